@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/btl/sm/module.h"
+#include "components/btl/sm/settings.h"
+#include "core/component/describe.h"
+#include "core/core.h"
+#include "core/runtime/runtime.h"
+#include "mpi/instance/instance.h"
+
+namespace patchbay::btl::sm {
+
+namespace {
+
+class SmComponent final : public btl::Component {
+public:
+    Status open(Core& core) override {
+        auto settings = Settings::read(core.params);
+        if (!settings) {
+            return settings.error();
+        }
+        _settings = *settings;
+        return {};
+    }
+    Capability capabilities() const noexcept override {
+        return Capability::thread_multiple | Capability::sessions | Capability::peers_node;
+    }
+    Result<Candidate> query(Instance& instance) noexcept override {
+        Core& core = instance.core();
+        if (core.node == nullptr || core.node->local_size() < 2) {
+            return Error{Errc::not_available, "no other process of this job runs on this node"};
+        }
+        const auto peers = core.runtime->local_peers();
+        auto module = SmModule::create(*core.node, {peers.begin(), peers.end()}, _settings, core.decisions);
+        if (!module) {
+            return module.error();
+        }
+        return Candidate{50, std::move(*module)};
+    }
+
+private:
+    Settings _settings;
+};
+
+} // namespace
+
+} // namespace patchbay::btl::sm
+
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::btl::sm::SmComponent>(
+    "btl", patchbay::btl::interface_version, "sm", "1.0.0", "shared memory within a node, single copy by CMA",
+    patchbay::btl::sm::params);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+namespace patchbay::btl::sm {
+
+// What a process shows its peers so that they can try whether they may read its memory: a number and where it stands.
+// Without it a wrong process (another pid namespace) could be taken for the peer.
+struct ProbeCard {
+    std::atomic<std::uint64_t> address;
+    std::atomic<std::uint64_t> value;
+};
+
+// Reads `size` bytes at `remote` in process `pid` by process_vm_readv, in as many calls as it takes. Returns the number
+// of bytes, fewer than asked for when a later part cannot be read, or -errno when nothing could.
+std::ptrdiff_t read_process(pid_t pid, std::uint64_t remote, std::span<const iovec> local) noexcept;
+
+// 0: process `pid` shows what `card` says it shows. Otherwise an errno; EREMCHG: some other process has that pid here.
+int probe_process(pid_t pid, const ProbeCard& card) noexcept;
+
+// The card of this process, for as long as the object lives. Where a security module restricts who may read (Yama),
+// it also allows that to processes of the same user.
+class OwnProbe {
+public:
+    explicit OwnProbe(ProbeCard& card) noexcept;
+    ~OwnProbe();
+    OwnProbe(const OwnProbe&) = delete;
+    OwnProbe& operator=(const OwnProbe&) = delete;
+
+private:
+    ProbeCard& _card;
+    volatile std::uint64_t _number;
+};
+
+} // namespace patchbay::btl::sm

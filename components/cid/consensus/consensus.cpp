@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/cid/consensus/consensus.h"
+
+#include "frameworks/cid/equal_name.h"
+
+#include <algorithm>
+#include <new>
+
+namespace patchbay::cid {
+
+namespace {
+
+// The proposal of a process that has no index left.
+constexpr std::uint64_t exhausted = IndexTable::capacity;
+
+// Up to how many indices a naming skips after a failure; more would only leave holes.
+constexpr std::uint32_t most_skipped = 256;
+
+// A finaliser of a multiplicative hash: nearby keys must not skip alike.
+std::uint32_t mix(std::uint64_t key) noexcept {
+    key = (key + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    return std::uint32_t(key >> 32);
+}
+
+} // namespace
+
+ConsensusAssignment::~ConsensusAssignment() {
+    give_back();
+}
+
+bool ConsensusAssignment::advance(int* code) noexcept {
+    *code = MPI_SUCCESS;
+    if (_stage == Stage::begin) {
+        *code = propose();
+    }
+    while (*code == MPI_SUCCESS && _agreement.advance(code)) {
+        if (*code != MPI_SUCCESS) {
+            break;
+        }
+        if (_stage == Stage::proposed) {
+            const std::uint64_t highest = _words[0];
+            const std::uint64_t lowest = ~_words[1];
+            if (highest >= exhausted) {
+                *code = MPI_ERR_NO_SPACE;
+                break;
+            }
+            _wanted = std::uint32_t(highest);
+            if (highest == lowest) {
+                *code = finish();
+                return true;
+            }
+            *code = take_highest();
+        } else if (_words[0] != 0) {
+            *code = finish();
+            return true;
+        } else {
+            *code = try_higher();
+        }
+    }
+    return *code != MPI_SUCCESS;
+}
+
+int ConsensusAssignment::propose() noexcept {
+    const auto index = _table.reserve_lowest(_from);
+    _held = index.value_or(none);
+    const std::uint64_t proposal = index ? *index : exhausted;
+    // The complement makes one maximum of both bounds.
+    _words = {proposal, ~proposal};
+    _stage = Stage::proposed;
+    return start_reduction(Agreement::Reduction::maximum);
+}
+
+int ConsensusAssignment::take_highest() noexcept {
+    if (_held != _wanted) {
+        give_back();
+        _held = _table.reserve(_wanted) ? _wanted : none;
+    }
+    _words[0] = _held == _wanted;
+    _words[1] = 0;
+    _stage = Stage::tried;
+    return start_reduction(Agreement::Reduction::minimum);
+}
+
+int ConsensusAssignment::try_higher() noexcept {
+    give_back();
+    const std::uint32_t span = std::min(most_skipped, 1u << std::min(_failures, 16u));
+    ++_failures;
+    _from = _wanted + 1 + mix(_what.key + _failures) % span;
+    return propose();
+}
+
+int ConsensusAssignment::start_reduction(Agreement::Reduction reduction) noexcept {
+    ++_rounds;
+    return _agreement.start(_words, reduction);
+}
+
+int ConsensusAssignment::finish() noexcept {
+    auto* name = new (std::nothrow) EqualName(std::uint16_t(_wanted));
+    if (name == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    _what.comm.index = std::uint16_t(_wanted);
+    _what.comm.name_service = name;
+    _held = none; // now the communicator's
+    return MPI_SUCCESS;
+}
+
+void ConsensusAssignment::give_back() noexcept {
+    if (_held != none) {
+        _table.release(_held);
+        _held = none;
+    }
+}
+
+} // namespace patchbay::cid

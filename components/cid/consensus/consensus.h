@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "frameworks/cid/cid.h"
+#include "frameworks/cid/index_table.h"
+
+#include <array>
+#include <cstdint>
+
+namespace patchbay::cid {
+
+// One naming by consensus: the members agree, in rounds, on the lowest index that is free in all of them.
+//
+// Round A: everybody reserves its lowest free index from `_from` on; one reduction gives the highest and the lowest of
+// these. When they are equal everybody holds the same index, and that is the end: the usual case.
+// Round B: otherwise everybody tries to take the highest one; a second reduction tells whether all could. When not,
+// everybody gives it back and round A begins above it.
+//
+// Several threads may do this at once and take indices away from each other, differently in each process. So that they
+// do not meet again and again, each naming that failed skips a number of indices that follows from its key and doubles
+// with each failure: it is the same in all members, and differs between namings.
+class ConsensusAssignment final : public Assignment {
+public:
+    ConsensusAssignment(IndexTable& table, const NewCommunicator& what, Agreement& agreement) noexcept
+        : _table(table), _what(what), _agreement(agreement) {}
+    ~ConsensusAssignment() override;
+
+    bool ready() const noexcept override { return _stage == Stage::begin || _agreement.ready(); }
+    bool advance(int* code) noexcept override;
+    std::uint32_t rounds() const noexcept { return _rounds; }
+
+private:
+    enum class Stage : std::uint8_t { begin, proposed, tried };
+    static constexpr std::uint32_t none = UINT32_MAX;
+
+    int propose() noexcept;
+    int take_highest() noexcept;
+    int try_higher() noexcept;
+    int finish() noexcept;
+    void give_back() noexcept;
+    int start_reduction(Agreement::Reduction reduction) noexcept;
+
+    IndexTable& _table;
+    const NewCommunicator _what;
+    Agreement& _agreement;
+    Stage _stage = Stage::begin;
+    std::uint32_t _from = 0;
+    std::uint32_t _held = none;  // the index that we have reserved
+    std::uint32_t _wanted = 0;   // the one that all shall take
+    std::uint32_t _failures = 0;
+    std::uint32_t _rounds = 0;
+    std::array<std::uint64_t, 2> _words{};
+};
+
+} // namespace patchbay::cid

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/coll/basic/basic.h"
+#include "core/component/descriptor.h"
+#include "core/core.h"
+#include "core/runtime/runtime.h"
+#include "mpi/instance/instance.h"
+
+#include <new>
+
+namespace patchbay::coll::basic {
+
+namespace {
+
+constexpr char pattern_names[] = "auto,linear,tree,doubling"; // in the order of Pattern
+
+constexpr ParamSpec params[] = {
+    {"priority", ParamType::integer, "10", "how much this component wants to serve a communicator (0 to 100)"},
+    {"barrier", ParamType::enumeration, "auto", "pattern of MPI_Barrier", pattern_names, ParamLevel::tuner_basic},
+    {"allreduce", ParamType::enumeration, "auto", "pattern of short MPI_Allreduce: tree is not offered and means doubling",
+     pattern_names, ParamLevel::tuner_basic},
+    {"linear_up_to", ParamType::integer, "64",
+     "ranks up to which auto chooses linear when the node has more ranks than cores", nullptr, ParamLevel::tuner_detail},
+    {"ring_from", ParamType::size, "64KiB", "bytes from which MPI_Allreduce and MPI_Allgather go round a ring", nullptr,
+     ParamLevel::tuner_detail},
+};
+
+class BasicComponent final : public Component {
+public:
+    Status open(Core& core) override {
+        const ParamRegistry& registry = core.params;
+        _priority = int(registry.at("coll_basic_priority").as_int());
+        _settings.barrier = Pattern(registry.at("coll_basic_barrier").as_enum());
+        _settings.allreduce = Pattern(registry.at("coll_basic_allreduce").as_enum());
+        _settings.linear_up_to = int(registry.at("coll_basic_linear_up_to").as_int());
+        _settings.ring_from = registry.at("coll_basic_ring_from").as_size();
+        _settings.oversubscribed = core.runtime != nullptr && core.runtime->oversubscribed();
+        return {};
+    }
+
+    Capability capabilities() const noexcept override {
+        return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
+               Capability::peers_network;
+    }
+
+    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
+        if (comm.is_inter) {
+            return Error{Errc::not_available, "serves intracommunicators only"};
+        }
+        std::unique_ptr<Module> module(new (std::nothrow) BasicModule(_settings));
+        if (!module) {
+            return Error{Errc::out_of_memory, "no memory for a module"};
+        }
+        return Candidate{_priority, std::move(module)};
+    }
+
+private:
+    Settings _settings;
+    int _priority = 0;
+};
+
+} // namespace
+
+} // namespace patchbay::coll::basic
+
+extern "C" [[gnu::visibility("default")]] const patchbay::ComponentDescriptor patchbay_component;
+const patchbay::ComponentDescriptor patchbay_component = {
+    .struct_size = sizeof(patchbay::ComponentDescriptor),
+    .core_abi = patchbay::core_abi_version,
+    .toolchain = patchbay::toolchain_tag,
+    .framework = "coll",
+    .framework_version = patchbay::coll::interface_version,
+    .name = "basic",
+    .version = "1.0.0",
+    .summary = "every blocking collective over point-to-point: linear, trees, rings",
+    .params = patchbay::coll::basic::params,
+    .param_count = std::size(patchbay::coll::basic::params),
+    .create = []() noexcept -> patchbay::Component* { return new (std::nothrow) patchbay::coll::basic::BasicComponent; },
+};

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/component/descriptor.h"
+#include "core/core.h"
+#include "frameworks/coll/coll.h"
+#include "frameworks/coll/typed_buffer.h"
+#include "mpi/object/handle.h"
+
+#include <iterator>
+#include <new>
+
+namespace patchbay::coll::self {
+
+namespace {
+
+constexpr ParamSpec params[] = {
+    {"priority", ParamType::integer, "75", "how much this component wants to serve a communicator of one (0 to 100)"},
+};
+
+// Collectives of one process: a local copy, or nothing. Sends nothing, waits for nothing.
+class SelfModule final : public Module {
+public:
+    std::uint32_t provides() const noexcept override { return (1u << function_count) - 1; }
+
+    int barrier(Communicator&) noexcept override { return MPI_SUCCESS; }
+    int bcast(void*, MPI_Count, const Datatype&, int, Communicator&) noexcept override { return MPI_SUCCESS; }
+    int gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+               const Datatype& recv_type, int, Communicator&) noexcept override {
+        return move(send, send_count, send_type, recv, recv_count, recv_type);
+    }
+    int gatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, CountArray recv_counts,
+                CountArray displacements, const Datatype& recv_type, int, Communicator&) noexcept override {
+        return move(send, send_count, send_type, element(recv, displacements[0], recv_type), recv_counts[0], recv_type);
+    }
+    int scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+                const Datatype& recv_type, int, Communicator&) noexcept override {
+        return move(send, send_count, send_type, recv, recv_count, recv_type);
+    }
+    int scatterv(const void* send, CountArray send_counts, CountArray displacements, const Datatype& send_type,
+                 void* recv, MPI_Count recv_count, const Datatype& recv_type, int, Communicator&) noexcept override {
+        return move(element(send, displacements[0], send_type), send_counts[0], send_type, recv, recv_count, recv_type);
+    }
+    int allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+                  const Datatype& recv_type, Communicator&) noexcept override {
+        return move(send, send_count, send_type, recv, recv_count, recv_type);
+    }
+    int allgatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+                   CountArray recv_counts, CountArray displacements, const Datatype& recv_type,
+                   Communicator&) noexcept override {
+        return move(send, send_count, send_type, element(recv, displacements[0], recv_type), recv_counts[0], recv_type);
+    }
+    int alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+                 const Datatype& recv_type, Communicator&) noexcept override {
+        return move(send, send_count, send_type, recv, recv_count, recv_type);
+    }
+    int alltoallv(const void* send, CountArray send_counts, CountArray send_displacements, const Datatype& send_type,
+                  void* recv, CountArray recv_counts, CountArray recv_displacements, const Datatype& recv_type,
+                  Communicator&) noexcept override {
+        if (send == MPI_IN_PLACE) {
+            return MPI_SUCCESS;
+        }
+        return move(element(send, send_displacements[0], send_type), send_counts[0], send_type,
+                    element(recv, recv_displacements[0], recv_type), recv_counts[0], recv_type);
+    }
+    int alltoallw(const void* send, const TypedVector& send_side, void* recv, const TypedVector& recv_side,
+                  Communicator&) noexcept override {
+        if (send == MPI_IN_PLACE) {
+            return MPI_SUCCESS;
+        }
+        return move(static_cast<const std::byte*>(send) + send_side.displacements[0], send_side.counts[0],
+                    *to_object<Datatype>(send_side.types[0]),
+                    static_cast<std::byte*>(recv) + recv_side.displacements[0], recv_side.counts[0],
+                    *to_object<Datatype>(recv_side.types[0]));
+    }
+    int reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op&, int,
+               Communicator&) noexcept override {
+        return move(send, count, type, recv, count, type);
+    }
+    int allreduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op&,
+                  Communicator&) noexcept override {
+        return move(send, count, type, recv, count, type);
+    }
+    int reduce_scatter(const void* send, void* recv, CountArray counts, const Datatype& type, const Op&,
+                       Communicator&) noexcept override {
+        return move(send, counts[0], type, recv, counts[0], type);
+    }
+    int reduce_scatter_block(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op&,
+                             Communicator&) noexcept override {
+        return move(send, count, type, recv, count, type);
+    }
+    int scan(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op&,
+             Communicator&) noexcept override {
+        return move(send, count, type, recv, count, type);
+    }
+    // Rank 0 has nobody below it: its receive buffer is not significant (MPI-5.0, 6.11.2).
+    int exscan(const void*, void*, MPI_Count, const Datatype&, const Op&, Communicator&) noexcept override {
+        return MPI_SUCCESS;
+    }
+
+private:
+    // In place, whichever side says so, means that the data is where it belongs.
+    static int move(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+                    const Datatype& recv_type) noexcept {
+        if (send != MPI_IN_PLACE && recv != MPI_IN_PLACE) {
+            copy(send, send_count, send_type, recv, recv_count, recv_type);
+        }
+        return MPI_SUCCESS;
+    }
+};
+
+class SelfComponent final : public Component {
+public:
+    Status open(Core& core) override {
+        _priority = int(core.params.at("coll_self_priority").as_int());
+        return {};
+    }
+    Capability capabilities() const noexcept override {
+        return Capability::thread_multiple | Capability::sessions | Capability::peers_self;
+    }
+    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
+        if (comm.size != 1 || comm.is_inter) {
+            return Error{Errc::not_available, "serves communicators of one process only"};
+        }
+        std::unique_ptr<Module> module(new (std::nothrow) SelfModule);
+        if (!module) {
+            return Error{Errc::out_of_memory, "no memory for a module"};
+        }
+        return Candidate{_priority, std::move(module)};
+    }
+
+private:
+    int _priority = 0;
+};
+
+} // namespace
+
+} // namespace patchbay::coll::self
+
+extern "C" [[gnu::visibility("default")]] const patchbay::ComponentDescriptor patchbay_component;
+const patchbay::ComponentDescriptor patchbay_component = {
+    .struct_size = sizeof(patchbay::ComponentDescriptor),
+    .core_abi = patchbay::core_abi_version,
+    .toolchain = patchbay::toolchain_tag,
+    .framework = "coll",
+    .framework_version = patchbay::coll::interface_version,
+    .name = "self",
+    .version = "1.0.0",
+    .summary = "collectives of communicators of one process: local copies",
+    .params = patchbay::coll::self::params,
+    .param_count = std::size(patchbay::coll::self::params),
+    .create = []() noexcept -> patchbay::Component* { return new (std::nothrow) patchbay::coll::self::SelfComponent; },
+};

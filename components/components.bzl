@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every component of the tree, as (framework, name). Its folder is components/<framework>/<name>."""
+
+COMPONENTS = [
+    ("btl", "self"),
+    ("btl", "sm"),
+    ("cid", "consensus"),
+    ("coll", "basic"),
+    ("coll", "self"),
+    ("pml", "ob1"),
+]

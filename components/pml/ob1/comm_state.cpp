@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pml/ob1/comm_state.h"
+
+#include "components/pml/ob1/requests.h"
+#include "core/log.h"
+
+namespace patchbay::pml::ob1 {
+
+void PostedList::push_back(RecvRequest& request) noexcept {
+    request.posted_link = {last, nullptr};
+    (last == nullptr ? first : last->posted_link.next) = &request;
+    last = &request;
+}
+
+void PostedList::erase(RecvRequest& request) noexcept {
+    const Link<RecvRequest> link = request.posted_link;
+    (link.previous == nullptr ? first : link.previous->posted_link.next) = link.next;
+    (link.next == nullptr ? last : link.next->posted_link.previous) = link.previous;
+}
+
+RecvRequest* PostedList::find(int tag) const noexcept {
+    for (RecvRequest* request = first; request != nullptr; request = request->posted_link.next) {
+        if (tag_matches(request->tag, tag, MPI_ANY_TAG)) {
+            return request;
+        }
+    }
+    return nullptr;
+}
+
+bool CommState::make_ranks() noexcept {
+    _ranks = static_cast<RankState*>(std::calloc(std::size_t(comm.remote_size), sizeof(RankState)));
+    if (_ranks == nullptr) {
+        log_error("pml/ob1: out of memory for the matching queues of a communicator");
+    }
+    return _ranks != nullptr;
+}
+
+void CommState::post(RecvRequest& request) noexcept {
+    request.order = _posts++;
+    request.posted = true;
+    (request.source == MPI_ANY_SOURCE ? _any_source : _ranks[request.source].posted).push_back(request);
+}
+
+void CommState::withdraw(RecvRequest& request) noexcept {
+    request.posted = false;
+    (request.source == MPI_ANY_SOURCE ? _any_source : _ranks[request.source].posted).erase(request);
+}
+
+RecvRequest* CommState::match(int source, int tag) noexcept {
+    PostedList& specific = _ranks[source].posted;
+    RecvRequest* request = specific.find(tag);
+    if (_any_source.first != nullptr) [[unlikely]] {
+        RecvRequest* wild = _any_source.find(tag);
+        if (wild != nullptr && (request == nullptr || wild->order < request->order)) {
+            _any_source.erase(*wild);
+            wild->posted = false;
+            return wild;
+        }
+    }
+    if (request != nullptr) {
+        specific.erase(*request);
+        request->posted = false;
+    }
+    return request;
+}
+
+void CommState::keep(Unexpected& message) noexcept {
+    _ranks[message.match.source].unexpected.push_back(message);
+    _arrivals.push_back(message);
+}
+
+void CommState::remove(Unexpected& message) noexcept {
+    _ranks[message.match.source].unexpected.erase(message);
+    _arrivals.erase(message);
+}
+
+Unexpected* CommState::find(int source, int tag) noexcept {
+    if (source == MPI_ANY_SOURCE) {
+        for (Unexpected* message = _arrivals.first(); message != nullptr; message = ArrivalQueue::next(*message)) {
+            if (tag_matches(tag, message->match.tag, MPI_ANY_TAG)) {
+                return message;
+            }
+        }
+        return nullptr;
+    }
+    for (Unexpected* message = _ranks[source].unexpected.first(); message != nullptr;
+         message = SourceQueue::next(*message)) {
+        if (tag_matches(tag, message->match.tag, MPI_ANY_TAG)) {
+            return message;
+        }
+    }
+    return nullptr;
+}
+
+Unexpected* CommState::find_id(int source, std::uint32_t id) noexcept {
+    for (Unexpected* message = _ranks[source].unexpected.first(); message != nullptr;
+         message = SourceQueue::next(*message)) {
+        if (message->match.id == id) {
+            return message;
+        }
+    }
+    return nullptr;
+}
+
+} // namespace patchbay::pml::ob1

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pml/ob1/module.h"
+#include "core/component/describe.h"
+#include "core/component/framework.h"
+#include "core/core.h"
+#include "mpi/instance/instance.h"
+
+namespace patchbay::pml::ob1 {
+
+namespace {
+
+constexpr ParamSpec params[] = {
+    {"unexpected_limit", ParamType::size, "16MiB",
+     "bytes of memory that unmatched messages of one peer may take before that peer is told to announce messages only",
+     nullptr, ParamLevel::tuner_basic, ParamScope::local},
+    {"fetch_chunk", ParamType::size, "4MiB",
+     "bytes of one large message that are fetched by single copy before other messages get their turn",
+     nullptr, ParamLevel::tuner_detail, ParamScope::local},
+};
+
+class Ob1Component final : public pml::Component {
+public:
+    Status open(Core& core) override {
+        _settings.unexpected_limit = core.params.at("pml_ob1_unexpected_limit").as_size();
+        _settings.fetch_chunk = core.params.at("pml_ob1_fetch_chunk").as_size();
+        if (_settings.fetch_chunk == 0) {
+            return Error{Errc::invalid, "pml_ob1_fetch_chunk=0: must be at least 1 byte"};
+        }
+        return {};
+    }
+    Capability capabilities() const noexcept override {
+        return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node;
+    }
+    Result<Candidate> query(Instance& instance) noexcept override {
+        auto lease = instance.btl_framework().open(instance.core());
+        if (!lease) {
+            return lease.error();
+        }
+        auto offers = instance.btl_framework().select_all(
+            "job", [&](btl::Component& component) -> Result<Choice<btl::Module>> {
+                auto candidate = component.query(instance);
+                if (!candidate) {
+                    return candidate.error();
+                }
+                return Choice<btl::Module>{candidate->priority, std::move(candidate->module)};
+            });
+        if (!offers) {
+            return offers.error();
+        }
+        // All of them are used: each peer by the fastest btl that reaches it.
+        instance.btl_framework().note_winner("job", *offers, offers->size());
+        std::vector<std::unique_ptr<btl::Module>> btls;
+        for (auto& offer : *offers) {
+            btls.push_back(std::move(offer.module));
+        }
+        return Candidate{50, std::make_unique<Ob1>(*instance.core().progress, instance.self(), std::move(btls),
+                                                   _settings, std::move(*lease))};
+    }
+
+private:
+    Settings _settings;
+};
+
+} // namespace
+
+} // namespace patchbay::pml::ob1
+
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::pml::ob1::Ob1Component>(
+    "pml", patchbay::pml::interface_version, "ob1", "1.0.0", "matches here, moves bytes over btls",
+    patchbay::pml::ob1::params);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace patchbay::pml::ob1 {
+
+template <class T>
+struct Link {
+    T* previous = nullptr;
+    T* next = nullptr;
+};
+
+// A doubly linked list through a member of its elements, which it does not own. Zero-filled memory is an empty list.
+template <class T, Link<T> T::*L>
+class List {
+public:
+    T* first() const noexcept { return _first; }
+    bool empty() const noexcept { return _first == nullptr; }
+    static T* next(const T& element) noexcept { return (element.*L).next; }
+
+    void push_back(T& element) noexcept {
+        (element.*L).next = nullptr;
+        (element.*L).previous = _last;
+        (_last == nullptr ? _first : (_last->*L).next) = &element;
+        _last = &element;
+    }
+    void erase(T& element) noexcept {
+        Link<T>& link = element.*L;
+        (link.previous == nullptr ? _first : (link.previous->*L).next) = link.next;
+        (link.next == nullptr ? _last : (link.next->*L).previous) = link.previous;
+    }
+    T* pop_front() noexcept {
+        T* element = _first;
+        erase(*element);
+        return element;
+    }
+
+private:
+    T* _first = nullptr;
+    T* _last = nullptr;
+};
+
+} // namespace patchbay::pml::ob1

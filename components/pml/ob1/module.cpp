@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pml/ob1/module.h"
+
+#include "core/log.h"
+#include "core/progress/waiter.h"
+#include "frameworks/cid/cid.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace patchbay::pml::ob1 {
+
+Ob1::Ob1(Progress& progress, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls, const Settings& settings,
+         Lease btl_lease)
+    : _progress(progress), _self(self), _settings(settings), _btl_lease(std::move(btl_lease)), _btls(std::move(btls)),
+      _comms(static_cast<CommState**>(std::calloc(std::size_t(max_index()) + 1, sizeof(CommState*)))) {
+    for (const auto& btl : _btls) {
+        btl->set_receiver(&Ob1::receive, this);
+        if (btl->limits().unsolicited) {
+            need_poll(*btl);
+        }
+    }
+}
+
+Ob1::~Ob1() {
+    _poller.reset();
+    _progress.quiesce();
+    reap_abandoned();
+    while (!_early.empty()) {
+        _store.free(_early.pop_front());
+    }
+    // Modules save their positions in shared memory: before the lease on their components goes.
+    _polled.clear();
+    _btls.clear();
+}
+
+int Ob1::max_tag() const noexcept {
+    return highest_tag;
+}
+
+int Ob1::add_comm(Communicator& comm) noexcept {
+    auto* state = new (std::nothrow) CommState(comm);
+    if (state == nullptr || _comms == nullptr) {
+        delete state;
+        log_error("pml/ob1: out of memory for a communicator");
+        return MPI_ERR_NO_MEM;
+    }
+    Guard guard(*this);
+    comm.pml_data = state;
+    _comms[comm.index] = state;
+    for (Unexpected* message = _early.first(); message != nullptr;) {
+        Unexpected* following = ArrivalQueue::next(*message);
+        if (message->match.index == comm.index) {
+            _early.erase(*message);
+            if (find_state(message->match) != nullptr) {
+                state->keep(*message);
+            } else {
+                give_up(*message);
+            }
+        }
+        message = following;
+    }
+    return MPI_SUCCESS;
+}
+
+void Ob1::remove_comm(Communicator& comm) noexcept {
+    Guard guard(*this);
+    CommState& state = state_of(comm);
+    while (Unexpected* message = state.earliest()) {
+        state.remove(*message);
+        give_up(*message);
+    }
+    _comms[comm.index] = nullptr;
+    comm.pml_data = nullptr;
+    delete &state;
+}
+
+// The seam for communicators whose index differs from process to process: false until the peer has told its own.
+bool Ob1::peer_index(Communicator& comm, int rank, std::uint16_t* index) noexcept {
+    if (comm.name_service == nullptr) { // world and self: the same everywhere
+        *index = comm.index;
+        return true;
+    }
+    const auto known = comm.name_service->peer_index(rank);
+    *index = known.value_or(0);
+    return known.has_value();
+}
+
+RankState* Ob1::connect_rank(CommState& state, int rank) noexcept {
+    if (!state.prepare()) {
+        return nullptr;
+    }
+    RankState& target = state.rank(rank);
+    if (target.peer == nullptr) {
+        Peer& peer = peer_of(state.comm.remote_group->process(rank));
+        if (!connect(peer)) {
+            return nullptr;
+        }
+        if (!peer_index(state.comm, rank, &target.index)) {
+            log_error(fmt::format("pml/ob1: rank {} of communicator {} has not told its index, and this pml does not "
+                                  "ask for it",
+                                  rank, state.comm.name));
+            return nullptr;
+        }
+        target.peer = &peer;
+    }
+    return &target;
+}
+
+Peer& Ob1::peer_of(ProcessId process) noexcept {
+    auto [found, fresh] = _peers.try_emplace(process);
+    if (fresh) {
+        found->second.process = process;
+    }
+    return found->second;
+}
+
+Peer& Ob1::peer_of(btl::Endpoint& endpoint) noexcept {
+    if (endpoint.user == nullptr) {
+        endpoint.user = &peer_of(endpoint.process);
+    }
+    return *static_cast<Peer*>(endpoint.user);
+}
+
+bool Ob1::connect(Peer& peer) noexcept {
+    if (peer.endpoint != nullptr) {
+        return true;
+    }
+    btl::Module* best = nullptr;
+    for (const auto& btl : _btls) {
+        if (btl->reaches(peer.process) && (best == nullptr || btl->limits().latency_ns < best->limits().latency_ns)) {
+            best = btl.get();
+        }
+    }
+    if (best == nullptr) {
+        std::string names;
+        for (const auto& btl : _btls) {
+            names += names.empty() ? "" : ", ";
+            names += btl->name();
+        }
+        log_error(fmt::format("pml/ob1: no btl in use ({}) reaches process {} of job {}; see the parameter btl and "
+                              "mpirun --explain",
+                              names, peer.process.rank, peer.process.job));
+        return false;
+    }
+    peer.endpoint = best->connect(peer.process);
+    if (peer.endpoint == nullptr) {
+        return false;
+    }
+    peer.btl = best;
+    peer.endpoint->user = &peer;
+    peer.eager_limit = best->limits().eager;
+    peer.local_delivery = peer.process == _self;
+    refresh_direct(peer);
+    need_poll(*best);
+    return true;
+}
+
+void Ob1::need_poll(btl::Module& btl) noexcept {
+    if (std::find(_polled.begin(), _polled.end(), &btl) == _polled.end()) {
+        _polled.push_back(&btl);
+    }
+    if (!_poller) {
+        _poller = _progress.add_poller([](void* self) noexcept { return static_cast<Ob1*>(self)->poll(); }, this);
+    }
+}
+
+int Ob1::poll() noexcept {
+    int events = 0;
+    {
+        Guard guard(*this);
+        // A receiver may connect, and thereby append a module.
+        for (std::size_t i = 0; i < _polled.size(); ++i) {
+            events += _polled[i]->poll();
+        }
+        if (!_backlog.empty()) [[unlikely]] {
+            events += push_backlog();
+        }
+        if (!_fetches.empty()) [[unlikely]] {
+            events += continue_fetches();
+        }
+    }
+    if (_abandoned != nullptr) [[unlikely]] {
+        reap_abandoned();
+    }
+    return events;
+}
+
+// Requests whose handle was freed before they completed. Without the lock: a communicator may go with them.
+void Ob1::reap_abandoned() noexcept {
+    Ob1Request* list;
+    {
+        Guard guard(*this);
+        list = std::exchange(_abandoned, nullptr);
+    }
+    while (list != nullptr) {
+        Ob1Request* request = std::exchange(list, list->next_abandoned);
+        request->abandoned = false;
+        request->set_state(Request::State::complete);
+        request->recycle();
+    }
+}
+
+void Ob1::refresh_direct(Peer& peer) noexcept {
+    const bool free_way = peer.waiting.empty() && !peer.told_to_stop && !peer.local_delivery;
+    peer.direct_below = free_way ? peer.eager_limit + 1 : 0;
+}
+
+// What a thread sends to its own process arrives by a poll: a thread that sleeps must get up for it.
+void Ob1::wake_if_local(const Peer& peer) noexcept {
+    if (peer.local_delivery && _progress.threaded()) {
+        _progress.wake();
+    }
+}
+
+void Ob1::complete(Ob1Request& request) noexcept {
+    if (request.abandoned) [[unlikely]] {
+        request.next_abandoned = std::exchange(_abandoned, &request);
+        return;
+    }
+    // The last touch: the request may be gone as soon as another thread sees this.
+    request.set_state(Request::State::complete);
+}
+
+void Ob1::drain() noexcept {
+    wait_until(_progress, [this] {
+        Guard guard(*this);
+        return _sends == 0 && _backlog.empty();
+    });
+}
+
+} // namespace patchbay::pml::ob1

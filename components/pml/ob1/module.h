@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/pml/ob1/comm_state.h"
+#include "components/pml/ob1/message_store.h"
+#include "components/pml/ob1/peer.h"
+#include "components/pml/ob1/requests.h"
+#include "core/component/component.h"
+#include "core/lifetime/lease.h"
+#include "core/memory/pool.h"
+#include "core/progress/lock.h"
+#include "core/progress/progress.h"
+#include "frameworks/btl/btl.h"
+#include "frameworks/pml/pml.h"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace patchbay::pml::ob1 {
+
+struct Settings {
+    std::size_t unexpected_limit = 16 << 20; // bytes taken by one peer's unmatched messages before it is told to stop
+    std::size_t fetch_chunk = 4 << 20;       // bytes of one large message fetched before other work gets its turn
+};
+
+// Two-sided messages, matched here, over btls. The protocol is described in README.md. One lock protects everything
+// below; it is taken only when several threads run.
+class Ob1 final : public Module {
+public:
+    Ob1(Progress& progress, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls, const Settings& settings,
+        Lease btl_lease = {});
+    ~Ob1() override;
+
+    int add_comm(Communicator& comm) noexcept override;
+    void remove_comm(Communicator& comm) noexcept override;
+    int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+             Communicator& comm) noexcept override;
+    int recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
+             MPI_Status* status) noexcept override;
+    int isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+              Communicator& comm, Request** request) noexcept override;
+    int irecv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
+              Request** request) noexcept override;
+    int send_init(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+                  Communicator& comm, Request** request) noexcept override;
+    int recv_init(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
+                  Request** request) noexcept override;
+    int iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status* status) noexcept override;
+    int improbe(int source, int tag, Communicator& comm, bool* found, Message** message,
+                MPI_Status* status) noexcept override;
+    int probe(int source, int tag, Communicator& comm, MPI_Status* status) noexcept override;
+    int mprobe(int source, int tag, Communicator& comm, Message** message, MPI_Status* status) noexcept override;
+    int mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message,
+              MPI_Status* status) noexcept override;
+    int imrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message,
+               Request** request) noexcept override;
+    void drain() noexcept override;
+    int max_tag() const noexcept override;
+    std::uint32_t max_index() const noexcept override { return 65535; }
+
+    // For the requests (each takes the lock itself):
+    int restart(SendRequest& request) noexcept;
+    int restart(RecvRequest& request) noexcept;
+    int cancel(SendRequest& request) noexcept;
+    int cancel(RecvRequest& request) noexcept;
+    void recycle(SendRequest& request) noexcept;
+    void recycle(RecvRequest& request) noexcept;
+    Progress& progress() noexcept { return _progress; }
+
+private:
+    // Holds the lock where several threads run; otherwise one branch.
+    class Guard {
+    public:
+        explicit Guard(Ob1& module) noexcept : _lock(module._progress.threaded() ? &module._lock : nullptr) {
+            if (_lock != nullptr) [[unlikely]] {
+                _lock->lock();
+            }
+        }
+        ~Guard() {
+            if (_lock != nullptr) [[unlikely]] {
+                _lock->unlock();
+            }
+        }
+        Guard(const Guard&) = delete;
+        Guard& operator=(const Guard&) = delete;
+
+    private:
+        ProgressLock* _lock;
+    };
+
+    // module.cpp: communicators, peers, polling. All below is called with the lock held.
+    static CommState& state_of(Communicator& comm) noexcept { return static_cast<CommState&>(*comm.pml_data); }
+    static bool peer_index(Communicator& comm, int rank, std::uint16_t* index) noexcept;
+    RankState* connect_rank(CommState& state, int rank) noexcept;
+    Peer& peer_of(ProcessId process) noexcept;
+    Peer& peer_of(btl::Endpoint& endpoint) noexcept;
+    bool connect(Peer& peer) noexcept;
+    void need_poll(btl::Module& btl) noexcept;
+    int poll() noexcept;
+    void reap_abandoned() noexcept;
+    void refresh_direct(Peer& peer) noexcept;
+    void wake_if_local(const Peer& peer) noexcept;
+    void complete(Ob1Request& request) noexcept;
+
+    // send.cpp
+    static bool goes_direct(const Peer* peer, std::size_t bytes) noexcept {
+        return peer != nullptr && bytes < peer->direct_below;
+    }
+    int send_slowly(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+                    Communicator& comm) noexcept;
+    void start(SendRequest& request) noexcept;
+    btl::SendCode transmit(SendRequest& request) noexcept;
+    btl::SendCode transmit_eager(SendRequest& request) noexcept;
+    btl::SendCode transmit_rts(SendRequest& request) noexcept;
+    btl::SendCode transmit_fragment(SendRequest& request) noexcept;
+    void finish(SendRequest& request, int code) noexcept;
+    std::uint32_t next_id() noexcept { return ++_ids == 0 ? ++_ids : _ids; }
+
+    // backlog.cpp: what did not fit on the wire
+    bool queue_message(SendRequest& request) noexcept;
+    void send_control(Peer& peer, const void* header, std::size_t header_size) noexcept;
+    void send_control(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code) noexcept;
+    void join_backlog(Peer& peer) noexcept;
+    int push_backlog() noexcept;
+    int push(Peer& peer) noexcept;
+    bool push_waiting(Peer& peer, int& pushed) noexcept;
+    bool push_streams(Peer& peer, int& pushed) noexcept;
+    bool withdraw_waiting(SendRequest& request) noexcept;
+
+    // recv.cpp
+    void start(RecvRequest& request) noexcept;
+    void accept(RecvRequest& request, Unexpected& message) noexcept;
+    void deliver(RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
+    void begin_rendezvous(RecvRequest& request, Peer& from, const MatchHeader& match, std::uint64_t sender,
+                          std::uint64_t length, std::uint64_t address) noexcept;
+    void fetch(RecvRequest& request) noexcept;
+    bool fetch_some(RecvRequest& request) noexcept;
+    int continue_fetches() noexcept;
+    void ask_for_stream(RecvRequest& request) noexcept;
+    void give_up(Unexpected& message) noexcept;
+
+    // packets.cpp: what arrives
+    static void receive(void* context, btl::Endpoint& from, const void* header, std::size_t header_size,
+                        const void* payload, std::size_t payload_size) noexcept;
+    void receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    CommState* find_state(const MatchHeader& match) noexcept;
+    void keep(Peer& from, CommState* state, const void* header, const std::byte* payload,
+              std::size_t payload_size) noexcept;
+    void on_match(Peer& from, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
+    void on_sync(Peer& from, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept;
+    void on_rts(Peer& from, const RtsHeader& rts) noexcept;
+    void on_cts(const CtsHeader& cts) noexcept;
+    void on_frag(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;
+    void on_cancel(Peer& from, const SyncHeader& cancel) noexcept;
+    void on_cancel_reply(const ControlHeader& reply) noexcept;
+
+    // probe.cpp
+    Unexpected* look(CommState& state, int source, int tag) noexcept;
+    int take(CommState& state, Unexpected& message, Message** out) noexcept;
+
+    Progress& _progress;
+    const ProcessId _self;
+    const Settings _settings;
+    ProgressLock _lock{true};
+    Lease _btl_lease; // declared before the modules: given back after they are gone
+    std::vector<std::unique_ptr<btl::Module>> _btls;
+    std::vector<btl::Module*> _polled;
+    PollerHandle _poller;
+
+    struct FreeDelete {
+        void operator()(void* memory) const noexcept { std::free(memory); }
+    };
+    std::unique_ptr<CommState*[], FreeDelete> _comms; // by index; pages never touched cost nothing
+    std::map<ProcessId, Peer> _peers;
+    ArrivalQueue _early; // for communicators that do not exist here yet
+    MessageStore _store;
+    Pool<SendRequest> _send_pool;
+    Pool<RecvRequest> _recv_pool;
+    Pool<MatchedMessage> _message_pool;
+    Pool<Waiting> _waiting_pool;
+    List<Peer, &Peer::backlog> _backlog;
+    List<RecvRequest, &RecvRequest::fetch_link> _fetches;
+    Ob1Request* _abandoned = nullptr;
+    std::uint64_t _sends = 0; // started and not complete
+    std::uint32_t _ids = 0;
+};
+
+} // namespace patchbay::pml::ob1

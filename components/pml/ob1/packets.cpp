@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/common/short_copy.h"
+#include "components/pml/ob1/module.h"
+#include "core/log.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace patchbay::pml::ob1 {
+
+namespace {
+
+template <class T>
+T* from_wire(std::uint64_t request) noexcept {
+    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(request));
+}
+
+} // namespace
+
+void Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, std::size_t, const void* payload,
+                  std::size_t payload_size) noexcept {
+    auto& self = *static_cast<Ob1*>(context);
+    Peer& from = self.peer_of(endpoint);
+    const auto& match = *static_cast<const MatchHeader*>(header);
+    const auto* bytes = static_cast<const std::byte*>(payload);
+    if (match.type == PacketType::match) [[likely]] {
+        self.on_match(from, match, bytes, payload_size);
+    } else {
+        self.receive_other(from, header, bytes, payload_size);
+    }
+}
+
+void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+    const auto& control = *static_cast<const ControlHeader*>(header);
+    switch (control.type) {
+    case PacketType::match:
+        break; // not here
+    case PacketType::match_sync:
+        on_sync(from, *static_cast<const SyncHeader*>(header), payload, payload_size);
+        break;
+    case PacketType::rts:
+        on_rts(from, *static_cast<const RtsHeader*>(header));
+        break;
+    case PacketType::ack:
+    case PacketType::fin:
+        finish(*from_wire<SendRequest>(control.request), MPI_SUCCESS);
+        break;
+    case PacketType::cts:
+        on_cts(*static_cast<const CtsHeader*>(header));
+        break;
+    case PacketType::frag:
+        on_frag(*static_cast<const FragHeader*>(header), payload, payload_size);
+        break;
+    case PacketType::cancel:
+        on_cancel(from, *static_cast<const SyncHeader*>(header));
+        break;
+    case PacketType::cancel_reply:
+        on_cancel_reply(control);
+        break;
+    case PacketType::xoff:
+    case PacketType::xon:
+        from.told_to_stop = control.type == PacketType::xoff;
+        refresh_direct(from);
+        break;
+    }
+}
+
+// The communicator that a message is for; nullptr: it does not exist here (yet), or has no such rank.
+CommState* Ob1::find_state(const MatchHeader& match) noexcept {
+    CommState* state = _comms[match.index];
+    if (state == nullptr || !state->prepare()) {
+        return nullptr;
+    }
+    if (std::uint32_t(match.source) >= std::uint32_t(state->comm.remote_size)) [[unlikely]] {
+        log_error(fmt::format("pml/ob1: a message from rank {} came for communicator {}, which has only {} ranks; it "
+                              "is dropped",
+                              match.source, match.index, state->comm.remote_size));
+        return nullptr;
+    }
+    return state;
+}
+
+void Ob1::on_match(Peer& from, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
+    CommState* state = find_state(match);
+    RecvRequest* request = state == nullptr ? nullptr : state->match(match.source, match.tag);
+    if (request != nullptr) [[likely]] {
+        deliver(*request, match, payload, size);
+    } else {
+        keep(from, state, &match, payload, size);
+    }
+}
+
+void Ob1::on_sync(Peer& from, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept {
+    CommState* state = find_state(sync.match);
+    RecvRequest* request = state == nullptr ? nullptr : state->match(sync.match.source, sync.match.tag);
+    if (request == nullptr) {
+        keep(from, state, &sync, payload, size);
+        return;
+    }
+    send_control(from, PacketType::ack, sync.request, 0);
+    deliver(*request, sync.match, payload, size);
+}
+
+void Ob1::on_rts(Peer& from, const RtsHeader& rts) noexcept {
+    CommState* state = find_state(rts.match);
+    RecvRequest* request = state == nullptr ? nullptr : state->match(rts.match.source, rts.match.tag);
+    if (request == nullptr) {
+        keep(from, state, &rts, nullptr, 0);
+        return;
+    }
+    begin_rendezvous(*request, from, rts.match, rts.request, rts.length, rts.address);
+}
+
+// Nobody waits for the message: it is copied, and counted against its sender.
+void Ob1::keep(Peer& from, CommState* state, const void* header, const std::byte* payload,
+               std::size_t payload_size) noexcept {
+    const auto& match = *static_cast<const MatchHeader*>(header);
+    if (state == nullptr && _comms[match.index] != nullptr) {
+        return; // dropped by find_state, which has said so
+    }
+    Unexpected* message = _store.make(payload_size);
+    if (message == nullptr) {
+        log_error(fmt::format("pml/ob1: out of memory for an unexpected message of {} bytes; a lower "
+                              "pml_ob1_unexpected_limit makes senders wait earlier",
+                              payload_size));
+        std::abort();
+    }
+    message->from = &from;
+    message->match = match;
+    message->length = payload_size;
+    if (match.type == PacketType::match_sync) {
+        message->request = static_cast<const SyncHeader*>(header)->request;
+    } else if (match.type == PacketType::rts) {
+        const auto& rts = *static_cast<const RtsHeader*>(header);
+        message->request = rts.request;
+        message->length = rts.length;
+        message->address = rts.address;
+    }
+    common::copy_any(message->payload(), payload, payload_size);
+    if (state != nullptr) {
+        state->keep(*message);
+    } else {
+        _early.push_back(*message);
+    }
+    from.unexpected_bytes += message->charge;
+    if (from.unexpected_bytes > _settings.unexpected_limit && !from.stopped) {
+        from.stopped = true;
+        send_control(from, PacketType::xoff, 0, 0);
+    }
+}
+
+void Ob1::on_cts(const CtsHeader& cts) noexcept {
+    auto& request = *from_wire<SendRequest>(cts.send_request);
+    request.remote_request = cts.recv_request;
+    request.stream_end = cts.offset + cts.length;
+    request.convertor->seek(cts.offset);
+    request.peer->streams.push_back(request.stream);
+    join_backlog(*request.peer);
+}
+
+void Ob1::on_frag(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept {
+    auto& request = *from_wire<RecvRequest>(frag.recv_request);
+    request.convertor->unpack(payload, size);
+    if (request.convertor->position() == request.expected) {
+        complete(request);
+    }
+}
+
+void Ob1::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
+    Unexpected* message = nullptr;
+    if (_comms[cancel.match.index] == nullptr) {
+        for (message = _early.first(); message != nullptr; message = ArrivalQueue::next(*message)) {
+            if (message->from == &from && message->match.id == cancel.match.id) {
+                _early.erase(*message);
+                break;
+            }
+        }
+    } else if (CommState* state = find_state(cancel.match)) {
+        message = state->find_id(cancel.match.source, cancel.match.id);
+        if (message != nullptr) {
+            state->remove(*message);
+        }
+    }
+    if (message != nullptr) {
+        give_up(*message);
+    }
+    send_control(from, PacketType::cancel_reply, cancel.request, message != nullptr ? 1 : 0);
+}
+
+void Ob1::on_cancel_reply(const ControlHeader& reply) noexcept {
+    auto& request = *from_wire<SendRequest>(reply.request);
+    request.cancel_asked = false;
+    if (reply.code == 1) {
+        set_status_cancelled(request.status, true);
+        finish(request, MPI_SUCCESS);
+    } else if (request.done_but_for_answer) {
+        finish(request, request.error);
+    }
+}
+
+} // namespace patchbay::pml::ob1

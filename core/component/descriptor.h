@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/param/spec.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Component;
+
+inline constexpr std::uint32_t core_abi_version = 1;
+
+#define PATCHBAY_STRINGIZE_(x) #x
+#define PATCHBAY_STRINGIZE(x) PATCHBAY_STRINGIZE_(x)
+// Same compiler family, C++ library ABI and language standard, or the C++ behind the descriptor does not fit.
+inline constexpr char toolchain_tag[] = "itanium;libstdc++-cxx11abi" PATCHBAY_STRINGIZE(_GLIBCXX_USE_CXX11_ABI) ";c++20";
+
+// The one symbol a plugin exports: `extern "C" const patchbay::ComponentDescriptor patchbay_component`.
+// Plain C data, read before any code of the plugin runs.
+struct ComponentDescriptor {
+    std::uint32_t struct_size;       // sizeof(ComponentDescriptor) as the plugin saw it
+    std::uint32_t core_abi;          // core_abi_version as the plugin saw it
+    const char* toolchain;           // toolchain_tag as the plugin saw it
+    const char* framework;           // "btl"
+    std::uint32_t framework_version; // the framework's interface version as the plugin saw it
+    const char* name;                // "sm"
+    const char* version;             // the component's own version, for people: "1.0.0"
+    const char* summary;             // one line for patchbay-info
+    const ParamSpec* params;
+    std::size_t param_count;
+    Component* (*create)() noexcept; // a new component object, or nullptr when memory is exhausted
+};
+
+} // namespace patchbay

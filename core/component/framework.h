@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/component/framework_base.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+// A component's answer to a query: the module it offers and how good it thinks that is; higher wins.
+template <class Module>
+struct Choice {
+    int priority;
+    std::unique_ptr<Module> module;
+};
+
+template <class Answer>
+struct ModuleOfAnswer;
+template <class Module>
+struct ModuleOfAnswer<Result<Choice<Module>>> {
+    using type = Module;
+};
+
+// A framework whose components implement ComponentT (derived, not virtually, from Component). Its modules must be gone
+// before the last lease is.
+template <class ComponentT>
+class Framework : public FrameworkBase {
+public:
+    using FrameworkBase::FrameworkBase;
+
+    // What a query that is called with a component offers.
+    template <class Query>
+    using ModuleOf = typename ModuleOfAnswer<std::invoke_result_t<Query&, ComponentT&>>::type;
+
+    template <class Module>
+    struct Selected {
+        ComponentT* component;
+        std::string name;
+        int priority;
+        std::unique_ptr<Module> module;
+    };
+
+    // Asks every candidate and answers all that offer a module, best first (equals by order of the user's list, then by
+    // name). `query(ComponentT&)` answers Result<Choice<Module>>; its Errc::not_available is a plain "not here".
+    // `object` says what is chosen for, in the words of a user. `only` is a selection list that overrides the job's.
+    // Errc::not_available when nobody offers one, with everyone's reason.
+    template <class Query>
+    auto select_all(std::string_view object, Query&& query, std::string_view only = {})
+        -> Result<std::vector<Selected<ModuleOf<Query>>>> {
+        auto order = candidates(object, only);
+        if (!order) {
+            return order.error();
+        }
+        std::vector<Selected<ModuleOf<Query>>> offers;
+        std::vector<Refusal> refusals;
+        for (const Opened* candidate : *order) {
+            ComponentT& component = as_type(*candidate);
+            auto choice = query(component);
+            if (!choice) {
+                note_refusal(object, *candidate, choice.error(), refusals);
+                continue;
+            }
+            offers.push_back({&component, candidate->name, choice->priority, std::move(choice->module)});
+        }
+        if (offers.empty()) {
+            return nobody(object, refusals);
+        }
+        std::stable_sort(
+            offers.begin(), offers.end(), [](const auto& a, const auto& b) { return a.priority > b.priority; });
+        return offers;
+    }
+
+    // The best offer. The losers' modules are destroyed before this returns.
+    template <class Query>
+    auto select_one(std::string_view object, Query&& query, std::string_view only = {})
+        -> Result<Selected<ModuleOf<Query>>> {
+        auto offers = select_all(object, std::forward<Query>(query), only);
+        if (!offers) {
+            return offers.error();
+        }
+        note_winner(object, *offers);
+        return std::move(offers->front());
+    }
+
+    // Records in the decision log which offers a selection took: the first `taken` of them. select_one does it itself;
+    // a framework that combines several offers calls this after select_all.
+    template <class Module>
+    void note_winner(
+        std::string_view object, const std::vector<Selected<Module>>& offers, std::size_t taken = 1) const {
+        for (std::size_t i = 0; i < offers.size(); ++i) {
+            const bool won = i < taken;
+            note_choice(object, offers[i].name, won, offers[i].priority,
+                i == 0 ? "highest priority" : (won ? "combined with " : "lower priority than ") + offers[0].name);
+        }
+    }
+
+    // An opened component by name, or null.
+    ComponentT* find(std::string_view component) const {
+        const Opened* opened = find_opened(component);
+        return opened == nullptr ? nullptr : &as_type(*opened);
+    }
+
+    // All opened components, in the order in which selection asks them.
+    std::vector<ComponentT*> components() const {
+        std::vector<ComponentT*> result;
+        for (const Opened* opened : all_opened()) {
+            result.push_back(&as_type(*opened));
+        }
+        return result;
+    }
+
+private:
+    static ComponentT& as_type(const Opened& opened) { return static_cast<ComponentT&>(*opened.component); }
+};
+
+} // namespace patchbay

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/component/framework_base.h"
+
+#include "core/base/strings.h"
+#include "core/core.h"
+#include "core/log.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace patchbay {
+
+namespace {
+
+constexpr const char* for_job = "job";
+
+} // namespace
+
+Status FrameworkBase::announce(Core& core) {
+    if (Status defined = Repository::define_selection_param(_name, core.params); !defined) {
+        return defined;
+    }
+    return core.params.define(_name, "", _params, _param_count);
+}
+
+Result<Lease> FrameworkBase::open(Core& core, Capability needed) {
+    auto lease = _users.acquire([&](CleanupStack& cleanup) { return open_all(core, needed, cleanup); }, &core.faults);
+    if (lease) {
+        const std::lock_guard lock(_mutex);
+        _needed = _needed | needed;
+    }
+    return lease;
+}
+
+Status FrameworkBase::open_all(Core& core, Capability needed, CleanupStack& cleanup) {
+    if (Status known = announce(core); !known) {
+        return known;
+    }
+    const Param& selection = core.params.at(_name);
+    auto list = SelectionList::parse(selection.text());
+    if (!list) {
+        return Error{
+            list.error().code, "parameter " + _name + ": " + list.error().text + " [" + selection.origin() + "]"};
+    }
+    const std::vector<std::string> installed = core.components.components(_name);
+    if (Status known = list->check_names(_name, installed); !known) {
+        return Error{known.error().code, known.error().text + " [" + selection.origin() + "]"};
+    }
+
+    const std::lock_guard lock(_mutex);
+    _core = &core;
+    _needed = needed;
+    cleanup.push([this] { close_all(); });
+    core.params.freeze(_name);
+    for (const std::string& component : installed) {
+        if (!list->admits(component)) {
+            const std::string reason =
+                "left out by " + _name + "=" + selection.text() + " [" + selection.origin() + "]";
+            core.decisions.record(_name, for_job, component, Outcome::excluded, 0, reason);
+            _refused.push_back({component, reason});
+        }
+    }
+    const bool asked_for = !list->excludes() && !list->empty();
+    for (const std::string& component : asked_for ? list->names() : installed) {
+        if (!list->admits(component)) {
+            continue;
+        }
+        if (Status opened = cleanup.step(
+                "open a component", [&] { return open_one(component, asked_for); }, nullptr);
+            !opened) {
+            return opened;
+        }
+    }
+    return {};
+}
+
+// An error is one that the user must see resolved: it fails the opening of the framework. A component that merely
+// cannot take part is recorded and left out.
+Status FrameworkBase::open_one(const std::string& component, bool asked_for) {
+    auto plugin = _core->components.load(_name, component, _version);
+    if (!plugin) {
+        if (asked_for) {
+            return plugin.error();
+        }
+        log_warn_job(plugin.error().text + "; going on without it");
+        refuse(component, Outcome::misfit, plugin.error().text);
+        return {};
+    }
+    const ComponentDescriptor& descriptor = plugin->descriptor();
+    if (Status defined = _core->params.define(_name, component, descriptor.params, descriptor.param_count); !defined) {
+        return defined;
+    }
+    std::unique_ptr<Component> object(descriptor.create());
+    if (object == nullptr) {
+        return Error{Errc::out_of_memory, "no memory for component " + component + " of framework " + _name};
+    }
+    auto opened = std::make_unique<Opened>(Opened{std::move(*plugin), std::move(object), component});
+    if (Status started = opened->component->open(*_core); !started) {
+        const bool quiet = started.error().code == Errc::not_available && !asked_for;
+        if (!quiet) {
+            log_warn("component " + component + " of framework " + _name + " cannot be used: " + started.error().text +
+                "; going on without it");
+        }
+        refuse(component, Outcome::declined, started.error().text);
+        return {};
+    }
+    if (!has_all(opened->component->capabilities(), _needed)) {
+        const std::string reason = "lacks " + describe_capabilities(missing(*opened, _needed));
+        opened->component->close();
+        if (asked_for) {
+            log_warn("component " + component + " of framework " + _name + " cannot be used: it " + reason +
+                "; going on without it");
+        }
+        refuse(component, Outcome::excluded, reason);
+        return {};
+    }
+    log_verbose(2, "opened component " + component + " of framework " + _name + " from " + opened->plugin.file());
+    _opened.push_back(std::move(opened));
+    return {};
+}
+
+Capability FrameworkBase::missing(const Opened& opened, Capability needed) {
+    return Capability(std::uint32_t(needed) & ~std::uint32_t(opened.component->capabilities()));
+}
+
+void FrameworkBase::refuse(const std::string& component, Outcome outcome, const std::string& reason) {
+    _core->decisions.record(_name, for_job, component, outcome, 0, reason);
+    _refused.push_back({component, reason});
+}
+
+void FrameworkBase::close_all() noexcept {
+    while (!_opened.empty()) {
+        _opened.back()->component->close();
+        _opened.pop_back();
+    }
+    _refused.clear();
+    _core->params.thaw(_name);
+    _core = nullptr;
+    _needed = Capability::none;
+}
+
+Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::candidates(
+    std::string_view object, std::string_view only) {
+    const std::lock_guard lock(_mutex);
+    if (_core == nullptr) {
+        return Error{Errc::invalid, "framework " + _name + " is asked for a component before it is open"};
+    }
+    auto list = SelectionList::parse(only);
+    if (!list) {
+        return Error{
+            list.error().code, "selection of " + _name + " for " + std::string(object) + ": " + list.error().text};
+    }
+    if (Status known = list->check_names(_name, _core->components.components(_name)); !known) {
+        return known.error();
+    }
+    std::vector<const Opened*> result;
+    const auto take = [&](const Opened& opened) {
+        const Capability lacking = missing(opened, _needed);
+        if (lacking == Capability::none) {
+            result.push_back(&opened);
+        } else {
+            _core->decisions.record(
+                _name, object, opened.name, Outcome::excluded, 0, "lacks " + describe_capabilities(lacking));
+        }
+    };
+    if (list->empty() || list->excludes()) {
+        for (const auto& opened : _opened) {
+            if (list->admits(opened->name)) {
+                take(*opened);
+            }
+        }
+        return result;
+    }
+    for (const std::string& name : list->names()) {
+        if (find_locked(name) == nullptr) {
+            if (Status opened = open_one(name, true); !opened) {
+                return opened.error();
+            }
+        }
+        if (const Opened* opened = find_locked(name)) {
+            take(*opened);
+        }
+    }
+    return result;
+}
+
+const FrameworkBase::Opened* FrameworkBase::find_locked(std::string_view component) const {
+    for (const auto& opened : _opened) {
+        if (opened->name == component) {
+            return opened.get();
+        }
+    }
+    return nullptr;
+}
+
+const FrameworkBase::Opened* FrameworkBase::find_opened(std::string_view component) const {
+    const std::lock_guard lock(_mutex);
+    return find_locked(component);
+}
+
+std::vector<const FrameworkBase::Opened*> FrameworkBase::all_opened() const {
+    const std::lock_guard lock(_mutex);
+    std::vector<const Opened*> result;
+    for (const auto& opened : _opened) {
+        if (missing(*opened, _needed) == Capability::none) {
+            result.push_back(opened.get());
+        }
+    }
+    return result;
+}
+
+void FrameworkBase::note_refusal(
+    std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const {
+    if (error.code != Errc::not_available && error.code != Errc::unsupported) {
+        log_warn("component " + candidate.name + " of framework " + _name + " failed for " + std::string(object) +
+            ": " + error.text);
+    }
+    _core->decisions.record(_name, object, candidate.name, Outcome::declined, 0, error.text);
+    refusals.push_back({candidate.name, error.text});
+}
+
+void FrameworkBase::note_choice(
+    std::string_view object, std::string_view candidate, bool won, int priority, std::string_view reason) const {
+    _core->decisions.record(_name, object, candidate, won ? Outcome::chosen : Outcome::lost, priority, reason);
+    if (won && log_enabled(1)) {
+        log_verbose(1,
+            _name + " for " + std::string(object) + ": " + std::string(candidate) + " (" + std::string(reason) + ")");
+    }
+}
+
+Error FrameworkBase::nobody(std::string_view object, const std::vector<Refusal>& refusals) const {
+    const std::lock_guard lock(_mutex);
+    std::string text = "no component of framework " + _name + " can be used for " + std::string(object);
+    const char* separator = ": ";
+    for (const auto* list : {&refusals, &_refused}) {
+        for (const Refusal& refusal : *list) {
+            text += separator + refusal.component + " (" + refusal.reason + ")";
+            separator = ", ";
+        }
+    }
+    if (_opened.empty() && _refused.empty()) {
+        text += ": none is installed";
+    }
+    return {Errc::not_available, std::move(text)};
+}
+
+} // namespace patchbay

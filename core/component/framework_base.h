@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/result.h"
+#include "core/component/component.h"
+#include "core/component/plugin.h"
+#include "core/component/selection_list.h"
+#include "core/explain.h"
+#include "core/lifetime/lease.h"
+#include "core/param/spec.h"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+// What all frameworks have in common: opening, closing and listing components without knowing their interface.
+// Use Framework<ComponentT>, which adds the type.
+class FrameworkBase {
+public:
+    // `params` is the framework's own table (names <framework>_<name>); it must outlive the framework.
+    FrameworkBase(
+        const char* name, std::uint32_t version, const ParamSpec* params = nullptr, std::size_t param_count = 0)
+        : _name(name),
+          _version(version),
+          _params(params),
+          _param_count(param_count),
+          _users(name) {}
+    FrameworkBase(const FrameworkBase&) = delete;
+    FrameworkBase& operator=(const FrameworkBase&) = delete;
+
+    const std::string& name() const noexcept { return _name; }
+    std::uint32_t version() const noexcept { return _version; }
+
+    // Makes the framework's parameters known without opening anything. To be called for every framework when the
+    // library starts, so that a parameter of one that is not used is not taken for a misspelt one.
+    Status announce(Core& core);
+
+    // The first lease opens the components that the user's list admits and that have what is `needed`; the last one
+    // closes them. A later lease that needs more hides the components that lack it from later selections.
+    // Errors: the list is malformed or names what is not installed or does not fit; a parameter is ill-typed.
+    // No component at all is no error here, but in selection.
+    Result<Lease> open(Core& core, Capability needed = Capability::none);
+
+protected:
+    struct Opened {
+        Plugin plugin; // declared first: unmapped last
+        std::unique_ptr<Component> component;
+        std::string name;
+    };
+
+    // What one selection asks of the opened components, in order: `only` (from an object's info key, may be empty)
+    // overrides the job's list and may open components that this one left out.
+    Result<std::vector<const Opened*>> candidates(std::string_view object, std::string_view only);
+    const Opened* find_opened(std::string_view component) const;
+    std::vector<const Opened*> all_opened() const;
+
+    // One candidate's answer, for the log and for the error when nobody wins.
+    struct Refusal {
+        std::string component;
+        std::string reason;
+    };
+    void note_refusal(
+        std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const;
+    void note_choice(
+        std::string_view object, std::string_view candidate, bool won, int priority, std::string_view reason) const;
+    Error nobody(std::string_view object, const std::vector<Refusal>& refusals) const;
+
+private:
+    Status open_all(Core& core, Capability needed, CleanupStack& cleanup);
+    Status open_one(const std::string& component, bool asked_for);
+    void refuse(const std::string& component, Outcome outcome, const std::string& reason);
+    const Opened* find_locked(std::string_view component) const;
+    static Capability missing(const Opened& opened, Capability needed);
+    void close_all() noexcept;
+
+    std::string _name;
+    std::uint32_t _version;
+    const ParamSpec* _params;
+    std::size_t _param_count;
+    Subsystem _users;
+    mutable std::mutex _mutex; // guards what follows; never held while a component's query runs
+    Core* _core = nullptr;     // while open
+    Capability _needed = Capability::none;
+    std::vector<std::unique_ptr<Opened>> _opened;
+    std::vector<Refusal> _refused;
+};
+
+} // namespace patchbay

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/component/plugin.h"
+
+#include <boost/dll/shared_library.hpp>
+#include <cstddef>
+#include <dlfcn.h>
+#include <string_view>
+#include <utility>
+
+namespace patchbay {
+
+namespace {
+
+constexpr const char* descriptor_symbol = "patchbay_component";
+
+Error misfit(const std::string& file, const std::string& cause) {
+    return {Errc::invalid, "component " + file + " cannot be used: " + cause};
+}
+
+std::string versions(const char* what, const std::string& theirs, const std::string& ours) {
+    return "it was built for " + std::string(what) + " " + theirs + ", this library has " + ours +
+        "; build it again against this installation";
+}
+
+std::string_view or_unnamed(const char* text) {
+    return text == nullptr ? "(unnamed)" : text;
+}
+
+// In an order in which each field is read only when those before it say that it is where we look for it.
+Status check_layout(const ComponentDescriptor& descriptor, const std::string& file) {
+    if (descriptor.struct_size < offsetof(ComponentDescriptor, toolchain)) {
+        return misfit(file, "its descriptor has only " + std::to_string(descriptor.struct_size) + " bytes");
+    }
+    if (descriptor.core_abi != core_abi_version) {
+        return misfit(
+            file, versions("core ABI", std::to_string(descriptor.core_abi), std::to_string(core_abi_version)));
+    }
+    if (descriptor.struct_size != sizeof(ComponentDescriptor)) {
+        return misfit(file,
+            versions("a descriptor size of", std::to_string(descriptor.struct_size),
+                std::to_string(sizeof(ComponentDescriptor))));
+    }
+    if (or_unnamed(descriptor.toolchain) != toolchain_tag) {
+        return misfit(file, versions("toolchain", std::string(or_unnamed(descriptor.toolchain)), toolchain_tag));
+    }
+    return {};
+}
+
+Status check_contents(
+    const ComponentDescriptor& descriptor, const std::string& file, std::optional<std::uint32_t> framework_version) {
+    if (framework_version && descriptor.framework_version != *framework_version) {
+        return misfit(file,
+            versions(("framework " + std::string(or_unnamed(descriptor.framework)) + " version").c_str(),
+                std::to_string(descriptor.framework_version), std::to_string(*framework_version)));
+    }
+    if (descriptor.create == nullptr || (descriptor.params == nullptr && descriptor.param_count != 0)) {
+        return misfit(file, "its descriptor has no factory or no parameter table");
+    }
+    return {};
+}
+
+Status check_names(const ComponentDescriptor& descriptor, const std::string& file, const std::string& framework,
+    const std::string& name) {
+    if (or_unnamed(descriptor.framework) != framework || or_unnamed(descriptor.name) != name) {
+        return misfit(file,
+            "its descriptor says framework " + std::string(or_unnamed(descriptor.framework)) + ", component " +
+                std::string(or_unnamed(descriptor.name)) + ", its file name says " + framework + ", " + name);
+    }
+    return {};
+}
+
+} // namespace
+
+Result<Plugin> Plugin::open(const std::string& file, const std::string& framework, const std::string& name,
+    std::optional<std::uint32_t> framework_version) {
+    auto library = std::make_shared<boost::dll::shared_library>();
+    boost::dll::fs::error_code error;
+    library->load(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local, error);
+    if (error) {
+        const char* cause = dlerror();
+        return misfit(file, cause == nullptr ? error.message() : cause);
+    }
+    if (!library->has(descriptor_symbol)) {
+        return misfit(file, "it has no symbol " + std::string(descriptor_symbol) + "; it is no component");
+    }
+    const auto& descriptor = library->get<const ComponentDescriptor>(descriptor_symbol);
+    if (Status fits = check_layout(descriptor, file); !fits) {
+        return fits.error();
+    }
+    if (Status fits = check_names(descriptor, file, framework, name); !fits) {
+        return fits.error();
+    }
+    if (Status fits = check_contents(descriptor, file, framework_version); !fits) {
+        return fits.error();
+    }
+    return Plugin(std::move(library), &descriptor, file);
+}
+
+Result<Plugin> Plugin::linked_in(
+    const ComponentDescriptor& descriptor, std::optional<std::uint32_t> framework_version) {
+    const std::string file = "(built in)";
+    if (Status fits = check_layout(descriptor, file); !fits) {
+        return fits.error();
+    }
+    if (Status fits = check_contents(descriptor, file, framework_version); !fits) {
+        return fits.error();
+    }
+    return Plugin(nullptr, &descriptor, file);
+}
+
+} // namespace patchbay

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/result.h"
+#include "core/component/repository.h"
+#include "core/explain.h"
+#include "core/lifetime/fault_plan.h"
+#include "core/param/registry.h"
+
+#include <memory>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Runtime;     // core/runtime/runtime.h
+class Progress;    // core/progress/progress.h
+class NodeSegment; // core/memory/node_segment.h
+
+// Everything that components and frameworks get from the core. Made by whoever starts the library and passed on;
+// there is no global one.
+struct Core {
+    ParamRegistry params;
+    DecisionLog decisions;
+    Repository components;
+    FaultPlan faults;
+
+    // Filled in by whoever starts these subsystems, null until then.
+    Runtime* runtime = nullptr;
+    Progress* progress = nullptr;
+    NodeSegment* node = nullptr;
+
+    // Reads the parameters' sources, defines the core's own ones and finds the installed components. Opens none.
+    // `directories` replaces the default places of components (the parameter component_path still comes first).
+    static Result<std::unique_ptr<Core>> create(std::span<const ComponentDescriptor* const> linked_in,
+        const ParamPlaces& places = ParamPlaces::of_process(),
+        const std::vector<std::string>& directories = ComponentPlaces::default_directories());
+
+    // Reports every value that a user gave to a parameter that does not exist, each once, by the process that speaks
+    // for the job. To be called when the frameworks in use are open: names that are then still unknown cost the
+    // opening of the components that they may belong to. Answers an error for an ill-typed value found on the way.
+    Status report_unknown_params();
+
+    // When the parameter `explain` is on: the decisions since the last call and, the first time, the parameters that
+    // are not default, as text to print; else empty.
+    std::string take_explanation();
+
+private:
+    bool _params_explained = false;
+};
+
+} // namespace patchbay

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/result.h"
+
+#include <cstdint>
+#include <string>
+
+// Files whose pages processes share: memfds and files on a memory file system. Every function answers what a user can
+// do about a failure; none raises SIGBUS or SIGXFSZ.
+namespace patchbay::shared_file {
+
+// A nameless file in memory, closed on exec.
+Result<int> make_memfd(const std::string& name);
+
+// A new file of mode 0600, closed on exec; it must not exist.
+Result<int> make_named(const std::string& path);
+Result<int> open_existing(const std::string& path);
+
+// Makes the file at least `bytes` long without taking memory. One process at a time.
+Status grow(int fd, std::uint64_t bytes);
+
+// Takes memory for [offset, offset+length), makes the file long enough, keeps its contents.
+Status allocate(int fd, std::uint64_t offset, std::uint64_t length);
+
+} // namespace patchbay::shared_file

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/progress/progress.h"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+
+namespace patchbay {
+
+namespace {
+// What stands in a slot without a poller: cheaper than asking in every poll whether there is one.
+int poll_nothing(void*) noexcept {
+    return 0;
+}
+
+std::uintptr_t this_thread() noexcept {
+    static thread_local char mark;
+    return reinterpret_cast<std::uintptr_t>(&mark);
+}
+} // namespace
+
+void PollerHandle::reset() noexcept {
+    if (_slot != nullptr) {
+        _progress->remove(static_cast<Progress::Slot*>(std::exchange(_slot, nullptr)));
+    }
+}
+
+Progress::Block::Block() noexcept {
+    for (Slot& slot : slots) {
+        slot.poll.store(poll_nothing, std::memory_order_relaxed);
+        slot.context = nullptr;
+        slot.longest_sleep_ns = 0;
+        slot.retired_in = 0;
+        slot.in_use = false;
+    }
+}
+
+Progress::Progress(bool threaded, const WaitPolicy& policy) noexcept
+    : _threaded(threaded), _fenced(bool(register_all_cores_barrier())), _policy(policy), _bell(&_private_bell),
+      _longest_sleep_ns(sleeps_well.count()), _poll_lock(threaded), _list_lock(threaded) {}
+
+Progress::~Progress() {
+    for (Block* block = _first.next.load(); block != nullptr;) {
+        delete std::exchange(block, block->next.load());
+    }
+}
+
+void Progress::enable_threads() noexcept {
+    _poll_lock.enable_threads();
+    _list_lock.enable_threads();
+    _threaded = true;
+}
+
+PollerHandle Progress::add_poller(PollFunction poll, void* context, std::chrono::nanoseconds longest_sleep) {
+    std::lock_guard hold(_list_lock);
+    Slot* slot = find_free_slot();
+    slot->context = context;
+    slot->longest_sleep_ns = longest_sleep.count();
+    slot->in_use = true;
+    slot->poll.store(poll, std::memory_order_release);
+    update_longest_sleep();
+    return PollerHandle(this, slot);
+}
+
+Progress::Slot* Progress::find_free_slot() {
+    // A poll under way in another thread may have read the function of a slot that was removed meanwhile, so the slot
+    // gets its next owner only after that poll.
+    std::uint64_t epoch = _epoch.load(std::memory_order_seq_cst);
+    for (Block* block = &_first;; block = block->next.load(std::memory_order_relaxed)) {
+        std::uint32_t used = block->used.load(std::memory_order_relaxed);
+        for (std::uint32_t i = 0; i < block_slots; ++i) {
+            Slot& slot = block->slots[i];
+            bool settled = slot.retired_in % 2 == 0 || slot.retired_in != epoch;
+            if (!slot.in_use && settled) {
+                block->used.store(std::max(used, i + 1), std::memory_order_release);
+                return &slot;
+            }
+        }
+        if (block->next.load(std::memory_order_relaxed) == nullptr) {
+            block->next.store(new Block, std::memory_order_release);
+        }
+    }
+}
+
+void Progress::remove(Slot* slot) noexcept {
+    std::lock_guard hold(_list_lock);
+    slot->poll.store(poll_nothing, std::memory_order_seq_cst);
+    slot->in_use = false;
+    slot->retired_in = _epoch.load(std::memory_order_seq_cst);
+    for (Block* block = &_first; block != nullptr; block = block->next.load(std::memory_order_relaxed)) {
+        std::uint32_t used = block->used.load(std::memory_order_relaxed);
+        while (used > 0 && !block->slots[used - 1].in_use) {
+            --used;
+        }
+        block->used.store(used, std::memory_order_release);
+    }
+    update_longest_sleep();
+}
+
+void Progress::update_longest_sleep() noexcept {
+    std::int64_t shortest = sleeps_well.count();
+    for (Block* block = &_first; block != nullptr; block = block->next.load(std::memory_order_relaxed)) {
+        for (const Slot& slot : block->slots) {
+            if (slot.in_use) {
+                shortest = std::min(shortest, slot.longest_sleep_ns);
+            }
+        }
+    }
+    _longest_sleep_ns.store(shortest, std::memory_order_relaxed);
+}
+
+int Progress::try_poll() noexcept {
+    if (!_threaded) {
+        return poll_each();
+    }
+    std::uintptr_t self = this_thread();
+    if (_polling_thread.load(std::memory_order_relaxed) == self) {
+        return poll_each();
+    }
+    if (!_poll_lock.try_lock()) {
+        return busy;
+    }
+    _polling_thread.store(self, std::memory_order_relaxed);
+    _epoch.fetch_add(1, std::memory_order_seq_cst);
+    int events = poll_each();
+    _epoch.fetch_add(1, std::memory_order_seq_cst);
+    _polling_thread.store(0, std::memory_order_relaxed);
+    _poll_lock.unlock();
+    if (events > 0) {
+        doorbell().notify(); // what was completed may be what a sleeping thread of ours waits for
+    }
+    return events;
+}
+
+int Progress::poll_exclusively() noexcept {
+    return std::max(try_poll(), 0);
+}
+
+void Progress::quiesce() noexcept {
+    if (_threaded && _polling_thread.load(std::memory_order_relaxed) != this_thread()) {
+        std::lock_guard wait_for_the_poll(_poll_lock);
+    }
+}
+
+void Progress::wake() noexcept {
+    doorbell().notify();
+}
+
+} // namespace patchbay

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/progress/doorbell.h"
+#include "core/progress/lock.h"
+#include "core/progress/wait_policy.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Progress;
+
+// Looks for work once and returns how many events it handled. Must not block.
+using PollFunction = int (*)(void* context) noexcept;
+
+inline constexpr std::chrono::nanoseconds sleeps_well = std::chrono::nanoseconds::max();
+
+// The registration of one poller; ends with reset() or the handle's life.
+class PollerHandle {
+public:
+    PollerHandle() = default;
+    PollerHandle(PollerHandle&& other) noexcept
+        : _progress(std::exchange(other._progress, nullptr)), _slot(std::exchange(other._slot, nullptr)) {}
+    PollerHandle& operator=(PollerHandle&& other) noexcept {
+        if (this != &other) {
+            reset();
+            _progress = std::exchange(other._progress, nullptr);
+            _slot = std::exchange(other._slot, nullptr);
+        }
+        return *this;
+    }
+    ~PollerHandle() { reset(); }
+
+    // The poller is not started again. May be called from inside a poller, its own included, and never blocks. With
+    // several threads a call that another thread began earlier may still run: call Progress::quiesce() before the
+    // context is destroyed.
+    void reset() noexcept;
+    explicit operator bool() const noexcept { return _slot != nullptr; }
+
+private:
+    friend class Progress;
+    PollerHandle(Progress* progress, void* slot) noexcept : _progress(progress), _slot(slot) {}
+    Progress* _progress = nullptr;
+    void* _slot = nullptr;
+};
+
+// The pollers of one process and the state of its waits (core/progress/waiter.h).
+class Progress {
+public:
+    explicit Progress(bool threaded = false, const WaitPolicy& policy = {}) noexcept;
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    // Several threads may call from now on. Only while one thread is in the library; cannot be undone.
+    void enable_threads() noexcept;
+    bool threaded() const noexcept { return _threaded; }
+
+    // A poller is registered only while there may be work for it. Whoever gives it work from outside must ring this
+    // process's doorbell; a poller for work that cannot do so says for how long it may go unpolled (`longest_sleep`),
+    // and no wait sleeps longer. May be called from inside a poller.
+    PollerHandle add_poller(PollFunction poll, void* context, std::chrono::nanoseconds longest_sleep = sleeps_well);
+
+    // Calls every poller once; returns the number of events. With several threads only one polls at a time: a second
+    // one returns 0 at once. A poller that calls poll() (through a callback) is itself called again: it must either
+    // bear that or return 0.
+    int poll() noexcept {
+        if (_threaded) [[unlikely]] {
+            return poll_exclusively();
+        }
+        return poll_each();
+    }
+
+    // Returns when no poll that another thread began before this call is still running. Call it without locks that a
+    // poller takes. Inside a poller, and with one thread, it returns at once.
+    void quiesce() noexcept;
+
+    // The bell on which this process sleeps: process-private until shared memory is there. Only while no wait sleeps.
+    void set_doorbell(Doorbell* bell) noexcept { _bell.store(bell ? bell : &_private_bell); }
+    Doorbell& doorbell() noexcept { return *_bell.load(std::memory_order_acquire); }
+
+    // Something that a wait of this process looks at has changed: ends its sleep. Callable from any thread (that of
+    // the PMIx library, say), also below MPI_THREAD_MULTIPLE.
+    void wake() noexcept;
+
+    const WaitPolicy& policy() const noexcept { return _policy; }
+    void set_policy(const WaitPolicy& policy) noexcept { _policy = policy; }
+    // false: the kernel refuses membarrier, sleeps are bounded by WaitPolicy::unfenced_sleep.
+    bool sleeps_are_fenced() const noexcept { return _fenced; }
+    // Set by who maps shared memory in which a peer said that its kernel refuses membarrier.
+    void set_sleeps_fenced(bool fenced) noexcept { _fenced = fenced; }
+
+private:
+    friend class PollerHandle;
+    friend struct WaitAccess;
+
+    struct Slot {
+        std::atomic<PollFunction> poll;
+        void* context;
+        std::int64_t longest_sleep_ns;
+        std::uint64_t retired_in; // the epoch in which it was removed; 0: never used
+        bool in_use;
+    };
+    static constexpr std::uint32_t block_slots = 16;
+    // Slots never move, so that pollers can be added and removed while another thread walks over them.
+    struct Block {
+        std::atomic<std::uint32_t> used{0};
+        std::atomic<Block*> next{nullptr};
+        Slot slots[block_slots];
+        Block() noexcept;
+    };
+
+    int poll_each() noexcept {
+        int events = 0;
+        for (Block* block = &_first; block != nullptr; block = block->next.load(std::memory_order_acquire)) {
+            for (std::uint32_t i = 0; i < block->used.load(std::memory_order_acquire); ++i) {
+                PollFunction poll = block->slots[i].poll.load(std::memory_order_acquire);
+                events += poll(block->slots[i].context);
+            }
+        }
+        return events;
+    }
+    static constexpr int busy = -1;
+    int try_poll() noexcept; // as poll(), but `busy` when another thread polls
+    int poll_exclusively() noexcept;
+    Slot* find_free_slot();
+    void remove(Slot* slot) noexcept;
+    void update_longest_sleep() noexcept;
+
+    Block _first;
+    bool _threaded;
+    bool _fenced = true;
+    WaitPolicy _policy;
+    std::atomic<Doorbell*> _bell;
+    std::atomic<std::int64_t> _longest_sleep_ns;
+    ProgressLock _poll_lock;                     // held by the thread that polls
+    ProgressLock _list_lock;                     // held for moments: never while a poller runs
+    std::atomic<std::uint64_t> _epoch{2};        // odd while a thread polls (kept only with several threads)
+    std::atomic<std::uintptr_t> _polling_thread{0};
+    std::atomic<std::uint32_t> _awake_waiters{0}; // threads in a slow wait that do not sleep
+    Doorbell _private_bell;
+};
+
+} // namespace patchbay

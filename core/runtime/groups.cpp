@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Group identifiers from our own mpirun. PMIx_Group_construct is not used: in 4.2.2 the survivors of a member that dies
+// hang in it for ever.
+#include "core/runtime/group_protocol.h"
+#include "core/runtime/pmix_value.h"
+#include "core/runtime/runtime.h"
+
+namespace patchbay {
+
+struct GroupRequest::State {
+    std::atomic<bool> done{false};
+    pmix_status_t code = PMIX_SUCCESS;
+    std::uint64_t id = 0;
+    std::function<void()> wake;
+    pmix_info_t directives[2]; // PMIx reads them until it answers
+
+    State() {
+        PMIX_INFO_CONSTRUCT(&directives[0]);
+        PMIX_INFO_CONSTRUCT(&directives[1]);
+    }
+    ~State() {
+        PMIX_INFO_DESTRUCT(&directives[0]);
+        PMIX_INFO_DESTRUCT(&directives[1]);
+    }
+};
+
+struct GroupCallbacks {
+    using State = GroupRequest::State;
+
+    static void answered(pmix_status_t status, pmix_info_t* info, std::size_t count, void* context,
+                         pmix_release_cbfunc_t release, void* release_context) {
+        std::unique_ptr<std::shared_ptr<State>> holder(static_cast<std::shared_ptr<State>*>(context));
+        State& state = **holder;
+        state.code = status == PMIX_SUCCESS ? PMIX_ERR_NOT_SUPPORTED : status; // until the identifier is found
+        for (std::size_t i = 0; status == PMIX_SUCCESS && i < count; ++i) {
+            std::optional<std::uint64_t> id = number_in(info[i].value);
+            if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_CONTEXT_ID) && id) {
+                state.id = *id;
+                state.code = PMIX_SUCCESS;
+            }
+        }
+        if (release != nullptr) {
+            release(release_context);
+        }
+        std::function<void()> wake = state.wake;
+        state.done.store(true, std::memory_order_release);
+        if (wake) {
+            wake();
+        }
+    }
+};
+
+Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const std::uint32_t> members) {
+    if (!has_groups()) {
+        return Error{Errc::unsupported, "this launcher gives no identifiers to groups"};
+    }
+    if (name.empty() || members.empty()) {
+        return Error{Errc::invalid, "a group needs a name and members"};
+    }
+    GroupRequest request;
+    request._state = std::make_shared<GroupRequest::State>();
+    GroupRequest::State& state = *request._state;
+    state.wake = _wake;
+    PMIX_INFO_LOAD(&state.directives[0], group_key, std::string(name).c_str(), PMIX_STRING);
+    pmix_data_array_t* array = nullptr;
+    PMIX_DATA_ARRAY_CREATE(array, members.size(), PMIX_PROC);
+    auto* processes = static_cast<pmix_proc_t*>(array->array);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        PMIX_LOAD_PROCID(&processes[i], _nspace.c_str(), members[i]);
+    }
+    PMIX_LOAD_KEY(state.directives[1].key, group_members_key);
+    state.directives[1].value.type = PMIX_DATA_ARRAY;
+    state.directives[1].value.data.darray = array;
+
+    auto context = std::make_unique<std::shared_ptr<GroupRequest::State>>(request._state);
+    pmix_status_t status = PMIx_Job_control_nb(nullptr, 0, state.directives, 2, GroupCallbacks::answered, context.get());
+    if (status != PMIX_SUCCESS) {
+        return Error{Errc::system, "group '" + std::string(name) + "': " + text_of(status)};
+    }
+    (void)context.release(); // answered() frees it
+    return request;
+}
+
+Result<std::uint64_t> GroupRequest::id() const {
+    switch (_state->code) {
+    case PMIX_SUCCESS: return _state->id;
+    case PMIX_ERR_PROC_ABORTED:
+    case PMIX_ERR_LOST_CONNECTION: return Error{Errc::peer_failed, "group: a member has died"};
+    case PMIX_ERR_NOT_SUPPORTED: return Error{Errc::unsupported, "group: the launcher gave no identifier"};
+    default: return Error{Errc::system, "group: " + text_of(_state->code)};
+    }
+}
+
+} // namespace patchbay

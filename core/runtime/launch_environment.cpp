@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/runtime/launch_environment.h"
+
+#include "core/memory/node_segment.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace patchbay {
+
+namespace {
+bool makes_a_rank(std::string_view name) {
+    return name == "PMIX_RANK" || name == "PMIX_NAMESPACE" || name.starts_with("PMIX_SERVER_URI") ||
+           name == node_segment_variable;
+}
+
+// "fd=<n>" that names an open descriptor, else -1.
+int announced_segment(const char* text) {
+    constexpr std::string_view prefix = "fd=";
+    if (text == nullptr || !std::string_view(text).starts_with(prefix)) {
+        return -1;
+    }
+    int fd = -1;
+    const char* end = text + std::strlen(text);
+    auto [rest, failure] = std::from_chars(text + prefix.size(), end, fd);
+    bool good = failure == std::errc() && rest == end && fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+    return good ? fd : -1;
+}
+} // namespace
+
+LaunchEnvironment& LaunchEnvironment::of_process() {
+    static LaunchEnvironment environment;
+    return environment;
+}
+
+LaunchEnvironment::LaunchEnvironment() : _segment_fd(announced_segment(std::getenv(node_segment_variable))) {}
+
+void LaunchEnvironment::hide() {
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+        std::string_view text(*variable);
+        std::size_t equals = text.find('=');
+        if (equals != text.npos && makes_a_rank(text.substr(0, equals))) {
+            _hidden.insert_or_assign(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
+        }
+    }
+    if (_hidden.empty()) {
+        return;
+    }
+    std::string self = value("PMIX_NAMESPACE") + "." + value("PMIX_RANK");
+    for (const auto& [name, text] : _hidden) {
+        unsetenv(name.c_str());
+    }
+    setenv(child_variable, self.c_str(), 1);
+}
+
+void LaunchEnvironment::show() {
+    for (const auto& [name, text] : _hidden) {
+        setenv(name.c_str(), text.c_str(), 1);
+    }
+}
+
+std::string LaunchEnvironment::value(const char* name) const {
+    if (auto found = _hidden.find(name); found != _hidden.end()) {
+        return found->second;
+    }
+    const char* text = std::getenv(name);
+    return text == nullptr ? std::string() : std::string(text);
+}
+
+bool LaunchEnvironment::has_pmix() const {
+    return !value("PMIX_NAMESPACE").empty() && !value("PMIX_RANK").empty();
+}
+
+bool LaunchEnvironment::names_pmix_server() const {
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+        if (std::string_view(*variable).starts_with("PMIX_SERVER_URI")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace patchbay

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+// What the launcher handed to this process when it was started. It outlives every use of the library: it is a property
+// of the process, as environ is, and the only thing that core/runtime keeps between two lifetimes.
+class LaunchEnvironment {
+public:
+    static LaunchEnvironment& of_process();
+
+    // Takes the variables that make a process a rank out of environ, so that a program which this process starts is
+    // not taken for this rank; leaves child_variable behind. hide() and show() come in pairs.
+    void hide();
+    // Puts them back, for a PMIx_Init.
+    void show();
+
+    // The value of a variable, hidden or not; empty when it is not set.
+    std::string value(const char* name) const;
+    // Whether a PMIx launcher gave this process a rank.
+    bool has_pmix() const;
+    // Whether it also said where its server is. Only while shown.
+    bool names_pmix_server() const;
+
+    // The descriptor of the node segment: inherited from mpirun, or opened when it was first attached. Kept until the
+    // process ends, because peers may have it mapped when this process comes back. -1: none yet.
+    int segment_fd() const noexcept { return _segment_fd; }
+    bool segment_is_inherited() const noexcept { return _segment_fd >= 0 && !_segment_is_ours; }
+    void keep_segment_fd(int fd) noexcept {
+        _segment_fd = fd;
+        _segment_is_ours = true;
+    }
+
+    // What was published under a key, over all lifetimes: a PMIx key cannot be given a second value.
+    std::map<std::string, std::string, std::less<>>& published() noexcept { return _published; }
+    std::mutex& mutex() noexcept { return _mutex; }
+    // How many runtimes this process has had.
+    std::uint32_t lifetimes = 0;
+
+private:
+    LaunchEnvironment();
+    std::map<std::string, std::string, std::less<>> _hidden;
+    std::map<std::string, std::string, std::less<>> _published;
+    std::mutex _mutex;
+    int _segment_fd = -1;
+    bool _segment_is_ours = false;
+};
+
+// Left in the environment of a rank: who has it and no PMIx server was started by a rank as an ordinary program, so it is
+// a singleton, whatever the launcher's other variables say.
+inline constexpr char child_variable[] = "PATCHBAY_CHILD_OF_RANK";
+
+} // namespace patchbay

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/result.h"
+#include "core/param/spec.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+// Parameters of the launcher's view; their full names are runtime_<name>.
+inline constexpr ParamSpec runtime_params[] = {
+    {"allow_singletons", ParamType::boolean, "false",
+     "whether a process that a launcher without PMIx started as one of several runs alone, as a job of size 1",
+     nullptr, ParamLevel::user_detail, ParamScope::local},
+    {"get_timeout", ParamType::duration, "60s", "how long to wait for what a peer has to publish",
+     nullptr, ParamLevel::user_all, ParamScope::local},
+};
+
+// By which mpirun tells its ranks how many cores they may use on this node, all together ("8"); without it the cores of
+// the process that started the rank are counted.
+inline constexpr char node_cores_variable[] = "PATCHBAY_NODE_CORES";
+
+struct RuntimeOptions {
+    bool allow_singletons = false;
+    std::chrono::nanoseconds get_timeout{std::chrono::seconds(60)};
+};
+
+// A process of this or another job.
+struct ProcessName {
+    std::string nspace;
+    std::uint32_t rank = 0;
+    bool operator==(const ProcessName&) const = default;
+};
+
+// A fence under way. Poll done() (core/progress/waiter.h): it turns true on the PMIx library's thread, which then calls
+// the hook of Runtime::set_wake.
+class FenceRequest {
+public:
+    bool done() const noexcept { return _state->done.load(std::memory_order_acquire); }
+    // Only once done() is true. peer_failed: a member has died; unsupported: not with this launcher.
+    Status status() const;
+
+private:
+    friend class Runtime;
+    friend struct RuntimeCallbacks;
+    struct State {
+        std::atomic<bool> done{false};
+        int code = 0;
+        std::function<void()> wake;
+    };
+    std::shared_ptr<State> _state = std::make_shared<State>();
+};
+
+// A group under construction, to be polled like a fence.
+class GroupRequest {
+public:
+    bool done() const noexcept { return _state->done.load(std::memory_order_acquire); }
+    // Only once done() is true: the group's identifier (PGCID), which no other group of this job ever has.
+    // peer_failed: a member has died.
+    Result<std::uint64_t> id() const;
+
+private:
+    friend class Runtime;
+    friend struct GroupCallbacks;
+    struct State;
+    std::shared_ptr<State> _state;
+};
+
+// What the launcher knows about this process, and the services it offers: a PMIx client. A process that no launcher
+// started is a singleton: it uses no PMIx at all, starts no thread, and put/get/fence work within the process.
+// Thread-safe: everything const, get, put, fence. No call here makes MPI progress.
+class Runtime {
+public:
+    // Connects to the launcher. Errors: not_available (started by a launcher without PMIx; the text says what to do),
+    // system (PMIx_Init failed; the text has its reason).
+    static Result<std::unique_ptr<Runtime>> create(const RuntimeOptions& options);
+    // Leaves PMIx: its thread and descriptors are gone afterwards. Another create() may follow; from the second one on
+    // the connection is kept until the process ends, because libpmix loses memory in each round (pmix_connection.h).
+    ~Runtime();
+    Runtime(const Runtime&) = delete;
+    Runtime& operator=(const Runtime&) = delete;
+
+    const std::string& nspace() const noexcept { return _nspace; }
+    std::uint32_t rank() const noexcept { return _rank; }
+    std::uint32_t size() const noexcept { return _size; }
+    std::uint32_t local_rank() const noexcept { return _local_rank; }
+    std::uint32_t local_size() const noexcept { return std::uint32_t(_local_peers.size()); }
+    // Ranks of this job on this node in local-rank order, this one included.
+    std::span<const std::uint32_t> local_peers() const noexcept { return _local_peers; }
+    bool is_local(std::uint32_t rank) const noexcept { return local_rank_of(rank) >= 0; }
+    // -1: not on this node.
+    std::int32_t local_rank_of(std::uint32_t rank) const noexcept;
+    bool is_singleton() const noexcept { return _singleton; }
+    // Started by Patchbay's own mpirun.
+    bool own_launcher() const noexcept { return _own_launcher; }
+    // Cores on which the local ranks may run, all together, and whether the local ranks are more than these.
+    std::uint32_t node_cores() const noexcept { return _node_cores; }
+    bool oversubscribed() const noexcept { return _oversubscribed; }
+    const std::string& hostname() const noexcept { return _hostname; }
+
+    // How many runtimes this process has had before this one: to make keys that were not used before.
+    std::uint32_t lifetime() const noexcept { return _lifetime; }
+
+    // Looked up at the launcher on each call (5 to 60 us).
+    Result<std::string> hostname_of(std::uint32_t rank) const;
+    Result<std::uint32_t> app_number() const;
+    Result<std::uint32_t> universe_size() const;
+
+    // The modex. put() keeps `bytes` under `key` until commit() publishes it. A key has one value as long as the process
+    // lives, because PMIx readers may keep the old one: the same bytes again cost nothing, others are Errc::invalid.
+    // Keys have at most 500 characters and do not begin with "pmix.".
+    Status put(std::string_view key, std::span<const std::byte> bytes);
+    Status commit();
+    // What `rank` published under `key`; waits for it up to the parameter runtime_get_timeout. timed_out, peer_failed.
+    Result<std::vector<std::byte>> get(std::uint32_t rank, std::string_view key) const;
+    // The same for a process of any job.
+    Result<std::vector<std::byte>> get(const ProcessName& process, std::string_view key) const;
+    // What is there now; not_found otherwise. For a process on another node this may ask the launcher (milliseconds).
+    Result<std::vector<std::byte>> try_get(std::uint32_t rank, std::string_view key) const;
+
+    // All of `ranks` (empty: all of the job) have called. collect: what they have committed is brought to every node,
+    // for the whole job only; for fewer ranks each get() fetches what it needs. Two fences over the same ranks must not
+    // be under way at once in one process.
+    Status fence(std::span<const std::uint32_t> ranks, bool collect);
+    Result<FenceRequest> fence_start(std::span<const std::uint32_t> ranks, bool collect);
+
+    // Whether the launcher gives identifiers to groups. Where it does not (Slurm, Open MPI's mpirun), group_start answers
+    // unsupported, and members must agree on an identifier themselves.
+    bool has_groups() const noexcept { return _own_launcher; }
+    // Every member calls it with the same `name` and `members` (ranks of this job, in any order). The name must not be
+    // in use by another group that is just being made.
+    Result<GroupRequest> group_start(std::string_view name, std::span<const std::uint32_t> members);
+
+    // Called on the PMIx library's thread whenever something arrived that a wait may look at; normally
+    // Progress::wake. It must not call the Runtime.
+    void set_wake(std::function<void()> wake) { _wake = std::move(wake); }
+
+    // Calls `died` on the PMIx library's thread for every process whose death the launcher reports. One handler.
+    // unsupported: this launcher reports none.
+    Status on_death(std::function<void(const ProcessName&)> died);
+
+    // Ends the whole job with exit status `code`; `message` goes to the launcher's stderr (to ours for a singleton).
+    [[noreturn]] void abort(int code, std::string_view message);
+
+private:
+    Runtime();
+    Status read_job_info();
+    void become_singleton();
+    void count_cores();
+    void stop_death_reports() noexcept;
+    Result<std::vector<std::byte>> get_now(const std::string& nspace, std::uint32_t rank, std::string_view key,
+                                           bool local, std::chrono::nanoseconds limit) const;
+
+    std::string _nspace;
+    std::string _hostname;
+    std::uint32_t _rank = 0;
+    std::uint32_t _size = 1;
+    std::uint32_t _local_rank = 0;
+    std::vector<std::uint32_t> _local_peers{0};
+    bool _singleton = true;
+    bool _own_launcher = false;
+    bool _oversubscribed = false;
+    std::uint32_t _node_cores = 1;
+    std::uint32_t _lifetime = 0;
+    std::chrono::nanoseconds _get_timeout{};
+    std::function<void()> _wake;
+
+    struct Private;
+    std::unique_ptr<Private> _private;
+};
+
+} // namespace patchbay

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/component/component.h"
+#include "mpi/object/process.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <sys/uio.h>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Instance;
+
+// btl: moves bytes to one peer. Used by pml components that match messages themselves, and only by them.
+//
+// Common rules:
+//  - All calls to all modules of a job are serialised by their one user, the pml (it holds its lock when several
+//    threads run). A btl therefore needs no lock of its own.
+//  - Nothing blocks, nothing calls back into the user except `poll`.
+//  - Packets to one endpoint arrive complete, once, and in the order they were sent.
+namespace btl {
+
+inline constexpr std::uint32_t interface_version = 1;
+
+// A peer as one module reaches it. Made by connect() on first contact, owned by the module, lives as long as it.
+class Endpoint {
+public:
+    const ProcessId process;
+    void* user = nullptr; // of the pml
+
+protected:
+    explicit Endpoint(ProcessId process) noexcept : process(process) {}
+    ~Endpoint() = default;
+};
+
+enum class SendCode : std::uint8_t {
+    ok,     // copied; the caller may reuse both buffers
+    full,   // no room now: nothing was sent; try again, in order, after progress
+    failed, // the peer is gone; the cause has been reported
+};
+
+// Called by poll() for every packet, on the polling thread: header and payload are valid during the call only.
+// The receiver may send from inside it.
+using Receiver = void (*)(void* context, Endpoint& from, const void* header, std::size_t header_size,
+                          const void* payload, std::size_t payload_size) noexcept;
+
+struct Limits {
+    std::size_t header = 0;     // bytes of header a packet can carry, at least 48
+    std::size_t eager = 0;      // best size up to which a message travels whole in one packet
+    std::size_t packet = 0;     // most payload bytes of one packet (>= eager)
+    std::size_t inline_size = 0; // header + payload up to this cost a single cache line, or its like
+    std::size_t get_from = 0;   // messages of at least this size are better fetched by get(); 0: get is not offered
+    unsigned latency_ns = 0;    // for the pml's choice between btls that reach the same peer
+    unsigned bandwidth_mbps = 0;
+    // Packets may come from a peer that this process never connected to, so that poll() is needed from the start;
+    // false: only once connect() has been called.
+    bool unsolicited = true;
+};
+
+class Module {
+public:
+    virtual ~Module() = default;
+
+    virtual const char* name() const noexcept = 0;
+    virtual const Limits& limits() const noexcept = 0;
+
+    // Called once before the first connect.
+    virtual void set_receiver(Receiver receiver, void* context) noexcept = 0;
+
+    // Can this module reach that process? Local, no communication.
+    virtual bool reaches(ProcessId process) const noexcept = 0;
+    // First contact. May make system calls, must not wait for the peer. nullptr: failed, the cause has been reported.
+    virtual Endpoint* connect(ProcessId process) noexcept = 0;
+
+    // One packet: header and payload are copied out before it returns. The hot path.
+    virtual SendCode send(Endpoint& to, const void* header, std::size_t header_size, const void* payload,
+                          std::size_t payload_size) noexcept = 0;
+
+    // The same with the payload written by the caller straight into the wire's memory: reserve gives room for at most
+    // `payload_size` bytes, then exactly one commit with how much was used follows before any other call to this
+    // module for this endpoint. No commit follows a reservation that is not `ok`.
+    struct Reservation {
+        SendCode code;
+        std::span<std::byte> room;
+    };
+    virtual Reservation reserve(Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept = 0;
+    virtual SendCode commit(Endpoint& to, const void* header, std::size_t header_size,
+                            std::size_t payload_size) noexcept = 0;
+
+    // Single copy: fetch `size` bytes from the peer's memory at `remote` (an address in the peer) into `local`, now.
+    // Returns bytes fetched, or -errno: the pml then falls back to packets for this peer, and says so under --explain.
+    virtual std::ptrdiff_t get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept {
+        (void)from, (void)remote, (void)local;
+        return -95; // EOPNOTSUPP
+    }
+    // May get() work with this peer? Probed once per peer with a real read, not guessed.
+    virtual bool can_get(Endpoint& from) noexcept {
+        (void)from;
+        return false;
+    }
+
+    // Deliver what has arrived. Called by the progress engine through the pml. Returns packets delivered.
+    virtual int poll() noexcept = 0;
+};
+
+struct Candidate {
+    int priority = 0;
+    std::unique_ptr<Module> module;
+};
+
+class Component : public patchbay::Component {
+public:
+    // Called once per instance by the pml. Errc::not_available: cannot work here (no peers on this node, say).
+    virtual Result<Candidate> query(Instance& instance) noexcept = 0;
+};
+
+} // namespace btl
+} // namespace patchbay

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/component/component.h"
+#include "mpi/object/communicator.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Instance;
+
+// cid: names a communicator, and is the one service that turns a peer's local index into ours.
+//
+// Every process keeps its communicators in a table; the slot number is the local index that travels in the match
+// header. A component decides which slot a new communicator gets, and whether all members have the same one.
+// Chosen per communicator: info key `patchbay_cid` on the constructor, else parameter `cid`.
+//
+// Nothing here blocks, because MPI_Comm_idup must not: a naming is begun, and then advanced whenever it can get
+// further, by the constructor that waits or by the progress engine.
+namespace cid {
+
+inline constexpr std::uint32_t interface_version = 1;
+
+// How the members of the communicator to be can agree on something before it exists: reductions over exactly these
+// members, given by the constructor. One reduction at a time; all members start the same ones in the same order.
+class Agreement {
+public:
+    virtual ~Agreement() = default;
+    enum class Reduction : std::uint8_t { maximum, minimum, bit_and };
+    // Begins to reduce `words` in place; they stay where they are until advance() says that it is finished. Returns an
+    // MPI code.
+    virtual int start(std::span<std::uint64_t> words, Reduction reduction) noexcept = 0;
+    // Would advance() get any further now? Only looks.
+    virtual bool ready() const noexcept = 0;
+    // Goes as far as it can without blocking. true: finished, and *code is the result.
+    virtual bool advance(int* code) noexcept = 0;
+};
+
+// What is being made.
+struct NewCommunicator {
+    Communicator& comm;    // groups, rank and size are set, index is not
+    Communicator* parent;  // nullptr: from a group (sessions)
+    bool whole_parent;     // all members of the parent take part, each in a communicator of this call (dup, split);
+                           // false: only the new members do (create_group)
+    std::uint64_t key;     // tells apart what is being made at one time from one parent; the same at all members
+};
+
+// What a component keeps with a communicator: its name and what it knows about peers' indices. Deleted with the
+// communicator, before its index is free again.
+class Name {
+public:
+    virtual ~Name() = default;
+    // The index by which `rank` knows this communicator; nullopt: not known yet, the pml then sends its extended
+    // header. Components whose indices are globally equal never answer nullopt.
+    virtual std::optional<std::uint16_t> peer_index(int rank) const noexcept = 0;
+    // A peer has told us its index.
+    virtual void learned(int rank, std::uint16_t index) noexcept = 0;
+};
+
+// A naming under way. Destroying one that is not finished gives back what it reserved.
+class Assignment {
+public:
+    virtual ~Assignment() = default;
+    // Would advance() get any further now? Only looks.
+    virtual bool ready() const noexcept = 0;
+    // Goes as far as it can without blocking. true: finished; with *code MPI_SUCCESS an index is reserved in the table,
+    // and comm.index and comm.name_service are set. Called on one thread at a time.
+    virtual bool advance(int* code) noexcept = 0;
+};
+
+class Module {
+public:
+    virtual ~Module() = default;
+    // Begins to name a communicator: every member does. `what.comm` and `agreement` outlive the result.
+    // nullptr: out of memory. Does not communicate yet.
+    virtual std::unique_ptr<Assignment> begin(const NewCommunicator& what, Agreement& agreement) noexcept = 0;
+};
+
+class Component : public patchbay::Component {
+public:
+    // Which module would name this communicator, and how much does it want to (0..100)? Local.
+    struct Choice {
+        int priority;
+        Module* module; // owned by the component
+    };
+    virtual Result<Choice> query(Instance& instance, const NewCommunicator& what) noexcept = 0;
+};
+
+} // namespace cid
+} // namespace patchbay

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Communicator;
+
+namespace cid {
+
+// This process's communicators by local index. Indices 0 (world) and 1 (self) are reserved from the start.
+// find() is the pml's hot path: no lock, no check. All else is locked.
+class IndexTable {
+public:
+    static constexpr std::uint32_t capacity = 65536; // every value an index can have
+    static constexpr std::uint32_t predefined = 2;
+
+    IndexTable();
+    ~IndexTable();
+    IndexTable(const IndexTable&) = delete;
+    IndexTable& operator=(const IndexTable&) = delete;
+
+    void set_limit(std::uint32_t highest); // the pml's max_index()
+
+    // May lead to a communicator that is just coming or going, which its pml has not heard of yet or has forgotten
+    // already (pml_data is null): the pml keeps messages for such a one as it keeps those for an unknown index.
+    Communicator* find(std::uint16_t index) const noexcept { return _slots[index].load(std::memory_order_acquire); }
+
+    // The lowest free index >= from, taken (reserved); nullopt: none left.
+    std::optional<std::uint32_t> reserve_lowest(std::uint32_t from);
+    // Take exactly this one; false: somebody has it.
+    bool reserve(std::uint32_t index);
+    void release(std::uint32_t index);
+    // The reserved slot now leads to this communicator (nullptr: reserved again).
+    void bind(std::uint32_t index, Communicator* comm);
+    // How many indices are taken, the predefined ones included.
+    std::uint32_t live() const;
+    // All communicators that are bound, by index.
+    std::vector<Communicator*> all() const;
+
+private:
+    using Slot = std::atomic<Communicator*>;
+
+    mutable std::mutex _mutex;
+    std::uint32_t _limit = capacity - 1;
+    std::uint32_t _lowest_free = predefined; // no free index below it
+    std::uint32_t _live = predefined;
+    std::vector<bool> _taken;                // grows with the highest index that was ever taken
+    Slot* _slots;                            // `capacity` of them; only touched pages cost memory
+};
+
+} // namespace cid
+} // namespace patchbay

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/component/component.h"
+#include "mpi/object/communicator.h"
+#include "mpi/object/datatype.h"
+#include "mpi/object/op.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Instance;
+
+// coll: collectives, chosen per communicator and per function: every component that offers a module for a
+// communicator is asked which functions it provides, and for each function the highest priority wins.
+// Chosen by parameter `coll` or info key `patchbay_coll` ("a,b" or "^a") on the communicator's constructor.
+//
+// Common rules for every operation:
+//  - Called by the bindings on the calling thread, once per MPI call; all members call in the same order.
+//  - May block. Arguments have been checked; MPI_IN_PLACE arrives as such. Buffers are as in MPI-5.0, chapter 6.
+//  - A module talks over the communicator's pml with tags of its own (coll/tags.h), never a user's tag.
+//  - Returns an MPI code; MPI_ERR_UNSUPPORTED_OPERATION is a bug in provides().
+namespace coll {
+
+inline constexpr std::uint32_t interface_version = 1;
+
+enum class Function : std::uint8_t {
+    barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv, alltoallw,
+    reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan,
+    count,
+};
+inline constexpr std::size_t function_count = std::size_t(Function::count);
+const char* function_name(Function) noexcept;
+
+// An array of counts or displacements as the caller passed it: `int` in the plain bindings, MPI_Count/MPI_Aint in the
+// large ones. Copying nothing keeps one implementation for both.
+class CountArray {
+public:
+    CountArray() = default;
+    explicit CountArray(const int* values) noexcept : _small(values) {}
+    explicit CountArray(const std::int64_t* values) noexcept : _large(values) {} // MPI_Count and MPI_Aint alike
+    std::int64_t operator[](std::size_t i) const noexcept { return _small != nullptr ? _small[i] : _large[i]; }
+    explicit operator bool() const noexcept { return _small != nullptr || _large != nullptr; }
+
+private:
+    const int* _small = nullptr;
+    const std::int64_t* _large = nullptr;
+};
+
+// One side of an alltoallw: displacements in bytes, one type per peer.
+struct TypedVector {
+    CountArray counts;
+    CountArray displacements;
+    const MPI_Datatype* types;
+};
+
+class Module {
+public:
+    virtual ~Module() = default;
+
+    // Bit f set: Function(f) is provided. Constant.
+    virtual std::uint32_t provides() const noexcept = 0;
+
+    virtual int barrier(Communicator&) noexcept;
+    virtual int bcast(void* buffer, MPI_Count count, const Datatype&, int root, Communicator&) noexcept;
+    virtual int gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+                       MPI_Count recv_count, const Datatype& recv_type, int root, Communicator&) noexcept;
+    virtual int gatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+                        CountArray recv_counts, CountArray displacements, const Datatype& recv_type, int root,
+                        Communicator&) noexcept;
+    virtual int scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+                        MPI_Count recv_count, const Datatype& recv_type, int root, Communicator&) noexcept;
+    virtual int scatterv(const void* send, CountArray send_counts, CountArray displacements,
+                         const Datatype& send_type, void* recv, MPI_Count recv_count, const Datatype& recv_type,
+                         int root, Communicator&) noexcept;
+    virtual int allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+                          MPI_Count recv_count, const Datatype& recv_type, Communicator&) noexcept;
+    virtual int allgatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+                           CountArray recv_counts, CountArray displacements, const Datatype& recv_type,
+                           Communicator&) noexcept;
+    virtual int alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+                         MPI_Count recv_count, const Datatype& recv_type, Communicator&) noexcept;
+    virtual int alltoallv(const void* send, CountArray send_counts, CountArray send_displacements,
+                          const Datatype& send_type, void* recv, CountArray recv_counts,
+                          CountArray recv_displacements, const Datatype& recv_type, Communicator&) noexcept;
+    virtual int alltoallw(const void* send, const TypedVector& send_side, void* recv, const TypedVector& recv_side,
+                          Communicator&) noexcept;
+    virtual int reduce(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, int root,
+                       Communicator&) noexcept;
+    virtual int allreduce(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&,
+                          Communicator&) noexcept;
+    virtual int reduce_scatter(const void* send, void* recv, CountArray counts, const Datatype&, const Op&,
+                               Communicator&) noexcept;
+    virtual int reduce_scatter_block(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&,
+                                     Communicator&) noexcept;
+    virtual int scan(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&,
+                     Communicator&) noexcept;
+    virtual int exscan(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&,
+                       Communicator&) noexcept;
+};
+
+class Component : public patchbay::Component {
+public:
+    struct Candidate {
+        int priority = 0;
+        std::unique_ptr<Module> module;
+    };
+    // Called for every new communicator, after its pml knows it, by every member. Must not communicate.
+    // Errc::not_available: not for this communicator.
+    virtual Result<Candidate> query(Instance& instance, Communicator& comm) noexcept = 0;
+};
+
+// What a communicator holds: its modules, and which one serves which function.
+class Table {
+public:
+    Module& operator[](Function f) const noexcept { return *_serving[std::size_t(f)]; }
+
+private:
+    friend class Selector;
+    std::vector<std::unique_ptr<Module>> _modules;
+    std::array<Module*, function_count> _serving{};
+};
+
+} // namespace coll
+} // namespace patchbay

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/component/component.h"
+#include "mpi/object/communicator.h"
+#include "mpi/object/datatype.h"
+#include "mpi/object/request.h"
+
+#include <climits>
+#include <memory>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Instance;
+
+// pml: two-sided messages. One module serves a whole job; every process must choose the same component.
+//
+// Common rules, for every function of Module unless it says otherwise:
+//  - Called by the bindings and by collectives, on any thread the thread level allows. The module locks itself when
+//    Progress::threaded() is set and takes no lock otherwise.
+//  - Arguments have been checked. `dest`/`source` are ranks of the remote group (== local group for
+//    intracommunicators), never MPI_PROC_NULL; `source` may be MPI_ANY_SOURCE, `tag` MPI_ANY_TAG where receiving.
+//  - Tags below zero other than MPI_ANY_TAG belong to the library (collectives, communicator creation). MPI_ANY_TAG
+//    never matches them.
+//  - Messages between two processes on one communicator are matched in the order they were sent (MPI-5.0, 3.5).
+//  - Returns an MPI error code. The one who knows the cause reports the text; callers only pass the code on.
+//  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
+namespace pml {
+
+inline constexpr std::uint32_t interface_version = 1;
+
+// No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group mirrors the user's tag there,
+// below all others (mpi/instance/construction_tags.h).
+inline constexpr int highest_tag = INT_MAX - (1 << 20);
+
+enum class SendMode : std::uint8_t { standard, synchronous, ready };
+
+// What a module keeps per communicator.
+class CommData {
+public:
+    virtual ~CommData() = default;
+};
+
+class Module {
+public:
+    virtual ~Module() = default;
+
+    // Called once per communicator, after its index, groups and ranks are set and before anybody sends on it, on the
+    // creating thread. Must not communicate and must not spend memory per peer. Messages that arrived early for it
+    // are delivered here. Sets comm.pml_data.
+    virtual int add_comm(Communicator& comm) noexcept = 0;
+    // Called once, after its last user is gone and all operations on it have completed.
+    virtual void remove_comm(Communicator& comm) noexcept = 0;
+
+    // May block until the buffer may be reused (synchronous: until matched).
+    virtual int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+                     Communicator& comm) noexcept = 0;
+    // May block until the message is in the buffer. `status` may be null; a truncated message is MPI_ERR_TRUNCATE and
+    // has its status filled.
+    virtual int recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
+                     MPI_Status* status) noexcept = 0;
+
+    // Never block. *request is an active (perhaps already complete) request.
+    virtual int isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+                      Communicator& comm, Request** request) noexcept = 0;
+    virtual int irecv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
+                      Request** request) noexcept = 0;
+
+    // Persistent: inactive requests, begun by Request::start.
+    virtual int send_init(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+                          Communicator& comm, Request** request) noexcept = 0;
+    virtual int recv_init(void* buffer, MPI_Count count, const Datatype& type, int source, int tag,
+                          Communicator& comm, Request** request) noexcept = 0;
+
+    // Never block; make one round of progress when nothing matches at once. `status` may be null.
+    virtual int iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status* status) noexcept = 0;
+    virtual int improbe(int source, int tag, Communicator& comm, bool* found, Message** message,
+                        MPI_Status* status) noexcept = 0;
+    // May block until a message matches.
+    virtual int probe(int source, int tag, Communicator& comm, MPI_Status* status) noexcept = 0;
+    virtual int mprobe(int source, int tag, Communicator& comm, Message** message, MPI_Status* status) noexcept = 0;
+
+    // Receive a matched message; the message object is gone afterwards. mrecv may block, imrecv never does.
+    virtual int mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message,
+                      MPI_Status* status) noexcept = 0;
+    virtual int imrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message,
+                       Request** request) noexcept = 0;
+
+    // All sends that were started have left their buffers (used by finalize and disconnect). May block.
+    virtual void drain() noexcept = 0;
+
+    // Highest tag a user may use (MPI_TAG_UB), at most highest_tag, and highest communicator index the match header can
+    // carry.
+    virtual int max_tag() const noexcept = 0;
+    virtual std::uint32_t max_index() const noexcept = 0;
+};
+
+struct Candidate {
+    int priority = 0; // higher wins
+    std::unique_ptr<Module> module;
+};
+
+class Component : public patchbay::Component {
+public:
+    // Called once per instance, on the initialising thread. The instance's runtime, progress and node segment are up,
+    // btls are not: a pml that needs btls opens them through the instance. Errc::not_available: no candidate here.
+    virtual Result<Candidate> query(Instance& instance) noexcept = 0;
+};
+
+} // namespace pml
+} // namespace patchbay

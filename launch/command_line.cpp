@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/command_line.h"
+
+#include "core/base/strings.h"
+#include "launch/option_table.h"
+
+#include <boost/program_options.hpp>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+
+namespace po = boost::program_options;
+
+namespace patchbay::launch {
+
+namespace {
+
+po::options_description describe(OptionSection section, const char* title) {
+    po::options_description group(title, 100, 60);
+    for (const OptionRow& row : option_rows()) {
+        if (row.section != section) {
+            continue;
+        }
+        if (row.values == 0) {
+            group.add_options()(row.name, row.help);
+        } else {
+            group.add_options()(row.name, po::value<std::vector<std::string>>()->value_name(row.value_names), row.help);
+        }
+    }
+    return group;
+}
+
+po::options_description describe_all() {
+    po::options_description all("mpirun [OPTION]... PROGRAM [ARGUMENT]... [: [OPTION]... PROGRAM [ARGUMENT]...]...", 100,
+                                60);
+    all.add(describe(OptionSection::job, "What runs"))
+        .add(describe(OptionSection::placement, "Where it runs"))
+        .add(describe(OptionSection::output, "What is shown"))
+        .add(describe(OptionSection::control, "How it ends"))
+        .add(describe(OptionSection::general, "About"));
+    return all;
+}
+
+std::string unknown_option(std::string_view word, std::string_view spelling) {
+    std::vector<std::string> known;
+    for (const OptionRow& row : option_rows()) {
+        known.emplace_back(long_name(row));
+        known.insert(known.end(), row.other_spellings.begin(), row.other_spellings.end());
+    }
+    std::string near = nearest_name(spelling, known);
+    std::string text = "unknown option " + std::string(word);
+    return near.empty() ? text + "; --help lists them all" : text + "; did you mean --" + near + "?";
+}
+
+struct GivenOption {
+    const OptionRow* row;
+    std::string word; // as typed
+    std::vector<std::string> values;
+};
+
+// Takes the options in front of one program from the words and leaves the program and its arguments in them.
+//
+// Boost.Program_options describes the options and lays out the help. Its parsers fit neither the habits of MPI launchers
+// (-np 4, --mca NAME VALUE) nor the rule that options end at the first word that is none.
+Result<std::vector<GivenOption>> take_options(std::vector<std::string>& words) {
+    std::vector<GivenOption> options;
+    std::size_t next = 0;
+    while (next < words.size() && words[next].size() > 1 && words[next][0] == '-') {
+        const std::string word = words[next++];
+        if (word == "--") {
+            break;
+        }
+        std::string spelling = word.substr(word[1] == '-' ? 2 : 1);
+        GivenOption option{nullptr, word, {}};
+        std::size_t equals = spelling.find('=');
+        if (equals != std::string::npos) {
+            option.values.push_back(spelling.substr(equals + 1));
+            spelling.erase(equals);
+        }
+        option.row = find_option(spelling);
+        if (option.row == nullptr) {
+            return Error{Errc::invalid, unknown_option(word, spelling)};
+        }
+        std::size_t wanted = static_cast<std::size_t>(option.row->values);
+        if (equals != std::string::npos && wanted != 1) {
+            return Error{Errc::invalid, "option " + word + (wanted == 0 ? " takes no value" : " takes two words, no '='")};
+        }
+        while (option.values.size() < wanted) {
+            if (next == words.size()) {
+                return Error{Errc::invalid, "option " + word + " needs " + option.row->value_names};
+            }
+            option.values.push_back(words[next++]);
+        }
+        options.push_back(std::move(option));
+    }
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(next));
+    return options;
+}
+
+std::vector<std::vector<std::string>> split_apps(const std::vector<std::string>& words) {
+    std::vector<std::vector<std::string>> apps(1);
+    for (const std::string& word : words) {
+        if (word == ":") {
+            apps.emplace_back();
+        } else {
+            apps.back().push_back(word);
+        }
+    }
+    return apps;
+}
+
+Status apply_timeout_variable(JobSpec& job) {
+    const char* value = std::getenv("MPIEXEC_TIMEOUT");
+    if (job.timeout || value == nullptr || *value == '\0') {
+        return {};
+    }
+    std::vector<std::string> words = {value};
+    AppSpec unused;
+    Status status = find_option("timeout")->apply(words, {job, unused});
+    return status ? Status() : Error{Errc::invalid, "environment variable MPIEXEC_TIMEOUT: " + status.error().text};
+}
+
+} // namespace
+
+std::string help_text() {
+    std::ostringstream out;
+    out << "Starts the ranks of an MPI job on this machine.\n\n" << describe_all();
+    out << "\nOptions take one dash or two. Those that describe a program (--np, --export, --wdir, --path) hold for the\n"
+           "program they stand before, all others for the whole job. Standard input goes to rank 0. The exit status is\n"
+           "that of the first rank that failed, 128+N if signal N ended it.\n";
+    return out.str();
+}
+
+Result<CommandLine> parse_command_line(std::vector<std::string> words) {
+    CommandLine line;
+    for (std::vector<std::string>& app_words : split_apps(words)) {
+        AppSpec app;
+        Result<std::vector<GivenOption>> options = take_options(app_words);
+        if (!options) {
+            return options.error();
+        }
+        for (const GivenOption& option : *options) {
+            if (long_name(*option.row) == "help" || long_name(*option.row) == "version") {
+                line.request = long_name(*option.row) == "help" ? CommandLine::Request::help
+                                                                : CommandLine::Request::version;
+                return line;
+            }
+            if (Status status = option.row->apply(option.values, {line.job, app}); !status) {
+                return Error{Errc::invalid, "option " + option.word + ": " + status.error().text};
+            }
+        }
+        app.argv = std::move(app_words);
+        if (app.argv.empty()) {
+            return Error{Errc::invalid, "no program given; try: mpirun -n 2 PROGRAM (--help lists the options)"};
+        }
+        line.job.apps.push_back(std::move(app));
+    }
+    if (Status status = apply_timeout_variable(line.job); !status) {
+        return status.error();
+    }
+    return line;
+}
+
+} // namespace patchbay::launch

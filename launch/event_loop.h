@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "launch/file_descriptor.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace patchbay::launch {
+
+// The one thread in which the launcher does its work: descriptors, timers, and closures that other threads (PMIx) hand
+// over. Own code on epoll rather than Boost.Asio because Asio switches every descriptor that it waits for to non-blocking
+// mode, which on an inherited stdout changes the mode for every other process that has it open.
+class EventLoop {
+public:
+    using Callback = std::function<void()>;
+    using Clock = std::chrono::steady_clock;
+    using TimerId = std::uint64_t;
+
+    // Aborts the program when the kernel has no epoll or eventfd to give: nothing works without.
+    EventLoop();
+
+    // From any thread. Closures run in the order in which they were posted.
+    void post(Callback callback);
+
+    // All others: only from the loop's thread, also from within callbacks.
+    // `events` is EPOLLIN or EPOLLOUT; a hang-up or an error calls back as well. One watch per descriptor.
+    void watch(int fd, std::uint32_t events, Callback callback);
+    void unwatch(int fd);
+    TimerId after(Clock::duration delay, Callback callback);
+    void cancel(TimerId timer);
+
+    // Returns after stop().
+    void run();
+    void stop() { _stopped = true; }
+
+private:
+    struct Watch {
+        std::uint32_t generation; // tells a watch from an older one on the same descriptor number
+        std::shared_ptr<Callback> callback;
+    };
+
+    int wait_time() const;
+    void run_posted();
+    void run_timers();
+
+    FileDescriptor _epoll;
+    FileDescriptor _wakeup;
+    std::mutex _mutex;
+    std::vector<Callback> _posted; // guarded by _mutex
+    std::map<int, Watch> _watches;
+    std::uint32_t _next_generation = 1;
+    std::map<std::pair<Clock::time_point, TimerId>, Callback> _timers;
+    TimerId _next_timer = 1;
+    bool _stopped = false;
+};
+
+} // namespace patchbay::launch

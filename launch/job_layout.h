@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace patchbay::launch {
+
+// Which ranks there are: what the command line asked for, settled against the machine.
+struct JobLayout {
+    struct App {
+        int first_rank;
+        int size;
+        std::string command; // as typed, words separated by spaces
+        std::string working_directory;
+    };
+
+    std::string nspace;
+    std::string hostname;
+    std::vector<App> apps;
+    int ranks = 0;
+    int slots = 0; // ranks that this machine has room for without sharing cores
+
+    int app_of(int rank) const {
+        int app = 0;
+        while (rank >= apps[app].first_rank + apps[app].size) {
+            ++app;
+        }
+        return app;
+    }
+};
+
+// What the PMIx server learns about the ranks. Called in the loop's thread.
+class RankEvents {
+public:
+    virtual ~RankEvents() = default;
+    virtual void connected(int rank) = 0; // in PMIx_Init
+    virtual void finalized(int rank) = 0; // in PMIx_Finalize
+    // In PMIx_Abort, which it leaves when `done` is called.
+    virtual void aborted(int rank, int status, const std::string& message, std::function<void()> done) = 0;
+};
+
+} // namespace patchbay::launch

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/option_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+namespace patchbay::launch {
+
+namespace {
+
+using Words = std::span<const std::string>;
+
+Error wrong(std::string text) {
+    return Error{Errc::invalid, std::move(text)};
+}
+
+Status set_ranks(Words words, OptionTarget target) {
+    int ranks = 0;
+    const std::string& text = words[0];
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
+    if (error != std::errc() || end != text.data() + text.size() || ranks < 1) {
+        return wrong("'" + text + "' is no number of ranks; at least 1 is needed");
+    }
+    target.app.ranks = ranks;
+    return {};
+}
+
+Status add_parameter(Words words, OptionTarget target) {
+    if (words[0].empty() || words[0].find('=') != std::string::npos) {
+        return wrong("'" + words[0] + "' is no parameter name; the form is --mca NAME VALUE");
+    }
+    set_parameter(target.job, words[0], words[1]);
+    return {};
+}
+
+Status add_environment(Words words, OptionTarget target) {
+    const std::string& text = words[0];
+    std::size_t equals = text.find('=');
+    if (text.empty() || equals == 0) {
+        return wrong("'" + text + "' names no variable; the form is NAME or NAME=VALUE");
+    }
+    if (equals != std::string::npos) {
+        target.app.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+        return {};
+    }
+    const char* value = std::getenv(text.c_str());
+    if (value == nullptr) {
+        return wrong("the variable " + text + " is not set here, so it has no value to pass on; use " + text + "=VALUE");
+    }
+    target.app.environment.emplace_back(text, value);
+    return {};
+}
+
+Status set_working_directory(Words words, OptionTarget target) {
+    target.app.working_directory = words[0];
+    return {};
+}
+
+Status set_search_path(Words words, OptionTarget target) {
+    target.app.search_path = words[0];
+    return {};
+}
+
+Status set_bind_to(Words words, OptionTarget target) {
+    if (words[0] == "core") {
+        target.job.bind_to = BindTo::core;
+    } else if (words[0] == "none") {
+        target.job.bind_to = BindTo::none;
+    } else {
+        return wrong("'" + words[0] + "' is unknown; use core or none");
+    }
+    return {};
+}
+
+Status set_map_by(Words words, OptionTarget target) {
+    static constexpr std::pair<std::string_view, MapBy> names[] = {{"slot", MapBy::slot},     {"core", MapBy::core},
+                                                                   {"numa", MapBy::numa},     {"socket", MapBy::socket},
+                                                                   {"package", MapBy::socket}, {"node", MapBy::node}};
+    for (auto [name, value] : names) {
+        if (words[0] == name) {
+            target.job.map_by = value;
+            return {};
+        }
+    }
+    return wrong("'" + words[0] + "' is unknown; use slot, core, numa, socket or node");
+}
+
+Status set_oversubscribe(Words, OptionTarget target) {
+    target.job.oversubscribe = true;
+    return {};
+}
+
+Status set_no_oversubscribe(Words, OptionTarget target) {
+    target.job.oversubscribe = false;
+    return {};
+}
+
+Status set_timeout(Words words, OptionTarget target) {
+    const std::string& text = words[0];
+    double seconds = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0) || seconds > 1e9) {
+        return wrong("'" + text + "' is no time limit; a number of seconds above 0 is needed");
+    }
+    target.job.timeout = std::chrono::milliseconds(std::llround(std::ceil(seconds * 1000)));
+    return {};
+}
+
+Status set_tag_output(Words, OptionTarget target) {
+    target.job.tag_output = true;
+    return {};
+}
+
+Status set_output_filename(Words words, OptionTarget target) {
+    if (words[0].empty()) {
+        return wrong("the prefix is empty");
+    }
+    target.job.output_prefix = words[0];
+    return {};
+}
+
+Status set_timing(Words, OptionTarget target) {
+    target.job.timing = true;
+    return {};
+}
+
+Status set_explain(Words, OptionTarget target) {
+    set_parameter(target.job, "explain", "1");
+    return {};
+}
+
+Status accept(Words, OptionTarget) {
+    return {};
+}
+
+const std::vector<OptionRow>& table() {
+    using enum OptionSection;
+    static const std::vector<OptionRow> rows = {
+        {"np,n", {"c"}, 1, "N", job,
+         "Start N ranks of the program. Without it one program gets a rank per core that mpirun may use, and each of "
+         "several programs gets one.", set_ranks},
+        {"mca", {"gmca"}, 2, "NAME VALUE", job,
+         "Set the parameter NAME to VALUE for every rank; patchbay-info lists the names.", add_parameter},
+        {"export,x", {"env"}, 1, "NAME[=VALUE]", job,
+         "Set an environment variable for the ranks of this program; without a value, to what it is here.",
+         add_environment},
+        {"wdir", {"wd"}, 1, "DIRECTORY", job, "Start the program in DIRECTORY.", set_working_directory},
+        {"path", {}, 1, "DIRECTORIES", job, "Look for the program here (separated by ':') before PATH.",
+         set_search_path},
+        {"explain", {}, 0, "", job,
+         "Rank 0 tells which components were chosen and why, and where each parameter came from.", set_explain},
+        {"bind-to", {}, 1, "core|none", placement,
+         "Tie each rank to a core of its own, or to none. The default is core while no core would get a second rank, "
+         "none otherwise.", set_bind_to},
+        {"map-by", {}, 1, "WHAT", placement,
+         "Deal the ranks out over slot (= core: one core after the other), numa, socket or node.", set_map_by},
+        {"oversubscribe", {}, 0, "", placement, "Allow more ranks than cores; this is the default.", set_oversubscribe},
+        {"no-oversubscribe", {"nooversubscribe"}, 0, "", placement, "Refuse to start more ranks than there are cores.",
+         set_no_oversubscribe},
+        {"tag-output", {"prepend-rank", "l"}, 0, "", output,
+         "Begin every line with its origin: [RANK]<stdout>: or [RANK]<stderr>:", set_tag_output},
+        {"output-filename", {}, 1, "PREFIX", output,
+         "Write the ranks' output to the files PREFIX.RANK.out and PREFIX.RANK.err, and to nowhere else.",
+         set_output_filename},
+        {"timing", {}, 0, "", output, "At the end, print where the time of start-up and teardown went.", set_timing},
+        {"timeout", {}, 1, "SECONDS", control,
+         "End the job after SECONDS with exit status 124. The variable MPIEXEC_TIMEOUT does the same.", set_timeout},
+        {"allow-run-as-root", {}, 0, "", control,
+         "Does nothing: root may always run jobs. Accepted because scripts for Open MPI pass it.", accept},
+        {"help,h", {}, 0, "", general, "Print this text.", accept},
+        {"version,V", {}, 0, "", general, "Print the version.", accept},
+    };
+    return rows;
+}
+
+} // namespace
+
+std::span<const OptionRow> option_rows() {
+    return table();
+}
+
+std::string_view long_name(const OptionRow& row) {
+    std::string_view name = row.name;
+    return name.substr(0, name.find(','));
+}
+
+const OptionRow* find_option(std::string_view spelling) {
+    for (const OptionRow& row : table()) {
+        std::string_view name = row.name;
+        std::size_t comma = name.find(',');
+        bool is_short = comma != std::string_view::npos && spelling == name.substr(comma + 1);
+        bool is_other = std::ranges::find(row.other_spellings, spelling) != row.other_spellings.end();
+        if (spelling == long_name(row) || is_short || is_other) {
+            return &row;
+        }
+    }
+    return nullptr;
+}
+
+void set_parameter(JobSpec& job, const std::string& name, const std::string& value) {
+    auto known = std::ranges::find(job.parameters, name, &NameValue::first);
+    if (known != job.parameters.end()) {
+        known->second = value;
+    } else {
+        job.parameters.emplace_back(name, value);
+    }
+}
+
+} // namespace patchbay::launch

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/output.h"
+
+#include "launch/report.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+
+namespace patchbay::launch {
+
+namespace {
+
+constexpr std::size_t read_size = 64 * 1024;
+constexpr std::size_t longest_held_line = 16 << 20;
+
+// Whether stdout and stderr are the same pipe, file or terminal. Then one sink serves both, so that a line of one does
+// not land inside a line of the other.
+bool same_place(int a, int b) {
+    struct stat first;
+    struct stat second;
+    return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+} // namespace
+
+struct Output::Stream {
+    FileDescriptor pipe;
+    OutputSink* sink;
+    std::string tag;     // begins every line; empty without --tag-output
+    std::string partial; // a line whose end has not come yet
+    bool watched = false;
+};
+
+Output::Output(EventLoop& loop, const JobSpec& job, int ranks)
+    : _loop(loop), _tag(job.tag_output), _raw(ranks == 1 && !job.tag_output), _prefix(job.output_prefix),
+      _buffer(read_size) {
+    _sinks.push_back(std::make_unique<OutputSink>(loop, STDOUT_FILENO, FileDescriptor(), "standard output"));
+    _stdout = _stderr = _sinks.back().get();
+    if (!same_place(STDOUT_FILENO, STDERR_FILENO)) {
+        _sinks.push_back(std::make_unique<OutputSink>(loop, STDERR_FILENO, FileDescriptor(), "standard error"));
+        _stderr = _sinks.back().get();
+    }
+    for (auto& sink : _sinks) {
+        sink->on_change = [this, place = sink.get()](const std::string& why) { sink_changed(*place, why); };
+    }
+}
+
+Output::~Output() = default;
+
+Result<Output::RankEnds> Output::add_rank(int rank) {
+    OutputSink* out = _stdout;
+    OutputSink* err = _stderr;
+    if (!_prefix.empty()) {
+        auto out_file = open_file(rank, "out");
+        auto err_file = open_file(rank, "err");
+        if (!out_file || !err_file) {
+            return out_file ? err_file.error() : out_file.error();
+        }
+        out = *out_file;
+        err = *err_file;
+    }
+    RankEnds ends;
+    for (auto [name, sink, end] : {std::tuple("stdout", out, &ends.out), std::tuple("stderr", err, &ends.err)}) {
+        if (Status status = add_stream(rank, name, sink, *end); !status) {
+            return status.error();
+        }
+    }
+    return ends;
+}
+
+Result<OutputSink*> Output::open_file(int rank, const char* extension) {
+    std::string name = _prefix + "." + std::to_string(rank) + "." + extension;
+    FileDescriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!file) {
+        return Error{Errc::system, "--output-filename: cannot write to " + name + ": " + errno_text(errno)};
+    }
+    int fd = file.get();
+    auto& sink = _sinks.emplace_back(std::make_unique<OutputSink>(_loop, fd, std::move(file), name));
+    sink->on_change = [this, place = sink.get()](const std::string& why) { sink_changed(*place, why); };
+    return sink.get();
+}
+
+Status Output::add_stream(int rank, const char* name, OutputSink* sink, FileDescriptor& rank_end) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) {
+        return Error{Errc::system, "cannot make a pipe for rank " + std::to_string(rank) + ": " + errno_text(errno)};
+    }
+    rank_end = FileDescriptor(ends[1]);
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK); // our end only
+    auto stream = std::make_unique<Stream>();
+    stream->pipe = FileDescriptor(ends[0]);
+    stream->sink = sink;
+    if (_tag) {
+        stream->tag = "[" + std::to_string(rank) + "]<" + name + ">: ";
+    }
+    watch(*stream);
+    _streams.push_back(std::move(stream));
+    return {};
+}
+
+void Output::message(std::string_view text) {
+    _stderr->append((_stderr->at_line_start() ? "" : "\n") + message_line(text));
+}
+
+void Output::watch(Stream& stream) {
+    stream.watched = true;
+    _loop.watch(stream.pipe.get(), EPOLLIN, [this, &stream] { read_some(stream); });
+}
+
+void Output::read_some(Stream& stream) {
+    if (stream.sink->full()) {
+        // The rank has to wait until the reader of our output has caught up, as it would without mpirun.
+        _loop.unwatch(stream.pipe.get());
+        stream.watched = false;
+        return;
+    }
+    ssize_t size = ::read(stream.pipe.get(), _buffer.data(), _buffer.size());
+    if (size > 0) {
+        take(stream, {_buffer.data(), static_cast<std::size_t>(size)});
+    } else if (size == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close(stream);
+    }
+}
+
+void Output::take(Stream& stream, std::string_view text) {
+    if (_raw) {
+        stream.sink->append(text);
+        return;
+    }
+    std::size_t line_end = text.rfind('\n');
+    if (line_end == std::string_view::npos) {
+        stream.partial += text;
+        if (stream.partial.size() > longest_held_line) {
+            std::string piece = std::exchange(stream.partial, {});
+            stream.sink->append(piece);
+        }
+        return;
+    }
+    std::string rest(text.substr(line_end + 1));
+    stream.partial += text.substr(0, line_end + 1);
+    std::string lines = std::exchange(stream.partial, std::move(rest));
+    pass_on_lines(stream, lines);
+}
+
+// `text` ends with a newline.
+void Output::pass_on_lines(Stream& stream, std::string_view text) {
+    if (stream.tag.empty()) {
+        stream.sink->append(text);
+        return;
+    }
+    std::string tagged;
+    while (!text.empty()) {
+        std::size_t line_end = text.find('\n');
+        tagged += stream.tag;
+        tagged += text.substr(0, line_end + 1);
+        text.remove_prefix(line_end + 1);
+    }
+    stream.sink->append(tagged);
+}
+
+void Output::close(Stream& stream) {
+    if (stream.watched) {
+        _loop.unwatch(stream.pipe.get());
+        stream.watched = false;
+    }
+    stream.pipe.reset();
+    if (stream.partial.empty()) {
+        return;
+    }
+    std::string rest = std::exchange(stream.partial, {});
+    if (stream.tag.empty()) {
+        stream.sink->append(rest);
+    } else {
+        pass_on_lines(stream, rest + "\n");
+    }
+}
+
+void Output::sink_changed(OutputSink& sink, const std::string& why_broken) {
+    if (!why_broken.empty() && &sink != _stderr) {
+        message(why_broken);
+    }
+    for (auto& stream : _streams) {
+        if (stream->sink != &sink || !stream->pipe) {
+            continue;
+        }
+        if (sink.broken()) {
+            stream->partial.clear();
+            close(*stream); // the rank's next write fails, as it would without mpirun
+        } else if (!stream->watched) {
+            watch(*stream);
+        }
+    }
+    if (_done && all_written()) {
+        // Not from in here: the callback may destroy us.
+        _loop.post(std::exchange(_done, nullptr));
+    }
+}
+
+bool Output::all_written() const {
+    return std::ranges::all_of(_sinks, [](const auto& sink) { return sink->empty() || sink->broken(); });
+}
+
+void Output::finish(std::function<void()> done) {
+    for (auto& stream : _streams) {
+        while (stream->pipe) {
+            ssize_t size = ::read(stream->pipe.get(), _buffer.data(), _buffer.size());
+            if (size > 0) {
+                take(*stream, {_buffer.data(), static_cast<std::size_t>(size)});
+            } else if (size == 0 || errno != EINTR) {
+                close(*stream); // the end, or all that there is
+            }
+        }
+    }
+    if (all_written()) {
+        _loop.post(std::move(done));
+    } else {
+        _done = std::move(done);
+    }
+}
+
+} // namespace patchbay::launch

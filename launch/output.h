@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/result.h"
+#include "launch/event_loop.h"
+#include "launch/job.h"
+#include "launch/output_sink.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::launch {
+
+// Carries what the ranks print to where the user wants it. Lines of different ranks never mix: a line is passed on when
+// its newline or the end of the output has come. Only a line longer than 16 MiB is passed on in pieces, and the output of
+// a single rank, which nothing can mix with, goes through as it comes (prompts work).
+class Output {
+public:
+    Output(EventLoop& loop, const JobSpec& job, int ranks);
+    ~Output();
+
+    // The ends that the rank writes to.
+    struct RankEnds {
+        FileDescriptor out;
+        FileDescriptor err;
+    };
+    // Opens the rank's files where --output-filename wants them. Errc::system.
+    Result<RankEnds> add_rank(int rank);
+
+    // A line of mpirun itself.
+    void message(std::string_view text);
+
+    // Call when no process is left that could write: takes in what the pipes still hold, and calls back once everything
+    // is written.
+    void finish(std::function<void()> done);
+
+private:
+    struct Stream;
+
+    Result<OutputSink*> open_file(int rank, const char* extension);
+    Status add_stream(int rank, const char* name, OutputSink* sink, FileDescriptor& rank_end);
+    void watch(Stream& stream);
+    void read_some(Stream& stream);
+    void take(Stream& stream, std::string_view text);
+    void pass_on_lines(Stream& stream, std::string_view text);
+    void close(Stream& stream);
+    void sink_changed(OutputSink& sink, const std::string& why_broken);
+    bool all_written() const;
+
+    EventLoop& _loop;
+    bool _tag;
+    bool _raw;
+    std::string _prefix;
+    std::vector<std::unique_ptr<OutputSink>> _sinks;
+    OutputSink* _stdout;
+    OutputSink* _stderr;
+    std::vector<std::unique_ptr<Stream>> _streams;
+    std::vector<char> _buffer;
+    std::function<void()> _done;
+};
+
+} // namespace patchbay::launch

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "launch/event_loop.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::launch {
+
+// One place that output goes to: mpirun's stdout or stderr, or a file. Text is written in the order in which it was
+// appended and never blocks the loop. The mode of the descriptor is not touched, since other processes share it.
+class OutputSink {
+public:
+    // `owned` is closed with the sink when it is valid; otherwise `fd` belongs to the caller.
+    OutputSink(EventLoop& loop, int fd, FileDescriptor owned, std::string name);
+    ~OutputSink();
+    OutputSink(const OutputSink&) = delete;
+    OutputSink& operator=(const OutputSink&) = delete;
+
+    void append(std::string_view text);
+    // More is waiting to be written than should be held in memory.
+    bool full() const { return backlog() > 1 << 20; }
+    bool empty() const { return backlog() == 0; }
+    // Nobody reads it any more, or it cannot be written; it swallows what is appended.
+    bool broken() const { return _broken; }
+    bool at_line_start() const { return _at_line_start; }
+
+    // Called when a backlog that had to wait has been written, and when the sink breaks. For the latter the text says
+    // why; it is empty when the reader has simply gone.
+    std::function<void(const std::string& why_broken)> on_change;
+
+private:
+    std::size_t backlog() const { return _pending.size() - _written; }
+    void flush();
+    void write_some();
+    void break_off(int error);
+
+    EventLoop& _loop;
+    FileDescriptor _owned;
+    int _fd;
+    std::string _name;
+    bool _may_block; // a pipe, terminal or socket: written only when poll(2) says so
+    bool _watching = false;
+    bool _broken = false;
+    bool _at_line_start = true;
+    std::string _pending;
+    std::size_t _written = 0; // bytes of _pending that are out already
+};
+
+} // namespace patchbay::launch

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/result.h"
+#include "launch/job.h"
+#include "launch/job_layout.h"
+#include "launch/topology.h"
+
+#include <optional>
+#include <sched.h>
+#include <vector>
+
+namespace patchbay::launch {
+
+struct Placement {
+    JobLayout layout;
+    std::vector<std::optional<cpu_set_t>> cpus; // per rank; none: it runs where mpirun may
+};
+
+// Settles how many ranks there are and which core each one gets. Errc::invalid when --no-oversubscribe forbids it.
+Result<Placement> place(const JobSpec& job, const Topology& topology);
+
+} // namespace patchbay::launch

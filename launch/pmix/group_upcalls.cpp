@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/pmix/host.h"
+#include "launch/pmix/info_list.h"
+
+#include <string_view>
+
+namespace patchbay::launch {
+
+namespace {
+
+struct GroupDirectives {
+    bool wants_context_id = false;
+    std::string endpoint_data;
+};
+
+GroupDirectives read_directives(const pmix_info_t* directives, std::size_t count) {
+    GroupDirectives read;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (PMIX_CHECK_KEY(&directives[i], PMIX_GROUP_ASSIGN_CONTEXT_ID)) {
+            read.wants_context_id = PMIX_INFO_TRUE(&directives[i]);
+        } else if (PMIX_CHECK_KEY(&directives[i], PMIX_GROUP_ENDPT_DATA)) {
+            const pmix_byte_object_t& bytes = directives[i].value.data.bo;
+            read.endpoint_data.assign(bytes.bytes, bytes.size);
+        }
+    }
+    return read;
+}
+
+// Called once all members have come, for all of them live here.
+pmix_status_t group(pmix_group_operation_t operation, char*, const pmix_proc_t*, std::size_t,
+                    const pmix_info_t* directives, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
+    if (operation != PMIX_GROUP_CONSTRUCT) {
+        return PMIX_OPERATION_SUCCEEDED;
+    }
+    PmixHost& host = pmix_host();
+    host.loop.post([&host, read = read_directives(directives, count), callback, data] {
+        InfoList results;
+        if (read.wants_context_id) {
+            results.add_size(PMIX_GROUP_CONTEXT_ID, host.groups.next_context_id());
+        }
+        if (!read.endpoint_data.empty()) {
+            results.add_bytes(PMIX_GROUP_ENDPT_DATA, read.endpoint_data);
+        }
+        answer(callback, data, std::move(results));
+    });
+    return PMIX_SUCCESS;
+}
+
+// The carrier of our own requests; see group_service.h.
+pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std::size_t, const pmix_info_t* directives,
+                          std::size_t count, pmix_info_cbfunc_t callback, void* data) {
+    std::string name;
+    std::vector<pmix_proc_t> members;
+    for (std::size_t i = 0; i < count; ++i) {
+        const pmix_value_t& value = directives[i].value;
+        if (std::string_view(directives[i].key) == group_key && value.type == PMIX_STRING) {
+            name = value.data.string;
+        } else if (std::string_view(directives[i].key) == group_members_key && value.type == PMIX_DATA_ARRAY &&
+                   value.data.darray->type == PMIX_PROC) {
+            auto* procs = static_cast<pmix_proc_t*>(value.data.darray->array);
+            members.assign(procs, procs + value.data.darray->size);
+        }
+    }
+    if (name.empty() || members.empty()) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    PmixHost& host = pmix_host();
+    host.loop.post([&host, requestor = *requestor, name, members, callback, data] {
+        host.groups.join(requestor, name, members, callback, data);
+    });
+    return PMIX_SUCCESS;
+}
+
+} // namespace
+
+void add_group_upcalls(pmix_server_module_t& module) {
+    module.group = group;
+    module.job_control = job_control;
+}
+
+} // namespace patchbay::launch

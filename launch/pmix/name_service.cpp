@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/pmix/name_service.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace patchbay::launch {
+
+namespace {
+
+// Keys of PMIx's own are directions, not data.
+bool is_data(const pmix_info_t& info) {
+    return !std::string_view(info.key).starts_with("pmix.");
+}
+
+} // namespace
+
+NameService::~NameService() {
+    while (!_entries.empty()) {
+        erase(_entries.begin());
+    }
+}
+
+void NameService::erase(std::map<std::string, Entry>::iterator entry) {
+    PMIX_VALUE_DESTRUCT(&entry->second.value);
+    _entries.erase(entry);
+}
+
+pmix_status_t NameService::publish(const pmix_proc_t& owner, const pmix_info_t* infos, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        if (is_data(infos[i]) && _entries.contains(infos[i].key)) {
+            return PMIX_ERR_DUPLICATE_KEY;
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (is_data(infos[i])) {
+            Entry& entry = _entries[infos[i].key];
+            entry.owner = owner;
+            PMIX_VALUE_CONSTRUCT(&entry.value);
+            PMIx_Value_xfer(&entry.value, &infos[i].value);
+        }
+    }
+    for (auto waiting = _waiting.begin(); waiting != _waiting.end();) {
+        if (!all_there(waiting->lookup)) {
+            ++waiting;
+            continue;
+        }
+        if (waiting->timer) {
+            _loop.cancel(*waiting->timer);
+        }
+        answer(waiting->lookup, PMIX_ERR_NOT_FOUND);
+        waiting = _waiting.erase(waiting);
+    }
+    return PMIX_SUCCESS;
+}
+
+bool NameService::all_there(const Lookup& lookup) const {
+    return std::ranges::all_of(lookup.keys, [this](const std::string& key) { return _entries.contains(key); });
+}
+
+void NameService::lookup(Lookup lookup) {
+    if (!lookup.wait || all_there(lookup)) {
+        answer(lookup, PMIX_ERR_NOT_FOUND);
+        return;
+    }
+    auto waiting = _waiting.insert(_waiting.end(), Waiting{std::move(lookup), std::nullopt});
+    if (waiting->lookup.timeout_seconds > 0) {
+        waiting->timer = _loop.after(std::chrono::seconds(waiting->lookup.timeout_seconds), [this, waiting] {
+            answer(waiting->lookup, PMIX_ERR_TIMEOUT);
+            _waiting.erase(waiting);
+        });
+    }
+}
+
+void NameService::answer(const Lookup& lookup, pmix_status_t when_none) {
+    std::vector<pmix_pdata_t> found;
+    for (const std::string& key : lookup.keys) {
+        auto entry = _entries.find(key);
+        if (entry == _entries.end()) {
+            continue;
+        }
+        pmix_pdata_t& data = found.emplace_back();
+        PMIX_PDATA_CONSTRUCT(&data);
+        data.proc = entry->second.owner;
+        PMIX_LOAD_KEY(data.key, key.c_str());
+        PMIx_Value_xfer(&data.value, &entry->second.value);
+    }
+    pmix_status_t status = found.size() == lookup.keys.size() ? PMIX_SUCCESS
+                           : found.empty()                    ? when_none
+                                                              : PMIX_ERR_PARTIAL_SUCCESS;
+    // PMIx packs the data before the callback returns.
+    lookup.callback(status, found.data(), found.size(), lookup.callback_data);
+    for (pmix_pdata_t& data : found) {
+        PMIX_PDATA_DESTRUCT(&data);
+    }
+}
+
+pmix_status_t NameService::unpublish(const pmix_proc_t& owner, const std::vector<std::string>& keys) {
+    auto owned = [&owner](const Entry& entry) { return PMIX_CHECK_PROCID(&entry.owner, &owner); };
+    if (keys.empty()) {
+        for (auto entry = _entries.begin(); entry != _entries.end();) {
+            auto next = std::next(entry);
+            if (owned(entry->second)) {
+                erase(entry);
+            }
+            entry = next;
+        }
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t status = PMIX_SUCCESS;
+    for (const std::string& key : keys) {
+        auto entry = _entries.find(key);
+        if (entry != _entries.end() && owned(entry->second)) {
+            erase(entry);
+        } else {
+            status = PMIX_ERR_NOT_FOUND;
+        }
+    }
+    return status;
+}
+
+} // namespace patchbay::launch

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/pmix/host.h"
+#include "launch/pmix/info_list.h"
+
+#include <string_view>
+
+namespace patchbay::launch {
+
+namespace {
+
+std::string all_names(const PsetTable& psets) {
+    std::string names;
+    for (const auto& [name, members] : psets) {
+        names += (names.empty() ? "" : ",") + name;
+    }
+    return names;
+}
+
+// The set that a membership query asks for; empty without the qualifier.
+std::string wanted_set(const pmix_query_t& query) {
+    for (std::size_t i = 0; i < query.nqual; ++i) {
+        if (PMIX_CHECK_KEY(&query.qualifiers[i], PMIX_PSET_NAME) && query.qualifiers[i].value.type == PMIX_STRING) {
+            return query.qualifiers[i].value.data.string;
+        }
+    }
+    return "";
+}
+
+pmix_status_t answer_key(const PmixHost& host, const pmix_query_t& query, const char* key, InfoList& results) {
+    if (std::string_view(key) == PMIX_QUERY_NUM_PSETS) {
+        results.add_size(key, host.psets.size());
+    } else if (std::string_view(key) == PMIX_QUERY_PSET_NAMES) {
+        results.add_string(key, all_names(host.psets));
+    } else if (std::string_view(key) == PMIX_QUERY_PSET_MEMBERSHIP) {
+        auto pset = host.psets.find(wanted_set(query));
+        if (pset == host.psets.end()) {
+            return PMIX_ERR_NOT_FOUND;
+        }
+        results.add_procs(key, pset->second);
+    } else {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    return PMIX_SUCCESS;
+}
+
+void answer_queries(const PmixHost& host, const pmix_query_t* queries, std::size_t count, pmix_info_cbfunc_t callback,
+                    void* data) {
+    InfoList results;
+    for (std::size_t i = 0; i < count; ++i) {
+        for (char** key = queries[i].keys; key != nullptr && *key != nullptr; ++key) {
+            pmix_status_t status = answer_key(host, queries[i], *key, results);
+            if (status != PMIX_SUCCESS) {
+                answer_error(callback, data, status);
+                return;
+            }
+        }
+    }
+    answer(callback, data, std::move(results));
+}
+
+// PMIx keeps the queries alive until the callback. The process it names is the server, not the one that asks (4.2.2).
+pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
+    PmixHost& host = pmix_host();
+    host.loop.post([&host, queries, count, callback, data] { answer_queries(host, queries, count, callback, data); });
+    return PMIX_SUCCESS;
+}
+
+} // namespace
+
+void add_query_upcalls(pmix_server_module_t& module) {
+    module.query = query;
+}
+
+} // namespace patchbay::launch

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/pmix/server.h"
+
+#include "launch/pmix/host.h"
+#include "launch/pmix/info_list.h"
+#include "launch/pmix/job_info.h"
+
+#include <cstdlib>
+#include <unistd.h>
+
+namespace patchbay::launch {
+
+namespace {
+
+PmixHost* current_host = nullptr;
+
+Error pmix_error(const char* call, pmix_status_t status) {
+    return Error{Errc::system, std::string(call) + " failed: " + PMIx_Error_string(status)};
+}
+
+void configure_library() {
+    scrub_own_environment();
+    // The user's own choice wins, as with every PMIX_MCA_ variable. hash: a client starts in a tenth of the time that
+    // shared-memory storage needs, and no file is left behind. ^zlib: nothing is long enough to compress, and every rank
+    // would load the library for it; clients follow because the ranks inherit both variables.
+    ::setenv("PMIX_MCA_gds", "hash", 0);
+    ::setenv("PMIX_MCA_pcompress", "^zlib", 0);
+}
+
+pmix_server_module_t make_module() {
+    pmix_server_module_t module{};
+    add_process_upcalls(module);
+    add_collective_upcalls(module);
+    add_name_upcalls(module);
+    add_query_upcalls(module);
+    add_group_upcalls(module);
+    add_event_upcalls(module);
+    return module;
+}
+
+} // namespace
+
+PmixHost& pmix_host() {
+    return *current_host;
+}
+
+void set_pmix_host(PmixHost* host) {
+    current_host = host;
+}
+
+PmixServer::PmixServer(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout)
+    : _layout(layout), _host(std::make_unique<PmixHost>(loop, rank_events, layout)) {}
+
+Result<PmixServer*> PmixServer::start(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout,
+                                      const Topology& topology) {
+    auto* server = new PmixServer(loop, rank_events, layout); // PMIx's thread uses it until the process ends
+    configure_library();
+    set_pmix_host(server->_host.get());
+
+    // The server writes no file as long as it serves no tools, so it needs no directory of its own and nothing of it can
+    // be left behind; the two keys only keep it from looking for one.
+    InfoList infos;
+    infos.add_string(PMIX_SERVER_NSPACE, layout.nspace + "-mpirun");
+    infos.add_rank(PMIX_SERVER_RANK, 0);
+    infos.add_string(PMIX_SERVER_TMPDIR, "/tmp");
+    infos.add_string(PMIX_SYSTEM_TMPDIR, "/tmp");
+    infos.add_string(PMIX_HOSTNAME, layout.hostname);
+    pmix_topology_t pmix_topology;
+    pmix_topology.source = const_cast<char*>("hwloc");
+    pmix_topology.topology = topology.handle();
+    infos.add_topology(PMIX_TOPOLOGY2, &pmix_topology);
+
+    static pmix_server_module_t module = make_module(); // PMIx keeps the pointer
+    pmix_status_t status = PMIx_server_init(&module, infos.data(), infos.size());
+    if (status != PMIX_SUCCESS) {
+        return pmix_error("PMIx_server_init", status);
+    }
+    return server;
+}
+
+Status PmixServer::register_job() {
+    InfoList infos = job_info(_layout);
+    // Without a callback these calls wait until it is done; this is not PMIx's own thread, so they may.
+    pmix_status_t status = PMIx_server_register_nspace(_layout.nspace.c_str(), _layout.ranks, infos.data(), infos.size(),
+                                                       nullptr, nullptr);
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
+        return pmix_error("PMIx_server_register_nspace", status);
+    }
+    for (int rank = 0; rank < _layout.ranks; ++rank) {
+        pmix_proc_t proc = make_proc(_layout.nspace, static_cast<pmix_rank_t>(rank));
+        status = PMIx_server_register_client(&proc, ::geteuid(), ::getegid(), nullptr, nullptr, nullptr);
+        if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
+            return pmix_error("PMIx_server_register_client", status);
+        }
+    }
+    return {};
+}
+
+Status PmixServer::add_to_environment(int rank, Environment& environment) {
+    pmix_proc_t proc = make_proc(_layout.nspace, static_cast<pmix_rank_t>(rank));
+    char** entries = nullptr;
+    pmix_status_t status = PMIx_server_setup_fork(&proc, &entries);
+    environment.take(entries);
+    for (const char* name : {"PMIX_MCA_gds", "PMIX_MCA_pcompress"}) {
+        environment.set(name, std::getenv(name));
+    }
+    return status == PMIX_SUCCESS ? Status() : pmix_error("PMIx_server_setup_fork", status);
+}
+
+void PmixServer::rank_ended(int rank, End end) {
+    _host->groups.ended(rank);
+    if (end == End::clean) {
+        return;
+    }
+    pmix_proc_t proc = make_proc(_layout.nspace, static_cast<pmix_rank_t>(rank));
+    auto* infos = new InfoList;
+    infos->add_proc(PMIX_EVENT_AFFECTED_PROC, proc);
+    infos->add_flag(PMIX_EVENT_NON_DEFAULT);
+    pmix_status_t code = end == End::signal ? PMIX_ERR_PROC_ABORTED : PMIX_ERR_EXIT_NONZERO_TERM;
+    auto release = [](pmix_status_t, void* data) { delete static_cast<InfoList*>(data); };
+    pmix_status_t status =
+        PMIx_Notify_event(code, &proc, PMIX_RANGE_SESSION, infos->data(), infos->size(), release, infos);
+    if (status != PMIX_SUCCESS) {
+        delete infos; // then it does not call back
+    }
+}
+
+} // namespace patchbay::launch

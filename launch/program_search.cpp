@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/program_search.h"
+
+#include "launch/report.h"
+
+#include <cerrno>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace patchbay::launch {
+
+namespace {
+
+// 0, or the errno value that says why this file cannot be run.
+int why_not(const std::string& path) {
+    struct stat status;
+    if (::stat(path.c_str(), &status) != 0) {
+        return errno;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return EISDIR;
+    }
+    return ::access(path.c_str(), X_OK) == 0 ? 0 : errno;
+}
+
+std::string in_directory(std::string_view directory, std::string_view name) {
+    if (directory.empty() || name.starts_with('/')) {
+        return std::string(name);
+    }
+    return std::string(directory) + "/" + std::string(name);
+}
+
+FoundProgram failure(const std::string& name, int error) {
+    bool missing = error == ENOENT || error == ENOTDIR;
+    std::string text = "cannot run " + name + ": " + errno_text(error);
+    if (error == EACCES) {
+        text += " (chmod +x?)";
+    }
+    return {"", text, missing ? exit_not_found : exit_cannot_run};
+}
+
+// Looks through directories separated by ':'; true when found. Remembers a file that is there but cannot be run.
+bool search(std::string_view directories, const AppSpec& app, FoundProgram& found, std::string& unusable, int& error) {
+    while (true) {
+        std::size_t colon = directories.find(':');
+        std::string directory = in_directory(app.working_directory, directories.substr(0, colon));
+        std::string path = in_directory(directory.empty() ? "." : directory, app.argv[0]);
+        int reason = why_not(path);
+        if (reason == 0) {
+            found.path = path;
+            return true;
+        }
+        if (reason != ENOENT && reason != ENOTDIR && unusable.empty()) {
+            unusable = path;
+            error = reason;
+        }
+        if (colon == std::string_view::npos) {
+            return false;
+        }
+        directories.remove_prefix(colon + 1);
+    }
+}
+
+} // namespace
+
+FoundProgram find_program(const AppSpec& app, const char* path_variable) {
+    const std::string& name = app.argv[0];
+    FoundProgram found;
+    if (name.empty()) {
+        return {"", "cannot run a program with an empty name", exit_not_found};
+    }
+    if (name.find('/') != std::string::npos) {
+        found.path = in_directory(app.working_directory, name);
+        int error = why_not(found.path);
+        return error == 0 ? found : failure(found.path, error);
+    }
+    std::string unusable;
+    int error = 0;
+    if (!app.search_path.empty() && search(app.search_path, app, found, unusable, error)) {
+        return found;
+    }
+    if (path_variable != nullptr && search(path_variable, app, found, unusable, error)) {
+        return found;
+    }
+    if (!unusable.empty()) {
+        return failure(unusable, error);
+    }
+    std::string text = "cannot run " + name + ": there is no such program in PATH";
+    if (why_not(in_directory(app.working_directory, name)) == 0) {
+        text += "; for the one in the working directory write ./" + name;
+    }
+    return {"", text, exit_not_found};
+}
+
+} // namespace patchbay::launch

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace patchbay::launch {
+
+// The text that stands for an errno value.
+std::string errno_text(int error);
+
+// `mpirun: text` and a newline.
+std::string message_line(std::string_view text);
+
+// Writes message_line to stderr with one write(2). While ranks run, messages go through Output instead, which keeps them
+// apart from the ranks' lines.
+void report(std::string_view text);
+
+// Exit statuses that do not come from a rank. 126 and 127 are what a shell would answer, 124 what timeout(1) would.
+inline constexpr int exit_usage = 2;
+inline constexpr int exit_failure = 1;
+inline constexpr int exit_timeout = 124;
+inline constexpr int exit_cannot_run = 126;
+inline constexpr int exit_not_found = 127;
+inline constexpr int exit_signal_base = 128;
+
+} // namespace patchbay::launch

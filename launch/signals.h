@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <signal.h>
+#include <string>
+
+namespace patchbay::launch {
+
+// The signals that the front passes on to the ranks.
+sigset_t forwarded_signals();
+
+// Whether a signal asks the job to end: the second such signal kills it.
+bool asks_to_end(int signal);
+
+// `SIGSEGV (Segmentation fault)`.
+std::string signal_text(int signal);
+
+} // namespace patchbay::launch

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "launch/event_loop.h"
+#include "launch/job_layout.h"
+#include "launch/output.h"
+#include "launch/timing.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace patchbay::launch {
+
+// Watches over the ranks' processes and decides when the job has to end, with which exit status and which one line that
+// says why. Ending is SIGTERM to everything that descends from the ranks, and SIGKILL to what is left half a second later.
+class Supervisor : public RankEvents {
+public:
+    // `ended_by`: 0, or the signal that ended the rank's process.
+    struct Hooks {
+        std::function<void(int rank, int exit_status, int ended_by)> rank_ended;
+        std::function<void()> nothing_left; // no rank and nothing that one has started
+    };
+
+    Supervisor(EventLoop& loop, Output& output, Timing& timing, const JobLayout& layout, Hooks hooks);
+
+    void started(int rank, pid_t pid);
+    // Nothing more will be started; from now on the end of the last process ends the run.
+    void all_started();
+    // A rank could not be started.
+    void cannot_start(int exit_status, const std::string& text);
+
+    // Collects every child process that has ended.
+    void reap();
+
+    // A signal that the front got. The first one that asks to end is passed on, the second one kills.
+    void pass_on(int signal);
+    void front_is_gone();
+    void time_limit_reached(std::chrono::milliseconds limit);
+
+    void connected(int rank) override;
+    void finalized(int rank) override;
+    void aborted(int rank, int status, const std::string& message, std::function<void()> done) override;
+
+    int exit_status() const { return _exit_status.value_or(0); }
+
+private:
+    struct Rank {
+        pid_t pid = -1;
+        bool running = false;
+        bool ever_connected = false;
+        bool finalized = false; // has left PMIx and not come back
+    };
+    enum class Phase { running, terminating, killing };
+    // What may have caused the job to fail. The lower cause wins over a higher one: a rank that was killed takes others
+    // with it, which then exit or abort because they have lost it.
+    enum class Cause { signal, exit, abort };
+    struct Failure {
+        Cause cause;
+        int exit_status;
+        std::string text; // empty: the user knows already
+        bool tell_others; // that they are ended
+    };
+
+    void rank_ended(int rank, int wait_status);
+    void judge(int rank, int wait_status);
+    void blame(Failure failure);
+    void settle();
+    void fail(int exit_status, const std::string& text);
+    void end_all();
+    void kill_all();
+    void look_for_leftovers();
+    std::string describe(int rank) const;
+    std::string others_are_ended() const;
+
+    EventLoop& _loop;
+    Output& _output;
+    Timing& _timing;
+    Hooks _hooks;
+    std::string _hostname;
+    std::vector<Rank> _ranks;
+    int _running = 0;
+    bool _all_started = false;
+    bool _nothing_left = false;
+    Phase _phase = Phase::running;
+    std::optional<int> _exit_status;
+    std::optional<Failure> _failure; // the best explanation so far
+    std::vector<std::function<void()>> _aborting; // ranks that wait in PMIx_Abort
+    int _passed_on = 0; // the last signal that asked the job to end
+};
+
+} // namespace patchbay::launch

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/api/abort.h"
+
+#include "core/runtime/runtime.h"
+#include "mpi/instance/instance.h"
+
+#include <cstdlib>
+
+namespace patchbay::api {
+
+void end_job(Instance* instance, int code) noexcept {
+    if (instance != nullptr && instance->core().runtime != nullptr) {
+        instance->core().runtime->abort(code, {});
+    }
+    // The launcher ends the others when it sees a process that failed before MPI_Init or after MPI_Finalize. Zero would
+    // look like success.
+    std::_Exit(code != 0 ? code : EXIT_FAILURE);
+}
+
+} // namespace patchbay::api

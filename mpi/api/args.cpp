@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/api/args.h"
+
+#include "frameworks/pml/pml.h"
+
+#include <fmt/format.h>
+
+namespace patchbay::api {
+
+std::atomic<bool> param_check{true};
+
+namespace {
+
+// As the header writes it, so that a reader can look it up; user handles are addresses.
+std::string describe(MPI_Datatype handle) {
+    const Datatype* type = checked_object<Datatype>(handle);
+    if (type != nullptr && !type->name.empty()) {
+        return type->name;
+    }
+    return handle == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL"
+                                       : fmt::format("{:#x}", reinterpret_cast<std::uintptr_t>(handle));
+}
+
+} // namespace
+
+int Arguments::bad_inter(Communicator* comm, const char* function, bool wanted) noexcept {
+    return report(comm, function, MPI_ERR_COMM,
+                  wanted ? "comm is an intracommunicator, but the call needs an intercommunicator"
+                         : "comm is an intercommunicator, but the call needs an intracommunicator");
+}
+
+int Arguments::bad_value(ErrorTarget target, const char* function, int code, const char* name, MPI_Count value,
+                         const char* rule) noexcept {
+    return report(target, function, code, fmt::format("{} is {} and {}", name, value, rule));
+}
+
+int Arguments::bad_pointer(ErrorTarget target, const char* function, int code, const char* name) noexcept {
+    return report(target, function, code, fmt::format("{} is a null pointer", name));
+}
+
+int Arguments::bad_handle(ErrorTarget target, const char* function, int code, const char* name,
+                          const char* handle_type, std::uintptr_t handle) noexcept {
+    const char* hint = "";
+    if (handle == 0) {
+        hint = " (was the variable ever set?)";
+    } else if (handle == reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD) ||
+               handle == reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF)) {
+        hint = " now: MPI is not initialized, or has been finalized";
+    }
+    return report(target, function, code,
+                  fmt::format("{} is {:#x}, which is no {}{}", name, handle, handle_type, hint));
+}
+
+int Arguments::bad_type(ErrorTarget target, const char* function, const char* name, MPI_Datatype handle) noexcept {
+    const char* reason = checked_object<Datatype>(handle) == nullptr ? "is no datatype" : "has not been committed";
+    return report(target, function, MPI_ERR_TYPE, fmt::format("{} is {}, which {}", name, describe(handle), reason));
+}
+
+int Arguments::bad_op(ErrorTarget target, const char* function, MPI_Op handle, MPI_Datatype type) noexcept {
+    if (checked_object<Op>(handle) == nullptr) {
+        return bad_handle(target, function, MPI_ERR_OP, "op", "MPI_Op", reinterpret_cast<std::uintptr_t>(handle));
+    }
+    return report(target, function, MPI_ERR_OP,
+                  fmt::format("op {:#x} is not defined for the datatype {}", reinterpret_cast<std::uintptr_t>(handle),
+                              describe(type)));
+}
+
+int Arguments::bad_rank(Communicator* comm, const char* function, const char* name, int rank, bool receiving) noexcept {
+    return report(comm, function, MPI_ERR_RANK,
+                  fmt::format("{} is {}, but must be from 0 to {} or MPI_PROC_NULL{}", name, rank,
+                              comm->remote_size - 1, receiving ? " or MPI_ANY_SOURCE" : ""));
+}
+
+int Arguments::bad_root(Communicator* comm, const char* function, int rank) noexcept {
+    return report(comm, function, MPI_ERR_ROOT,
+                  fmt::format("root is {}, but must be from 0 to {}{}", rank, comm->remote_size - 1,
+                              comm->is_inter ? " or MPI_ROOT or MPI_PROC_NULL" : ""));
+}
+
+int Arguments::check_special_buffer(ErrorTarget target, const char* function, const char* name, const void* address,
+                                    MPI_Datatype handle) noexcept {
+    if (address == MPI_BOTTOM) {
+        // With MPI_BOTTOM the datatype holds the addresses, so a null pointer is a mistake only when it holds none.
+        const Datatype* type = to_object<Datatype>(handle);
+        if (type == nullptr || type->size == 0 || type->true_lower_bound != 0) {
+            return MPI_SUCCESS;
+        }
+        return report(target, function, MPI_ERR_BUFFER,
+                      fmt::format("{} is a null pointer, but the count is not zero", name));
+    }
+    return report(target, function, MPI_ERR_BUFFER,
+                  fmt::format("{} is {}, which is not allowed here", name,
+                              address == MPI_IN_PLACE ? "MPI_IN_PLACE" : "MPI_BUFFER_AUTOMATIC"));
+}
+
+int Arguments::check_large_tag(Communicator* comm, const char* function, const char* name, int tag) noexcept {
+    const int limit = comm->pml->max_tag();
+    if (tag >= 0 && tag <= limit) {
+        return MPI_SUCCESS;
+    }
+    return report(comm, function, MPI_ERR_TAG, fmt::format("{} is {}, but must be from 0 to {}", name, tag, limit));
+}
+
+} // namespace patchbay::api

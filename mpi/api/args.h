@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "mpi/api/report.h"
+#include "mpi/object/datatype.h"
+#include "mpi/object/info.h"
+#include "mpi/object/op.h"
+#include "mpi/object/request.h"
+
+#include <atomic>
+
+namespace patchbay::api {
+
+// Parameter mpi_param_check: are arguments checked? Set while MPI starts; true before.
+[[gnu::visibility("hidden")]] extern std::atomic<bool> param_check;
+inline bool checking() noexcept { return param_check.load(std::memory_order_relaxed); }
+
+// The checks of one call. A binding makes one, chains the checks that concern it with &&, and returns code() when one
+// of them fails: by then the error has been reported with the function, the argument and its value.
+//
+//     Arguments args("MPI_Send", comm);
+//     if (checking() && !(args.communicator() && args.count("count", count) && args.dest("dest", dest))) {
+//         return args.code();
+//     }
+//     ...
+//     return args.result(args.comm()->pml->send(...));
+//
+// The checks are inline compares; whatever formats a text is out of line and gets values, never this object, so that
+// the compiler keeps it in registers.
+class Arguments {
+public:
+    // A call that has no object of its own.
+    explicit Arguments(const char* function) noexcept : _function(function) {}
+    // A call on a communicator; communicator() checks the handle.
+    Arguments(const char* function, MPI_Comm comm) noexcept
+        : _function(function), _comm(to_object<Communicator>(comm)), _handle(comm) {}
+
+    // Undefined unless the handle is valid.
+    Communicator* comm() const noexcept { return _comm; }
+    int code() const noexcept { return _code; }
+
+    // The end of a binding: reports a code that is not MPI_SUCCESS and returns it.
+    int result(int code) const noexcept {
+        return code == MPI_SUCCESS ? code : report(target(), _function, code, {});
+    }
+    // An error that no check below has a name for.
+    [[gnu::cold]] int fail(int code, std::string_view detail) const noexcept {
+        return report(target(), _function, code, detail);
+    }
+
+    // The handle given to the constructor. MPI_COMM_NULL fails.
+    bool communicator() noexcept {
+        return good(_comm != nullptr && _comm->kind() == ObjectKind::communicator) || bad_comm();
+    }
+    bool intracommunicator() noexcept {
+        return communicator() && (good(!_comm->is_inter) || note(bad_inter(_comm, _function, false)));
+    }
+    bool intercommunicator() noexcept {
+        return communicator() && (good(_comm->is_inter) || note(bad_inter(_comm, _function, true)));
+    }
+
+    // MPI_ERR_COUNT below zero.
+    bool count(const char* name, MPI_Count value) noexcept {
+        return good(value >= 0) ||
+               note(bad_value(target(), _function, MPI_ERR_COUNT, name, value, "must not be negative"));
+    }
+    // A datatype that is committed; `type` only needs to be one.
+    bool datatype(const char* name, MPI_Datatype handle) noexcept {
+        const Datatype* type = checked_object<Datatype>(handle);
+        return good(type != nullptr && type->committed) || note(bad_type(target(), _function, name, handle));
+    }
+    bool type(const char* name, MPI_Datatype handle) noexcept { return valid<Datatype>(MPI_ERR_TYPE, name, handle); }
+    // Room for `count` elements: not MPI_IN_PLACE, and not null where that can only be a mistake.
+    bool buffer(const char* name, const void* address, MPI_Count count, MPI_Datatype handle) noexcept {
+        return good(reinterpret_cast<std::uintptr_t>(address) > last_special_address || count == 0) ||
+               note(check_special_buffer(target(), _function, name, address, handle));
+    }
+
+    // A rank to send to (MPI_PROC_NULL allowed), to receive from (and MPI_ANY_SOURCE), of a root in the local group.
+    bool dest(const char* name, int rank) noexcept {
+        return good(in_remote_group(rank) || rank == MPI_PROC_NULL) ||
+               note(bad_rank(_comm, _function, name, rank, false));
+    }
+    bool source(const char* name, int rank) noexcept {
+        return good(in_remote_group(rank) || rank == MPI_ANY_SOURCE || rank == MPI_PROC_NULL) ||
+               note(bad_rank(_comm, _function, name, rank, true));
+    }
+    // Intracommunicators: a rank of the group; intercommunicators: also MPI_ROOT and MPI_PROC_NULL.
+    bool root(int rank) noexcept {
+        return good(in_remote_group(rank) || (_comm->is_inter && (rank == MPI_ROOT || rank == MPI_PROC_NULL))) ||
+               note(bad_root(_comm, _function, rank));
+    }
+    // A tag to send with, or to receive with (and MPI_ANY_TAG). Every library allows tags up to 32767; whoever uses
+    // larger ones pays for the question how large they may be here.
+    bool send_tag(const char* name, int value) noexcept {
+        return good(static_cast<unsigned>(value) <= 32767u) || note(check_large_tag(_comm, _function, name, value));
+    }
+    bool receive_tag(const char* name, int value) noexcept {
+        return good(value == MPI_ANY_TAG) || send_tag(name, value);
+    }
+
+    // An operation that is defined for the datatype (checked before).
+    bool op(MPI_Op handle, MPI_Datatype type) noexcept {
+        const Op* object = checked_object<Op>(handle);
+        return good(object != nullptr && object->accepts(*to_object<Datatype>(type))) ||
+               note(bad_op(target(), _function, handle, type));
+    }
+    bool group(const char* name, MPI_Group handle) noexcept { return valid<Group>(MPI_ERR_GROUP, name, handle); }
+    bool info(const char* name, MPI_Info handle) noexcept { return valid<Info>(MPI_ERR_INFO, name, handle); }
+    bool info_or_null(const char* name, MPI_Info handle) noexcept {
+        return good(handle == MPI_INFO_NULL) || info(name, handle);
+    }
+    bool errhandler(const char* name, MPI_Errhandler handle) noexcept {
+        return valid<Errhandler>(MPI_ERR_ERRHANDLER, name, handle);
+    }
+    bool request(const char* name, MPI_Request handle) noexcept {
+        return valid<Request>(MPI_ERR_REQUEST, name, handle);
+    }
+    bool request_or_null(const char* name, MPI_Request handle) noexcept {
+        return good(handle == MPI_REQUEST_NULL) || request(name, handle);
+    }
+
+    // Any handle for which checked_object knows the class.
+    template <class T>
+    bool valid(int code, const char* name, typename HandleTraits<T>::handle_type handle) noexcept {
+        return good(checked_object<T>(handle) != nullptr) ||
+               note(bad_handle(target(), _function, code, name, HandleTraits<T>::name,
+                               reinterpret_cast<std::uintptr_t>(handle)));
+    }
+
+    // MPI_ERR_ARG for a null pointer.
+    bool pointer(const char* name, const void* value) noexcept {
+        return good(value != nullptr) || note(bad_pointer(target(), _function, MPI_ERR_ARG, name));
+    }
+    // An array may be null when it has no elements.
+    bool array(const char* name, const void* value, MPI_Count elements) noexcept {
+        return good(value != nullptr || elements == 0) || note(bad_pointer(target(), _function, MPI_ERR_ARG, name));
+    }
+    // Anything else: `rule` says what the value must be ("must be 0 or 1").
+    bool require(bool fine, int code, const char* name, MPI_Count value, const char* rule) noexcept {
+        return good(fine) || note(bad_value(target(), _function, code, name, value, rule));
+    }
+
+private:
+    // MPI_BOTTOM, MPI_IN_PLACE and MPI_BUFFER_AUTOMATIC are the addresses 0, 1 and 2.
+    static constexpr std::uintptr_t last_special_address = 2;
+
+    static bool good(bool condition) noexcept { return __builtin_expect(condition, true); }
+    // Keeps the code of a failed check; true for MPI_SUCCESS, with which a slow check says that all is well.
+    bool note(int code) noexcept {
+        _code = code;
+        return code == MPI_SUCCESS;
+    }
+    ErrorTarget target() const noexcept { return ErrorTarget(_comm); }
+    bool in_remote_group(int rank) const noexcept {
+        return static_cast<unsigned>(rank) < static_cast<unsigned>(_comm->remote_size);
+    }
+    bool bad_comm() noexcept {
+        _comm = nullptr;
+        const auto value = reinterpret_cast<std::uintptr_t>(_handle);
+        return note(bad_handle({}, _function, MPI_ERR_COMM, "comm", "MPI_Comm", value));
+    }
+
+    [[gnu::cold]] static int bad_inter(Communicator*, const char* function, bool wanted) noexcept;
+    [[gnu::cold]] static int bad_value(ErrorTarget, const char* function, int code, const char* name, MPI_Count value,
+                                       const char* rule) noexcept;
+    [[gnu::cold]] static int bad_pointer(ErrorTarget, const char* function, int code, const char* name) noexcept;
+    [[gnu::cold]] static int bad_handle(ErrorTarget, const char* function, int code, const char* name,
+                                        const char* handle_type, std::uintptr_t handle) noexcept;
+    [[gnu::cold]] static int bad_type(ErrorTarget, const char* function, const char* name, MPI_Datatype) noexcept;
+    [[gnu::cold]] static int bad_op(ErrorTarget, const char* function, MPI_Op, MPI_Datatype) noexcept;
+    [[gnu::cold]] static int bad_rank(Communicator*, const char* function, const char* name, int rank,
+                                      bool receiving) noexcept;
+    [[gnu::cold]] static int bad_root(Communicator*, const char* function, int rank) noexcept;
+    static int check_special_buffer(ErrorTarget, const char* function, const char* name, const void* address,
+                                    MPI_Datatype) noexcept;
+    static int check_large_tag(Communicator*, const char* function, const char* name, int tag) noexcept;
+
+    const char* _function;
+    Communicator* _comm = nullptr;
+    MPI_Comm _handle = MPI_COMM_NULL;
+    int _code = MPI_SUCCESS;
+};
+
+} // namespace patchbay::api

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Attributes of communicators and windows (MPI-5.0, 7.7); those of datatypes are in datatype_query.cpp. Local; keys may
+// be made and freed before MPI_Init and after MPI_Finalize.
+#include "mpi/api/args.h"
+#include "mpi/instance/world.h"
+
+#include <new>
+
+namespace patchbay::api {
+
+namespace {
+
+int create_keyval(const char* function, AttributeOwner owner, void* copy_fn, void* delete_fn, int* keyval,
+                  void* extra_state) noexcept {
+    Arguments args(function);
+    if (checking() && !args.pointer("the keyval", keyval)) {
+        return args.code();
+    }
+    try {
+        return args.result(keyval_create(owner, copy_fn, delete_fn, extra_state, keyval));
+    } catch (const std::bad_alloc&) {
+        return args.result(MPI_ERR_NO_MEM);
+    }
+}
+
+int free_keyval(const char* function, AttributeOwner owner, int* keyval) noexcept {
+    Arguments args(function);
+    if (checking() && !(args.pointer("the keyval", keyval) &&
+                        args.require(keyval_is_valid(owner, *keyval), MPI_ERR_KEYVAL, "the keyval", *keyval,
+                                     "is not an attribute key that the program made for this kind of object"))) {
+        return args.code();
+    }
+    return args.result(keyval_free(owner, keyval));
+}
+
+bool own_key(Arguments& args, int keyval) noexcept {
+    return args.require(keyval_is_valid(AttributeOwner::communicator, keyval), MPI_ERR_KEYVAL, "comm_keyval", keyval,
+                        PredefinedAttributes::is_one(keyval) ? "is predefined and cannot be changed"
+                                                             : "is not an attribute key for communicators");
+}
+
+int set(const char* function, MPI_Comm comm, int keyval, void* value) noexcept {
+    Arguments args(function, comm);
+    if (checking() && !(args.communicator() && own_key(args, keyval))) {
+        return args.code();
+    }
+    try {
+        return args.result(args.comm()->attributes.set(AttributeOwner::communicator, comm, keyval, value));
+    } catch (const std::bad_alloc&) {
+        return args.result(MPI_ERR_NO_MEM);
+    }
+}
+
+int get(const char* function, MPI_Comm comm, int keyval, void* value, int* flag) noexcept {
+    Arguments args(function, comm);
+    const bool predefined = PredefinedAttributes::is_one(keyval);
+    if (checking() && !(args.communicator() && (predefined || own_key(args, keyval)) &&
+                        args.pointer("attribute_val", value) && args.pointer("flag", flag))) {
+        return args.code();
+    }
+    try {
+        bool found = false;
+        auto** out = static_cast<void**>(value);
+        int code = MPI_SUCCESS;
+        if (!predefined) {
+            code = args.comm()->attributes.get(keyval, out, &found);
+        } else if (World& world = library().world(); world.running()) {
+            found = world.attributes().get(keyval, out);
+        }
+        *flag = found ? 1 : 0;
+        return args.result(code);
+    } catch (const std::bad_alloc&) {
+        return args.result(MPI_ERR_NO_MEM);
+    }
+}
+
+int erase(const char* function, MPI_Comm comm, int keyval) noexcept {
+    Arguments args(function, comm);
+    if (checking() && !(args.communicator() && own_key(args, keyval))) {
+        return args.code();
+    }
+    return args.result(args.comm()->attributes.erase(AttributeOwner::communicator, comm, keyval));
+}
+
+} // namespace
+
+} // namespace patchbay::api
+
+using namespace patchbay;
+
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy_fn, MPI_Comm_delete_attr_function* delete_fn,
+                            int* keyval, void* extra_state) {
+    return api::create_keyval("MPI_Comm_create_keyval", AttributeOwner::communicator, reinterpret_cast<void*>(copy_fn),
+                              reinterpret_cast<void*>(delete_fn), keyval, extra_state);
+}
+int PMPI_Comm_free_keyval(int* keyval) {
+    return api::free_keyval("MPI_Comm_free_keyval", AttributeOwner::communicator, keyval);
+}
+int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void* value) {
+    return api::set("MPI_Comm_set_attr", comm, keyval, value);
+}
+int PMPI_Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag) {
+    return api::get("MPI_Comm_get_attr", comm, keyval, value, flag);
+}
+int PMPI_Comm_delete_attr(MPI_Comm comm, int keyval) {
+    return api::erase("MPI_Comm_delete_attr", comm, keyval);
+}
+
+// The names of MPI-1, deprecated since MPI-2.0; the callbacks have the same shape.
+int PMPI_Keyval_create(MPI_Copy_function* copy_fn, MPI_Delete_function* delete_fn, int* keyval, void* extra_state) {
+    return api::create_keyval("MPI_Keyval_create", AttributeOwner::communicator, reinterpret_cast<void*>(copy_fn),
+                              reinterpret_cast<void*>(delete_fn), keyval, extra_state);
+}
+int PMPI_Keyval_free(int* keyval) {
+    return api::free_keyval("MPI_Keyval_free", AttributeOwner::communicator, keyval);
+}
+int PMPI_Attr_put(MPI_Comm comm, int keyval, void* value) {
+    return api::set("MPI_Attr_put", comm, keyval, value);
+}
+int PMPI_Attr_get(MPI_Comm comm, int keyval, void* value, int* flag) {
+    return api::get("MPI_Attr_get", comm, keyval, value, flag);
+}
+int PMPI_Attr_delete(MPI_Comm comm, int keyval) {
+    return api::erase("MPI_Attr_delete", comm, keyval);
+}
+
+int PMPI_Win_create_keyval(MPI_Win_copy_attr_function* copy_fn, MPI_Win_delete_attr_function* delete_fn, int* keyval,
+                           void* extra_state) {
+    return api::create_keyval("MPI_Win_create_keyval", AttributeOwner::window, reinterpret_cast<void*>(copy_fn),
+                              reinterpret_cast<void*>(delete_fn), keyval, extra_state);
+}
+int PMPI_Win_free_keyval(int* keyval) {
+    return api::free_keyval("MPI_Win_free_keyval", AttributeOwner::window, keyval);
+}

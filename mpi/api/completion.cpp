@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting for requests and testing them (MPI-5.0, 3.7.3 and 3.7.5).
+#include "mpi/api/completion.h"
+
+#include "core/progress/waiter.h"
+
+namespace patchbay::api {
+
+namespace {
+
+using Handles = std::span<MPI_Request>;
+
+// The end of an operation as its caller sees it: status, handle, code. `comm`, when asked for, is kept alive for the
+// error report that is to come.
+int retire(MPI_Request* handle, Request& request, MPI_Status* status, Ref<Communicator>* comm) noexcept {
+    const int code = request.finish(&request.status);
+    return_status(request.status, status);
+    if (code != MPI_SUCCESS && comm != nullptr && !*comm) {
+        *comm = Ref<Communicator>::share(request.comm);
+    }
+    if (request.is_persistent()) {
+        request.set_state(Request::State::inactive);
+    } else {
+        *handle = MPI_REQUEST_NULL;
+        request.recycle();
+    }
+    return code;
+}
+
+int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
+    Arguments args("MPI_Wait");
+    if (checking() && !(args.pointer("request", handle) && args.request_or_null("request", *handle))) {
+        return args.code();
+    }
+    Request* request = active(*handle);
+    if (request == nullptr) {
+        set_empty(status);
+        return MPI_SUCCESS;
+    }
+    wait_until(*request->progress, [request] { return request->is_complete(); });
+    Ref<Communicator> comm;
+    const int code = retire(handle, *request, status, &comm);
+    return report_code("MPI_Wait", comm.get(), code);
+}
+
+int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
+    Arguments args("MPI_Test");
+    if (checking() && !(args.pointer("request", handle) && args.pointer("flag", flag) &&
+                        args.request_or_null("request", *handle))) {
+        return args.code();
+    }
+    Request* request = active(*handle);
+    *flag = 1;
+    if (request == nullptr) {
+        set_empty(status);
+        return MPI_SUCCESS;
+    }
+    if (!request->is_complete()) {
+        request->progress->poll();
+        if (!request->is_complete()) {
+            *flag = 0;
+            return MPI_SUCCESS;
+        }
+    }
+    Ref<Communicator> comm;
+    const int code = retire(handle, *request, status, &comm);
+    return report_code("MPI_Test", comm.get(), code);
+}
+
+// All of them are complete. MPI_ERR_IN_STATUS when any failed; only then MPI_ERROR is set, in every status.
+int retire_all(const char* function, Handles handles, MPI_Status* statuses) noexcept {
+    Ref<Communicator> comm;
+    bool failed = false;
+    for (std::size_t i = 0; i < handles.size(); ++i) {
+        Request* request = active(handles[i]);
+        if (request == nullptr) {
+            set_empty(nth(statuses, i));
+            if (failed && statuses != MPI_STATUSES_IGNORE) {
+                statuses[i].MPI_ERROR = MPI_SUCCESS;
+            }
+            continue;
+        }
+        const int code = retire(&handles[i], *request, nth(statuses, i), &comm);
+        if (code != MPI_SUCCESS && !failed) {
+            failed = true;
+            for (std::size_t before = 0; before < i && statuses != MPI_STATUSES_IGNORE; ++before) {
+                statuses[before].MPI_ERROR = MPI_SUCCESS;
+            }
+        }
+        if (failed && statuses != MPI_STATUSES_IGNORE) {
+            statuses[i].MPI_ERROR = code;
+        }
+    }
+    return failed ? report_code(function, comm.get(), MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+}
+
+int wait_all(int count, MPI_Request* array, MPI_Status* statuses) noexcept {
+    Arguments args("MPI_Waitall");
+    if (checking() && !check_all(args, "array_of_requests", array, count)) {
+        return args.code();
+    }
+    const Handles handles(array, std::size_t(count));
+    for (MPI_Request handle : handles) {
+        if (Request* request = active(handle)) {
+            wait_until(*request->progress, [request] { return request->is_complete(); });
+        }
+    }
+    return retire_all("MPI_Waitall", handles, statuses);
+}
+
+int test_all(int count, MPI_Request* array, int* flag, MPI_Status* statuses) noexcept {
+    Arguments args("MPI_Testall");
+    if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("flag", flag))) {
+        return args.code();
+    }
+    const Handles handles(array, std::size_t(count));
+    if (!all_complete(handles)) {
+        progress_of(handles)->poll();
+        if (!all_complete(handles)) {
+            *flag = 0;
+            return MPI_SUCCESS;
+        }
+    }
+    *flag = 1;
+    return retire_all("MPI_Testall", handles, statuses);
+}
+
+int wait_any(int count, MPI_Request* array, int* index, MPI_Status* status) noexcept {
+    Arguments args("MPI_Waitany");
+    if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index))) {
+        return args.code();
+    }
+    const Handles handles(array, std::size_t(count));
+    bool any = false;
+    *index = find_complete(handles, &any);
+    if (!any) {
+        set_empty(status);
+        return MPI_SUCCESS;
+    }
+    if (*index == MPI_UNDEFINED) {
+        wait_until(*progress_of(handles), [&] {
+            *index = find_complete(handles, &any);
+            return *index != MPI_UNDEFINED;
+        });
+    }
+    Ref<Communicator> comm;
+    MPI_Request* handle = &array[*index];
+    const int code = retire(handle, *active(*handle), status, &comm);
+    return report_code("MPI_Waitany", comm.get(), code);
+}
+
+int test_any(int count, MPI_Request* array, int* index, int* flag, MPI_Status* status) noexcept {
+    Arguments args("MPI_Testany");
+    if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
+                        args.pointer("flag", flag))) {
+        return args.code();
+    }
+    const Handles handles(array, std::size_t(count));
+    bool any = false;
+    *index = find_complete(handles, &any);
+    if (any && *index == MPI_UNDEFINED) {
+        progress_of(handles)->poll();
+        *index = find_complete(handles, &any);
+    }
+    *flag = !any || *index != MPI_UNDEFINED;
+    if (*index == MPI_UNDEFINED) {
+        if (*flag) {
+            set_empty(status);
+        }
+        return MPI_SUCCESS;
+    }
+    Ref<Communicator> comm;
+    MPI_Request* handle = &array[*index];
+    const int code = retire(handle, *active(*handle), status, &comm);
+    return report_code("MPI_Testany", comm.get(), code);
+}
+
+// Every complete one of `handles`, in order.
+int retire_some(const char* function, Handles handles, int* outcount, int* indices, MPI_Status* statuses) noexcept {
+    Ref<Communicator> comm;
+    bool failed = false;
+    int found = 0;
+    for (std::size_t i = 0; i < handles.size(); ++i) {
+        Request* request = active(handles[i]);
+        if (request == nullptr || !request->is_complete()) {
+            continue;
+        }
+        MPI_Status* status = nth(statuses, std::size_t(found));
+        const int code = retire(&handles[i], *request, status, &comm);
+        failed = failed || code != MPI_SUCCESS;
+        if (status != MPI_STATUS_IGNORE) {
+            status->MPI_ERROR = code;
+        }
+        indices[found++] = int(i);
+    }
+    *outcount = found;
+    return failed ? report_code(function, comm.get(), MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+}
+
+int wait_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {
+    Arguments args("MPI_Waitsome");
+    if (checking() && !check_some(args, array, count, outcount, indices)) {
+        return args.code();
+    }
+    const Handles handles(array, std::size_t(count));
+    bool any = false;
+    const bool ready = find_complete(handles, &any) != MPI_UNDEFINED;
+    if (!any) {
+        *outcount = MPI_UNDEFINED;
+        return MPI_SUCCESS;
+    }
+    if (!ready) {
+        wait_until(*progress_of(handles), [&] { return find_complete(handles, &any) != MPI_UNDEFINED; });
+    }
+    return retire_some("MPI_Waitsome", handles, outcount, indices, statuses);
+}
+
+int test_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {
+    Arguments args("MPI_Testsome");
+    if (checking() && !check_some(args, array, count, outcount, indices)) {
+        return args.code();
+    }
+    const Handles handles(array, std::size_t(count));
+    bool any = false;
+    const bool ready = find_complete(handles, &any) != MPI_UNDEFINED;
+    if (!any) {
+        *outcount = MPI_UNDEFINED;
+        return MPI_SUCCESS;
+    }
+    if (!ready) {
+        progress_of(handles)->poll();
+    }
+    return retire_some("MPI_Testsome", handles, outcount, indices, statuses);
+}
+
+} // namespace
+
+} // namespace patchbay::api
+
+int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
+    return patchbay::api::wait_one(request, status);
+}
+int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+    return patchbay::api::test_one(request, flag, status);
+}
+int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status* array_of_statuses) {
+    return patchbay::api::wait_all(count, array_of_requests, array_of_statuses);
+}
+int PMPI_Testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status* array_of_statuses) {
+    return patchbay::api::test_all(count, array_of_requests, flag, array_of_statuses);
+}
+int PMPI_Waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* status) {
+    return patchbay::api::wait_any(count, array_of_requests, indx, status);
+}
+int PMPI_Testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
+    return patchbay::api::test_any(count, array_of_requests, indx, flag, status);
+}
+int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+                  MPI_Status* array_of_statuses) {
+    return patchbay::api::wait_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+                  MPI_Status* array_of_statuses) {
+    return patchbay::api::test_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}

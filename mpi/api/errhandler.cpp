@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Error handlers, classes, codes and strings (MPI-5.0, 9.3 to 9.5). Making and freeing handlers, and everything about
+// codes, is local, thread-safe, and legal before MPI_Init and after MPI_Finalize.
+#include "mpi/api/args.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace patchbay::api {
+
+namespace {
+
+using Owner = Errhandler::Owner;
+
+int create(const char* function, Owner owner, void* callback, MPI_Errhandler* errhandler) noexcept {
+    Arguments args(function);
+    if (checking() && !(args.pointer("the function", callback) && args.pointer("errhandler", errhandler))) {
+        return args.code();
+    }
+    auto* made = new (std::nothrow) Errhandler(owner, callback);
+    if (made == nullptr) {
+        return args.result(MPI_ERR_NO_MEM);
+    }
+    *errhandler = to_handle(made);
+    return MPI_SUCCESS;
+}
+
+int free(MPI_Errhandler* errhandler) noexcept {
+    Arguments args("MPI_Errhandler_free");
+    if (checking() && !(args.pointer("errhandler", errhandler) && args.errhandler("errhandler", *errhandler))) {
+        return args.code();
+    }
+    Errhandler* object = to_object<Errhandler>(*errhandler);
+    // A program that asked for a handler may have got a predefined one, and frees it like any other.
+    if (!object->is_predefined()) {
+        Ref<Errhandler>::adopt(object).reset();
+    }
+    *errhandler = MPI_ERRHANDLER_NULL;
+    return MPI_SUCCESS;
+}
+
+int set_on_communicator(MPI_Comm comm, MPI_Errhandler errhandler) noexcept {
+    Arguments args("MPI_Comm_set_errhandler", comm);
+    if (checking() && !(args.communicator() && args.errhandler("errhandler", errhandler))) {
+        return args.code();
+    }
+    Errhandler* object = to_object<Errhandler>(errhandler);
+    if (checking() && object->owner != Owner::any && object->owner != Owner::communicator) {
+        return args.fail(MPI_ERR_ERRHANDLER, "errhandler was made for another kind of object, not for communicators");
+    }
+    auto shared = Ref<Errhandler>::share(object);
+    const std::lock_guard lock(args.comm()->mutex);
+    args.comm()->errhandler = std::move(shared);
+    return MPI_SUCCESS;
+}
+
+int get_of_communicator(MPI_Comm comm, MPI_Errhandler* errhandler) noexcept {
+    Arguments args("MPI_Comm_get_errhandler", comm);
+    if (checking() && !(args.communicator() && args.pointer("errhandler", errhandler))) {
+        return args.code();
+    }
+    Ref<Errhandler> current;
+    {
+        const std::lock_guard lock(args.comm()->mutex);
+        current = args.comm()->errhandler;
+    }
+    *errhandler = current ? to_handle(current.get()) : MPI_ERRORS_ARE_FATAL;
+    if (current && !current->is_predefined()) {
+        current.detach(); // the reference is the program's now
+    }
+    return MPI_SUCCESS;
+}
+
+int call_of_communicator(MPI_Comm comm, int code) noexcept {
+    Arguments args("MPI_Comm_call_errhandler", comm);
+    if (checking() && !args.communicator()) {
+        return args.code();
+    }
+    args.fail(code, "called by the program");
+    return MPI_SUCCESS; // whatever the handler did, calling it succeeded (MPI-5.0, 9.5)
+}
+
+int error_class(int code, int* result) noexcept {
+    Arguments args("MPI_Error_class");
+    if (checking() && !args.pointer("errorclass", result)) {
+        return args.code();
+    }
+    const int found = error_class_of(code, result);
+    return found == MPI_SUCCESS
+               ? found
+               : args.fail(MPI_ERR_ARG, "errorcode is neither an error code of MPI nor one that the program added");
+}
+
+// The text of the code, and what the library last said about it on this thread.
+int error_string(int code, char* string, int* length) noexcept {
+    Arguments args("MPI_Error_string");
+    if (checking() && !(args.pointer("string", string) && args.pointer("resultlen", length))) {
+        return args.code();
+    }
+    try {
+        std::string text;
+        if (error_string_of(code, &text) != MPI_SUCCESS) {
+            return args.fail(MPI_ERR_ARG, "errorcode is neither an error code of MPI nor one that the program added");
+        }
+        if (const std::string_view detail = last_error_detail(code); !detail.empty() && code != MPI_SUCCESS) {
+            text += ": ";
+            text += detail;
+        }
+        const std::size_t size = text.copy(string, MPI_MAX_ERROR_STRING - 1);
+        string[size] = '\0';
+        *length = int(size);
+        return MPI_SUCCESS;
+    } catch (const std::bad_alloc&) {
+        return args.result(MPI_ERR_NO_MEM);
+    }
+}
+
+int added(const char* function, int code, const char* why) noexcept {
+    return code == MPI_SUCCESS ? code : Arguments(function).fail(code, why);
+}
+
+int add_string(int code, const char* string) noexcept {
+    Arguments args("MPI_Add_error_string");
+    if (checking() && !(args.pointer("string", string) &&
+                        args.require(strnlen(string, MPI_MAX_ERROR_STRING) < MPI_MAX_ERROR_STRING, MPI_ERR_ARG,
+                                     "the length of string", MPI_MAX_ERROR_STRING,
+                                     "must be less than MPI_MAX_ERROR_STRING"))) {
+        return args.code();
+    }
+    try {
+        return added("MPI_Add_error_string", add_error_string(code, string),
+                     "errorcode was not added by MPI_Add_error_class or MPI_Add_error_code");
+    } catch (const std::bad_alloc&) {
+        return args.result(MPI_ERR_NO_MEM);
+    }
+}
+
+// Adding a class or a code only fails for want of memory, or of a class it could belong to.
+template <class Add>
+int add(const char* function, int* result, Add call) noexcept {
+    Arguments args(function);
+    if (checking() && !args.pointer("the result", result)) {
+        return args.code();
+    }
+    try {
+        return added(function, call(), "errorclass is not an error class");
+    } catch (const std::bad_alloc&) {
+        return args.result(MPI_ERR_NO_MEM);
+    }
+}
+
+} // namespace
+
+} // namespace patchbay::api
+
+using namespace patchbay;
+
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
+    return api::create("MPI_Comm_create_errhandler", Errhandler::Owner::communicator,
+                       reinterpret_cast<void*>(function), errhandler);
+}
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function* function, MPI_Errhandler* errhandler) {
+    return api::create("MPI_Win_create_errhandler", Errhandler::Owner::window, reinterpret_cast<void*>(function),
+                       errhandler);
+}
+int PMPI_File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* errhandler) {
+    return api::create("MPI_File_create_errhandler", Errhandler::Owner::file, reinterpret_cast<void*>(function),
+                       errhandler);
+}
+int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* function, MPI_Errhandler* errhandler) {
+    return api::create("MPI_Session_create_errhandler", Errhandler::Owner::session, reinterpret_cast<void*>(function),
+                       errhandler);
+}
+int PMPI_Errhandler_free(MPI_Errhandler* errhandler) {
+    return api::free(errhandler);
+}
+
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+    return api::set_on_communicator(comm, errhandler);
+}
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
+    return api::get_of_communicator(comm, errhandler);
+}
+int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
+    return api::call_of_communicator(comm, errorcode);
+}
+
+int PMPI_Error_class(int errorcode, int* errorclass) {
+    return api::error_class(errorcode, errorclass);
+}
+int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
+    return api::error_string(errorcode, string, resultlen);
+}
+
+int PMPI_Add_error_class(int* errorclass) {
+    return api::add("MPI_Add_error_class", errorclass, [&] { return add_error_class(errorclass); });
+}
+int PMPI_Add_error_code(int errorclass, int* errorcode) {
+    return api::add("MPI_Add_error_code", errorcode, [&] { return add_error_code(errorclass, errorcode); });
+}
+int PMPI_Add_error_string(int errorcode, const char* string) {
+    return api::add_string(errorcode, string);
+}
+int PMPI_Remove_error_class(int errorclass) {
+    return api::added("MPI_Remove_error_class", remove_error_class(errorclass),
+                      "errorclass was not added by MPI_Add_error_class, or still has codes");
+}
+int PMPI_Remove_error_code(int errorcode) {
+    return api::added("MPI_Remove_error_code", remove_error_code(errorcode),
+                      "errorcode was not added by MPI_Add_error_code");
+}
+int PMPI_Remove_error_string(int errorcode) {
+    return api::added("MPI_Remove_error_string", remove_error_string(errorcode), "errorcode has no added text");
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/progress/progress.h"
+#include "frameworks/pml/pml.h"
+#include "mpi/api/args.h"
+#include "mpi/instance/instance.h"
+#include "mpi/object/immediate_request.h"
+
+#include <new>
+
+// What the point-to-point bindings have in common.
+namespace patchbay::api {
+
+inline bool send_args(Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, int dest,
+                      int tag) noexcept {
+    return args.communicator() && args.count("count", count) && args.datatype("datatype", type) &&
+           args.buffer("buf", buf, count, type) && args.dest("dest", dest) && args.send_tag("tag", tag);
+}
+inline bool recv_args(Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, int source,
+                      int tag) noexcept {
+    return args.communicator() && args.count("count", count) && args.datatype("datatype", type) &&
+           args.buffer("buf", buf, count, type) && args.source("source", source) && args.receive_tag("tag", tag);
+}
+
+inline const Datatype& type_of(MPI_Datatype handle) noexcept {
+    return *to_object<Datatype>(handle);
+}
+
+inline Progress& progress_of(const Communicator& comm) noexcept {
+    return comm.instance->progress();
+}
+
+inline void return_proc_null(MPI_Status* status) noexcept {
+    if (status != MPI_STATUS_IGNORE) {
+        fill_proc_null_status(*status);
+    }
+}
+
+// A request for an operation with MPI_PROC_NULL; nullptr: out of memory.
+inline Request* make_null_request(const Communicator& comm, bool persistent) noexcept {
+    MPI_Status status{};
+    fill_proc_null_status(status);
+    return new (std::nothrow) ImmediateRequest(progress_of(comm), status, persistent);
+}
+
+// Ends a nonblocking or persistent binding.
+inline int give(const Arguments& args, int code, const Request* request, MPI_Request* handle) noexcept {
+    if (code == MPI_SUCCESS) [[likely]] {
+        *handle = to_handle<Request>(request);
+        return MPI_SUCCESS;
+    }
+    *handle = MPI_REQUEST_NULL;
+    return args.result(code);
+}
+inline int give_null(const Arguments& args, bool persistent, MPI_Request* handle) noexcept {
+    const Request* request = make_null_request(*args.comm(), persistent);
+    return give(args, request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM, request, handle);
+}
+
+} // namespace patchbay::api

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Persistent sends and receives (MPI-5.0, 3.9). MPI_Bsend_init: buffer.cpp.
+#include "mpi/api/completion.h"
+#include "mpi/api/message_args.h"
+
+namespace patchbay::api {
+
+namespace {
+
+int send_init(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+              MPI_Comm comm, pml::SendMode mode, MPI_Request* handle) noexcept {
+    Arguments args(function, comm);
+    if (checking() && !(send_args(args, buf, count, type, dest, tag) && args.pointer("request", handle))) {
+        return args.code();
+    }
+    if (dest == MPI_PROC_NULL) {
+        return give_null(args, true, handle);
+    }
+    Communicator& target = *args.comm();
+    Request* request = nullptr;
+    const int code = target.pml->send_init(buf, count, type_of(type), dest, tag, mode, target, &request);
+    return give(args, code, request, handle);
+}
+
+int recv_init(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              MPI_Request* handle) noexcept {
+    Arguments args(function, comm);
+    if (checking() && !(recv_args(args, buf, count, type, source, tag) && args.pointer("request", handle))) {
+        return args.code();
+    }
+    if (source == MPI_PROC_NULL) {
+        return give_null(args, true, handle);
+    }
+    Communicator& from = *args.comm();
+    Request* request = nullptr;
+    const int code = from.pml->recv_init(buf, count, type_of(type), source, tag, from, &request);
+    return give(args, code, request, handle);
+}
+
+bool can_start(Arguments& args, MPI_Request handle) noexcept {
+    if (!args.request("request", handle)) {
+        return false;
+    }
+    const Request& request = *to_object<Request>(handle);
+    return args.require(request.is_persistent(), MPI_ERR_REQUEST, "request", 0, "must be a persistent request") &&
+           args.require(!request.is_active(), MPI_ERR_REQUEST, "request", 0, "must not be active");
+}
+
+int start(MPI_Request* handle) noexcept {
+    Arguments args("MPI_Start");
+    if (checking() && !(args.pointer("request", handle) && can_start(args, *handle))) {
+        return args.code();
+    }
+    Request& request = *to_object<Request>(*handle);
+    return report_code("MPI_Start", request.comm, request.start());
+}
+
+int start_all(int count, MPI_Request* handles) noexcept {
+    Arguments args("MPI_Startall");
+    if (checking()) {
+        if (!(args.count("count", count) && args.array("array_of_requests", handles, count))) {
+            return args.code();
+        }
+        for (int i = 0; i < count; ++i) {
+            if (!can_start(args, handles[i])) {
+                return args.code();
+            }
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        Request& request = *to_object<Request>(handles[i]);
+        const int code = request.start();
+        if (code != MPI_SUCCESS) {
+            return report_code("MPI_Startall", request.comm, code);
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+} // namespace
+
+} // namespace patchbay::api
+
+int PMPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+    return patchbay::api::send_init("MPI_Send_init", buf, count, datatype, dest, tag, comm,
+                                    patchbay::pml::SendMode::standard, request);
+}
+int PMPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                     MPI_Request* request) {
+    return patchbay::api::send_init("MPI_Send_init_c", buf, count, datatype, dest, tag, comm,
+                                    patchbay::pml::SendMode::standard, request);
+}
+int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                    MPI_Request* request) {
+    return patchbay::api::send_init("MPI_Ssend_init", buf, count, datatype, dest, tag, comm,
+                                    patchbay::pml::SendMode::synchronous, request);
+}
+int PMPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                      MPI_Request* request) {
+    return patchbay::api::send_init("MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm,
+                                    patchbay::pml::SendMode::synchronous, request);
+}
+int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                    MPI_Request* request) {
+    return patchbay::api::send_init("MPI_Rsend_init", buf, count, datatype, dest, tag, comm,
+                                    patchbay::pml::SendMode::ready, request);
+}
+int PMPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                      MPI_Request* request) {
+    return patchbay::api::send_init("MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm,
+                                    patchbay::pml::SendMode::ready, request);
+}
+int PMPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+    return patchbay::api::recv_init("MPI_Recv_init", buf, count, datatype, source, tag, comm, request);
+}
+int PMPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                     MPI_Request* request) {
+    return patchbay::api::recv_init("MPI_Recv_init_c", buf, count, datatype, source, tag, comm, request);
+}
+int PMPI_Start(MPI_Request* request) {
+    return patchbay::api::start(request);
+}
+int PMPI_Startall(int count, MPI_Request array_of_requests[]) {
+    return patchbay::api::start_all(count, array_of_requests);
+}

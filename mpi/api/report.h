@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "mpi/object/communicator.h"
+
+#include <string_view>
+
+namespace patchbay::api {
+
+// Whose error handler decides about an error (MPI-5.0, 9.3). An error of a call that has no object of its own, or whose
+// handle is not valid, belongs to MPI_COMM_SELF; files without an object have a default of their own.
+class ErrorTarget {
+public:
+    enum class Kind : std::uint8_t { self, communicator, window, file, session };
+
+    ErrorTarget() = default;
+    // A null pointer means MPI_COMM_SELF.
+    ErrorTarget(Communicator* comm) noexcept
+        : _kind(comm != nullptr ? Kind::communicator : Kind::self), _object(comm) {}
+    static ErrorTarget file() noexcept {
+        ErrorTarget target;
+        target._kind = Kind::file;
+        return target;
+    }
+
+    Kind kind() const noexcept { return _kind; }
+    // Null for Kind::self and for files.
+    Object* object() const noexcept { return _object; }
+
+private:
+    Kind _kind = Kind::self;
+    Object* _object = nullptr;
+};
+
+// Hands an error to the target's error handler. `function` is the name of the MPI function that was called, `detail`
+// says which argument or resource failed and with what value; it may be empty when the cause has been logged already.
+// Returns `code`, which the binding returns; does not return when the handler is fatal.
+[[gnu::cold, gnu::noinline]] int report(ErrorTarget target, const char* function, int code,
+                                        std::string_view detail) noexcept;
+
+// What report() last said on this thread, if it was about `code`: "MPI_Send: the argument ...". MPI_Error_string puts
+// it behind the text of the class. Empty otherwise.
+std::string_view last_error_detail(int code) noexcept;
+
+// What a function that this build does not implement does: MPI_ERR_UNSUPPORTED_OPERATION goes to the error handler of
+// the object the function works on. Called by generated code only.
+int unimplemented(const char* function) noexcept;
+int unimplemented(const char* function, MPI_Comm comm) noexcept;
+int unimplemented(const char* function, MPI_Win win) noexcept;
+int unimplemented(const char* function, MPI_File file) noexcept;
+int unimplemented(const char* function, MPI_Session session) noexcept;
+// The tool interface has no error handlers: it only returns codes.
+int unimplemented_tool(const char* function) noexcept;
+
+} // namespace patchbay::api

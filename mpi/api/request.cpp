@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests as such: looking at them, cancelling and freeing them (MPI-5.0, 3.7.6, 3.8.4), generalized requests (13.2).
+#include "mpi/api/completion.h"
+
+#include "core/progress/progress.h"
+#include "mpi/instance/library.h"
+#include "mpi/object/generalized_request.h"
+
+#include <new>
+
+namespace patchbay::api {
+
+namespace {
+
+// The status of a complete request, which stays as it is.
+int show(Request& request, MPI_Status* status) noexcept {
+    const int code = request.finish(&request.status);
+    return_status(request.status, status);
+    return code;
+}
+
+int get_status(MPI_Request handle, int* flag, MPI_Status* status) noexcept {
+    Arguments args("MPI_Request_get_status");
+    if (checking() && !(args.request_or_null("request", handle) && args.pointer("flag", flag))) {
+        return args.code();
+    }
+    Request* request = active(handle);
+    *flag = 1;
+    if (request == nullptr) {
+        set_empty(status);
+        return MPI_SUCCESS;
+    }
+    if (!request->is_complete()) {
+        request->progress->poll();
+    }
+    if (!request->is_complete()) {
+        *flag = 0;
+        return MPI_SUCCESS;
+    }
+    return report_code("MPI_Request_get_status", request->comm, show(*request, status));
+}
+
+int get_status_all(int count, const MPI_Request* array, int* flag, MPI_Status* statuses) noexcept {
+    Arguments args("MPI_Request_get_status_all");
+    if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("flag", flag))) {
+        return args.code();
+    }
+    const std::span<const MPI_Request> handles(array, std::size_t(count));
+    if (!all_complete(handles)) {
+        progress_of(handles)->poll();
+    }
+    *flag = all_complete(handles);
+    if (!*flag) {
+        return MPI_SUCCESS;
+    }
+    Communicator* comm = nullptr;
+    bool failed = false;
+    for (std::size_t i = 0; i < handles.size(); ++i) {
+        Request* request = active(handles[i]);
+        int code = MPI_SUCCESS;
+        if (request == nullptr) {
+            set_empty(nth(statuses, i));
+        } else {
+            code = show(*request, nth(statuses, i));
+        }
+        if (code != MPI_SUCCESS && !failed) {
+            failed = true;
+            comm = request->comm;
+        }
+        if (statuses != MPI_STATUSES_IGNORE) {
+            statuses[i].MPI_ERROR = code;
+        }
+    }
+    return failed ? report_code("MPI_Request_get_status_all", comm, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+}
+
+int get_status_any(int count, const MPI_Request* array, int* index, int* flag, MPI_Status* status) noexcept {
+    Arguments args("MPI_Request_get_status_any");
+    if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
+                        args.pointer("flag", flag))) {
+        return args.code();
+    }
+    const std::span<const MPI_Request> handles(array, std::size_t(count));
+    bool any = false;
+    *index = find_complete(handles, &any);
+    if (any && *index == MPI_UNDEFINED) {
+        progress_of(handles)->poll();
+        *index = find_complete(handles, &any);
+    }
+    *flag = !any || *index != MPI_UNDEFINED;
+    if (!any) {
+        set_empty(status);
+    }
+    if (*index == MPI_UNDEFINED) {
+        return MPI_SUCCESS;
+    }
+    Request& request = *active(array[*index]);
+    return report_code("MPI_Request_get_status_any", request.comm, show(request, status));
+}
+
+int get_status_some(int count, const MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {
+    Arguments args("MPI_Request_get_status_some");
+    if (checking() && !check_some(args, array, count, outcount, indices)) {
+        return args.code();
+    }
+    const std::span<const MPI_Request> handles(array, std::size_t(count));
+    bool any = false;
+    const bool ready = find_complete(handles, &any) != MPI_UNDEFINED;
+    if (!any) {
+        *outcount = MPI_UNDEFINED;
+        return MPI_SUCCESS;
+    }
+    if (!ready) {
+        progress_of(handles)->poll();
+    }
+    Communicator* comm = nullptr;
+    bool failed = false;
+    int found = 0;
+    for (std::size_t i = 0; i < handles.size(); ++i) {
+        Request* request = active(handles[i]);
+        if (request == nullptr || !request->is_complete()) {
+            continue;
+        }
+        MPI_Status* status = nth(statuses, std::size_t(found));
+        const int code = show(*request, status);
+        if (code != MPI_SUCCESS && !failed) {
+            failed = true;
+            comm = request->comm;
+        }
+        if (status != MPI_STATUS_IGNORE) {
+            status->MPI_ERROR = code;
+        }
+        indices[found++] = int(i);
+    }
+    *outcount = found;
+    return failed ? report_code("MPI_Request_get_status_some", comm, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+}
+
+int cancel(MPI_Request* handle) noexcept {
+    Arguments args("MPI_Cancel");
+    if (checking() && !(args.pointer("request", handle) && args.request("request", *handle))) {
+        return args.code();
+    }
+    Request* request = active(*handle);
+    return request == nullptr ? MPI_SUCCESS : report_code("MPI_Cancel", request->comm, request->cancel());
+}
+
+int free_request(MPI_Request* handle) noexcept {
+    Arguments args("MPI_Request_free");
+    if (checking() && !(args.pointer("request", handle) && args.request("request", *handle))) {
+        return args.code();
+    }
+    Request* request = to_object<Request>(*handle);
+    *handle = MPI_REQUEST_NULL;
+    request->recycle();
+    return MPI_SUCCESS;
+}
+
+int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
+                   MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* handle) noexcept {
+    Arguments args("MPI_Grequest_start");
+    if (checking() && !args.pointer("request", handle)) {
+        return args.code();
+    }
+    Instance* instance = library().instance();
+    if (instance == nullptr) {
+        return args.fail(MPI_ERR_OTHER, "neither MPI_Init nor a session has started MPI");
+    }
+    auto* made = new (std::nothrow)
+        GeneralizedRequest(instance->progress(), query, free, cancel_fn, extra_state);
+    if (made == nullptr) {
+        return args.fail(MPI_ERR_NO_MEM, "out of memory for a request");
+    }
+    *handle = to_handle<Request>(made);
+    return MPI_SUCCESS;
+}
+
+int grequest_complete(MPI_Request handle) noexcept {
+    Arguments args("MPI_Grequest_complete");
+    if (checking() && !args.request("request", handle)) {
+        return args.code();
+    }
+    auto* request = dynamic_cast<GeneralizedRequest*>(to_object<Request>(handle));
+    if (request == nullptr) {
+        return args.fail(MPI_ERR_REQUEST, "the request was not made by MPI_Grequest_start");
+    }
+    request->mark_complete();
+    return MPI_SUCCESS;
+}
+
+} // namespace
+
+} // namespace patchbay::api
+
+int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+    return patchbay::api::get_status(request, flag, status);
+}
+int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
+                                MPI_Status* array_of_statuses) {
+    return patchbay::api::get_status_all(count, array_of_requests, flag, array_of_statuses);
+}
+int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag,
+                                MPI_Status* status) {
+    return patchbay::api::get_status_any(count, array_of_requests, indx, flag, status);
+}
+int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount,
+                                 int array_of_indices[], MPI_Status* array_of_statuses) {
+    return patchbay::api::get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+int PMPI_Cancel(MPI_Request* request) {
+    return patchbay::api::cancel(request);
+}
+int PMPI_Request_free(MPI_Request* request) {
+    return patchbay::api::free_request(request);
+}
+int PMPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn,
+                        MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* request) {
+    return patchbay::api::grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
+}
+int PMPI_Grequest_complete(MPI_Request request) {
+    return patchbay::api::grequest_complete(request);
+}

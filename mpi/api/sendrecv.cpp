@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sending and receiving in one call (MPI-5.0, 3.10).
+#include "core/progress/waiter.h"
+#include "mpi/api/message_args.h"
+#include "mpi/object/convertor.h"
+#include "mpi/object/polled_request.h"
+
+#include <cstdlib>
+#include <memory>
+
+namespace patchbay::api {
+
+namespace {
+
+struct FreeDelete {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+};
+using Copy = std::unique_ptr<std::byte[], FreeDelete>;
+
+// One direction of the exchange, as the program gave it.
+struct Half {
+    const void* buffer;
+    MPI_Count count;
+    const Datatype* type;
+    int peer;
+    int tag;
+};
+
+// Both halves of MPI_Isendrecv under way. Owns their requests, and the copy that the _replace form sends from.
+class SendrecvRequest final : public PolledRequest {
+public:
+    SendrecvRequest(Communicator& on, Request& sending, Request& receiving, Copy copy) noexcept
+        : PolledRequest(progress_of(on)), _sending(&sending), _receiving(&receiving), _copy(std::move(copy)),
+          _comm(Ref<Communicator>::share(&on)) {
+        comm = &on;
+        watch();
+    }
+
+private:
+    bool finished() noexcept override {
+        if (!_sending->is_complete() || !_receiving->is_complete()) {
+            return false;
+        }
+        status = _receiving->status;
+        error = _receiving->error != MPI_SUCCESS ? _receiving->error : _sending->error;
+        _sending->recycle();
+        _receiving->recycle();
+        return true;
+    }
+
+    Request* _sending;
+    Request* _receiving;
+    Copy _copy;
+    Ref<Communicator> _comm;
+};
+
+int begin_recv(Communicator& comm, const Half& half, Request** request) noexcept {
+    if (half.peer == MPI_PROC_NULL) {
+        *request = make_null_request(comm, false);
+        return *request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
+    return comm.pml->irecv(const_cast<void*>(half.buffer), half.count, *half.type, half.peer, half.tag, comm, request);
+}
+
+int begin_send(Communicator& comm, const Half& half, Request** request) noexcept {
+    if (half.peer == MPI_PROC_NULL) {
+        *request = make_null_request(comm, false);
+        return *request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
+    return comm.pml->isend(half.buffer, half.count, *half.type, half.peer, half.tag, pml::SendMode::standard, comm,
+                           request);
+}
+
+int exchange(Communicator& comm, const Half& out, const Half& in, MPI_Status* status) noexcept {
+    Request* receiving = nullptr;
+    const int begun = begin_recv(comm, in, &receiving);
+    if (begun != MPI_SUCCESS) {
+        return begun;
+    }
+    const int sent = out.peer == MPI_PROC_NULL ? MPI_SUCCESS
+                                               : comm.pml->send(out.buffer, out.count, *out.type, out.peer, out.tag,
+                                                                pml::SendMode::standard, comm);
+    wait_until(progress_of(comm), [receiving] { return receiving->is_complete(); });
+    return_status(receiving->status, status);
+    const int received = receiving->error;
+    receiving->recycle();
+    return received != MPI_SUCCESS ? received : sent;
+}
+
+int start_exchange(Communicator& comm, const Half& out, const Half& in, Copy copy, Request** request) noexcept {
+    Request* receiving = nullptr;
+    Request* sending = nullptr;
+    int code = begin_recv(comm, in, &receiving);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    code = begin_send(comm, out, &sending);
+    if (code != MPI_SUCCESS) {
+        receiving->cancel();
+        receiving->recycle();
+        return code;
+    }
+    *request = new (std::nothrow) SendrecvRequest(comm, *sending, *receiving, std::move(copy));
+    return *request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+// The data of `half` as one block of bytes; the half then describes that block. false: out of memory.
+bool pack(Half& half, Copy* copy) noexcept {
+    if (half.peer == MPI_PROC_NULL) {
+        return true;
+    }
+    Convertor convertor(*half.type, half.count, half.buffer);
+    copy->reset(static_cast<std::byte*>(std::malloc(convertor.total() + 1)));
+    if (*copy == nullptr) {
+        return false;
+    }
+    convertor.pack(copy->get(), convertor.total());
+    half.buffer = copy->get();
+    half.count = MPI_Count(convertor.total());
+    half.type = &type_of(MPI_BYTE);
+    return true;
+}
+
+struct SendrecvArguments {
+    const void* sendbuf;
+    MPI_Count sendcount;
+    MPI_Datatype sendtype;
+    int dest;
+    int sendtag;
+    void* recvbuf;
+    MPI_Count recvcount;
+    MPI_Datatype recvtype;
+    int source;
+    int recvtag;
+
+    bool good(Arguments& args) const noexcept {
+        return args.communicator() && args.count("sendcount", sendcount) && args.datatype("sendtype", sendtype) &&
+               args.buffer("sendbuf", sendbuf, sendcount, sendtype) && args.dest("dest", dest) &&
+               args.send_tag("sendtag", sendtag) && args.count("recvcount", recvcount) &&
+               args.datatype("recvtype", recvtype) && args.buffer("recvbuf", recvbuf, recvcount, recvtype) &&
+               args.source("source", source) && args.receive_tag("recvtag", recvtag);
+    }
+    Half out() const noexcept { return {sendbuf, sendcount, &type_of(sendtype), dest, sendtag}; }
+    Half in() const noexcept { return {recvbuf, recvcount, &type_of(recvtype), source, recvtag}; }
+};
+
+int sendrecv(const char* function, const SendrecvArguments& what, MPI_Comm comm, MPI_Status* status) noexcept {
+    Arguments args(function, comm);
+    if (checking() && !what.good(args)) {
+        return args.code();
+    }
+    return args.result(exchange(*args.comm(), what.out(), what.in(), status));
+}
+
+int isendrecv(const char* function, const SendrecvArguments& what, MPI_Comm comm, MPI_Request* handle) noexcept {
+    Arguments args(function, comm);
+    if (checking() && !(what.good(args) && args.pointer("request", handle))) {
+        return args.code();
+    }
+    Request* request = nullptr;
+    const int code = start_exchange(*args.comm(), what.out(), what.in(), nullptr, &request);
+    return give(args, code, request, handle);
+}
+
+// The _replace forms send from a packed copy.
+SendrecvArguments replacing(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source,
+                            int recvtag) noexcept {
+    return {buf, count, type, dest, sendtag, buf, count, type, source, recvtag};
+}
+
+int sendrecv_replace(const char* function, const SendrecvArguments& what, MPI_Comm comm,
+                     MPI_Status* status) noexcept {
+    Arguments args(function, comm);
+    if (checking() && !what.good(args)) {
+        return args.code();
+    }
+    Half out = what.out();
+    Copy copy;
+    if (!pack(out, &copy)) {
+        return args.fail(MPI_ERR_NO_MEM, "out of memory for a copy of the buffer");
+    }
+    return args.result(exchange(*args.comm(), out, what.in(), status));
+}
+
+int isendrecv_replace(const char* function, const SendrecvArguments& what, MPI_Comm comm,
+                      MPI_Request* handle) noexcept {
+    Arguments args(function, comm);
+    if (checking() && !(what.good(args) && args.pointer("request", handle))) {
+        return args.code();
+    }
+    Half out = what.out();
+    Copy copy;
+    if (!pack(out, &copy)) {
+        return args.fail(MPI_ERR_NO_MEM, "out of memory for a copy of the buffer");
+    }
+    Request* request = nullptr;
+    const int code = start_exchange(*args.comm(), out, what.in(), std::move(copy), &request);
+    return give(args, code, request, handle);
+}
+
+} // namespace
+
+} // namespace patchbay::api
+
+int PMPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+    return patchbay::api::sendrecv(
+        "MPI_Sendrecv",
+        {sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag}, comm, status);
+}
+int PMPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                    MPI_Status* status) {
+    return patchbay::api::sendrecv(
+        "MPI_Sendrecv_c",
+        {sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag}, comm, status);
+}
+int PMPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+                   int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                   MPI_Request* request) {
+    return patchbay::api::isendrecv(
+        "MPI_Isendrecv",
+        {sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag}, comm, request);
+}
+int PMPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                     MPI_Request* request) {
+    return patchbay::api::isendrecv(
+        "MPI_Isendrecv_c",
+        {sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag}, comm, request);
+}
+int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+                          MPI_Comm comm, MPI_Status* status) {
+    return patchbay::api::sendrecv_replace(
+        "MPI_Sendrecv_replace", patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag), comm,
+        status);
+}
+int PMPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                            int recvtag, MPI_Comm comm, MPI_Status* status) {
+    return patchbay::api::sendrecv_replace(
+        "MPI_Sendrecv_replace_c", patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag), comm,
+        status);
+}
+int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+                           MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isendrecv_replace(
+        "MPI_Isendrecv_replace", patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag), comm,
+        request);
+}
+int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                             int recvtag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isendrecv_replace(
+        "MPI_Isendrecv_replace_c", patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag),
+        comm, request);
+}

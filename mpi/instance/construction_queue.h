@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/progress/progress.h"
+#include "mpi/instance/construction.h"
+
+#include <list>
+#include <mutex>
+
+namespace patchbay {
+
+class Instance;
+
+// The nonblocking constructors of communicators that are under way: a poller moves them on, registered only while there
+// are any.
+class ConstructionQueue {
+public:
+    explicit ConstructionQueue(Instance& instance) noexcept : _instance(instance) {}
+    ~ConstructionQueue();
+
+    // Begins one. At completion the new handle is written to *result, and *request is complete. Returns an MPI code.
+    int add(std::unique_ptr<Construction> construction, MPI_Comm* result, Request** request) noexcept;
+    // Forgets all of them, when the library goes down with some never completed.
+    void clear() noexcept;
+
+private:
+    class Entry;
+    static int poll(void* context) noexcept;
+    int advance_all() noexcept;
+
+    Instance& _instance;
+    std::mutex _mutex; // the list and the poller; held for moments
+    std::list<Entry*> _active;
+    bool _walking = false; // only one thread polls, but sending a message may poll again
+    PollerHandle _poller;
+};
+
+} // namespace patchbay

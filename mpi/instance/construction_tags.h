@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <cstdint>
+
+namespace patchbay {
+
+// Tags by which the members of a communicator to be agree, over its parent: below those of the collectives
+// (frameworks/coll/tags.h), and different for all constructors that can be under way at one time from one parent.
+
+// Constructors that all members of the parent call, in the same order: the n-th of them.
+inline constexpr int construction_tag(std::uint32_t sequence) noexcept {
+    return -(1 << 16) - int(sequence % (1u << 16));
+}
+
+// MPI_Comm_create_group: only some members call it, several of them may do so at one time, with tags of their own.
+// The user's tag is at most pml::highest_tag, so that this does not overflow.
+inline constexpr int group_construction_tag(int user_tag) noexcept {
+    return -(1 << 18) - user_tag;
+}
+
+} // namespace patchbay

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/instance/error_code.h"
+
+#include "core/log.h"
+#include "mpi/include/mpi.h"
+
+namespace patchbay {
+
+int error_code(Errc code) noexcept {
+    switch (code) {
+    case Errc::not_found:
+    case Errc::invalid:
+        return MPI_ERR_ARG;
+    case Errc::out_of_memory:
+        return MPI_ERR_NO_MEM;
+    case Errc::unsupported:
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    case Errc::peer_failed:
+        return MPI_ERR_PROC_ABORTED;
+    case Errc::not_available:
+    case Errc::system:
+    case Errc::timed_out:
+        break;
+    }
+    return MPI_ERR_OTHER;
+}
+
+int report_cause(const Error& error) noexcept {
+    log_error(error.text);
+    return error_code(error.code);
+}
+
+} // namespace patchbay

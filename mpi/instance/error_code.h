@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/result.h"
+
+namespace patchbay {
+
+// The MPI error class that fits an error of the core.
+int error_code(Errc code) noexcept;
+
+// The same for an error that nobody has reported yet: logs its text, because an MPI code cannot carry it.
+int report_cause(const Error& error) noexcept;
+
+} // namespace patchbay

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "frameworks/cid/cid.h"
+#include "mpi/object/request.h"
+
+#include <vector>
+
+namespace patchbay {
+
+// Reductions over some or all members of a communicator, by messages on it. They go by dissemination: in round k
+// everybody sends what it knows to the member 2^k further on. After ceil(log2 n) rounds everybody has heard of everybody,
+// for any n; that values are counted more than once does not matter to a maximum, a minimum or an intersection.
+class GroupAgreement final : public cid::Agreement {
+public:
+    // `members` all belong to the group of `over`, the calling process among them; they, and nobody else, use `tag` now.
+    GroupAgreement(Communicator& over, const Group& members, int tag) noexcept
+        : _over(over), _members(members), _tag(tag) {}
+    ~GroupAgreement() override;
+
+    int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;
+    bool ready() const noexcept override;
+    bool advance(int* code) noexcept override;
+
+private:
+    int rank_in_parent(int member) const noexcept { return _over.group->rank_of(_members.process(member)); }
+    int start_round() noexcept;
+    int finish_round() noexcept;
+    void combine() noexcept;
+
+    Communicator& _over;
+    const Group& _members;
+    int _tag;
+    int _distance = 0; // of the round under way
+    Reduction _reduction{};
+    std::span<std::uint64_t> _words;
+    std::vector<std::uint64_t> _incoming;
+    Request* _sending = nullptr;
+    Request* _receiving = nullptr;
+};
+
+// Waits until all members of a communicator have called it. For MPI_Finalize and MPI_Comm_disconnect, which may come
+// when collectives are at work no more. Returns an MPI code.
+int agree_to_leave(Communicator& comm) noexcept;
+
+} // namespace patchbay

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/instance/hints.h"
+
+namespace patchbay {
+
+namespace {
+
+constexpr std::string_view own_prefix = "patchbay_";
+
+Ref<Info> hints_of(const Communicator& comm) {
+    std::lock_guard lock(comm.mutex);
+    return comm.hints;
+}
+
+} // namespace
+
+std::string hint(const Communicator& comm, std::string_view key) {
+    const Ref<Info> hints = hints_of(comm);
+    return hints ? hints->get(key).value_or(std::string()) : std::string();
+}
+
+void set_hints(Communicator& comm, const Info& info) {
+    const auto pairs = info.pairs();
+    std::lock_guard lock(comm.mutex);
+    if (!comm.hints) {
+        comm.hints = Ref<Info>::adopt(new Info);
+    }
+    for (const auto& [key, value] : pairs) {
+        comm.hints->set(key, value);
+    }
+}
+
+Ref<Info> get_hints(const Communicator& comm) {
+    const Ref<Info> hints = hints_of(comm);
+    return hints ? hints->duplicate() : Ref<Info>::adopt(new Info);
+}
+
+Ref<Info> hints_for_child(const Communicator& parent, const Info* info) {
+    Ref<Info> result = info != nullptr ? info->duplicate() : Ref<Info>();
+    const Ref<Info> inherited = hints_of(parent);
+    if (!inherited) {
+        return result;
+    }
+    for (const auto& [key, value] : inherited->pairs()) {
+        if (!key.starts_with(own_prefix) || (result && result->get(key))) {
+            continue;
+        }
+        if (!result) {
+            result = Ref<Info>::adopt(new Info);
+        }
+        result->set(key, value);
+    }
+    return result;
+}
+
+} // namespace patchbay

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/instance/hw_resources.h"
+
+#include <algorithm>
+#include <hwloc.h>
+
+namespace patchbay {
+
+namespace {
+
+constexpr std::string_view prefix = "hwloc://";
+constexpr std::string_view node_kinds[] = {"mpi_shared_memory", "Machine"};
+
+constexpr std::string_view known_kinds[] = {
+    "hwloc://Package", "hwloc://NUMANode", "hwloc://L3Cache", "hwloc://L2Cache",
+    "hwloc://L1Cache", "hwloc://Core",     "hwloc://PU",
+};
+
+std::string_view without_prefix(std::string_view kind) noexcept {
+    return kind.starts_with(prefix) ? kind.substr(prefix.size()) : kind;
+}
+
+bool is_node(std::string_view kind) noexcept {
+    return std::find(std::begin(node_kinds), std::end(node_kinds), without_prefix(kind)) != std::end(node_kinds);
+}
+
+std::optional<hwloc_obj_type_t> type_of(std::string_view kind) {
+    hwloc_obj_type_t type;
+    const std::string name(without_prefix(kind));
+    return hwloc_type_sscanf(name.c_str(), &type, nullptr, 0) == 0 ? std::optional(type) : std::nullopt;
+}
+
+} // namespace
+
+struct HwResources::Topology {
+    hwloc_topology_t hwloc = nullptr;
+    hwloc_cpuset_t binding = hwloc_bitmap_alloc();
+    bool usable = false;
+
+    Topology() {
+        usable = hwloc_topology_init(&hwloc) == 0 && hwloc_topology_load(hwloc) == 0 &&
+                 hwloc_get_cpubind(hwloc, binding, HWLOC_CPUBIND_PROCESS) == 0;
+    }
+    ~Topology() {
+        hwloc_bitmap_free(binding);
+        if (hwloc != nullptr) {
+            hwloc_topology_destroy(hwloc);
+        }
+    }
+};
+
+HwResources::HwResources() = default;
+HwResources::~HwResources() = default;
+
+std::span<const std::string_view> HwResources::kinds() noexcept {
+    return known_kinds;
+}
+
+bool HwResources::knows(std::string_view kind) noexcept {
+    return is_node(kind) || type_of(kind).has_value();
+}
+
+std::optional<std::uint32_t> HwResources::confined_to(std::string_view kind) {
+    if (is_node(kind)) {
+        return 0;
+    }
+    const auto type = type_of(kind);
+    if (!type) {
+        return std::nullopt;
+    }
+    std::lock_guard lock(_mutex);
+    if (_topology == nullptr) {
+        _topology = std::make_unique<Topology>();
+    }
+    if (!_topology->usable) {
+        return std::nullopt;
+    }
+    hwloc_obj_t object = nullptr;
+    while ((object = hwloc_get_next_obj_by_type(_topology->hwloc, *type, object)) != nullptr) {
+        if (object->cpuset != nullptr && hwloc_bitmap_isincluded(_topology->binding, object->cpuset)) {
+            return object->logical_index;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace patchbay

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace patchbay {
+
+// The hardware this process is bound to, as hwloc sees it. The topology is loaded on first use (some 10 ms).
+// Thread-safe.
+class HwResources {
+public:
+    HwResources();
+    ~HwResources();
+
+    // Kinds of hardware within a node, from large to small, as MPI names them: "hwloc://Package" and so on.
+    static std::span<const std::string_view> kinds() noexcept;
+    // Is that a kind we know? The prefix "hwloc://" may be left out, "mpi_shared_memory" is the node.
+    static bool knows(std::string_view kind) noexcept;
+
+    // Which resource of that kind this process may not leave, as a number that is unique on the node; nothing when it
+    // may run on several of them, or the machine has none. The node itself is always number 0.
+    std::optional<std::uint32_t> confined_to(std::string_view kind);
+
+private:
+    struct Topology;
+    std::mutex _mutex;
+    std::unique_ptr<Topology> _topology;
+};
+
+} // namespace patchbay

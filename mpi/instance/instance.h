@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/component/framework.h"
+#include "core/core.h"
+#include "frameworks/btl/btl.h"
+#include "frameworks/cid/cid.h"
+#include "frameworks/cid/index_table.h"
+#include "frameworks/coll/coll.h"
+#include "frameworks/pml/pml.h"
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class ConstructionQueue;
+class HwResources;
+
+// The library at work in this process: the core, the frameworks in use and the chosen modules. It exists while
+// anybody holds a lease (mpi/instance/library.h): the world model takes one between MPI_Init and MPI_Finalize, each
+// session will take one. With the last lease everything is undone in reverse and the process is as if MPI had never
+// been there.
+class Instance {
+public:
+    Instance(Core& core, int thread_level);
+    ~Instance();
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
+
+    Core& core() noexcept { return _core; }
+    Runtime& runtime() noexcept { return *_core.runtime; }
+    Progress& progress() noexcept { return *_core.progress; }
+    Framework<pml::Component>& pml_framework() noexcept { return _pml_framework; }
+    Framework<btl::Component>& btl_framework() noexcept { return _btl_framework; }
+    Framework<cid::Component>& cid_framework() noexcept { return _cid_framework; }
+    Framework<coll::Component>& coll_framework() noexcept { return _coll_framework; }
+    // All of these, for what concerns every one alike.
+    std::array<FrameworkBase*, 4> frameworks() noexcept {
+        return {&_pml_framework, &_btl_framework, &_cid_framework, &_coll_framework};
+    }
+    // Makes the parameters of the library and of its frameworks known to the core; starts nothing. Part of bringing an
+    // instance up, and all that a tool needs which only lists them.
+    Status define_params();
+    pml::Module& pml() noexcept { return *_pml; }
+    cid::IndexTable& communicators() noexcept { return _communicators; }
+    // Nonblocking constructors of communicators under way.
+    ConstructionQueue& constructions() noexcept { return *_constructions; }
+    // What hardware this process runs on; found out on first use.
+    HwResources& hw_resources() noexcept { return *_hw_resources; }
+    ProcessId self() const noexcept { return _self; }
+    // MPI_THREAD_SINGLE .. MPI_THREAD_MULTIPLE: what the chosen components give, at most what was asked for.
+    int thread_level() const noexcept { return _thread_level; }
+
+private:
+    friend class InstanceBuilder;
+    Core& _core;
+    int _thread_level;
+    Framework<pml::Component> _pml_framework;
+    Framework<btl::Component> _btl_framework;
+    Framework<cid::Component> _cid_framework;
+    Framework<coll::Component> _coll_framework;
+    std::unique_ptr<pml::Module> _pml;
+    cid::IndexTable _communicators;
+    std::unique_ptr<ConstructionQueue> _constructions;
+    std::unique_ptr<HwResources> _hw_resources;
+    ProcessId _self;
+};
+
+} // namespace patchbay

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/instance/instance_builder.h"
+
+#include "core/log.h"
+#include "core/memory/node_segment.h"
+#include "core/progress/progress.h"
+#include "core/runtime/runtime.h"
+#include "mpi/instance/communicators.h"
+#include "mpi/instance/construction_queue.h"
+
+namespace patchbay {
+
+namespace {
+
+RuntimeOptions runtime_options(const ParamRegistry& params) {
+    RuntimeOptions options;
+    options.allow_singletons = params.at("runtime_allow_singletons").as_bool();
+    options.get_timeout = params.at("runtime_get_timeout").as_duration();
+    return options;
+}
+
+WaitPolicy wait_policy(const ParamRegistry& params, const Runtime& runtime) {
+    enum Choice : std::size_t { automatic, yes };
+    const std::size_t choice = params.at("wait_oversubscribed").as_enum();
+    const bool oversubscribed = choice == automatic ? runtime.oversubscribed() : choice == yes;
+    return WaitPolicy::make(params.at("wait_spin").as_duration(), params.at("wait_yield").as_duration(),
+                            params.at("wait_sleep").as_bool(), oversubscribed);
+}
+
+NodeSegmentOptions node_options(const ParamRegistry& params) {
+    return {ShmBacking(params.at("shm_backing").as_enum()), params.at("shm_directory").as_string()};
+}
+
+} // namespace
+
+Status InstanceBuilder::build() {
+    using Step = Status (InstanceBuilder::*)();
+    static constexpr struct {
+        const char* name;
+        Step act;
+    } steps[] = {
+        {"define the parameters", &InstanceBuilder::define_params},
+        {"start the runtime", &InstanceBuilder::start_runtime},
+        {"start the progress engine", &InstanceBuilder::start_progress},
+        {"attach the node's shared memory", &InstanceBuilder::attach_node},
+        {"choose the pml", &InstanceBuilder::choose_pml},
+        {"open framework cid", &InstanceBuilder::open_cid},
+        {"open framework coll", &InstanceBuilder::open_coll},
+    };
+    for (const auto& step : steps) {
+        if (Status done = _cleanup.step(step.name, [&] { return (this->*step.act)(); }, nullptr); !done) {
+            return done;
+        }
+    }
+    // Communicators use all of the above, so they go first.
+    _cleanup.push([&instance = _instance] {
+        instance.constructions().clear();
+        destroy_all(instance);
+    });
+    return _instance.core().report_unknown_params();
+}
+
+Status InstanceBuilder::define_params() {
+    return _instance.define_params();
+}
+
+Status InstanceBuilder::start_runtime() {
+    auto runtime = Runtime::create(runtime_options(_instance.core().params));
+    if (!runtime) {
+        return runtime.error();
+    }
+    Core& core = _instance.core();
+    core.runtime = runtime->release();
+    _instance._self = {0, core.runtime->rank()};
+    _cleanup.push([&core] {
+        delete std::exchange(core.runtime, nullptr);
+        set_log_rank(-1);
+    });
+    return {};
+}
+
+Status InstanceBuilder::start_progress() {
+    Core& core = _instance.core();
+    const bool threaded = _instance.thread_level() == MPI_THREAD_MULTIPLE;
+    core.progress = new Progress(threaded, wait_policy(core.params, *core.runtime));
+    core.runtime->set_wake([progress = core.progress] { progress->wake(); });
+    _cleanup.push([&core] {
+        core.runtime->set_wake({});
+        delete std::exchange(core.progress, nullptr);
+    });
+    return {};
+}
+
+Status InstanceBuilder::attach_node() {
+    Core& core = _instance.core();
+    auto node = NodeSegment::attach(*core.runtime, node_options(core.params));
+    if (!node) {
+        return node.error();
+    }
+    core.node = node->release();
+    core.progress->set_doorbell(&core.node->own_control().bell);
+    core.progress->set_sleeps_fenced(core.progress->sleeps_are_fenced() && core.node->all_fenced());
+    _cleanup.push([&core] {
+        core.progress->set_doorbell(nullptr);
+        delete std::exchange(core.node, nullptr);
+    });
+    return {};
+}
+
+Capability InstanceBuilder::needed() const noexcept {
+    return _instance.thread_level() == MPI_THREAD_MULTIPLE ? Capability::thread_multiple : Capability::none;
+}
+
+void InstanceBuilder::hold(Lease lease) {
+    // A std::function must be copyable, a lease is not.
+    _cleanup.push([held = std::make_shared<Lease>(std::move(lease))] { held->release(); });
+}
+
+Status InstanceBuilder::open(FrameworkBase& framework) {
+    auto lease = framework.open(_instance.core(), needed());
+    if (!lease) {
+        return lease.error();
+    }
+    hold(std::move(*lease));
+    return {};
+}
+
+Status InstanceBuilder::choose_pml() {
+    Status chosen = choose_pml_that(needed());
+    if (!chosen && chosen.error().code == Errc::not_available && needed() != Capability::none) {
+        // MPI lets a library give less than was asked for; the program is told by `provided`.
+        log_warn_job(chosen.error().text + "; MPI_THREAD_MULTIPLE is not available, MPI_THREAD_SERIALIZED is");
+        _instance._thread_level = MPI_THREAD_SERIALIZED;
+        chosen = choose_pml_that(Capability::none);
+    }
+    return chosen;
+}
+
+Status InstanceBuilder::choose_pml_that(Capability can) {
+    auto lease = _instance.pml_framework().open(_instance.core(), can);
+    if (!lease) {
+        return lease.error();
+    }
+    auto chosen = _instance.pml_framework().select_one(
+        "the job", [this](pml::Component& component) -> Result<Choice<pml::Module>> {
+            auto candidate = component.query(_instance);
+            if (!candidate) {
+                return candidate.error();
+            }
+            return Choice<pml::Module>{candidate->priority, std::move(candidate->module)};
+        });
+    if (!chosen) {
+        return chosen.error();
+    }
+    hold(std::move(*lease));
+    _instance._pml = std::move(chosen->module);
+    _instance.communicators().set_limit(_instance.pml().max_index());
+    _cleanup.push([&instance = _instance] { instance._pml.reset(); });
+    return {};
+}
+
+Status InstanceBuilder::open_cid() {
+    return open(_instance.cid_framework());
+}
+
+Status InstanceBuilder::open_coll() {
+    return open(_instance.coll_framework());
+}
+
+} // namespace patchbay

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/instance/library.h"
+
+#include "core/component/static_components.h"
+#include "core/log.h"
+#include "mpi/instance/instance_builder.h"
+#include "mpi/instance/world.h"
+
+#include <cstdio>
+
+namespace patchbay {
+
+void InstanceLease::release() noexcept {
+    _instance = nullptr;
+    _users.release();
+    _core.release();
+}
+
+Library::Library() : _world(std::make_unique<World>(*this)) {}
+Library::~Library() = default;
+
+Result<Lease> Library::acquire_core() {
+    return _core_users.acquire([this](CleanupStack& cleanup) -> Status {
+        auto core = Core::create(static_components());
+        if (!core) {
+            return core.error();
+        }
+        _core = std::move(*core);
+        cleanup.push([this] { _core.reset(); });
+        return {};
+    });
+}
+
+Result<InstanceLease> Library::acquire(int thread_level) {
+    auto core = acquire_core();
+    if (!core) {
+        return core.error();
+    }
+    InstanceLease lease;
+    lease._core = std::move(*core);
+    auto users = _instance_users.acquire(
+        [this, thread_level](CleanupStack& cleanup) { return start(thread_level, cleanup); }, &_core->faults);
+    if (!users) {
+        return users.error();
+    }
+    lease._users = std::move(*users);
+    lease._instance = instance();
+    return lease;
+}
+
+Status Library::start(int thread_level, CleanupStack& cleanup) {
+    auto* instance = new Instance(*_core, thread_level);
+    cleanup.push([this, instance] {
+        _instance.store(nullptr, std::memory_order_release);
+        delete instance;
+    });
+    if (Status built = InstanceBuilder(*instance, cleanup).build(); !built) {
+        return built;
+    }
+    _instance.store(instance, std::memory_order_release);
+    cleanup.push([this] { print_explanation(*_core); });
+    return {};
+}
+
+Library& library() noexcept {
+    // Never destroyed: a program may call MPI from its own static destructors.
+    static auto* const root = new Library;
+    return *root;
+}
+
+void print_explanation(Core& core) {
+    if (!log_speaks_for_job()) {
+        return;
+    }
+    if (const std::string text = core.take_explanation(); !text.empty()) {
+        std::fputs(text.c_str(), stderr);
+    }
+}
+
+} // namespace patchbay

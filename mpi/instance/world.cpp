@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/instance/world.h"
+
+#include "core/runtime/runtime.h"
+#include "frameworks/cid/index_table.h"
+#include "mpi/instance/communicators.h"
+#include "mpi/instance/group_agreement.h"
+#include "mpi/instance/info_env.h"
+
+namespace patchbay {
+
+namespace {
+
+MPI_Errhandler initial_errhandler(const ParamRegistry& params) {
+    const MPI_Errhandler by_choice[] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};
+    return by_choice[params.at("mpi_initial_errhandler").as_enum()];
+}
+
+// Where the handle leads while the communicator is there.
+Communicator*& entry_of(MPI_Comm handle) noexcept {
+    return Predefined<Communicator>::table[reinterpret_cast<std::uintptr_t>(handle) - HandleTraits<Communicator>::first];
+}
+
+} // namespace
+
+World::~World() = default;
+
+Status World::init(int required) {
+    std::lock_guard lock(_mutex);
+    if (_state.load() != State::fresh) {
+        return Error{Errc::invalid, finalized() ? "MPI has been finalized; only sessions can start it again"
+                                                : "MPI is initialized already"};
+    }
+    auto lease = _library.acquire(required);
+    if (!lease) {
+        return lease.error();
+    }
+    _lease = std::move(*lease);
+    _cleanup = std::make_unique<CleanupStack>(&_lease.instance().core().faults);
+    if (Status started = start(required, *_cleanup); !started) {
+        _cleanup.reset();
+        _lease.release();
+        return started;
+    }
+    _main_thread = std::this_thread::get_id();
+    _provided = std::min(required, instance().thread_level());
+    _state.store(State::running, std::memory_order_release);
+    print_explanation(instance().core());
+    return {};
+}
+
+Status World::start(int required, CleanupStack& cleanup) {
+    _attributes = std::make_unique<PredefinedAttributes>(instance());
+    cleanup.push([this] { _attributes.reset(); });
+    Status made = cleanup.step("make the predefined communicators", [&] { return make_communicators(cleanup); }, nullptr);
+    if (!made) {
+        return made;
+    }
+    Info& env = *to_object<Info>(MPI_INFO_ENV);
+    return cleanup.step(
+        "fill MPI_INFO_ENV",
+        [&]() -> Status {
+            fill_info_env(env, {});
+            fill_info_env(env, instance().runtime(), std::min(required, instance().thread_level()));
+            return {};
+        },
+        [&env] { env.clear(); });
+}
+
+Status World::make_communicators(CleanupStack& cleanup) {
+    Instance& instance = _lease.instance();
+    const ProcessId self = instance.self();
+    const MPI_Errhandler errhandler = initial_errhandler(instance.core().params);
+    const struct {
+        PredefinedCommunicator what;
+        Ref<Group> group;
+        Communicator** kept;
+    } all[] = {
+        {{"MPI_COMM_WORLD", MPI_COMM_WORLD, 0, errhandler},
+         Group::range({0, 0}, int(instance.runtime().size()), self),
+         &_world},
+        {{"MPI_COMM_SELF", MPI_COMM_SELF, 1, errhandler}, Group::range(self, 1, self), &_self},
+    };
+    for (const auto& one : all) {
+        if (make_predefined(instance, one.what, one.group, one.kept) != MPI_SUCCESS) {
+            return Error{Errc::not_available, std::string(one.what.name) + " could not be made"};
+        }
+        Communicator*& entry = entry_of(one.what.handle);
+        entry = *one.kept;
+        cleanup.push([&entry, kept = one.kept] {
+            entry = nullptr;
+            Ref<Communicator>::adopt(std::exchange(*kept, nullptr)).reset();
+        });
+    }
+    return {};
+}
+
+int World::finalize() {
+    std::lock_guard lock(_mutex);
+    // Callbacks on MPI_COMM_SELF come first, while everything still works (MPI-5.0, 11.2.4).
+    for (Communicator* comm : {_self, _world}) {
+        const int code = comm->attributes.erase_all(AttributeOwner::communicator, to_handle(comm));
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    // Peers may still need us to serve them: first our own sends go out, then everybody waits for everybody; what that
+    // wait itself sent goes out last.
+    instance().pml().drain();
+    const int code = agree_to_leave(*_world);
+    instance().pml().drain();
+    _state.store(State::finished, std::memory_order_release);
+    _cleanup.reset();
+    _lease.release();
+    return code;
+}
+
+} // namespace patchbay

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+// Set at the start of every object behind an MPI handle and cleared when it dies, so that argument checking tells a
+// wrong or stale handle from a good one.
+enum class ObjectKind : std::uint32_t {
+    dead = 0,
+    communicator = 0x6d6d6f63, // the letters, readable in a debugger
+    group = 0x70756f72,
+    datatype = 0x65707974,
+    op = 0x706f5f5f,
+    request = 0x73716572,
+    message = 0x7367736d,
+    info = 0x6f666e69,
+    errhandler = 0x68727265,
+    session = 0x73736573,
+    window = 0x6e69775f,
+    file = 0x656c6966,
+};
+
+// Base of MPI's nouns: a kind, a count of references and the value of the public handle (the predefined small integer,
+// or the object's own address). Handles below `first_dynamic_handle` are predefined (MPI-5.0 ABI, 20.3).
+inline constexpr std::uintptr_t first_dynamic_handle = 4096;
+
+class Object {
+public:
+    explicit Object(ObjectKind kind) noexcept : _kind(kind) {}
+    Object(const Object&) = delete;
+    Object& operator=(const Object&) = delete;
+
+    ObjectKind kind() const noexcept { return _kind; }
+    void retain() noexcept { _references.fetch_add(1, std::memory_order_relaxed); }
+    // True when the last reference went: the caller then destroys the object.
+    bool release() noexcept { return _references.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+    std::int32_t references() const noexcept { return _references.load(std::memory_order_relaxed); }
+
+    bool is_predefined() const noexcept { return _predefined != 0; }
+    void set_predefined(std::uintptr_t handle) noexcept { _predefined = handle; }
+    std::uintptr_t handle_value() const noexcept {
+        return _predefined != 0 ? _predefined : reinterpret_cast<std::uintptr_t>(this);
+    }
+
+protected:
+    ~Object() { _kind = ObjectKind::dead; }
+
+private:
+    ObjectKind _kind;
+    std::atomic<std::int32_t> _references{1};
+    std::uintptr_t _predefined = 0;
+};
+
+// Counted pointer to an Object; T provides `static void destroy(T*) noexcept`, called with the last reference.
+template <class T>
+class Ref {
+public:
+    Ref() = default;
+    // Takes over the reference the caller holds.
+    static Ref adopt(T* object) noexcept {
+        Ref r;
+        r._object = object;
+        return r;
+    }
+    static Ref share(T* object) noexcept {
+        if (object != nullptr) {
+            object->retain();
+        }
+        return adopt(object);
+    }
+    Ref(const Ref& other) noexcept : Ref(share(other._object)) {}
+    Ref(Ref&& other) noexcept : _object(std::exchange(other._object, nullptr)) {}
+    Ref& operator=(Ref other) noexcept {
+        std::swap(_object, other._object);
+        return *this;
+    }
+    ~Ref() { reset(); }
+    void reset() noexcept {
+        T* object = std::exchange(_object, nullptr);
+        if (object != nullptr && object->release()) {
+            T::destroy(object);
+        }
+    }
+    // Gives the reference to the caller (an MPI handle, usually).
+    T* detach() noexcept { return std::exchange(_object, nullptr); }
+    T* get() const noexcept { return _object; }
+    T& operator*() const noexcept { return *_object; }
+    T* operator->() const noexcept { return _object; }
+    explicit operator bool() const noexcept { return _object != nullptr; }
+
+private:
+    T* _object = nullptr;
+};
+
+} // namespace patchbay

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// coll/nway: MPI_Barrier by n-way dissemination. In each round a process tells n others instead of one, so that fewer
+// rounds are needed: ceil(log_{n+1} size). T. Hoefler, T. Mehlan, F. Mietke, W. Rehm: "Fast Barrier Synchronization for
+// InfiniBand", IPDPS 2006, section 3.
+#include "core/component/describe.h"
+#include "core/core.h"
+#include "frameworks/coll/coll.h"
+#include "frameworks/coll/tags.h"
+#include "frameworks/coll/transfer.h"
+#include "mpi/object/handle.h"
+
+using namespace patchbay;
+
+namespace {
+
+constexpr std::int64_t most_ways = 16;
+
+constexpr ParamSpec params[] = {
+    {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Barrier (0 to 100)"},
+    {"ways", ParamType::integer, "3", "processes that each process tells in one round of MPI_Barrier (1 to 16)"},
+};
+
+class NwayModule final : public coll::Module {
+public:
+    explicit NwayModule(std::int64_t ways) : _ways(ways) {}
+    std::uint32_t provides() const noexcept override { return 1u << int(coll::Function::barrier); }
+
+    // Whoever is in round r has heard, directly or not, of the (n+1)^r - 1 processes below it.
+    int barrier(Communicator& comm) noexcept override {
+        const coll::Transfer transfer(comm, coll::tag_of(coll::Function::barrier));
+        const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
+        const std::int64_t size = comm.size;
+        int code = MPI_SUCCESS;
+        for (std::int64_t reach = 1; reach < size && code == MPI_SUCCESS; reach *= _ways + 1) {
+            const std::int64_t ways = std::min(_ways, (size - 1) / reach);
+            std::array<Request*, most_ways> incoming{};
+            for (std::int64_t i = 1; i <= ways && code == MPI_SUCCESS; ++i) {
+                code = transfer.irecv(nullptr, 0, byte, int((comm.rank - i * reach + size) % size), &incoming[i - 1]);
+            }
+            for (std::int64_t i = 1; i <= ways && code == MPI_SUCCESS; ++i) {
+                code = transfer.send(nullptr, 0, byte, int((comm.rank + i * reach) % size));
+            }
+            const int heard = transfer.wait_all(incoming);
+            code = code == MPI_SUCCESS ? heard : code;
+        }
+        return code;
+    }
+
+private:
+    std::int64_t _ways;
+};
+
+class NwayComponent final : public coll::Component {
+public:
+    Status open(Core& core) override {
+        _priority = int(core.params.at("coll_nway_priority").as_int());
+        _ways = core.params.at("coll_nway_ways").as_int();
+        return _ways >= 1 && _ways <= most_ways ? Status() : Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
+    }
+    Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
+    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
+        if (comm.is_inter || comm.size == 1) {
+            return Error{Errc::not_available, "serves intracommunicators of two and more"};
+        }
+        std::unique_ptr<coll::Module> module(new (std::nothrow) NwayModule(_ways));
+        return module ? Result<Candidate>(Candidate{_priority, std::move(module)})
+                      : Error{Errc::out_of_memory, "no memory for a module"};
+    }
+
+private:
+    int _priority = 0;
+    std::int64_t _ways = 0;
+};
+
+} // namespace
+
+PATCHBAY_COMPONENT =
+    describe<NwayComponent>("coll", coll::interface_version, "nway", "1.0.0", "n-way dissemination barrier", params);

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# FFTW's own check of its parallel transforms with 2 and 4 ranks: fftw_test.sh COMMON PREFIX
+set -euo pipefail
+. "$1"
+prefix=$(cd "$2" && pwd)
+work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/fftw.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+command -v perl >/dev/null || skip fftw "perl is not installed"
+fetch fftw3 "$work" || skip fftw "its source package cannot be fetched (no network?)"
+cd "$work/fftw3"
+{
+    ./configure --enable-mpi --disable-fortran --disable-doc --disable-alloca CFLAGS=-O1 MPICC="$prefix/bin/mpicc" \
+        MPIRUN="$prefix/bin/mpirun"
+    for folder in support genfft kernel simd-support dft rdft reodft api libbench2; do
+        make -C "$folder" -j "$(nproc)"
+    done
+    make libfftw3.la
+    make -C threads
+    make -C tests bench
+    make -C mpi
+} >build.log 2>&1 || { tail -20 build.log; exit 1; }
+for ranks in 2 4; do
+    (cd mpi && perl -w ../tests/check.pl -r -c=30 -v --mpi "$prefix/bin/mpirun --timeout 120 -n $ranks $work/fftw3/mpi/mpi-bench") \
+        >"check$ranks.log" 2>&1 || { tail -20 "check$ranks.log"; exit 1; }
+    ! grep -qiE 'FAILED|error' "check$ranks.log" || { grep -iE 'FAILED|error' "check$ranks.log" | head; exit 1; }
+    say "FFTW with $ranks ranks: $(grep -c . "check$ranks.log") lines of checks, none failed"
+done

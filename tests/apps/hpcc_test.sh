@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# HPC Challenge 1.5.0, unmodified but for two removed names, with 2 and 4 ranks: hpcc_test.sh COMMON HPCC PREFIX
+set -euo pipefail
+. "$1"
+. "$2"
+prefix=$(cd "$3" && pwd)
+work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/hpcc.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+[ -e /usr/lib/x86_64-linux-gnu/libblas.so ] || ldconfig -p | grep -q 'libblas\.so ' || skip hpcc "libblas-dev is not installed"
+fetch hpcc "$work" || skip hpcc "its source package cannot be fetched (no network?)"
+hpcc_build "$work/hpcc" "$prefix/bin/mpicc"
+for ranks in 2 4; do
+    run=$work/run$ranks
+    hpcc_input "$work/hpcc" "$ranks" 300 "$run"
+    (cd "$run" && "$prefix/bin/mpirun" --timeout 240 -n "$ranks" "$work/hpcc/hpcc")
+    hpcc_verdict "$run" || { say "HPCC with $ranks ranks failed:"; tail -40 "$run/hpccoutf.txt"; exit 1; }
+    say "HPCC with $ranks ranks: success"
+done

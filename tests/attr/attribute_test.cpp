@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/object/attribute.h"
+
+#include <gtest/gtest.h>
+#include <thread>
+#include <vector>
+
+using namespace patchbay;
+
+namespace {
+
+constexpr auto owner = AttributeOwner::communicator;
+const MPI_Comm handle = MPI_COMM_SELF;
+
+struct Calls {
+    std::vector<std::intptr_t> deleted;
+    int copies = 0;
+    int refuse = MPI_SUCCESS; // what the callbacks answer
+};
+
+int delete_fn(MPI_Comm, int, void* value, void* extra) {
+    auto& calls = *static_cast<Calls*>(extra);
+    if (calls.refuse == MPI_SUCCESS) {
+        calls.deleted.push_back(reinterpret_cast<std::intptr_t>(value));
+    }
+    return calls.refuse;
+}
+
+int copy_fn(MPI_Comm, int, void* extra, void* value, void* result, int* flag) {
+    auto& calls = *static_cast<Calls*>(extra);
+    ++calls.copies;
+    *static_cast<void**>(result) = static_cast<char*>(value) + 1;
+    *flag = 1;
+    return calls.refuse;
+}
+
+void* value_of(std::intptr_t value) {
+    return reinterpret_cast<void*>(value);
+}
+
+std::intptr_t get(const AttributeMap& map, int key) {
+    void* value = nullptr;
+    bool found = false;
+    EXPECT_EQ(map.get(key, &value, &found), MPI_SUCCESS);
+    return found ? reinterpret_cast<std::intptr_t>(value) : -1;
+}
+
+class Attributes : public testing::Test {
+protected:
+    int make_key() {
+        int key = MPI_KEYVAL_INVALID;
+        EXPECT_EQ(keyval_create(owner, reinterpret_cast<void*>(&copy_fn), reinterpret_cast<void*>(&delete_fn), &calls,
+                                &key),
+                  MPI_SUCCESS);
+        return key;
+    }
+    int make_key(std::uintptr_t copy, std::uintptr_t del) {
+        int key = MPI_KEYVAL_INVALID;
+        keyval_create(owner, reinterpret_cast<void*>(copy), reinterpret_cast<void*>(del), nullptr, &key);
+        return key;
+    }
+    Calls calls;
+    AttributeMap map;
+};
+
+} // namespace
+
+TEST_F(Attributes, keys_are_no_predefined_constants) {
+    EXPECT_GT(make_key(), 4095);
+    EXPECT_NE(make_key(), make_key());
+}
+
+TEST_F(Attributes, set_get_delete) {
+    const int key = make_key();
+    EXPECT_EQ(get(map, key), -1);
+    EXPECT_EQ(map.set(owner, handle, key, value_of(5)), MPI_SUCCESS);
+    EXPECT_EQ(get(map, key), 5);
+    EXPECT_EQ(map.erase(owner, handle, key), MPI_SUCCESS);
+    EXPECT_EQ(get(map, key), -1);
+    EXPECT_EQ(map.erase(owner, handle, key), MPI_SUCCESS); // nothing to delete
+    EXPECT_EQ(calls.deleted, (std::vector<std::intptr_t>{5}));
+}
+
+TEST_F(Attributes, setting_again_deletes_the_old_value) {
+    const int key = make_key();
+    map.set(owner, handle, key, value_of(1));
+    map.set(owner, handle, key, value_of(2));
+    EXPECT_EQ(calls.deleted, (std::vector<std::intptr_t>{1}));
+    EXPECT_EQ(get(map, key), 2);
+}
+
+TEST_F(Attributes, a_key_of_another_kind_of_object_is_refused) {
+    int key = MPI_KEYVAL_INVALID;
+    keyval_create(AttributeOwner::datatype, nullptr, nullptr, nullptr, &key);
+    EXPECT_EQ(map.set(owner, handle, key, nullptr), MPI_ERR_KEYVAL);
+    EXPECT_EQ(map.erase(owner, handle, key), MPI_ERR_KEYVAL);
+    EXPECT_EQ(keyval_free(owner, &key), MPI_ERR_KEYVAL);
+    EXPECT_EQ(keyval_free(AttributeOwner::datatype, &key), MPI_SUCCESS);
+    EXPECT_EQ(key, MPI_KEYVAL_INVALID);
+}
+
+TEST_F(Attributes, a_freed_key_lives_on_where_it_is_used) {
+    int key = make_key();
+    const int saved = key;
+    map.set(owner, handle, key, value_of(7));
+    EXPECT_EQ(keyval_free(owner, &key), MPI_SUCCESS);
+    EXPECT_FALSE(keyval_is_valid(owner, saved));
+    EXPECT_EQ(map.set(owner, handle, saved, value_of(8)), MPI_ERR_KEYVAL);
+    AttributeMap copy;
+    EXPECT_EQ(map.copy_to(copy, owner, handle, handle), MPI_SUCCESS);
+    EXPECT_EQ(get(copy, saved), 8); // 7, and one that copy_fn adds
+    EXPECT_EQ(map.erase(owner, handle, saved), MPI_SUCCESS);
+    EXPECT_EQ(calls.deleted, (std::vector<std::intptr_t>{7}));
+}
+
+TEST_F(Attributes, predefined_callbacks_are_numbers) {
+    const int null_key = make_key(0, 0);
+    const int dup_key = make_key(1, 0);
+    map.set(owner, handle, null_key, value_of(1));
+    map.set(owner, handle, dup_key, value_of(2));
+    AttributeMap copy;
+    EXPECT_EQ(map.copy_to(copy, owner, handle, handle), MPI_SUCCESS);
+    EXPECT_EQ(get(copy, null_key), -1);
+    EXPECT_EQ(get(copy, dup_key), 2);
+    EXPECT_EQ(map.erase_all(owner, handle), MPI_SUCCESS);
+    EXPECT_TRUE(map.empty());
+}
+
+TEST_F(Attributes, all_are_deleted_newest_first) {
+    for (std::intptr_t i = 1; i <= 3; ++i) {
+        map.set(owner, handle, make_key(), value_of(i));
+    }
+    EXPECT_EQ(map.erase_all(owner, handle), MPI_SUCCESS);
+    EXPECT_EQ(calls.deleted, (std::vector<std::intptr_t>{3, 2, 1}));
+}
+
+TEST_F(Attributes, a_refusing_delete_callback_keeps_the_value) {
+    const int key = make_key();
+    map.set(owner, handle, key, value_of(1));
+    calls.refuse = MPI_ERR_OTHER;
+    EXPECT_EQ(map.erase(owner, handle, key), MPI_ERR_OTHER);
+    EXPECT_EQ(map.set(owner, handle, key, value_of(2)), MPI_ERR_OTHER);
+    EXPECT_EQ(map.erase_all(owner, handle), MPI_ERR_OTHER);
+    EXPECT_EQ(get(map, key), 1);
+    calls.refuse = MPI_SUCCESS;
+    EXPECT_EQ(map.erase_all(owner, handle), MPI_SUCCESS);
+}
+
+TEST_F(Attributes, a_failing_copy_takes_back_what_was_copied) {
+    map.set(owner, handle, make_key(1, 0), value_of(1));
+    map.set(owner, handle, make_key(), value_of(2));
+    calls.refuse = MPI_ERR_OTHER;
+    AttributeMap copy;
+    EXPECT_EQ(map.copy_to(copy, owner, handle, handle), MPI_ERR_OTHER);
+    EXPECT_TRUE(copy.empty());
+}
+
+TEST_F(Attributes, several_threads) {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([this] {
+            for (int i = 0; i < 1000; ++i) {
+                int key = MPI_KEYVAL_INVALID;
+                keyval_create(owner, value_of(1), nullptr, nullptr, &key);
+                EXPECT_EQ(map.set(owner, handle, key, value_of(i)), MPI_SUCCESS);
+                EXPECT_EQ(get(map, key), i);
+                EXPECT_EQ(map.erase(owner, handle, key), MPI_SUCCESS);
+                EXPECT_EQ(keyval_free(owner, &key), MPI_SUCCESS);
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_TRUE(map.empty());
+}

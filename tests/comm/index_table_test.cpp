@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "frameworks/cid/index_table.h"
+
+#include "mpi/object/communicator.h"
+
+#include <gtest/gtest.h>
+#include <random>
+#include <set>
+
+using namespace patchbay;
+using cid::IndexTable;
+
+TEST(index_table, the_predefined_indices_are_taken) {
+    IndexTable table;
+    EXPECT_FALSE(table.reserve(0));
+    EXPECT_FALSE(table.reserve(1));
+    EXPECT_EQ(table.reserve_lowest(0), IndexTable::predefined);
+    EXPECT_EQ(table.live(), 3u);
+}
+
+TEST(index_table, released_indices_come_back_lowest_first) {
+    IndexTable table;
+    for (std::uint32_t i = 2; i < 10; ++i) {
+        EXPECT_EQ(table.reserve_lowest(0), i);
+    }
+    table.release(7);
+    table.release(4);
+    EXPECT_EQ(table.reserve_lowest(5), 7u);
+    EXPECT_EQ(table.reserve_lowest(0), 4u);
+    EXPECT_EQ(table.reserve_lowest(0), 10u);
+}
+
+TEST(index_table, the_limit_is_the_last_index) {
+    IndexTable table;
+    table.set_limit(4);
+    EXPECT_FALSE(table.reserve(5));
+    EXPECT_TRUE(table.reserve(4));
+    EXPECT_EQ(table.reserve_lowest(0), 2u);
+    EXPECT_EQ(table.reserve_lowest(0), 3u);
+    EXPECT_EQ(table.reserve_lowest(0), std::nullopt);
+    EXPECT_EQ(table.reserve_lowest(9), std::nullopt);
+}
+
+TEST(index_table, find_sees_what_is_bound) {
+    IndexTable table;
+    Communicator comm;
+    EXPECT_EQ(table.find(65535), nullptr);
+    ASSERT_TRUE(table.reserve(300));
+    EXPECT_EQ(table.find(300), nullptr);
+    table.bind(300, &comm);
+    EXPECT_EQ(table.find(300), &comm);
+    EXPECT_EQ(table.all(), std::vector<Communicator*>{&comm});
+    table.release(300);
+    EXPECT_EQ(table.find(300), nullptr);
+}
+
+// Against a plain set of integers.
+TEST(index_table, random_use) {
+    std::mt19937 random(7);
+    IndexTable table;
+    std::set<std::uint32_t> taken{0, 1};
+    for (int step = 0; step < 20000; ++step) {
+        const std::uint32_t index = random() % 200;
+        switch (random() % 3) {
+        case 0:
+            EXPECT_EQ(table.reserve(index), taken.insert(index).second);
+            break;
+        case 1: {
+            std::uint32_t expected = index;
+            while (taken.contains(expected)) {
+                ++expected;
+            }
+            EXPECT_EQ(table.reserve_lowest(index), expected);
+            taken.insert(expected);
+            break;
+        }
+        default:
+            if (index >= IndexTable::predefined && taken.erase(index) == 1) {
+                table.release(index);
+            }
+        }
+        ASSERT_EQ(table.live(), taken.size());
+    }
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Choosing among components, with components that are linked in; plugin_test has those in shared libraries.
+#include "core/component/describe.h"
+#include "core/component/framework.h"
+#include "core/core.h"
+#include "tests/core/captured_stderr.h"
+#include "tests/core/plugins/demo.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <thread>
+
+using namespace patchbay;
+
+namespace {
+
+struct Behaviour {
+    const char* name;
+    int priority;
+    Capability capabilities;
+    Errc open_error = Errc::invalid; // of `says`, when that is set
+    const char* says = nullptr;
+    const char* query_says = nullptr;
+};
+
+std::map<std::string, int> open_now;    // by component
+std::map<std::string, int> modules_now; // by component
+
+class FakeModule : public demo::Module {
+public:
+    explicit FakeModule(std::string name)
+        : _name(std::move(name)) {
+        ++modules_now[_name];
+    }
+    ~FakeModule() override { --modules_now[_name]; }
+    std::string greet() const override { return _name; }
+
+private:
+    std::string _name;
+};
+
+template <const Behaviour& behaviour>
+class Fake : public demo::Component {
+public:
+    Status open(Core&) override {
+        if (behaviour.says != nullptr) {
+            return Error{behaviour.open_error, behaviour.says};
+        }
+        ++open_now[behaviour.name];
+        return {};
+    }
+    void close() noexcept override { --open_now[behaviour.name]; }
+    Capability capabilities() const noexcept override { return behaviour.capabilities; }
+    Result<Choice<demo::Module>> query(int) override {
+        if (behaviour.query_says != nullptr) {
+            return Error{Errc::not_available, behaviour.query_says};
+        }
+        return Choice<demo::Module>{behaviour.priority, std::make_unique<FakeModule>(behaviour.name)};
+    }
+};
+
+constexpr Capability threads = Capability::thread_multiple;
+constexpr Behaviour plain{"plain", 10, threads};
+constexpr Behaviour fast{"fast", 30, Capability::none};
+constexpr Behaviour equal{"equal", 10, threads};
+constexpr Behaviour shy{"shy", 90, threads, Errc::not_available, "no such hardware"};
+constexpr Behaviour broken{"broken", 90, threads, Errc::system, "cannot map: Cannot allocate memory"};
+constexpr Behaviour mute{"mute", 90, threads, Errc::invalid, nullptr, "reaches no peer"};
+
+constexpr ParamSpec params[] = {{"limit", ParamType::size, "4KiB", "a size"}};
+
+template <const Behaviour& behaviour>
+constexpr ComponentDescriptor described = describe<Fake<behaviour>>(
+    "demo", demo::version, behaviour.name, "1.0.0", "a fake", params);
+
+constexpr const ComponentDescriptor* usual[] = {&described<plain>, &described<fast>, &described<mute>};
+
+const auto ask = [](demo::Component& component) { return component.query(0); };
+
+class FrameworkTest : public testing::Test {
+protected:
+    void start(std::span<const ComponentDescriptor* const> components, std::vector<std::string> environment = {}) {
+        open_now.clear();
+        modules_now.clear();
+        ParamPlaces places;
+        places.environment = std::move(environment);
+        auto made = Core::create(components, places, {});
+        ASSERT_TRUE(made) << made.error().text;
+        core = std::move(*made);
+        core->decisions.enable(true);
+    }
+
+    std::string open_error(Capability needed = Capability::none) {
+        auto lease = framework.open(*core, needed);
+        return lease ? "(no error)" : lease.error().text;
+    }
+
+    std::string chosen(std::string_view only = {}) {
+        auto selected = framework.select_one("a test", ask, only);
+        return selected ? selected->module->greet() : selected.error().text;
+    }
+
+    std::string outcome_of(const std::string& candidate) const {
+        std::string found;
+        for (const Decision& decision : core->decisions.decisions()) {
+            if (decision.candidate == candidate) {
+                found +=
+                    (found.empty() ? "" : "; ") + std::string(to_string(decision.outcome)) + ": " + decision.reason;
+            }
+        }
+        return found;
+    }
+
+    std::unique_ptr<Core> core;
+    Framework<demo::Component> framework{"demo", demo::version};
+};
+
+} // namespace
+
+TEST_F(FrameworkTest, HighestPriorityWinsAndEveryReasonIsKnown) {
+    start(usual);
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease) << lease.error().text;
+    auto selected = framework.select_one("a test", ask);
+    ASSERT_TRUE(selected);
+    EXPECT_EQ(selected->name, "fast");
+    EXPECT_EQ(selected->priority, 30);
+    EXPECT_EQ(selected->component, framework.find("fast"));
+    EXPECT_EQ(modules_now["fast"], 1);
+    EXPECT_EQ(modules_now["plain"], 0) << "the loser's module is gone";
+    EXPECT_EQ(outcome_of("fast"), "chosen: highest priority");
+    EXPECT_EQ(outcome_of("plain"), "lost: lower priority than fast");
+    EXPECT_EQ(outcome_of("mute"), "declined: reaches no peer");
+}
+
+TEST_F(FrameworkTest, IncludeList) {
+    start(usual, {"PATCHBAY_MCA_demo=plain,mute"});
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(chosen(), "plain");
+    EXPECT_EQ(framework.find("fast"), nullptr);
+    EXPECT_EQ(open_now["fast"], 0);
+    EXPECT_EQ(outcome_of("fast"), "excluded: left out by demo=plain,mute [environment PATCHBAY_MCA_demo]");
+}
+
+TEST_F(FrameworkTest, ExcludeList) {
+    start(usual, {"PATCHBAY_MCA_demo=^fast", "PATCHBAY_MCA_CMDLINE=demo"});
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(chosen(), "plain");
+    EXPECT_EQ(outcome_of("fast"), "excluded: left out by demo=^fast [command line (--mca demo)]");
+}
+
+TEST_F(FrameworkTest, UnknownNameIsAnErrorWithSuggestion) {
+    for (const char* list : {"plan", "plain,plan", "^plan"}) {
+        start(usual, {"PATCHBAY_MCA_demo=" + std::string(list)});
+        EXPECT_EQ(open_error(),
+            "framework demo has no component 'plan' (installed: fast, mute, plain); did you mean "
+            "'plain'? [environment PATCHBAY_MCA_demo]")
+            << list;
+    }
+}
+
+TEST_F(FrameworkTest, CaretElsewhereThanFirstIsAnError) {
+    for (const char* list : {"plain,^fast", "^plain,^fast", "^"}) {
+        start(usual, {"PATCHBAY_MCA_demo=" + std::string(list)});
+        const std::string error = open_error();
+        EXPECT_TRUE(error.starts_with("parameter demo: '" + std::string(list) + "'")) << error;
+        EXPECT_TRUE(error.ends_with("[environment PATCHBAY_MCA_demo]")) << error;
+    }
+}
+
+TEST_F(FrameworkTest, OrderOfTheListDecidesBetweenEquals) {
+    constexpr const ComponentDescriptor* equals[] = {&described<plain>, &described<equal>};
+    start(equals);
+    {
+        auto lease = framework.open(*core);
+        ASSERT_TRUE(lease);
+        EXPECT_EQ(chosen(), "equal") << "by name";
+    }
+    start(equals, {"PATCHBAY_MCA_demo=plain,equal"});
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(chosen(), "plain");
+}
+
+TEST_F(FrameworkTest, ComponentThatCannotOpenIsLeftOutQuietlyOrLoudly) {
+    constexpr const ComponentDescriptor* with_shy[] = {&described<plain>, &described<shy>};
+    start(with_shy);
+    {
+        CapturedStderr captured;
+        auto lease = framework.open(*core);
+        ASSERT_TRUE(lease);
+        EXPECT_EQ(captured.text(), "");
+        EXPECT_EQ(chosen(), "plain");
+        EXPECT_EQ(outcome_of("shy"), "declined: no such hardware");
+    }
+    start(with_shy, {"PATCHBAY_MCA_demo=shy"});
+    CapturedStderr captured;
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(count_of(captured.text(), "component shy of framework demo cannot be used: no such hardware"), 1u);
+    EXPECT_EQ(chosen(),
+        "no component of framework demo can be used for a test: plain (left out by demo=shy "
+        "[environment PATCHBAY_MCA_demo]), shy (no such hardware)");
+}
+
+TEST_F(FrameworkTest, ComponentThatFailsToOpenIsReportedEvenUnasked) {
+    constexpr const ComponentDescriptor* with_broken[] = {&described<plain>, &described<broken>};
+    start(with_broken);
+    CapturedStderr captured;
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(chosen(), "plain");
+    EXPECT_EQ(count_of(captured.text(), "cannot map: Cannot allocate memory"), 1u);
+}
+
+TEST_F(FrameworkTest, WhoLacksACapabilityIsNoCandidate) {
+    start(usual);
+    auto lease = framework.open(*core, Capability::thread_multiple);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(chosen(), "plain");
+    EXPECT_EQ(open_now["fast"], 0) << "closed again";
+    EXPECT_EQ(outcome_of("fast"), "excluded: lacks thread_multiple");
+}
+
+TEST_F(FrameworkTest, ALaterUserWhoNeedsMoreHidesWhatLacksIt) {
+    start(usual);
+    auto first = framework.open(*core);
+    ASSERT_TRUE(first);
+    auto held = framework.select_one("the first user", ask);
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held->name, "fast");
+    auto second = framework.open(*core, Capability::thread_multiple);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(chosen(), "plain");
+    EXPECT_EQ(open_now["fast"], 1) << "the first user still has it";
+    EXPECT_EQ(framework.components().size(), 2u);
+    held->module.reset();
+}
+
+TEST_F(FrameworkTest, AnObjectsOwnListOverridesTheJobs) {
+    start(usual, {"PATCHBAY_MCA_demo=plain"});
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(chosen(), "plain");
+    EXPECT_EQ(chosen("fast"), "fast");
+    EXPECT_EQ(open_now["fast"], 1);
+    EXPECT_EQ(chosen("^fast"), "plain");
+    EXPECT_EQ(
+        chosen("fasd"), "framework demo has no component 'fasd' (installed: fast, mute, plain); did you mean 'fast'?");
+    lease->release();
+    EXPECT_EQ(open_now["fast"], 0);
+}
+
+TEST_F(FrameworkTest, NobodyGivesEveryonesReason) {
+    start(usual, {"PATCHBAY_MCA_demo=mute"});
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(chosen(),
+        "no component of framework demo can be used for a test: mute (reaches no peer), fast (left out by "
+        "demo=mute [environment PATCHBAY_MCA_demo]), plain (left out by demo=mute [environment PATCHBAY_MCA_demo])");
+    lease->release();
+    start({});
+    auto empty = framework.open(*core);
+    ASSERT_TRUE(empty);
+    EXPECT_EQ(chosen(), "no component of framework demo can be used for a test: none is installed");
+}
+
+TEST_F(FrameworkTest, SelectAllIsSortedAndSaysWhatWasTaken) {
+    start(usual);
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease);
+    auto all = framework.select_all("a test", ask);
+    ASSERT_TRUE(all);
+    ASSERT_EQ(all->size(), 2u);
+    EXPECT_EQ((*all)[0].name, "fast");
+    EXPECT_EQ((*all)[1].name, "plain");
+    framework.note_winner("a test", *all, 2);
+    EXPECT_EQ(outcome_of("plain"), "chosen: combined with fast");
+}
+
+TEST_F(FrameworkTest, IllTypedComponentParameterFailsTheOpening) {
+    start(usual, {"PATCHBAY_MCA_demo_plain_limit=big"});
+    const std::string error = "parameter demo_plain_limit (size): 'big' is not a size (like 4096, 64k, 4KiB or 1MiB) "
+                              "[environment PATCHBAY_MCA_demo_plain_limit]";
+    EXPECT_EQ(open_error(), error);
+    EXPECT_EQ(open_error(), error) << "trying again does not make it right";
+    EXPECT_EQ(open_now["fast"], 0);
+}
+
+TEST_F(FrameworkTest, ParametersAreFrozenWhileOpen) {
+    start(usual);
+    {
+        auto lease = framework.open(*core);
+        ASSERT_TRUE(lease);
+        EXPECT_FALSE(core->params.set("demo_plain_limit", "1k"));
+        EXPECT_FALSE(core->params.set("demo", "plain"));
+    }
+    EXPECT_TRUE(core->params.set("demo", "plain"));
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(chosen(), "plain");
+}
+
+TEST_F(FrameworkTest, ClosesWithTheLastUserAndOpensAgain) {
+    start(usual);
+    for (int cycle = 0; cycle < 3; ++cycle) {
+        auto first = framework.open(*core);
+        auto second = framework.open(*core);
+        ASSERT_TRUE(first && second);
+        EXPECT_EQ(open_now["plain"], 1);
+        first->release();
+        EXPECT_EQ(open_now["plain"], 1);
+        second->release();
+        EXPECT_EQ(open_now["plain"], 0);
+        EXPECT_EQ(framework.find("plain"), nullptr);
+    }
+    EXPECT_EQ(chosen(), "framework demo is asked for a component before it is open");
+}
+
+TEST_F(FrameworkTest, FailureAtEveryStepUnwinds) {
+    start(usual);
+    int failures = 0;
+    for (int k = 1;; ++k) {
+        core->faults.fail_at(k);
+        auto lease = framework.open(*core);
+        if (lease) {
+            break;
+        }
+        ++failures;
+        for (const auto& [name, count] : open_now) {
+            EXPECT_EQ(count, 0) << name << " after step " << k;
+        }
+        core->faults.fail_at(0);
+        auto retry = framework.open(*core);
+        ASSERT_TRUE(retry);
+        EXPECT_EQ(chosen(), "fast");
+    }
+    EXPECT_EQ(failures, 3) << "one step for each component";
+}
+
+TEST_F(FrameworkTest, ThreadsMayOpenAndSelect) {
+    start(usual);
+    std::vector<std::thread> workers;
+    std::atomic<int> wrong = 0;
+    for (int i = 0; i < 4; ++i) {
+        workers.emplace_back([&] {
+            for (int k = 0; k < 200; ++k) {
+                auto lease = framework.open(*core);
+                const auto names = [](demo::Component& component) -> Result<Choice<demo::Component>> {
+                    return Choice<demo::Component>{int(component.capabilities()), nullptr};
+                };
+                auto selected = framework.select_one("a thread", names, "plain,fast");
+                wrong += !lease || !selected || selected->name != "plain";
+            }
+        });
+    }
+    for (std::thread& worker : workers) {
+        worker.join();
+    }
+    EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(FrameworkTest, AnnouncedParametersAreNotTakenForMisspeltOnes) {
+    constexpr ParamSpec own[] = {{"depth", ParamType::integer, "1", "of the framework"}};
+    Framework<demo::Component> other("other", 1, own, std::size(own));
+    start(usual,
+        {"PATCHBAY_MCA_other=x", "PATCHBAY_MCA_other_depth=7", "PATCHBAY_MCA_demo_plain_limit=1k",
+            "PATCHBAY_MCA_demo_plain_limt=1k"});
+    ASSERT_TRUE(other.announce(*core));
+    EXPECT_EQ(core->params.at("other_depth").as_int(), 7);
+    CapturedStderr captured;
+    ASSERT_TRUE(core->report_unknown_params());
+    EXPECT_EQ(count_of(captured.text(), "patchbay:"), 1u) << captured.text();
+    EXPECT_EQ(count_of(captured.text(),
+                  "unknown parameter demo_plain_limt = '1k' [environment "
+                  "PATCHBAY_MCA_demo_plain_limt]; did you mean 'demo_plain_limit'?"),
+        1u)
+        << captured.text();
+}
+
+TEST_F(FrameworkTest, IllTypedParameterOfAComponentNobodyOpensIsFoundToo) {
+    start(usual, {"PATCHBAY_MCA_demo_plain_limit=big"});
+    const Status reported = core->report_unknown_params();
+    ASSERT_FALSE(reported);
+    EXPECT_EQ(count_of(reported.error().text, "parameter demo_plain_limit (size): 'big'"), 1u);
+}

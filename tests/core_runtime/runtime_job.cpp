@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program for a PMIx launcher: `mpirun -n N runtime_job`. Every rank checks what core/runtime and the node segment
+// tell it, and exits with 0 when all is as it must be. `runtime_job child` is what it starts itself.
+//   runtime_job [--backing memfd|file] [--cycles N]
+#include "core/memory/node_segment.h"
+#include "core/progress/waiter.h"
+#include "core/runtime/runtime.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace {
+using namespace patchbay;
+
+std::uint32_t own_rank = 0;
+
+void require(bool condition, const char* what, const std::string& detail = "") {
+    if (!condition) {
+        std::fprintf(stderr, "runtime_job: rank %u: FAILED: %s %s\n", own_rank, what, detail.c_str());
+        std::exit(1);
+    }
+}
+
+std::vector<std::byte> value_of(std::uint32_t rank, std::uint32_t lifetime) {
+    std::string text = "value of " + std::to_string(rank) + " in " + std::to_string(lifetime);
+    auto bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
+}
+
+void check_identity(const Runtime& runtime) {
+    require(!runtime.is_singleton(), "started by a launcher");
+    require(runtime.size() > runtime.rank(), "rank below size");
+    auto peers = runtime.local_peers();
+    require(peers[runtime.local_rank()] == runtime.rank(), "local rank");
+    require(std::is_sorted(peers.begin(), peers.end()), "local peers in order");
+    for (std::uint32_t rank = 0; rank < runtime.size(); ++rank) {
+        auto host = runtime.hostname_of(rank);
+        require(bool(host), "host name of a peer", host ? "" : host.error().text);
+    }
+    auto app = runtime.app_number();
+    require(app || app.error().code == Errc::not_available, "app number", app ? "" : app.error().text);
+    auto universe = runtime.universe_size();
+    require(universe && *universe >= runtime.size(), "universe size");
+    require(std::getenv("PMIX_RANK") == nullptr && std::getenv(node_segment_variable) == nullptr,
+            "launch variables are hidden from child programs");
+}
+
+void check_modex(Runtime& runtime) {
+    std::string key = "test." + std::to_string(runtime.lifetime());
+    require(runtime.try_get(runtime.rank(), key + ".absent").error().code == Errc::not_found, "absent key");
+    auto mine = value_of(runtime.rank(), runtime.lifetime());
+    require(bool(runtime.put(key, mine)) && bool(runtime.commit()), "put");
+    for (std::uint32_t rank = 0; rank < runtime.size(); ++rank) {
+        auto value = runtime.get(rank, key); // waits for ranks that are not that far
+        require(bool(value), "get", value ? "" : value.error().text);
+        require(*value == value_of(rank, runtime.lifetime()), "value of a peer");
+    }
+    // A second key after the first commit, fetched before the owner has published it.
+    std::string late = key + ".late";
+    if (runtime.rank() == 0) {
+        timespec pause{0, 20'000'000};
+        nanosleep(&pause, nullptr);
+        require(bool(runtime.put(late, mine)) && bool(runtime.commit()), "late put");
+    }
+    auto value = runtime.get(0, late);
+    require(value && *value == value_of(0, runtime.lifetime()), "late get", value ? "" : value.error().text);
+}
+
+void check_fences(Runtime& runtime, Progress& progress) {
+    require(bool(runtime.fence({}, true)), "collecting fence");
+    std::uint32_t self[] = {runtime.rank()};
+    require(bool(runtime.fence(self, false)), "fence over myself");
+    auto request = runtime.fence_start({}, false);
+    require(bool(request), "fence_start");
+    wait_until(progress, [&] { return request->done(); });
+    require(bool(request->status()), "nonblocking fence");
+}
+
+void check_groups(Runtime& runtime, Progress& progress) {
+    std::string name = "group." + std::to_string(runtime.lifetime());
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t rank = 0; rank < runtime.size(); ++rank) {
+        all.push_back(rank);
+    }
+    std::uint32_t self[] = {runtime.rank()};
+    auto whole = runtime.group_start(name, all);
+    auto alone = runtime.group_start(name + ".of." + std::to_string(runtime.rank()), self);
+    if (!runtime.has_groups()) {
+        require(whole.error().code == Errc::unsupported, "no groups");
+        return;
+    }
+    require(bool(whole) && bool(alone), "group_start");
+    wait_until(progress, [&] { return whole->done() && alone->done(); });
+    require(bool(whole->id()) && bool(alone->id()), "group id", whole->id() ? "" : whole->id().error().text);
+    require(*whole->id() != *alone->id(), "ids of two groups differ");
+    std::uint64_t id = *whole->id();
+    require(bool(runtime.put(name, std::as_bytes(std::span(&id, 1)))) && bool(runtime.commit()), "put the id");
+    auto first = runtime.get(0, name);
+    require(first && std::memcmp(first->data(), &id, sizeof id) == 0, "all members have the same id");
+}
+
+// Local ranks pass a token round a ring through the segment, waking each other by their bells.
+void check_segment(Runtime& runtime, NodeSegment& segment, Progress& progress) {
+    auto region = segment.region("test_ring", 4096, "test=1");
+    require(bool(region), "region", region ? "" : region.error().text);
+    require(bool(segment.commit(*region, 0, 4096)), "commit");
+    auto& token = *reinterpret_cast<std::atomic<std::uint64_t>*>(region->bytes.data());
+    std::uint32_t size = runtime.local_size();
+    require(bool(runtime.fence({}, false)), "fence");
+    std::uint64_t start = std::uint64_t(runtime.lifetime()) * 100 * size;
+    for (std::uint64_t round = 0; round < 100; ++round) {
+        std::uint64_t mine = start + round * size + runtime.local_rank();
+        wait_until(progress, [&] { return token.load(std::memory_order_acquire) == mine; });
+        token.store(mine + 1, std::memory_order_release);
+        segment.control((runtime.local_rank() + 1) % size).bell.notify();
+    }
+}
+
+void one_lifetime(const NodeSegmentOptions& options, bool thorough) {
+    auto runtime = Runtime::create({});
+    require(bool(runtime), "create", runtime ? "" : runtime.error().text);
+    own_rank = (*runtime)->rank();
+    Progress progress(false, WaitPolicy::make(WaitPolicy{}.spin, WaitPolicy{}.yield, true,
+                                              (*runtime)->oversubscribed()));
+    (*runtime)->set_wake([&progress] { progress.wake(); });
+    auto segment = NodeSegment::attach(**runtime, options);
+    require(bool(segment), "attach", segment ? "" : segment.error().text);
+    progress.set_doorbell(&(*segment)->own_control().bell);
+    if (thorough) {
+        check_identity(**runtime);
+        check_fences(**runtime, progress);
+        check_groups(**runtime, progress);
+    }
+    check_modex(**runtime);
+    if ((*runtime)->local_size() > 1) {
+        check_segment(**runtime, **segment, progress); // what a rank alone has is private and begins anew
+    }
+    // Nobody takes the segment away while a neighbour still needs to be woken.
+    require(bool((*runtime)->fence({}, false)), "last fence");
+    progress.set_doorbell(nullptr);
+}
+
+struct Footprint {
+    std::size_t threads, descriptors, mappings;
+    long resident_kib;
+
+    static Footprint now() {
+        auto count = [](const char* directory) {
+            auto listing = std::filesystem::directory_iterator(directory);
+            return std::size_t(std::distance(begin(listing), end(listing)));
+        };
+        std::ifstream maps("/proc/self/maps");
+        std::ifstream memory("/proc/self/statm");
+        std::string line;
+        Footprint now{count("/proc/self/task"), count("/proc/self/fd"), 0, 0};
+        while (std::getline(maps, line)) {
+            ++now.mappings;
+        }
+        long total = 0;
+        memory >> total >> now.resident_kib;
+        now.resident_kib *= 4;
+        return now;
+    }
+};
+
+void cycles(const NodeSegmentOptions& options, int count) {
+    std::size_t threads_before = Footprint::now().threads;
+    one_lifetime(options, true);
+    require(Footprint::now().threads == threads_before, "no thread is left after the first lifetime");
+    for (int i = 0; i < 10; ++i) {
+        one_lifetime(options, false);
+    }
+    Footprint before = Footprint::now();
+    for (int i = 0; i < count; ++i) {
+        one_lifetime(options, false);
+    }
+    Footprint after = Footprint::now();
+    std::printf("rank %u: threads %zu -> %zu, descriptors %zu -> %zu, mappings %zu -> %zu, resident %ld -> %ld KiB\n",
+                own_rank, before.threads, after.threads, before.descriptors, after.descriptors, before.mappings,
+                after.mappings, before.resident_kib, after.resident_kib);
+    require(after.threads == before.threads, "threads grew");
+    require(after.descriptors == before.descriptors, "descriptors grew");
+    require(after.mappings <= before.mappings + 2, "mappings grew"); // the heap may get another arena
+    // Every lifetime publishes keys of its own, which PMIx and we remember.
+    require(after.resident_kib - before.resident_kib < 1024 + 8L * count, "memory grew");
+}
+
+int as_child() {
+    auto runtime = Runtime::create({});
+    require(bool(runtime), "child: create", runtime ? "" : runtime.error().text);
+    require((*runtime)->is_singleton(), "child: a singleton");
+    return 0;
+}
+} // namespace
+
+int main(int argc, char** argv) {
+    NodeSegmentOptions options;
+    int count = 0;
+    for (int i = 1; i < argc; ++i) {
+        std::string word = argv[i];
+        if (word == "child") {
+            return as_child();
+        }
+        require(i + 1 < argc, "option needs a value", word);
+        if (word == "--backing") {
+            options.backing = std::string(argv[++i]) == "file" ? ShmBacking::file : ShmBacking::memfd;
+        } else if (word == "--cycles") {
+            count = std::atoi(argv[++i]);
+        }
+    }
+    if (count > 0) {
+        cycles(options, count);
+    } else {
+        one_lifetime(options, true);
+        require(std::system((std::string(argv[0]) + " child").c_str()) == 0, "child program");
+        one_lifetime(options, true);
+    }
+    std::printf("rank %u: ok\n", own_rank);
+    return 0;
+}

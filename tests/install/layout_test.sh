@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What an installation holds, and that its plugin headers stand alone: layout_test.sh PREFIX
+. "$(dirname "$0")/common.sh"
+
+for file in bin/mpicc bin/mpicxx bin/mpicc_abi bin/mpicxx_abi bin/mpirun bin/mpiexec bin/patchbay-info bin/patchbay-ab \
+    include/mpi.h include/mpix.h lib/libmpi_abi.so lib/libmpi_abi.so.1 lib/pkgconfig/mpi_abi.pc \
+    lib/pkgconfig/patchbay-mpi.pc lib/pkgconfig/patchbay-plugin.pc share/doc/patchbay/LICENSE; do
+    [ -e "$prefix/$file" ] || fail "$file is missing"
+done
+for program in "$prefix"/bin/*; do
+    [ -x "$program" ] || fail "$program cannot be run"
+done
+expect libmpi_abi.so.1 "$(readlink "$prefix/lib/libmpi_abi.so")" 'lib/libmpi_abi.so'
+readelf -d "$prefix/lib/libmpi_abi.so.1" | grep -q 'SONAME.*\[libmpi_abi.so.1\]' || fail 'SONAME of libmpi_abi.so.1'
+
+# The library shows MPI and patchbay::, nothing else, so that it cannot clash with a user's symbols.
+stray=$(nm -DC --defined-only "$prefix/lib/libmpi_abi.so.1" | cut -c20- | grep -Ev '^(P?MPIX?_|((vtable|typeinfo|typeinfo name) for )?patchbay::)' || true)
+expect '' "$stray" 'stray symbols of libmpi_abi.so.1'
+
+# A component has its core from the library; a copy of its own would have its own state.
+for plugin in "$prefix"/lib/patchbay/*.so; do
+    [ -e "$plugin" ] || break
+    readelf -d "$plugin" | grep -q 'NEEDED.*\[libmpi_abi.so.1\]' || fail "$plugin does not need libmpi_abi.so.1"
+    nm -D --defined-only "$plugin" | grep -q ' patchbay_component$' || fail "$plugin exports no patchbay_component"
+done
+
+# Every header that a plugin's author may include compiles, all others before it or not.
+cd "$prefix/include/patchbay"
+find . -name '*.h' | sed 's|^\./|#include "|;s|$|"|' | sort >"$work/forward.h"
+sort -r "$work/forward.h" >"$work/backward.h"
+for order in forward backward; do
+    g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I. -I.. -x c++ "$work/$order.h" ||
+        fail "plugin headers, included $order"
+done

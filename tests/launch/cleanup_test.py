@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nothing stays behind, however the job or mpirun itself ends."""
+
+import os
+import signal
+import subprocess
+
+import harness
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+class Cleanup(harness.LaunchTest):
+    def start_and_wait(self, *commands, ranks=2, **popen):
+        """Starts ranks that sleep; answers mpirun, the launcher process and all processes of the ranks."""
+        process = self.start("-n", str(ranks), harness.RANK_PROGRAM, "init", "fence", f"orphan={self.path('orphan')}",
+                             *commands, f"pid={self.path('rank')}", "sleep=60", **popen)
+        ranks_found = self.wait_for_pids("rank", ranks)
+        orphans = self.wait_for_pids("orphan", ranks)
+        launcher = ranks_found[0][1]
+        return process, launcher, [pid for pid, _ in ranks_found] + [pid for pid, in orphans]
+
+    def test_orphans_end_with_the_job(self):
+        result = self.run_ranks(2, "init", "fence", f"orphan={self.path('orphan')}", "finalize")
+        self.assert_result(result, 0, err_lines=0)
+        self.assert_all_gone([pid for pid, in self.wait_for_pids("orphan", 2)], 0)
+        self.assertLess(result.seconds, harness.END_LIMIT)
+
+    def test_orphans_end_when_a_rank_dies(self):
+        process, _, pids = self.start_and_wait()
+        os.kill(pids[1], signal.SIGKILL)
+        result = self.finish(process)
+        self.assert_result(result, 128 + signal.SIGKILL, err_lines=1)
+        self.assertLess(result.seconds, harness.END_LIMIT)
+        self.assert_all_gone(pids, 0)
+
+    def test_each_rank_killed(self):
+        for rank in range(3):
+            with self.subTest(rank=rank):
+                for name in os.listdir(self.directory):
+                    if name != "tmp":
+                        os.unlink(self.path(name))
+                process, launcher, pids = self.start_and_wait(ranks=3)
+                os.kill(pids[rank], signal.SIGKILL)
+                self.assert_result(self.finish(process), 128 + signal.SIGKILL, err_lines=1)
+                self.assert_all_gone(pids + [launcher], 0)
+
+    def test_mpirun_killed(self):
+        process, launcher, pids = self.start_and_wait()
+        process.kill()
+        self.assert_all_gone(pids + [launcher])
+        _, err = process.communicate()
+        self.assertIn("was killed; ending all ranks", err)
+
+    def test_process_group_of_mpirun_killed(self):
+        process, launcher, pids = self.start_and_wait(start_new_session=True)
+        os.killpg(process.pid, signal.SIGKILL)
+        self.assert_all_gone(pids + [launcher])
+        process.communicate()
+
+    def test_launcher_process_killed(self):
+        process, launcher, pids = self.start_and_wait()
+        os.kill(launcher, signal.SIGKILL)
+        result = self.finish(process)
+        self.assert_result(result, 128 + signal.SIGKILL, err_lines=1)
+        self.assertIn("launcher process", result.err)
+        self.assert_all_gone(pids, 0)
+
+    def test_mpirun_killed_while_ranks_ignore_sigterm(self):
+        process, launcher, pids = self.start_and_wait("ignore=15")
+        process.kill()
+        self.assert_all_gone(pids + [launcher])
+        process.communicate()
+
+    def test_stopped_rank_is_ended(self):
+        process, _, pids = self.start_and_wait()
+        os.kill(pids[0], signal.SIGSTOP)
+        os.kill(pids[1], signal.SIGKILL)
+        self.assert_result(self.finish(process), 128 + signal.SIGKILL)
+        self.assert_all_gone(pids, 0)
+
+    def test_mpirun_killed_at_any_moment(self):
+        for delay in range(0, 30, 2):
+            process = self.start("-n", "4", harness.RANK_PROGRAM, "init", "fence", "sleep=60")
+            tree = [process.pid]
+            harness.wait_until(lambda: False, delay / 1000)
+            for pid in tree:
+                try:
+                    tree.extend(children_of(pid))
+                except (FileNotFoundError, ProcessLookupError):
+                    pass
+            process.kill()
+            process.communicate()
+            self.assert_all_gone(tree)
+
+    def test_segment_is_shared_and_has_no_name(self):
+        before = set(os.listdir("/dev/shm"))
+        result = self.run_ranks(3, "init", "segment=1048576", "finalize")
+        self.assert_result(result, 0, err_lines=0)
+        self.assertEqual(result.out, "segment ok\n" * 3)
+        self.assertEqual(set(os.listdir("/dev/shm")) - before, set())
+
+    def test_ranks_inherit_only_the_segment(self):
+        result = self.run_ranks(3, "fds", stdin=None)
+        self.assert_result(result, 0)
+        for line in result.lines():
+            self.assertRegex(line, r"^open 0,1,2,\d+$")
+
+    def test_silent_consumer_does_not_hold_the_end(self):
+        # Whoever reads our output has closed it; the ranks get SIGPIPE as they would without mpirun.
+        process = self.start("-n", "2", "sh", "-c", "yes", stderr=subprocess.DEVNULL)
+        process.stdout.read(10)
+        process.stdout.close()
+        self.assertEqual(process.wait(harness.END_LIMIT), 128 + signal.SIGPIPE)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exit status, and the one line that says what happened."""
+
+import os
+import signal
+import stat
+
+import harness
+
+
+class ExitStatus(harness.LaunchTest):
+    def test_success(self):
+        self.assert_result(self.run_ranks(4, "init", "fence", "finalize"), 0, err_lines=0)
+
+    def test_program_that_knows_no_pmix(self):
+        self.assert_result(self.run_words("-n", "3", "true"), 0, err_lines=0)
+
+    def test_status_before_finalize_ends_all(self):
+        result = self.run_ranks(3, "init", "fence", "1/exit=7", "sleep=60")
+        self.assert_result(result, 7, err_lines=1)
+        self.assertRegex(result.err, r"rank 1 on host \S+ exited with status 7 without having finalized; "
+                                     r"ending the other 2 ranks")
+        self.assertLess(result.seconds, harness.END_LIMIT)
+
+    def test_status_of_a_plain_program_ends_all(self):
+        result = self.run_words("-n", "2", "sh", "-c", "[ $PMIX_RANK = 0 ] && exit 3; sleep 60")
+        self.assert_result(result, 3, err_lines=1)
+        self.assertLess(result.seconds, harness.END_LIMIT)
+
+    def test_status_after_finalize_leaves_the_others_alone(self):
+        result = self.run_ranks(2, "init", "fence", "finalize", "1/exit=5", "sleep=0.5", "print=done")
+        self.assert_result(result, 5, err_lines=1)
+        self.assertEqual(result.out, "done\n")
+
+    def test_first_failure_counts(self):
+        result = self.run_ranks(3, "init", "finalize", "2/exit=4", "sleep=0.3", "1/exit=6")
+        self.assert_result(result, 4, err_lines=1)
+        self.assertIn("rank 2", result.err)
+
+    def test_signal(self):
+        for number in (signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT, signal.SIGTERM):
+            with self.subTest(number=number):
+                result = self.run_ranks(3, "init", "fence", f"2/signal={int(number)}", "sleep=60")
+                self.assert_result(result, 128 + number, err_lines=1)
+                self.assertRegex(result.err, rf"rank 2 on host \S+ was killed by {number.name} \(.*\), "
+                                             r"(no )?core dumped; ending the other 2 ranks")
+                self.assertLess(result.seconds, harness.END_LIMIT)
+
+    def test_the_cause_is_told_and_not_its_consequences(self):
+        # The others lose rank 2 in a fence and exit with a status of their own, perhaps before mpirun sees its death.
+        for number in (signal.SIGSEGV, signal.SIGKILL):
+            for _ in range(10):
+                result = self.run_ranks(3, "init", "fence", f"2/signal={int(number)}", "fence", "sleep=60")
+                self.assert_result(result, 128 + number, err_lines=1)
+                self.assertRegex(result.err, rf"mpirun: rank 2 on host \S+ was killed by {number.name}")
+
+    def test_missing_finalize(self):
+        result = self.run_ranks(2, "init", "fence", "0/exit=0", "sleep=60")
+        self.assert_result(result, 1, err_lines=1)
+        self.assertIn("rank 0", result.err)
+        self.assertIn("without having finalized", result.err)
+        self.assertLess(result.seconds, harness.END_LIMIT)
+
+    def test_missing_init(self):
+        for order in ("1/exit=0", "0/sleep=0.3"), ("1/sleep=0.3", "1/exit=0"):
+            with self.subTest(order=order):
+                result = self.run_ranks(2, *order, "init", "fence", "finalize")
+                self.assert_result(result, 1, err_lines=1)
+                self.assertRegex(result.err, "rank 1 .* without having initialized MPI")
+                self.assertLess(result.seconds, harness.END_LIMIT)
+
+    def test_finalize_and_init_again(self):
+        self.assert_result(self.run_ranks(2, "init", "fence", *["finalize", "init"] * 3, "finalize"), 0, err_lines=0)
+
+    def test_second_init_without_finalize(self):
+        result = self.run_ranks(1, "init", "finalize", "init", "exit=0")
+        self.assert_result(result, 1, err_lines=1)
+
+    def test_abort(self):
+        result = self.run_ranks(3, "init", "fence", "1/abort=9", "sleep=60")
+        self.assert_result(result, 9, err_lines=1)
+        self.assertRegex(result.err, r"rank 1 on host \S+ aborted the job with status 9: told to")
+        self.assertLess(result.seconds, harness.END_LIMIT)
+
+    def test_abort_with_status_zero_is_no_success(self):
+        self.assert_result(self.run_ranks(2, "init", "1/abort=0", "sleep=60"), 1, err_lines=1)
+
+    def test_ranks_that_ignore_sigterm_are_gone_in_time(self):
+        result = self.run_ranks(3, "ignore=15", "init", "fence", "1/abort=9", "sleep=60")
+        self.assert_result(result, 9, err_lines=1)
+        self.assertLess(result.seconds, harness.END_LIMIT)
+
+    def test_not_found(self):
+        result = self.run_words("-n", "2", "no-such-program")
+        self.assert_result(result, 127, err_lines=1)
+        self.assertIn("no-such-program", result.err)
+        self.assert_result(self.run_words("-n", "2", "/no/such/program"), 127, err_lines=1)
+        self.assert_result(self.run_words("-n", "1", "true", ":", "-n", "1", "./nothing"), 127, err_lines=1)
+
+    def test_not_executable(self):
+        file = self.path("data")
+        with open(file, "w", encoding="ascii") as out:
+            out.write("no program\n")
+        self.assert_result(self.run_words("-n", "2", file), 126, err_lines=1)
+        result = self.run_words("-n", "2", self.directory)
+        self.assert_result(result, 126, err_lines=1)
+        self.assertIn("directory", result.err)
+
+    def test_broken_executable(self):
+        file = self.path("broken")
+        with open(file, "wb") as out:
+            out.write(b"\x7fELF" + bytes(200))
+        os.chmod(file, stat.S_IRWXU)
+        self.assertEqual(self.run_words("-n", "2", file).status, 127 if os.path.exists("/bin/sh") else 126)
+
+    def test_script_without_interpreter_line(self):
+        file = self.path("script")
+        with open(file, "w", encoding="ascii") as out:
+            out.write("echo script $1\n")
+        os.chmod(file, stat.S_IRWXU)
+        result = self.run_words("-n", "2", file, "word")
+        self.assert_result(result, 0, err_lines=0)
+        self.assertEqual(result.out, "script word\n" * 2)
+
+    def test_missing_interpreter(self):
+        file = self.path("script")
+        with open(file, "w", encoding="ascii") as out:
+            out.write("#!/no/such/interpreter\n")
+        os.chmod(file, stat.S_IRWXU)
+        result = self.run_words("-n", "2", file)
+        self.assert_result(result, 127, err_lines=1)
+
+    def test_timeout(self):
+        for words, env in (("--timeout", "0.5"), None), ((), {"MPIEXEC_TIMEOUT": "0.5"}):
+            with self.subTest(words=words):
+                result = self.run_ranks(2, "init", "fence", "sleep=60", options=words, env=env)
+                self.assert_result(result, 124, err_lines=1)
+                self.assertIn("APPLICATION TIMED OUT, TIMEOUT = 0.5s", result.err)
+                self.assertLess(result.seconds, harness.END_LIMIT + 0.5)
+
+    def test_in_time(self):
+        self.assert_result(self.run_ranks(2, "init", "finalize", options=("--timeout", "30")), 0, err_lines=0)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Signals to mpirun: passed on once, a second one kills."""
+
+import os
+import signal
+import subprocess
+import time
+
+import harness
+
+
+class Signals(harness.LaunchTest):
+    def start_ranks(self, *commands, **popen):
+        process = self.start("-n", "2", harness.RANK_PROGRAM, *commands, "init", "fence", f"pid={self.path('rank')}",
+                             "sleep=60", "sleep=60", "sleep=60", "finalize", **popen)
+        pids = [pid for pid, _ in self.wait_for_pids("rank", 2)]
+        return process, pids
+
+    def test_passed_on(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number=number):
+                for rank in range(2):
+                    if os.path.exists(f"{self.path('rank')}.{rank}"):
+                        os.unlink(f"{self.path('rank')}.{rank}")
+                process, pids = self.start_ranks()
+                process.send_signal(number)
+                result = self.finish(process)
+                self.assert_result(result, 128 + number, err_lines=1)
+                self.assertIn(f"received {number.name}", result.err)
+                self.assertLess(result.seconds, harness.END_LIMIT)
+                self.assert_all_gone(pids, 0)
+
+    def test_ranks_may_end_in_their_own_way(self):
+        process = self.start("-n", "2", harness.RANK_PROGRAM, "end-at=15", f"pid={self.path('rank')}", "sleep=60")
+        self.wait_for_pids("rank", 2)
+        process.terminate()
+        result = self.finish(process)
+        self.assert_result(result, 0, err_lines=1)
+
+    def test_second_kills(self):
+        process, pids = self.start_ranks("catch=2")
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        result = self.finish(process)
+        self.assert_result(result, 128 + signal.SIGINT, err_lines=2)
+        self.assertEqual(result.out, "caught 02\n" * 2)
+        self.assertLess(result.seconds, harness.END_LIMIT)
+        self.assert_all_gone(pids, 0)
+
+    def test_user_signals(self):
+        process, _ = self.start_ranks("catch=10", "catch=12")
+        process.send_signal(signal.SIGUSR1)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGUSR2)
+        time.sleep(0.3)
+        process.terminate()
+        result = self.finish(process)
+        self.assertEqual(result.lines(), ["caught 10"] * 2 + ["caught 12"] * 2)
+
+    def test_terminal_interrupt_reaches_ranks_once(self):
+        # A terminal sends the signal to the whole process group of mpirun.
+        process, _ = self.start_ranks("catch=2", start_new_session=True)
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.3)
+        process.terminate()
+        result = self.finish(process)
+        self.assertEqual(result.out, "caught 02\n" * 2)
+
+    def test_stop_and_continue(self):
+        process, pids = self.start_ranks()
+        process.send_signal(signal.SIGTSTP)
+
+        def state(pid):
+            with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+                return stat.read().rpartition(")")[2].split()[0]
+
+        self.assertTrue(harness.wait_until(lambda: all(state(pid) == "T" for pid in pids + [process.pid])))
+        process.send_signal(signal.SIGCONT)
+        self.assertTrue(harness.wait_until(lambda: all(state(pid) == "S" for pid in pids + [process.pid])))
+        process.terminate()
+        self.finish(process)
+
+    def test_ignored_hangup_stays_ignored(self):
+        process = self.start("-n", "2", harness.RANK_PROGRAM, f"pid={self.path('rank')}", "sleep=0.7", "print=end",
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_for_pids("rank", 2)
+        process.send_signal(signal.SIGHUP)
+        result = self.finish(process)
+        self.assert_result(result, 0, err_lines=0)
+        self.assertEqual(result.out, "end\n" * 2)
+
+    def test_ranks_start_with_the_users_mask_and_dispositions(self):
+        def signal_lines(text):
+            # Signals 32 and 33 belong to the C library.
+            return {line[:6]: int(line[7:], 16) & 0x7fffffff for line in text.splitlines()
+                    if line.startswith(("SigBlk:", "SigIgn:", "SigCgt:"))}
+
+        result = self.run_words("-n", "1", "cat", "/proc/self/status")
+        self.assert_result(result, 0)
+        alone = subprocess.run(["cat", "/proc/self/status"], stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(signal_lines(result.out), signal_lines(alone.stdout))
+        self.assertEqual(len(signal_lines(result.out)), 3)
+
+
+if __name__ == "__main__":
+    harness.main()

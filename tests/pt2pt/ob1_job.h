@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/btl/self/module.h"
+#include "components/btl/sm/module.h"
+#include "components/pml/ob1/module.h"
+#include "core/memory/node_segment.h"
+#include "core/progress/progress.h"
+#include "core/progress/waiter.h"
+#include "tests/core_runtime/processes.h"
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <sys/mman.h>
+#include <thread>
+#include <vector>
+
+namespace patchbay {
+
+// Normally the instance's: here communicators belong to the test, and no request keeps one alive.
+void Communicator::destroy(Communicator*) noexcept {}
+
+} // namespace patchbay
+
+namespace patchbay::test {
+
+struct JobOptions {
+    int ranks = 2;
+    bool threaded = false;
+    btl::sm::Settings sm;
+    pml::ob1::Settings ob1;
+    unsigned seconds = 60;
+};
+
+// pml/ob1 over btl/self and btl/sm in one process of several, without launcher and bindings.
+class Ob1Rank {
+public:
+    Ob1Rank(int fd, int rank, const JobOptions& options)
+        : progress(options.threaded, WaitPolicy::make(std::chrono::microseconds(200), std::chrono::microseconds(100),
+                                                      true, options.ranks > int(std::thread::hardware_concurrency()))),
+          rank(rank), size(options.ranks) {
+        (void)register_all_cores_barrier();
+        auto attached = NodeSegment::attach_fd(fd, std::uint32_t(rank), std::uint32_t(size));
+        require(bool(attached), attached ? "" : attached.error().text);
+        node = std::move(*attached);
+        progress.set_doorbell(&node->own_control().bell);
+        std::vector<std::unique_ptr<btl::Module>> btls;
+        const ProcessId self{0, std::uint32_t(rank)};
+        btls.push_back(std::make_unique<btl::self::SelfModule>(self, 4096, 1 << 20));
+        if (size > 1) {
+            std::vector<std::uint32_t> ranks;
+            for (int i = 0; i < size; ++i) {
+                ranks.push_back(std::uint32_t(i));
+            }
+            auto sm = btl::sm::SmModule::create(*node, ranks, options.sm, decisions);
+            require(bool(sm), sm ? "" : sm.error().text);
+            btls.push_back(std::move(*sm));
+        }
+        pml = std::make_unique<pml::ob1::Ob1>(progress, self, std::move(btls), options.ob1);
+        group = Group::range({0, 0}, size, self);
+        world = make_comm(0);
+    }
+    ~Ob1Rank() {
+        pml->drain();
+        pml->remove_comm(*world);
+    }
+
+    std::unique_ptr<Communicator> make_comm(std::uint16_t index) {
+        auto comm = std::make_unique<Communicator>();
+        comm->set_predefined(0x101); // not counted by requests
+        comm->pml = pml.get();
+        comm->rank = rank;
+        comm->size = size;
+        comm->remote_size = size;
+        comm->index = index;
+        comm->group = group;
+        comm->remote_group = group;
+        require(pml->add_comm(*comm) == MPI_SUCCESS, "add_comm");
+        return comm;
+    }
+    void wait(Request* request) {
+        wait_until(progress, [request] { return request->is_complete(); });
+    }
+    // Every rank has called: a message to rank 0 and one back.
+    void barrier(int tag = -1000) {
+        const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
+        for (int peer = rank == 0 ? 1 : 0; peer < (rank == 0 ? size : 1); ++peer) {
+            pml->send(nullptr, 0, byte, peer, tag, pml::SendMode::standard, *world);
+            pml->recv(nullptr, 0, byte, peer, tag, *world, nullptr);
+        }
+    }
+    static void require(bool fine, const std::string& what) {
+        if (!fine) {
+            std::fprintf(stderr, "%s\n", what.c_str());
+            _exit(99);
+        }
+    }
+
+    DecisionLog decisions;
+    Progress progress;
+    const int rank;
+    const int size;
+    std::unique_ptr<NodeSegment> node;
+    std::unique_ptr<pml::ob1::Ob1> pml;
+    Ref<Group> group;
+    std::unique_ptr<Communicator> world;
+};
+
+inline bool run_job(const JobOptions& options, const std::function<bool(Ob1Rank&)>& body) {
+    const int fd = memfd_create("ob1_test", MFD_CLOEXEC);
+    const bool good = run_processes(options.ranks, options.seconds, [&](int rank) {
+        Ob1Rank self(fd, rank, options);
+        return body(self);
+    });
+    close(fd);
+    return good;
+}
+
+} // namespace patchbay::test

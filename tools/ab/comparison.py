@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What patchbay-ab computes from samples: medians, ratios, intervals, verdicts."""
+import random
+import statistics
+
+
+def bootstrap_ratio(a, b, rounds=2000, seed=1):
+    """95 % interval of median(b) / median(a); a[i] and b[i] come from the same block and are drawn together."""
+    if len(a) != len(b) or not a:
+        raise ValueError("the two variants need the same number of samples, one per block")
+    generator = random.Random(seed)
+    blocks = range(len(a))
+    ratios = []
+    for _ in range(rounds):
+        drawn = generator.choices(blocks, k=len(a))
+        below = statistics.median(a[i] for i in drawn)
+        above = statistics.median(b[i] for i in drawn)
+        if below > 0:
+            ratios.append(above / below)
+    if not ratios:
+        return None
+    ratios.sort()
+    return ratios[int(0.025 * len(ratios))], ratios[min(len(ratios) - 1, int(0.975 * len(ratios)))]
+
+
+def verdict(interval, better, name):
+    """In words: what the interval of (name / first) says."""
+    if interval is None:
+        return "no ratio: the first variant measured 0"
+    low, high = interval
+    if low <= 1 <= high:
+        return "no difference shown"
+    gain = (high < 1) == (better == "lower")
+    return f"{name} is {'better' if gain else 'worse'}"
+
+
+def compare(samples, baseline, names):
+    """samples[metric] = {"unit", "better", "values": {variant: [one per block]}} -> rows for a table or JSON."""
+    rows = []
+    for metric, data in samples.items():
+        base = data["values"].get(baseline)
+        for name in names:
+            values = data["values"].get(name)
+            if not values:
+                continue
+            row = {"metric": metric, "unit": data["unit"], "better": data["better"], "variant": name,
+                   "median": statistics.median(values), "min": min(values), "max": max(values), "runs": len(values)}
+            if name != baseline and base and len(base) == len(values):
+                middle = statistics.median(base)
+                row["ratio"] = row["median"] / middle if middle > 0 else None
+                row["interval"] = bootstrap_ratio(base, values)
+                row["verdict"] = verdict(row["interval"], data["better"], name)
+            rows.append(row)
+    return rows
+
+
+def table(rows, baseline):
+    """Rows as aligned text."""
+    lines = [f"{'metric':24} {'variant':12} {'median':>12} {'unit':4} {'min':>12} {'max':>12} "
+             f"{'ratio to ' + baseline:>14} {'95 % interval':>17}  verdict"]
+    for row in rows:
+        ratio = f"{row['ratio']:.3f}" if row.get("ratio") is not None else ""
+        interval = "{:.3f} .. {:.3f}".format(*row["interval"]) if row.get("interval") else ""
+        lines.append(f"{row['metric']:24} {row['variant']:12} {row['median']:12.5g} {row['unit']:4} "
+                     f"{row['min']:12.5g} {row['max']:12.5g} {ratio:>14} {interval:>17}  {row.get('verdict', '')}".rstrip())
+    return "\n".join(lines)

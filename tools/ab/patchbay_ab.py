@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs one program under several settings, or several MPI libraries, in alternation and compares the results.
+
+Each block runs every variant once, in random order, so that whatever else the machine does hits all of them alike.
+A program may be a source file (.c, .cpp): it is then built with each library's own compiler wrapper, which is the only
+way to compare with another MPI. Metrics are read from lines of its output,
+
+    METRIC <name> <value> <unit> <lower|higher>
+
+as the programs in share/patchbay/bench print them. Of a program that prints none, wall time, CPU time and the memory of
+its largest process are compared."""
+import argparse
+import json
+import os
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+PREFIX = os.environ.get("PATCHBAY_PREFIX", os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(PREFIX, "share", "patchbay", "ab")]
+import comparison  # noqa: E402  (found through the line above)
+
+SOURCES = {".c": "cc", ".cpp": "cxx", ".cc": "cxx", ".cxx": "cxx"}
+
+
+class Problem(Exception):
+    """Something the user can mend; its text says how."""
+
+
+class Patchbay:
+    """Our own launcher and wrappers, of this prefix, with a set of parameters."""
+
+    def __init__(self, name, parameters):
+        self.name = name
+        self.parameters = parameters
+        self.library = "patchbay"
+
+    def compiler(self, language):
+        return os.path.join(PREFIX, "bin", {"cc": "mpicc", "cxx": "mpicxx"}[language])
+
+    def command(self, ranks, program):
+        command = [os.path.join(PREFIX, "bin", "mpirun"), "-n", str(ranks)]
+        for key, value in self.parameters:
+            command += ["--mca", key, value]
+        return command + program
+
+    def environment(self):
+        return dict(os.environ)
+
+
+class Peer:
+    """Another MPI as the distribution installs it."""
+
+    def __init__(self, library):
+        self.name = self.library = library
+
+    def compiler(self, language):
+        return shutil.which({"cc": "mpicc.", "cxx": "mpicxx."}[language] + self.library)
+
+    def command(self, ranks, program):
+        launcher = shutil.which("mpirun." + self.library)
+        if launcher is None or self.compiler("cc") is None:
+            package = {"openmpi": "openmpi-bin libopenmpi-dev", "mpich": "mpich libmpich-dev"}[self.library]
+            raise Problem(f"--peer {self.library}: its mpirun or mpicc is not installed: apt-get install {package}")
+        bind = ranks <= len(os.sched_getaffinity(0))
+        if self.library == "openmpi":
+            options = ["--oversubscribe", "--bind-to", "core" if bind else "none"]
+        else:
+            options = ["-bind-to", "core"] if bind else []
+        return [launcher, "-n", str(ranks)] + options + program
+
+    def environment(self):
+        return dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+
+def parse_settings(text):
+    """'key=value key2=value2' -> pairs; quotes as in the shell, so that a value may hold blanks."""
+    pairs = []
+    for word in shlex.split(text):
+        key, sign, value = word.partition("=")
+        if not sign or not key:
+            raise Problem(f"'{word}' is not of the form parameter=value")
+        pairs.append((key, value))
+    return pairs
+
+
+def build(program, variants, folder, flags):
+    """What to run per variant: the program itself, or the binary made of the source by the variant's library."""
+    language = SOURCES.get(os.path.splitext(program[0])[1])
+    if language is None:
+        if any(isinstance(variant, Peer) for variant in variants):
+            raise Problem(f"--peer needs the source: {program[0]} was built with one MPI and runs with that one only; "
+                          "name its .c or .cpp file instead")
+        return {variant.name: program for variant in variants}
+    if not os.path.exists(program[0]):
+        raise Problem(f"{program[0]}: no such source file")
+    commands = {}
+    built = {}
+    for variant in variants:
+        if variant.library not in built:
+            binary = os.path.join(folder, variant.library)
+            compiler = variant.compiler(language)
+            if compiler is None or not os.path.exists(compiler):
+                variant.command(1, [])  # a peer says what to install
+                raise Problem(f"{compiler}: no such compiler wrapper: is {PREFIX} an installed Patchbay?")
+            command = [compiler, "-O2", *flags, program[0], "-o", binary]
+            result = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+            if result.returncode != 0:
+                raise Problem(f"{shlex.join(command)} failed:\n{result.stderr.rstrip()}")
+            built[variant.library] = binary
+        commands[variant.name] = [built[variant.library]] + program[1:]
+    return commands
+
+
+def run_once(variant, ranks, program, limit):
+    """One run: its metrics, name -> (value, unit, better)."""
+    command = variant.command(ranks, program)
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        start = time.monotonic()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
+                                   env=variant.environment(), start_new_session=True)
+        usage, status = wait_with_usage(process, start + limit)
+        wall = time.monotonic() - start
+        output.seek(0)
+        errors.seek(0)
+        if status != 0:
+            tail = (errors.read() + output.read())[-1500:].rstrip()
+            why = f"did not end within {limit} s (--limit)" if status is None else f"ended with status {status}"
+            raise Problem(f"{variant.name}: {shlex.join(command)} {why}\n{tail}")
+        metrics = {}
+        for line in output:
+            words = line.split()
+            if len(words) == 5 and words[0] == "METRIC" and words[4] in ("lower", "higher"):
+                metrics[words[1]] = (float(words[2]), words[3], words[4])
+    system = {"wall": (wall, "s", "lower"), "cpu": (usage.ru_utime + usage.ru_stime, "s", "lower"),
+              "peak_memory": (usage.ru_maxrss / 1024, "MiB", "lower")}
+    return metrics, system
+
+
+def wait_with_usage(process, deadline):
+    """The launcher's resource usage with that of all it waited for, and its status (None: it had to be ended)."""
+    while time.monotonic() < deadline:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage, process.returncode
+        time.sleep(0.0005)
+    os.killpg(process.pid, 9)
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = -9
+    return usage, None
+
+
+def show_progress(text):
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\033[K" + text)
+        sys.stderr.flush()
+
+
+def measure(variants, commands, options):
+    """All blocks; samples per metric and variant, in block order."""
+    generator = random.Random(options.seed)
+    samples = {}
+    total = options.warm_up + options.blocks
+    started = time.monotonic()
+    for block in range(total):
+        order = generator.sample(variants, len(variants))
+        for variant in order:
+            phase = "warm-up" if block < options.warm_up else f"block {block - options.warm_up + 1}/{options.blocks}"
+            show_progress(f"{phase}: {variant.name}  ({time.monotonic() - started:.0f} s so far)")
+            metrics, system = run_once(variant, options.ranks, commands[variant.name], options.limit)
+            if block < options.warm_up:
+                continue
+            if options.system or not metrics:
+                metrics = {**metrics, **system}
+            for name, (value, unit, better) in metrics.items():
+                data = samples.setdefault(name, {"unit": unit, "better": better, "values": {}})
+                data["values"].setdefault(variant.name, []).append(value)
+    show_progress("")
+    return samples
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog="patchbay-ab", formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__,
+        epilog="example: patchbay-ab --a btl_sm_single_copy=cma --b btl_sm_single_copy=none --peer openmpi "
+               "-n 2 -- pingpong.c")
+    parser.add_argument("--a", metavar="'K=V ...'", default="", help="parameters of the first variant, the baseline")
+    parser.add_argument("--b", metavar="'K=V ...'", help="parameters of the second variant")
+    parser.add_argument("--variant", metavar="NAME:'K=V ...'", action="append", default=[], help="one more variant")
+    parser.add_argument("--peer", choices=["openmpi", "mpich"], action="append", default=[],
+                        help="compare with this MPI: the same source built with its mpicc and run by its mpirun")
+    parser.add_argument("-n", dest="ranks", type=int, default=2, help="number of ranks (2)")
+    parser.add_argument("--blocks", type=int, default=7, help="runs of each variant (7)")
+    parser.add_argument("--warm-up", type=int, default=1, help="blocks that do not count (1)")
+    parser.add_argument("--limit", type=float, default=120, help="seconds that one run may take (120)")
+    parser.add_argument("--seed", type=int, default=None, help="of the random order (random, and stated)")
+    parser.add_argument("--system", action="store_true", help="wall, CPU and memory too when there are METRIC lines")
+    parser.add_argument("--cflags", default="", help="more compiler options when the program is a source file")
+    parser.add_argument("--json", metavar="FILE", help="also write everything there (- for standard output)")
+    parser.add_argument("program", nargs="+", metavar="-- PROGRAM", help="binary or source file, and its arguments")
+    options = parser.parse_args(arguments)
+    if options.blocks < 1 or options.warm_up < 0 or options.ranks < 1:
+        parser.error("--blocks and -n must be at least 1, --warm-up at least 0")
+    if options.seed is None:
+        options.seed = random.SystemRandom().randrange(10**6)
+    return options
+
+
+def make_variants(options):
+    variants = [Patchbay("a", parse_settings(options.a))]
+    if options.b is not None:
+        variants.append(Patchbay("b", parse_settings(options.b)))
+    for text in options.variant:
+        name, _, settings = text.partition(":")
+        variants.append(Patchbay(name, parse_settings(settings)))
+    variants += [Peer(library) for library in dict.fromkeys(options.peer)]
+    names = [variant.name for variant in variants]
+    if len(set(names)) != len(names):
+        raise Problem("two variants have the same name: " + ", ".join(names))
+    if len(variants) < 2:
+        raise Problem("nothing to compare: give --b, --variant or --peer")
+    return variants
+
+
+def main(arguments):
+    options = parse_arguments(arguments)
+    try:
+        variants = make_variants(options)
+        with tempfile.TemporaryDirectory(prefix="patchbay-ab-") as folder:
+            commands = build(options.program, variants, folder, shlex.split(options.cflags))
+            samples = measure(variants, commands, options)
+    except Problem as problem:
+        show_progress("")
+        print(f"patchbay-ab: {problem}", file=sys.stderr)
+        return 1
+    rows = comparison.compare(samples, variants[0].name, [variant.name for variant in variants])
+    if options.json != "-":
+        for variant in variants:
+            settings = " ".join(f"{key}={value}" for key, value in getattr(variant, "parameters", []))
+            print(f"{variant.name}: {variant.library} {settings}".rstrip())
+        print(f"{options.ranks} ranks, {options.blocks} blocks, seed {options.seed}\n")
+        print(comparison.table(rows, variants[0].name))
+    if options.json:
+        result = {"program": options.program, "ranks": options.ranks, "blocks": options.blocks, "seed": options.seed,
+                  "rows": rows, "samples": samples}
+        if options.json == "-":
+            json.dump(result, sys.stdout, indent=1)
+            print()
+        else:
+            with open(options.json, "w", encoding="utf-8") as file:
+                json.dump(result, file, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/result.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace patchbay::info {
+
+// What the user wants to see. Nothing asked for: versions and components.
+struct Options {
+    // Parameters of a framework or group, or of one of its components only (empty: all of it). "all" is every one.
+    struct Scope {
+        std::string group;
+        std::string component;
+    };
+    std::vector<Scope> params;
+    std::vector<std::pair<std::string, std::string>> mca; // parameters to look with, as mpirun would set them
+    bool components = false;
+    bool names = false;
+    bool unimplemented = false;
+    bool explain = false;
+    bool json = false;
+    bool version = false;
+    bool help = false;
+
+    bool nothing_chosen() const noexcept {
+        return params.empty() && !components && !names && !unimplemented && !explain;
+    }
+};
+
+// Errc::invalid: what is wrong with the command line, with the nearest option.
+Result<Options> parse_options(const std::vector<std::string>& words);
+
+std::string help_text();
+
+} // namespace patchbay::info

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// patchbay-info: what this installation consists of, how it is set up, and what it would choose here.
+#include "core/base/strings.h"
+#include "core/core.h"
+#include "core/param/sources.h"
+#include "mpi/api/unimplemented.h"
+#include "mpi/instance/library.h"
+#include "tools/info/catalogue.h"
+#include "tools/info/explanation.h"
+#include "tools/info/options.h"
+#include "tools/info/report.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+namespace {
+
+using namespace patchbay;
+using namespace patchbay::info;
+
+constexpr int exit_failure = 1;
+
+int complain(const std::string& text) {
+    std::fprintf(stderr, "patchbay-info: %s\n", text.c_str());
+    return exit_failure;
+}
+
+// The way in which mpirun hands on its --mca, so that every later look finds them with their true origin.
+void set_parameters(const std::vector<std::pair<std::string, std::string>>& parameters) {
+    if (parameters.empty()) {
+        return;
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, value] : parameters) {
+        ::setenv((std::string(param_env_prefix) + name).c_str(), value.c_str(), 1);
+        names.push_back(name);
+    }
+    ::setenv(std::string(param_cmdline_env).c_str(), join(names, ",").c_str(), 1);
+}
+
+Result<std::vector<const Param*>> wanted_params(const Catalogue& catalogue, const Options& options) {
+    std::vector<const Param*> result;
+    for (const Options::Scope& scope : options.params) {
+        auto params = catalogue.params(scope);
+        if (!params) {
+            return params.error();
+        }
+        result.insert(result.end(), params->begin(), params->end());
+    }
+    return options.params.empty() ? catalogue.all_params() : result;
+}
+
+std::string unimplemented_text() {
+    std::string text;
+    for (const char* name : api::unimplemented_functions()) {
+        text += std::string(name) + "\n";
+    }
+    return text;
+}
+
+struct Findings {
+    Versions versions;
+    std::vector<ComponentEntry> components;
+    std::vector<const Param*> params;
+    std::optional<Explanation> explanation;
+};
+
+std::string json_report(const Options& options, const Findings& found) {
+    const bool all = options.nothing_chosen();
+    JsonSections sections;
+    sections.versions = all || options.components ? &found.versions : nullptr;
+    sections.components = all || options.components ? &found.components : nullptr;
+    sections.params = all || options.names || !options.params.empty() ? &found.params : nullptr;
+    sections.unimplemented = all || options.unimplemented;
+    sections.explanation = found.explanation ? &*found.explanation : nullptr;
+    return json_of(sections);
+}
+
+std::string text_report(const Options& options, const Findings& found) {
+    std::vector<std::string> sections;
+    if (options.components || options.nothing_chosen()) {
+        sections.push_back(text_of(found.versions));
+        sections.push_back(text_of(found.components));
+    }
+    if (!options.params.empty()) {
+        sections.push_back(text_of(found.params));
+    }
+    if (options.names) {
+        sections.push_back(names_of(found.params));
+    }
+    if (options.unimplemented) {
+        sections.push_back(unimplemented_text());
+    }
+    if (found.explanation) {
+        sections.push_back(found.explanation->text);
+    }
+    return join(sections, "\n");
+}
+
+int run(const Options& options) {
+    set_parameters(options.mca);
+    const auto lease = library().acquire_core();
+    if (!lease) {
+        return complain(lease.error().text);
+    }
+    Core& core = *library().core();
+    Catalogue catalogue(core);
+    int status = EXIT_SUCCESS;
+    for (const Status& read : {catalogue.read(), core.report_unknown_params()}) {
+        if (!read) {
+            status = complain(read.error().text);
+        }
+    }
+    const auto params = wanted_params(catalogue, options);
+    if (!params) {
+        return complain(params.error().text);
+    }
+    Findings found{catalogue.versions(), catalogue.components(), params.value(), std::nullopt};
+    if (options.explain) {
+        found.explanation = explain();
+        if (!found.explanation->failure.empty()) {
+            status = complain(found.explanation->failure);
+        }
+    }
+    const std::string text = options.json ? json_report(options, found) : text_report(options, found);
+    std::fputs(text.c_str(), stdout);
+    return std::fflush(stdout) == 0 ? status : complain("cannot write the output");
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const auto options = parse_options({argv + 1, argv + argc});
+    if (!options) {
+        return complain(options.error().text);
+    }
+    if (options.value().help) {
+        std::fputs(help_text().c_str(), stdout);
+        return EXIT_SUCCESS;
+    }
+    if (options.value().version) {
+        std::puts(library_version().c_str());
+        return EXIT_SUCCESS;
+    }
+    return run(options.value());
+}

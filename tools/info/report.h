@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "tools/info/catalogue.h"
+#include "tools/info/explanation.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace patchbay::info {
+
+// For people: aligned tables.
+std::string text_of(const Versions& versions);
+std::string text_of(const std::vector<ComponentEntry>& components);
+std::string text_of(const std::vector<const Param*>& params);
+std::string names_of(const std::vector<const Param*>& params);
+
+// For programs. Each section is there when its pointer is; docs/parameters.md has the keys.
+struct JsonSections {
+    const Versions* versions = nullptr;
+    const std::vector<ComponentEntry>* components = nullptr;
+    const std::vector<const Param*>* params = nullptr;
+    const Explanation* explanation = nullptr;
+    bool unimplemented = false;
+};
+std::string json_of(const JsonSections& sections);
+
+} // namespace patchbay::info

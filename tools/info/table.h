@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <string>
+#include <vector>
+
+namespace patchbay::info {
+
+// Rows under a head, every column as wide as its widest cell. A note stands indented on its own lines below its row.
+class Table {
+public:
+    explicit Table(std::vector<std::string> head) : _rows{{std::move(head), {}}} {}
+
+    void add(std::vector<std::string> cells, std::string note = {}) {
+        _rows.push_back({std::move(cells), std::move(note)});
+    }
+    std::string text() const;
+
+private:
+    struct Row {
+        std::vector<std::string> cells;
+        std::string note;
+    };
+    std::vector<Row> _rows; // the first is the head
+};
+
+// Breaks a text between words so that no line is longer than `width`; every line begins with `indent`.
+std::string wrap(const std::string& text, const std::string& indent, std::size_t width);
+
+} // namespace patchbay::info

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/base/strings.h"
+#include "tools/info/report.h"
+#include "tools/info/table.h"
+
+namespace patchbay::info {
+
+namespace {
+
+std::string shown(const std::string& value) {
+    return value.empty() ? "(empty)" : value;
+}
+
+} // namespace
+
+std::string text_of(const Versions& versions) {
+    Table table({"what", "version"});
+    table.add({"Patchbay MPI", versions.library});
+    table.add({"MPI standard", versions.standard});
+    table.add({"MPI ABI", versions.abi});
+    table.add({"core ABI", std::to_string(versions.core_abi)});
+    table.add({"toolchain", versions.toolchain});
+    for (const auto& [name, version] : versions.frameworks) {
+        table.add({"framework " + name, std::to_string(version)});
+    }
+    table.add({"installed in", versions.prefix});
+    return table.text();
+}
+
+std::string text_of(const std::vector<ComponentEntry>& components) {
+    Table table({"framework", "component", "version", "status", "what it does", "file"});
+    for (const ComponentEntry& entry : components) {
+        table.add({entry.framework, entry.name, entry.version.empty() ? "-" : entry.version, to_string(entry.fitness),
+                   entry.summary.empty() ? "-" : entry.summary, entry.file},
+                  entry.reason);
+    }
+    return components.empty() ? "no components are installed\n" : table.text();
+}
+
+std::string text_of(const std::vector<const Param*>& params) {
+    Table table({"parameter", "type", "value", "default", "set by"});
+    for (const Param* param : params) {
+        const std::string choices = param->choices().empty() ? "" : " (" + join(param->choices(), ", ") + ")";
+        table.add({param->name(), to_string(param->type()), shown(param->text()), shown(param->default_text()),
+                   param->origin()},
+                  param->help() + choices);
+    }
+    return params.empty() ? "no parameters\n" : table.text();
+}
+
+std::string names_of(const std::vector<const Param*>& params) {
+    std::string text;
+    for (const Param* param : params) {
+        text += param->name() + "\n";
+    }
+    return text;
+}
+
+} // namespace patchbay::info
