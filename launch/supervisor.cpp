@@ -110,9 +110,7 @@ void Supervisor::blame(Failure failure) {
     if (is_first || failure.cause < _failure->cause) {
         _failure = std::move(failure);
     }
-    if (_running == 0) {
-        settle();
-    } else if (is_first) {
+    if (is_first) {
         _loop.after(settle_time, [this] { settle(); });
     }
 }
@@ -173,6 +171,9 @@ void Supervisor::kill_all() {
 void Supervisor::look_for_leftovers() {
     if (!_all_started || _running > 0 || _nothing_left) {
         return;
+    }
+    if (_failure) {
+        settle(); // there is nobody left who could tell more
     }
     if (has_children()) {
         end_all(); // a rank has left something behind

@@ -81,6 +81,10 @@ Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const
     return request;
 }
 
+bool GroupRequest::done() const noexcept {
+    return _state->done.load(std::memory_order_acquire);
+}
+
 Result<std::uint64_t> GroupRequest::id() const {
     switch (_state->code) {
     case PMIX_SUCCESS: return _state->id;

@@ -63,7 +63,7 @@ private:
 // A group under construction, to be polled like a fence.
 class GroupRequest {
 public:
-    bool done() const noexcept { return _state->done.load(std::memory_order_acquire); }
+    bool done() const noexcept;
     // Only once done() is true: the group's identifier (PGCID), which no other group of this job ever has.
     // peer_failed: a member has died.
     Result<std::uint64_t> id() const;

@@ -7,6 +7,7 @@
 #include "mpi/instance/construction_tags.h"
 #include "mpi/instance/hints.h"
 #include "mpi/instance/instance.h"
+#include "mpi/instance/send_buffer.h"
 #include "mpi/instance/split.h"
 
 namespace patchbay {
@@ -110,6 +111,10 @@ int split_by_color(Communicator& parent, std::int64_t color, int key, const Info
 int free_communicator(Communicator& comm) noexcept {
     const int code = comm.attributes.erase_all(AttributeOwner::communicator, to_handle(&comm));
     if (code == MPI_SUCCESS) {
+        if (comm.send_buffer != nullptr) { // as if detached
+            comm.send_buffer->flush();
+            comm.send_buffer.reset();
+        }
         Ref<Communicator>::adopt(&comm).reset();
     }
     return code;

@@ -16,6 +16,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class ConstructionQueue;
 class HwResources;
+class SendBuffer;
 
 // The library at work in this process: the core, the frameworks in use and the chosen modules. It exists while
 // anybody holds a lease (mpi/instance/library.h): the world model takes one between MPI_Init and MPI_Finalize, each
@@ -48,6 +49,8 @@ public:
     ConstructionQueue& constructions() noexcept { return *_constructions; }
     // What hardware this process runs on; found out on first use.
     HwResources& hw_resources() noexcept { return *_hw_resources; }
+    // What MPI_Buffer_attach attached (mpi/instance/send_buffer.h); null: nothing.
+    std::shared_ptr<SendBuffer>& send_buffer() noexcept { return _send_buffer; }
     ProcessId self() const noexcept { return _self; }
     // MPI_THREAD_SINGLE .. MPI_THREAD_MULTIPLE: what the chosen components give, at most what was asked for.
     int thread_level() const noexcept { return _thread_level; }
@@ -64,6 +67,7 @@ private:
     cid::IndexTable _communicators;
     std::unique_ptr<ConstructionQueue> _constructions;
     std::unique_ptr<HwResources> _hw_resources;
+    std::shared_ptr<SendBuffer> _send_buffer;
     ProcessId _self;
 };
 

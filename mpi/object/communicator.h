@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -23,6 +24,7 @@ namespace cid {
 class Name;
 }
 class Instance;
+class SendBuffer;
 
 // A communicator: who takes part, its local index (CID), and the modules that serve it. It knows no protocol: what a
 // module keeps for it hangs on a pointer the module owns. Built and torn down by mpi/instance/communicators.h. Whoever
@@ -55,7 +57,7 @@ public:
     Ref<Errhandler> errhandler;
     std::string name;
     void* topology = nullptr; // of a later issue: owned by the topology room
-    void* send_buffer = nullptr; // MPI_Comm_attach_buffer: a SendBuffer, or nullptr
+    std::shared_ptr<SendBuffer> send_buffer; // MPI_Comm_attach_buffer (mpi/instance/send_buffer.h); null: none
     // How many communicators have been made from this one by calls of all members: tells their messages apart.
     std::atomic<std::uint32_t> constructions{0};
 

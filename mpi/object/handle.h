@@ -86,7 +86,10 @@ inline T* to_object(typename HandleTraits<T>::handle_type handle) noexcept {
 
 template <class T>
 inline typename HandleTraits<T>::handle_type to_handle(const T* object) noexcept {
-    return reinterpret_cast<typename HandleTraits<T>::handle_type>(object->handle_value());
+    // Not the address of the base: a noun with virtual functions does not begin with it.
+    const std::uintptr_t predefined = object->predefined_handle();
+    return reinterpret_cast<typename HandleTraits<T>::handle_type>(
+        predefined != 0 ? predefined : reinterpret_cast<std::uintptr_t>(object));
 }
 
 // As to_object, and nullptr for a handle whose object is dead or of another kind. For argument checking; a wild

@@ -41,9 +41,8 @@ public:
 
     bool is_predefined() const noexcept { return _predefined != 0; }
     void set_predefined(std::uintptr_t handle) noexcept { _predefined = handle; }
-    std::uintptr_t handle_value() const noexcept {
-        return _predefined != 0 ? _predefined : reinterpret_cast<std::uintptr_t>(this);
-    }
+    // The predefined handle's value; 0: the handle is the address of the most derived noun (to_handle knows its type).
+    std::uintptr_t predefined_handle() const noexcept { return _predefined; }
 
 protected:
     ~Object() { _kind = ObjectKind::dead; }

@@ -41,7 +41,7 @@ Sample TypeMaker::contiguous(const Sample& old) {
     const MPI_Count count = number(0, 6);
     Sample made;
     append_row(made.map, old.map, 0, count);
-    made.type = create((MPI_COMBINER_CONTIGUOUS, {count}, {old.type}));
+    made.type = create(MPI_COMBINER_CONTIGUOUS, {count}, {old.type});
     return made;
 }
 
@@ -55,7 +55,7 @@ Sample TypeMaker::vector(const Sample& old, bool in_bytes) {
         append_row(made.map, old.map, i * bytes, length);
     }
     const int combiner = in_bytes ? MPI_COMBINER_HVECTOR : MPI_COMBINER_VECTOR;
-    made.type = create((combiner, {count, length, stride}, {old.type}));
+    made.type = create(combiner, {count, length, stride}, {old.type});
     return made;
 }
 
@@ -79,7 +79,7 @@ Sample TypeMaker::indexed(const Sample& old, bool in_bytes, bool same_length) {
     counts.insert(counts.end(), displacements.begin(), displacements.end());
     const int combiner = same_length ? (in_bytes ? MPI_COMBINER_HINDEXED_BLOCK : MPI_COMBINER_INDEXED_BLOCK)
                                      : (in_bytes ? MPI_COMBINER_HINDEXED : MPI_COMBINER_INDEXED);
-    made.type = create((combiner, std::move(counts), {old.type}));
+    made.type = create(combiner, std::move(counts), {old.type});
     return made;
 }
 
@@ -102,7 +102,7 @@ Sample TypeMaker::structure(int depth) {
     std::vector<MPI_Count> counts{count};
     counts.insert(counts.end(), lengths.begin(), lengths.end());
     counts.insert(counts.end(), displacements.begin(), displacements.end());
-    made.type = create((MPI_COMBINER_STRUCT, std::move(counts), std::move(types)));
+    made.type = create(MPI_COMBINER_STRUCT, std::move(counts), std::move(types));
     return made;
 }
 
@@ -111,12 +111,12 @@ Sample TypeMaker::resized(const Sample& old) {
     const MPI_Aint extent = number(0, 5) == 0 ? -number(1, 40) : number(0, 10) * 8;
     Sample made{{}, old.map};
     made.map.set_bounds(lower, lower + extent);
-    made.type = create((MPI_COMBINER_RESIZED, {lower, extent}, {old.type}));
+    made.type = create(MPI_COMBINER_RESIZED, {lower, extent}, {old.type});
     return made;
 }
 
 Sample TypeMaker::renamed(const Sample& old) {
-    return {create((MPI_COMBINER_DUP, {}, {old.type})), old.map};
+    return {create(MPI_COMBINER_DUP, {}, {old.type}), old.map};
 }
 
 Sample TypeMaker::subarray(const Sample& old) {

@@ -94,6 +94,13 @@ class CommandLine(harness.LaunchTest):
         self.assertIn("PMIX_MCA_kept=1\n", result.out)
         self.assertNotIn("fd=77", result.out)
 
+    def test_mpirun_started_by_a_rank(self):
+        # Each rank starts a job of its own; none of them is taken for the outer one's.
+        inner = f"{harness.MPIRUN} -n 2 {harness.RANK_PROGRAM} init job finalize"
+        result = self.run_words("-n", "2", "sh", "-c", f"{harness.RANK_PROGRAM} init fence finalize; {inner}")
+        self.assert_result(result, 0, err_lines=0)
+        self.assertEqual([line[:11] for line in result.lines()], ["rank 0 of 2"] * 2 + ["rank 1 of 2"] * 2)
+
     def test_launchers_own_settings_stay_its_own(self):
         self.assertNotIn("HWLOC", self.run_words("-n", "1", "env").out)
 

@@ -3,6 +3,7 @@
 """Exit status, and the one line that says what happened."""
 
 import os
+import resource
 import signal
 import stat
 
@@ -47,6 +48,19 @@ class ExitStatus(harness.LaunchTest):
                                              r"(no )?core dumped; ending the other 2 ranks")
                 self.assertLess(result.seconds, harness.END_LIMIT)
 
+    def test_core_file_is_mentioned(self):
+        if resource.getrlimit(resource.RLIMIT_CORE)[1] == 0:
+            self.skipTest("core files are forbidden here")
+        if harness.read("/proc/sys/kernel/core_pattern").startswith(("|", "/")):
+            self.skipTest("core files do not go to the working directory here")
+        for limit, text in (0, ", no core dumped"), (1 << 26, ", core dumped"):
+            def set_limit(limit=limit):
+                resource.setrlimit(resource.RLIMIT_CORE, (limit, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+            result = self.run_ranks(1, f"signal={int(signal.SIGQUIT)}", options=("--wdir", self.directory),
+                                    preexec_fn=set_limit)
+            self.assert_result(result, 128 + signal.SIGQUIT, err_lines=1)
+            self.assertIn(text, result.err)
+
     def test_the_cause_is_told_and_not_its_consequences(self):
         # The others lose rank 2 in a fence and exit with a status of their own, perhaps before mpirun sees its death.
         for number in (signal.SIGSEGV, signal.SIGKILL):
@@ -72,6 +86,12 @@ class ExitStatus(harness.LaunchTest):
 
     def test_finalize_and_init_again(self):
         self.assert_result(self.run_ranks(2, "init", "fence", *["finalize", "init"] * 3, "finalize"), 0, err_lines=0)
+
+    def test_failure_just_before_the_others_end_well(self):
+        for _ in range(10):
+            result = self.run_ranks(3, "init", "fence", "1/exit=7", "finalize")
+            self.assert_result(result, 7, err_lines=1)
+            self.assertIn("rank 1", result.err)
 
     def test_second_init_without_finalize(self):
         result = self.run_ranks(1, "init", "finalize", "init", "exit=0")

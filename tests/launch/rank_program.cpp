@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the tests of mpirun run as ranks: a PMIx client that carries out the commands in its arguments, one after the
 // other. `RANK/command` is carried out by that rank only. It knows no MPI, so the launcher is tested on its own.
-#include "launch/pmix/group_service.h"
+#include "core/runtime/group_protocol.h"
 
 #include <cerrno>
 #include <csignal>
@@ -301,9 +301,9 @@ void host_group(const std::string& text) {
         number = end;
     }
     pmix_info_t infos[2];
-    PMIX_INFO_LOAD(&infos[0], patchbay::launch::group_key, name.c_str(), PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[0], patchbay::group_key, name.c_str(), PMIX_STRING);
     PMIX_INFO_CONSTRUCT(&infos[1]);
-    PMIX_LOAD_KEY(infos[1].key, patchbay::launch::group_members_key);
+    PMIX_LOAD_KEY(infos[1].key, patchbay::group_members_key);
     infos[1].value.type = PMIX_DATA_ARRAY;
     PMIX_DATA_ARRAY_CREATE(infos[1].value.data.darray, members.size(), PMIX_PROC);
     std::memcpy(infos[1].value.data.darray->array, members.data(), members.size() * sizeof(pmix_proc_t));

@@ -6,24 +6,35 @@ _patchbay_options() {
     "$1" --help 2>/dev/null | grep -oE -e '(^|[ ,|[])--?[a-z][a-z-]*' | grep -oE -e '--?[a-z][a-z-]*' | sort -u
 }
 
-# Names of parameters and of frameworks, as the first word after --mca.
-_patchbay_parameters() {
+# _patchbay_info PROGRAM OPTION...: what the patchbay-info beside that program says.
+_patchbay_info() {
     local info
     info=$(dirname -- "$(command -v -- "$1")")/patchbay-info
-    "$info" --json 2>/dev/null | grep -oE '"name": *"[a-z0-9_]+"' | cut -d'"' -f4 | sort -u
+    "$info" "${@:2}" 2>/dev/null
+}
+
+# _patchbay_words WORD...: those that begin like the word under the cursor.
+_patchbay_words() {
+    mapfile -t COMPREPLY < <(compgen -W "$*" -- "${COMP_WORDS[COMP_CWORD]}")
 }
 
 _patchbay() {
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    case $previous in
-    --mca)
-        mapfile -t COMPREPLY < <(compgen -W "$(_patchbay_parameters "$1")" -- "$word")
-        return
+    case ${1##*/}:$previous in
+    *:--mca) _patchbay_words "$(_patchbay_info "$1" --names)" ;;
+    patchbay-ab:--a | patchbay-ab:--b)
+        _patchbay_words "$(_patchbay_info "$1" --names | sed 's/$/=/')"
+        compopt -o nospace 2>/dev/null
         ;;
-    esac
-    case $word in
-    -*) mapfile -t COMPREPLY < <(compgen -W "$(_patchbay_options "$1")" -- "$word") ;;
-    *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    patchbay-info:--param)
+        _patchbay_words all "$(_patchbay_info "$1" --components | sed -n 's/^framework \([a-z0-9]*\) .*/\1/p')"
+        ;;
+    *)
+        case $word in
+        -*) _patchbay_words "$(_patchbay_options "$1")" ;;
+        *) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+        esac
+        ;;
     esac
 }
 

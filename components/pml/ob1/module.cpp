@@ -25,7 +25,7 @@ Ob1::Ob1(Progress& progress, ProcessId self, std::vector<std::unique_ptr<btl::Mo
 Ob1::~Ob1() {
     _poller.reset();
     _progress.quiesce();
-    reap_abandoned();
+    // Requests that nobody gave back go with the pools; the communicators they refer to are gone already.
     while (!_early.empty()) {
         _store.free(_early.pop_front());
     }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/progress/progress.h"
+#include "mpi/instance/instance.h"
+#include "mpi/instance/send_buffer.h"
+#include "mpi/object/polled_request.h"
+
+#include <new>
+
+namespace patchbay {
+
+namespace {
+
+class BufferedRequest final : public PolledRequest {
+public:
+    BufferedRequest(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& on,
+                    bool is_persistent) noexcept
+        : PolledRequest(on.instance->progress()), _data(data), _count(count), _dest(dest), _tag(tag),
+          _comm(Ref<Communicator>::share(&on)), _type(Ref<Datatype>::share(const_cast<Datatype*>(&type))) {
+        comm = &on;
+        persistent = is_persistent;
+    }
+    ~BufferedRequest() override { drop_flight(); }
+
+    int start() noexcept override {
+        drop_flight();
+        set_status_cancelled(status, false);
+        _buffer = SendBuffer::serving(*_comm);
+        if (_buffer == nullptr) {
+            return MPI_ERR_BUFFER;
+        }
+        const int code = _buffer->send(_data, _count, *_type, _dest, _tag, *_comm, &_flight);
+        if (code == MPI_SUCCESS) {
+            set_state(State::complete);
+        }
+        return code;
+    }
+
+    // The request is complete, but its message may not have been received: then it can be called back, and the request
+    // is complete again when that is decided.
+    int cancel() noexcept override {
+        if (_flight == nullptr) {
+            return MPI_SUCCESS;
+        }
+        const int code = _flight->message->cancel();
+        watch();
+        return code;
+    }
+
+private:
+    bool finished() noexcept override {
+        if (!_flight->message->is_complete()) {
+            return false;
+        }
+        set_status_cancelled(status, status_cancelled(_flight->message->status));
+        return true;
+    }
+    void drop_flight() noexcept {
+        if (_flight != nullptr) {
+            _buffer->drop(_flight);
+            _flight = nullptr;
+        }
+    }
+
+    const void* const _data;
+    const MPI_Count _count;
+    const int _dest;
+    const int _tag;
+    const Ref<Communicator> _comm;
+    const Ref<Datatype> _type;
+    std::shared_ptr<SendBuffer> _buffer; // of _flight
+    SendBuffer::Flight* _flight = nullptr;
+};
+
+class FlushRequest final : public PolledRequest {
+public:
+    FlushRequest(std::shared_ptr<SendBuffer> buffer, Progress& waits, Communicator* on) noexcept
+        : PolledRequest(waits), _buffer(std::move(buffer)), _mark(_buffer->mark()), _comm(Ref<Communicator>::share(on)) {
+        comm = on;
+        watch();
+    }
+
+private:
+    bool finished() noexcept override { return _buffer->left_before(_mark); }
+
+    const std::shared_ptr<SendBuffer> _buffer;
+    const std::uint64_t _mark;
+    const Ref<Communicator> _comm;
+};
+
+} // namespace
+
+int make_buffered_request(const void* data, MPI_Count count, const Datatype& type, int dest, int tag,
+                          Communicator& comm, bool persistent, Request** request) noexcept {
+    auto* made = new (std::nothrow) BufferedRequest(data, count, type, dest, tag, comm, persistent);
+    if (made == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    const int code = persistent ? MPI_SUCCESS : made->start();
+    if (code != MPI_SUCCESS) {
+        made->recycle();
+        return code;
+    }
+    *request = made;
+    return MPI_SUCCESS;
+}
+
+int make_flush_request(std::shared_ptr<SendBuffer> buffer, Progress& progress, Communicator* comm,
+                       Request** request) noexcept {
+    *request = new (std::nothrow) FlushRequest(std::move(buffer), progress, comm);
+    return *request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+} // namespace patchbay

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI_Comm_split_type: all ranks of the test run on one node. */
+#include "tests/mpi_check/check.h"
+
+static int rank, size;
+
+static int size_of(MPI_Comm comm) {
+    int value = 0;
+    if (comm != MPI_COMM_NULL) {
+        MPI_Comm_size(comm, &value);
+        int sum = 0, one = 1;
+        CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == value);
+    }
+    return value;
+}
+
+static MPI_Comm split(MPI_Comm comm, int type, int key, const char *info_key, const char *info_value) {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Info info = MPI_INFO_NULL;
+    if (info_key != NULL) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, info_key, info_value);
+    }
+    CHECK(MPI_Comm_split_type(comm, type, key, info, &made) == MPI_SUCCESS);
+    if (info_key != NULL) {
+        MPI_Info_free(&info);
+    }
+    return made;
+}
+
+static void release(MPI_Comm comm) {
+    if (comm != MPI_COMM_NULL) {
+        CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
+    }
+}
+
+static void test_shared(void) {
+    int value;
+    MPI_Comm comm = split(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -rank, NULL, NULL);
+    CHECK(size_of(comm) == size);
+    CHECK(MPI_Comm_rank(comm, &value) == MPI_SUCCESS && value == size - 1 - rank);
+    release(comm);
+    comm = split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, NULL, NULL);
+    CHECK(size_of(comm) == (rank == 0 ? 0 : size - 1));
+    release(comm);
+}
+
+static void test_guided(void) {
+    static const char key[] = "mpi_hw_resource_type";
+    MPI_Comm comm = split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, key, "mpi_shared_memory");
+    CHECK(size_of(comm) == size);
+    release(comm);
+    CHECK(split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, key, "tape drive") == MPI_COMM_NULL);
+    CHECK(split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, NULL, NULL) == MPI_COMM_NULL);
+    /* Whoever is bound within one package finds all that are; the others get no communicator. */
+    comm = split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, key, "hwloc://Package");
+    CHECK(size_of(comm) <= size);
+    release(comm);
+}
+
+static void test_resource_guided(void) {
+    static const char key[] = "mpi_pset_name";
+    MPI_Comm comm = split(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, key, "mpi://WORLD");
+    CHECK(size_of(comm) == size);
+    release(comm);
+    comm = split(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, key, "mpi://SELF");
+    CHECK(size_of(comm) == 1);
+    release(comm);
+}
+
+/* Each split gives a strict subset, until there is none any more. */
+static void test_unguided(void) {
+    MPI_Comm comm = MPI_COMM_WORLD;
+    int depth = 0, members = size;
+    while (comm != MPI_COMM_NULL && depth < 20) {
+        MPI_Comm next = split(comm, MPI_COMM_TYPE_HW_UNGUIDED, 0, NULL, NULL);
+        CHECK(size_of(next) < members);
+        members = size_of(next);
+        if (comm != MPI_COMM_WORLD) {
+            release(comm);
+        }
+        comm = next;
+        ++depth;
+    }
+    CHECK(comm == MPI_COMM_NULL);
+    /* Members that take no part do not get in the way. */
+    comm = split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_HW_UNGUIDED, 0, NULL, NULL);
+    CHECK(size_of(comm) < (size > 1 ? size : 1) || comm == MPI_COMM_NULL);
+    release(comm);
+}
+
+int main(int argc, char **argv) {
+    MPI_Info hardware;
+    int keys = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    test_shared();
+    test_guided();
+    test_resource_guided();
+    test_unguided();
+    CHECK(MPI_Get_hw_resource_info(&hardware) == MPI_SUCCESS);
+    CHECK(MPI_Info_get_nkeys(hardware, &keys) == MPI_SUCCESS && keys > 0);
+    MPI_Info_free(&hardware);
+    MPI_Finalize();
+    return failures();
+}

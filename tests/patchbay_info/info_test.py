@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What patchbay-info says about an installation, and what completion makes of it: info_test.py PREFIX"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PREFIX = os.path.realpath(sys.argv.pop(1))
+INFO = os.path.join(PREFIX, "bin", "patchbay-info")
+OURS = ["btl/self", "btl/sm", "cid/consensus", "coll/basic", "coll/self", "pml/ob1"]
+
+
+class InfoTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = folder.name
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
+        self.environment["HOME"] = self.home
+
+    def write(self, name, text):
+        path = os.path.join(self.home, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def run_info(self, *arguments, status=0):
+        done = subprocess.run([INFO, *arguments], env=self.environment, capture_output=True, text=True, timeout=60,
+                              check=False)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.errors = done.stderr
+        return done.stdout
+
+    def run_json(self, *arguments, status=0):
+        return json.loads(self.run_info("--json", *arguments, status=status))
+
+    def params(self, *arguments, status=0):
+        return {one["name"]: one for one in self.run_json("--param", "all", *arguments, status=status)["parameters"]}
+
+    def decisions(self, *arguments, status=0):
+        rows = self.run_json("--explain", *arguments, status=status)["decisions"]
+        return {(row["framework"], row["for"], row["candidate"]): row for row in rows}
+
+    # Versions and components
+
+    def test_version(self):
+        text = self.run_info("--version").strip()
+        self.assertRegex(text, r"^Patchbay MPI \d+\.\d+\.\d+, MPI 5\.0, standard ABI 1\.0$")
+        self.assertEqual(self.run_info("-V").strip(), text)
+        versions = self.run_json("--components")["versions"]
+        self.assertEqual(versions["library_text"], text)
+        self.assertIn(" " + versions["library"] + ",", text)
+        self.assertEqual((versions["mpi"], versions["mpi_abi"]), ("5.0", "1.0"))
+        self.assertEqual(versions["prefix"], PREFIX)
+        self.assertGreaterEqual(set(versions["frameworks"]), {"pml", "btl", "cid", "coll"})
+
+    def test_components(self):
+        entries = {f"{one['framework']}/{one['name']}": one for one in self.run_json("--components")["components"]}
+        for name in OURS:
+            self.assertEqual((entries[name]["status"], entries[name]["reason"]), ("usable", ""))
+            self.assertTrue(entries[name]["version"] and entries[name]["summary"], name)
+            file = entries[name]["file"]
+            self.assertTrue(file == "(built in)" or os.path.samefile(os.path.dirname(file), PREFIX + "/lib/patchbay"))
+
+    def test_default_is_a_table(self):
+        text = self.run_info()
+        self.assertEqual(text, self.run_info("--components"))
+        for name in OURS:
+            self.assertRegex(text, r"(?m)^" + name.replace("/", " +") + r" +\d+\.\d+\.\d+ +usable ")
+        head = next(line for line in text.splitlines() if line.startswith("framework  component"))
+        row = next(line for line in text.splitlines() if re.match(r"coll +basic", line))
+        for column in ["component", "version", "status", "what it does", "file"]:
+            self.assertEqual(row[head.index(column) - 1], " ")
+            self.assertNotEqual(row[head.index(column)], " ", column)
+
+    def test_misfit_and_left_out(self):
+        file = self.write("plugins/mca_coll_junk.so", "no shared library")
+        strange = self.write("plugins/mca_nowhere_junk.so", "nor this")
+        arguments = ["--mca", "component_path", os.path.dirname(file), "--mca", "coll", "^basic"]
+        entries = {f"{one['framework']}/{one['name']}": one
+                   for one in self.run_json("--components", *arguments)["components"]}
+        self.assertEqual(entries["coll/junk"]["status"], "misfit")
+        self.assertIn(file + " cannot be used: ", entries["coll/junk"]["reason"])
+        self.assertEqual(entries["nowhere/junk"]["status"], "misfit")
+        self.assertIn(strange, entries["nowhere/junk"]["reason"])
+        self.assertEqual(entries["coll/basic"]["status"], "left out")
+        self.assertIn("coll=^basic [command line", entries["coll/basic"]["reason"])
+        text = self.run_info(*arguments)
+        self.assertRegex(text, r"coll +junk +- +misfit [^\n]*\n    component " + re.escape(file) + " cannot be used")
+
+    # Parameters
+
+    def test_origins(self):
+        file = self.write(".patchbay/mca-params.conf", "# ours\nwait_spin = 30us\nwait_yield = 40us\nverbose = 0\n")
+        self.environment["PATCHBAY_MCA_wait_yield"] = "50us"
+        self.environment["PATCHBAY_MCA_verbose"] = "0"
+        params = self.params("--mca", "verbose", "0")
+        expected = {
+            "wait_spin": ("30us", "user file", f"file {file}:2"),
+            "wait_yield": ("50us", "environment", "environment PATCHBAY_MCA_wait_yield"),
+            "verbose": ("0", "command line", "command line (--mca verbose)"),
+            "wait_sleep": ("true", "default", "default"),
+        }
+        for name, wanted in expected.items():
+            self.assertEqual(tuple(params[name][key] for key in ["value", "source", "origin"]), wanted)
+        self.assertRegex(self.run_info("--param", "wait"),
+                         r"(?m)^wait_spin +duration +30us +200us +file " + re.escape(file) + r":2\n    how long")
+
+    def test_scopes(self):
+        names = self.run_info("--names").split()
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual(set(names), set(self.params()))
+        for name in ["coll", "coll_basic_barrier", "btl_sm_single_copy", "mpi_param_check", "wait_spin", "verbose"]:
+            self.assertIn(name, names)
+
+        def listed(*scope):
+            return {one["name"] for one in self.run_json("--param", *scope)["parameters"]}
+        self.assertEqual(listed("coll", "basic"), {name for name in names if name.startswith("coll_basic_")})
+        self.assertEqual(listed("coll"), {name for name in names if re.match(r"coll(_|$)", name)})
+        self.assertEqual(listed("btl", "sm"), {name for name in names if name.startswith("btl_sm_")})
+        self.assertTrue({"verbose", "explain", "component_path"} <= listed("core"))
+
+    def test_enumeration(self):
+        one = self.params()["coll_basic_barrier"]
+        self.assertEqual((one["type"], one["default"], one["group"], one["component"]),
+                         ("enum", "auto", "coll", "basic"))
+        self.assertEqual(one["choices"], ["auto", "linear", "tree", "doubling"])
+        self.assertIn("MPI_Barrier (auto, linear, tree, doubling)", self.run_info("--param", "coll", "basic"))
+
+    def test_wrong_parameters(self):
+        self.assertEqual(self.params("--mca", "wait_spin", "soon", status=1)["wait_spin"]["value"], "200us")
+        self.assertRegex(self.errors, r"wait_spin.*soon")
+        self.run_info("--mca", "wait_spim", "1us")
+        self.assertRegex(self.errors, r"wait_spim.*wait_spin")
+        self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
+
+    # Functions and choices
+
+    def test_unimplemented(self):
+        names = self.run_info("--unimplemented").split()
+        self.assertEqual(names, self.run_json("--unimplemented")["unimplemented"])
+        header = ""
+        for file in ["mpi.h", "mpix.h"]:
+            with open(os.path.join(PREFIX, "include", file), encoding="utf-8") as text:
+                header += text.read()
+        for name in names:
+            self.assertIn(name + "(", header)
+        self.assertFalse({"MPI_Init", "MPI_Send", "MPI_Barrier"} & set(names))
+
+    def test_explain(self):
+        rows = self.decisions()
+        self.assertEqual(rows[("coll", "communicator MPI_COMM_WORLD", "self")]["outcome"], "chosen")
+        pml = [row for (framework, _, name), row in rows.items() if (framework, name) == ("pml", "ob1")]
+        self.assertEqual([row["outcome"] for row in pml], ["chosen"])
+        text = self.run_info("--explain", "--mca", "coll", "^self")
+        self.assertRegex(text, r"(?m)^coll +job +self +excluded +- +left out by coll=\^self \[command line")
+        self.assertRegex(text, r"(?m)^coll +communicator MPI_COMM_WORLD.* basic +chosen ")
+        self.assertRegex(text, r"(?m)^coll +\^self +.*command line")
+        self.assertEqual(self.errors, "")
+
+    def test_explain_failure(self):
+        self.assertEqual(self.decisions("--mca", "pml", "ob2", status=1), {})
+        self.assertRegex(self.errors, "did you mean 'ob1'")
+        self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
+
+    # The command line
+
+    def test_wrong_arguments(self):
+        for arguments, said in [
+                (["--parm", "btl"], "did you mean --param"),
+                (["--xyzzy"], "--help"),
+                (["btl"], "unexpected argument 'btl'"),
+                (["--param"], "param"),
+                (["--param", "colll"], "did you mean 'coll'"),
+                (["--param", "coll", "basik"], "did you mean 'basic'"),
+                (["--mca", "coll"], "a name and a value")]:
+            self.assertEqual(self.run_info(*arguments, status=1), "")
+            self.assertIn(said, self.errors)
+            self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
+
+    def test_help(self):
+        text = self.run_info("--help")
+        for option in ["--components", "--param", "--unimplemented", "--explain", "--json", "--version"]:
+            self.assertIn(option, text)
+        self.assertEqual(text, self.run_info("-h"))
+
+    def test_default_json_has_everything_known_without_starting(self):
+        self.assertEqual(list(self.run_json()), ["versions", "components", "parameters", "unimplemented"])
+
+    def complete(self, *words):
+        """What bash offers for the last of these words."""
+        script = f"""
+            . {PREFIX}/share/bash-completion/completions/{words[0]}
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+            _patchbay {PREFIX}/bin/"$1"
+            printf '%s\\n' "${{COMPREPLY[@]}}"
+        """
+        done = subprocess.run(["bash", "-c", script, "bash", *words], env=self.environment, capture_output=True,
+                              text=True, timeout=60, check=True)
+        return done.stdout.split()
+
+    def test_completion(self):
+        self.assertIn("coll_basic_barrier", self.complete("mpirun", "-n", "2", "--mca", "coll_basic_b"))
+        self.assertIn("--tag-output", self.complete("mpirun", "--tag"))
+        self.assertIn("coll", self.complete("patchbay-info", "--param", "co"))
+        self.assertIn("--unimplemented", self.complete("patchbay-info", "--u"))
+        self.assertIn("btl_sm_single_copy=", self.complete("patchbay-ab", "--a", "btl_sm_s"))
+        self.assertIn("--warm-up", self.complete("patchbay-ab", "--w"))
+
+
+if __name__ == "__main__":
+    unittest.main()

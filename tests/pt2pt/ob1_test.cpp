@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/pt2pt/ob1_job.h"
+
+#include <algorithm>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+
+namespace patchbay {
+namespace {
+
+using pml::SendMode;
+using test::JobOptions;
+using test::Ob1Rank;
+using test::run_job;
+
+const Datatype& byte() {
+    return *to_object<Datatype>(MPI_BYTE);
+}
+
+std::vector<unsigned char> pattern(std::size_t size, unsigned seed) {
+    std::vector<unsigned char> data(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        data[i] = static_cast<unsigned char>(i * 131 + (i >> 8) * 17 + seed);
+    }
+    return data;
+}
+
+JobOptions without_single_copy(int ranks) {
+    JobOptions options;
+    options.ranks = ranks;
+    options.sm.single_copy = btl::sm::SingleCopy::none;
+    return options;
+}
+
+class Ob1Test : public testing::TestWithParam<JobOptions> {};
+
+// Every size around the limits of slot, eager message, packet and fetch chunk.
+TEST_P(Ob1Test, SizesAroundEveryLimit) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        for (std::size_t size : {0ul, 1ul, 2ul, 3ul, 7ul, 8ul, 39ul, 40ul, 41ul, 63ul, 64ul, 4095ul, 4096ul, 4097ul,
+                                 16384ul, 32768ul, 65535ul, 65537ul, 1ul << 20, (4ul << 20) + 1, (9ul << 20) + 5}) {
+            const auto sent = pattern(size, unsigned(size));
+            const int to = (self.rank + 1) % self.size;
+            const int from = (self.rank + self.size - 1) % self.size;
+            std::vector<unsigned char> got(size + 1, 0xee);
+            Request* receiving = nullptr;
+            self.pml->irecv(got.data(), MPI_Count(size + 1), byte(), from, 5, *self.world, &receiving);
+            if (self.pml->send(sent.data(), MPI_Count(size), byte(), to, 5, SendMode::standard, *self.world) !=
+                MPI_SUCCESS) {
+                return false;
+            }
+            self.wait(receiving);
+            const bool fine = status_bytes(receiving->status) == size && receiving->status.MPI_SOURCE == from &&
+                              std::equal(sent.begin(), sent.end(), got.begin()) && got[size] == 0xee;
+            receiving->recycle();
+            if (!fine) {
+                std::fprintf(stderr, "rank %d: size %zu\n", self.rank, size);
+                return false;
+            }
+        }
+        return true;
+    }));
+}
+
+TEST_P(Ob1Test, TruncationOfEagerAndLargeMessages) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        bool fine = true;
+        for (std::size_t size : {100ul, 3000ul, 200000ul}) {
+            const auto sent = pattern(size, 3);
+            std::vector<unsigned char> got(size, 0xee);
+            const int to = (self.rank + 1) % self.size;
+            Request* receiving = nullptr;
+            self.pml->irecv(got.data(), MPI_Count(size / 2), byte(), MPI_ANY_SOURCE, MPI_ANY_TAG, *self.world,
+                            &receiving);
+            fine = self.pml->send(sent.data(), MPI_Count(size), byte(), to, 9, SendMode::standard, *self.world) ==
+                       MPI_SUCCESS &&
+                   fine;
+            self.wait(receiving);
+            fine = fine && receiving->error == MPI_ERR_TRUNCATE && status_bytes(receiving->status) == size / 2 &&
+                   std::equal(got.begin(), got.begin() + std::ptrdiff_t(size / 2), sent.begin()) &&
+                   got[size / 2] == 0xee;
+            receiving->recycle();
+            self.barrier();
+        }
+        return fine;
+    }));
+}
+
+// Two wildcard receives and one for a source, in every order of posting: the earliest posted one that fits gets it.
+TEST_P(Ob1Test, WildcardsMatchInOrderOfPosting) {
+    if (GetParam().ranks == 1) {
+        return; // receiver and sender are different ranks here
+    }
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        if (self.rank == 0) {
+            int values[4] = {-1, -1, -1, -1};
+            Request* requests[4];
+            const Datatype& integer = *to_object<Datatype>(MPI_INT);
+            const int last = self.size - 1;
+            self.pml->irecv(&values[0], 1, integer, MPI_ANY_SOURCE, 1, *self.world, &requests[0]);
+            self.pml->irecv(&values[1], 1, integer, last, MPI_ANY_TAG, *self.world, &requests[1]);
+            self.pml->irecv(&values[2], 1, integer, last, 2, *self.world, &requests[2]);
+            self.pml->irecv(&values[3], 1, integer, MPI_ANY_SOURCE, MPI_ANY_TAG, *self.world, &requests[3]);
+            self.barrier();
+            for (Request* request : requests) {
+                self.wait(request);
+                request->recycle();
+            }
+            self.barrier();
+            // Tags 2, 1, 2, 1 arrive with values 10, 11, 12, 13: posted order decides.
+            return values[1] == 10 && values[0] == 11 && values[2] == 12 && values[3] == 13;
+        }
+        self.barrier();
+        if (self.rank == self.size - 1) {
+            const Datatype& integer = *to_object<Datatype>(MPI_INT);
+            for (int i = 0; i < 4; ++i) {
+                const int value = 10 + i;
+                self.pml->send(&value, 1, integer, 0, i % 2 == 0 ? 2 : 1, SendMode::standard, *self.world);
+            }
+        }
+        self.barrier();
+        return true;
+    }));
+}
+
+TEST_P(Ob1Test, LibraryTagsAreInvisibleToWildcards) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        const int to = (self.rank + 1) % self.size;
+        const int from = (self.rank + self.size - 1) % self.size;
+        char mine = 'a', user = 0, library = 0;
+        self.pml->send(&mine, 1, byte(), to, -77, SendMode::standard, *self.world);
+        mine = 'b';
+        self.pml->send(&mine, 1, byte(), to, 3, SendMode::standard, *self.world);
+        self.pml->recv(&user, 1, byte(), MPI_ANY_SOURCE, MPI_ANY_TAG, *self.world, nullptr);
+        self.pml->recv(&library, 1, byte(), from, -77, *self.world, nullptr);
+        return user == 'b' && library == 'a';
+    }));
+}
+
+TEST_P(Ob1Test, SynchronousSendWaitsForItsMatch) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        bool fine = true;
+        for (std::size_t size : {8ul, 100000ul}) {
+            std::vector<unsigned char> sent = pattern(size, 1), got(size);
+            const int to = (self.rank + 1) % self.size;
+            Request* sending = nullptr;
+            self.pml->isend(sent.data(), MPI_Count(size), byte(), to, 4, SendMode::synchronous, *self.world, &sending);
+            for (int i = 0; i < 100; ++i) {
+                self.progress.poll();
+            }
+            fine = fine && !sending->is_complete();
+            self.barrier();
+            self.pml->recv(got.data(), MPI_Count(size), byte(), MPI_ANY_SOURCE, 4, *self.world, nullptr);
+            self.wait(sending);
+            sending->recycle();
+            fine = fine && sent == got;
+        }
+        return fine;
+    }));
+}
+
+TEST_P(Ob1Test, SendsAreCancelledUnlessTheyMatched) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        bool fine = true;
+        const int to = self.size - 1;
+        for (std::size_t size : {1ul, 1000ul, 300000ul}) {
+            for (SendMode mode : {SendMode::standard, SendMode::synchronous}) {
+                const auto sent = pattern(size, 2);
+                if (self.rank == 0) {
+                    Request* request = nullptr;
+                    self.pml->isend(sent.data(), MPI_Count(size), byte(), to, 6, mode, *self.world, &request);
+                    request->cancel();
+                    self.wait(request);
+                    fine = fine && status_cancelled(request->status);
+                    request->recycle();
+                }
+                self.barrier();
+                if (self.rank == to) { // it must not be there any more
+                    bool found = true;
+                    self.pml->iprobe(0, 6, *self.world, &found, nullptr);
+                    fine = fine && !found;
+                }
+                // This one is waited for: the cancel comes too late.
+                std::vector<unsigned char> got(size);
+                Request* receiving = nullptr;
+                if (self.rank == to) {
+                    self.pml->irecv(got.data(), MPI_Count(size), byte(), 0, 7, *self.world, &receiving);
+                }
+                self.barrier();
+                if (self.rank == 0) {
+                    Request* request = nullptr;
+                    self.pml->isend(sent.data(), MPI_Count(size), byte(), to, 7, mode, *self.world, &request);
+                    request->cancel();
+                    self.wait(request);
+                    fine = fine && !status_cancelled(request->status);
+                    request->recycle();
+                }
+                if (self.rank == to) {
+                    self.wait(receiving);
+                    receiving->recycle();
+                    fine = fine && got == sent;
+                }
+            }
+        }
+        return fine;
+    }));
+}
+
+TEST_P(Ob1Test, ReceivesAreCancelled) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        char there = 0;
+        Request* any = nullptr;
+        Request* one = nullptr;
+        self.pml->irecv(&there, 1, byte(), MPI_ANY_SOURCE, 1, *self.world, &any);
+        self.pml->irecv(&there, 1, byte(), 0, 1, *self.world, &one);
+        any->cancel();
+        one->cancel();
+        const bool fine = any->is_complete() && status_cancelled(any->status) && status_cancelled(one->status);
+        any->recycle();
+        one->recycle();
+        return fine;
+    }));
+}
+
+TEST_P(Ob1Test, MatchedProbeTakesTheMessageAway) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        bool fine = true;
+        for (std::size_t size : {16ul, 50000ul}) {
+            const auto sent = pattern(size, 9);
+            std::vector<unsigned char> got(size);
+            const int to = (self.rank + 1) % self.size;
+            Request* sending = nullptr;
+            self.pml->isend(sent.data(), MPI_Count(size), byte(), to, 8, SendMode::standard, *self.world, &sending);
+            Message* message = nullptr;
+            MPI_Status status{};
+            self.pml->mprobe(MPI_ANY_SOURCE, 8, *self.world, &message, &status);
+            bool found = true;
+            self.pml->iprobe(MPI_ANY_SOURCE, 8, *self.world, &found, nullptr);
+            fine = fine && !found && status_bytes(status) == size;
+            self.pml->mrecv(got.data(), MPI_Count(size), byte(), message, &status);
+            self.wait(sending);
+            sending->recycle();
+            fine = fine && got == sent && status.MPI_TAG == 8;
+            self.barrier(); // the next round's message must not be there for this round's iprobe
+        }
+        return fine;
+    }));
+}
+
+// A message that comes before its communicator does.
+TEST_P(Ob1Test, EarlyMessagesWaitForTheirCommunicator) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        const int to = (self.rank + 1) % self.size;
+        std::unique_ptr<Communicator> late;
+        if (self.rank % 2 == 0) {
+            late = self.make_comm(40);
+            self.pml->send("first", 6, byte(), to, 1, SendMode::standard, *late);
+            self.pml->send("second", 7, byte(), to, 1, SendMode::standard, *late);
+        }
+        self.barrier();
+        for (int i = 0; i < 1000; ++i) {
+            self.progress.poll();
+        }
+        if (late == nullptr) {
+            late = self.make_comm(40);
+        }
+        bool fine = true;
+        const int from = (self.rank + self.size - 1) % self.size;
+        if (from % 2 == 0) {
+            char text[8] = {};
+            self.pml->recv(text, 8, byte(), from, 1, *late, nullptr);
+            fine = std::strcmp(text, "first") == 0;
+            self.pml->recv(text, 8, byte(), from, 1, *late, nullptr);
+            fine = fine && std::strcmp(text, "second") == 0;
+        }
+        self.barrier();
+        self.pml->remove_comm(*late);
+        return fine;
+    }));
+}
+
+// The receiver looks away while its peers flood it: memory stays bounded, order is kept, nothing is lost.
+TEST_P(Ob1Test, FloodIsHeldBack) {
+    JobOptions options = GetParam();
+    if (options.ranks == 1) {
+        return; // nobody else to flood it
+    }
+    options.ob1.unexpected_limit = 64 * 1024;
+    EXPECT_TRUE(run_job(options, [](Ob1Rank& self) {
+        constexpr int messages = 20000;
+        if (self.rank != 0) {
+            std::vector<Request*> requests(messages);
+            std::vector<int> values(messages);
+            for (int i = 0; i < messages; ++i) {
+                values[std::size_t(i)] = i * 7 + self.rank;
+                self.pml->isend(&values[std::size_t(i)], 4, byte(), 0, 1, SendMode::standard, *self.world,
+                                &requests[std::size_t(i)]);
+            }
+            for (Request* request : requests) {
+                self.wait(request);
+                request->recycle();
+            }
+            return true;
+        }
+        for (int i = 0; i < 20000; ++i) {
+            self.progress.poll();
+        }
+        std::vector<int> next(std::size_t(self.size), 0);
+        for (int i = 0; i < messages * (self.size - 1); ++i) {
+            int value = -1;
+            MPI_Status status{};
+            self.pml->recv(&value, 4, byte(), MPI_ANY_SOURCE, 1, *self.world, &status);
+            int& expected = next[std::size_t(status.MPI_SOURCE)];
+            if (value != expected * 7 + status.MPI_SOURCE) {
+                std::fprintf(stderr, "message %d of rank %d: %d\n", expected, status.MPI_SOURCE, value);
+                return false;
+            }
+            ++expected;
+        }
+        return true;
+    }));
+}
+
+// Requests that were given back before they completed.
+TEST_P(Ob1Test, AbandonedRequestsFinishAlone) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        const std::size_t size = 100000;
+        static std::vector<unsigned char> sent, got;
+        sent = pattern(size, unsigned(self.rank));
+        got.assign(size, 0);
+        const int to = (self.rank + 1) % self.size;
+        const int from = (self.rank + self.size - 1) % self.size;
+        Request* request = nullptr;
+        self.pml->irecv(got.data(), MPI_Count(size), byte(), from, 2, *self.world, &request);
+        request->recycle();
+        self.pml->isend(sent.data(), MPI_Count(size), byte(), to, 2, SendMode::standard, *self.world, &request);
+        request->recycle();
+        const auto expected = pattern(size, unsigned(from));
+        wait_until(self.progress, [&] { return got == expected; });
+        return true;
+    }));
+}
+
+std::vector<JobOptions> jobs() {
+    JobOptions two, four, small;
+    four.ranks = 4;
+    small.ranks = 3;
+    small.sm.shape = {8, 4096};
+    small.sm.eager_limit = 1024;
+    small.ob1.fetch_chunk = 10000;
+    JobOptions threaded;
+    threaded.threaded = true;
+    JobOptions alone;
+    alone.ranks = 1;
+    return {two, four, small, threaded, without_single_copy(2), without_single_copy(4), alone};
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, Ob1Test, testing::ValuesIn(jobs()), [](const auto& info) {
+    const JobOptions& job = info.param;
+    return std::to_string(info.index) + "_ranks" + std::to_string(job.ranks) +
+           (job.sm.single_copy == btl::sm::SingleCopy::none ? "_copy" : "") + (job.threaded ? "_threaded" : "");
+});
+
+} // namespace
+} // namespace patchbay
