@@ -10,7 +10,7 @@ namespace patchbay::pmix_connection {
 // The process's one connection to its PMIx server. Callers take turns (leases see to that).
 //
 // libpmix 4.2.2 loses 157 kB in each round of PMIx_Init and PMIx_Finalize (its table of registered keys is never
-// freed; bench: tests/core_runtime/runtime_cycles_test). A program that comes back would lose that each time, so the
+// freed; tests/core_runtime:job_cycles_test watches ours). A program that comes back would lose that each time, so the
 // first close() really ends the connection, and one that was opened again stays until the process exits.
 
 struct Identity {

@@ -205,7 +205,9 @@ Result<std::uint32_t> Runtime::universe_size() const {
 }
 
 void Runtime::abort(int code, std::string_view message) {
-    log_error(message);
+    if (!message.empty()) {
+        log_error(message);
+    }
     if (!_singleton) {
         PMIx_Abort(code, std::string(message).c_str(), nullptr, 0);
     }

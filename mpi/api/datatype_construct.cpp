@@ -24,8 +24,8 @@ Recipe recipe_of(int combiner, MPI_Datatype old) {
 // A component: any type that this platform has; it need not be committed.
 bool component(Arguments& args, const char* name, MPI_Datatype handle) noexcept {
     return args.type(name, handle) &&
-           args.require(to_object<Datatype>(handle)->exists(), MPI_ERR_TYPE, name,
-                        MPI_Count(reinterpret_cast<std::uintptr_t>(handle)), "is an optional type we do not have");
+        args.require(to_object<Datatype>(handle)->exists(), MPI_ERR_TYPE, name,
+            MPI_Count(reinterpret_cast<std::uintptr_t>(handle)), "is an optional type we do not have");
 }
 
 // What `describe` makes, as a new type.
@@ -79,12 +79,13 @@ int contiguous(const char* function, Count count, MPI_Datatype old, MPI_Datatype
 }
 
 template <class Count>
-int vector(const char* function, Count count, Count length, Count stride, MPI_Datatype old,
-           MPI_Datatype* newtype) noexcept {
+int vector(
+    const char* function, Count count, Count length, Count stride, MPI_Datatype old, MPI_Datatype* newtype) noexcept {
     Arguments args(function);
-    if (checking() && !(args.count("count", count) &&
-                        args.require(length >= 0, MPI_ERR_ARG, "blocklength", length, "must not be negative") &&
-                        component(args, "oldtype", old) && args.pointer("newtype", newtype))) {
+    if (checking() &&
+        !(args.count("count", count) &&
+            args.require(length >= 0, MPI_ERR_ARG, "blocklength", length, "must not be negative") &&
+            component(args, "oldtype", old) && args.pointer("newtype", newtype))) {
         return args.code();
     }
     return construct(args, newtype, [&] {
@@ -98,11 +99,12 @@ int vector(const char* function, Count count, Count length, Count stride, MPI_Da
 
 template <class Count>
 int hvector(const char* function, Count count, Count length, MPI_Aint stride, MPI_Datatype old,
-            MPI_Datatype* newtype) noexcept {
+    MPI_Datatype* newtype) noexcept {
     Arguments args(function);
-    if (checking() && !(args.count("count", count) &&
-                        args.require(length >= 0, MPI_ERR_ARG, "blocklength", length, "must not be negative") &&
-                        component(args, "oldtype", old) && args.pointer("newtype", newtype))) {
+    if (checking() &&
+        !(args.count("count", count) &&
+            args.require(length >= 0, MPI_ERR_ARG, "blocklength", length, "must not be negative") &&
+            component(args, "oldtype", old) && args.pointer("newtype", newtype))) {
         return args.code();
     }
     return construct(args, newtype, [&] {
@@ -117,11 +119,12 @@ int hvector(const char* function, Count count, Count length, MPI_Aint stride, MP
 // Displacements are counts (in elements) for indexed and addresses (in bytes) for hindexed.
 template <class Count, class Displacement>
 int indexed(const char* function, int combiner, Count count, const Count* lengths, const Displacement* displacements,
-            MPI_Datatype old, MPI_Datatype* newtype) noexcept {
+    MPI_Datatype old, MPI_Datatype* newtype) noexcept {
     Arguments args(function);
-    if (checking() && !(args.count("count", count) && block_lengths(args, "array_of_blocklengths", count, lengths) &&
-                        args.array("array_of_displacements", displacements, count) &&
-                        component(args, "oldtype", old) && args.pointer("newtype", newtype))) {
+    if (checking() &&
+        !(args.count("count", count) && block_lengths(args, "array_of_blocklengths", count, lengths) &&
+            args.array("array_of_displacements", displacements, count) && component(args, "oldtype", old) &&
+            args.pointer("newtype", newtype))) {
         return args.code();
     }
     return construct(args, newtype, [&] {
@@ -139,12 +142,13 @@ int indexed(const char* function, int combiner, Count count, const Count* length
 
 template <class Count, class Displacement>
 int indexed_block(const char* function, int combiner, Count count, Count length, const Displacement* displacements,
-                  MPI_Datatype old, MPI_Datatype* newtype) noexcept {
+    MPI_Datatype old, MPI_Datatype* newtype) noexcept {
     Arguments args(function);
-    if (checking() && !(args.count("count", count) &&
-                        args.require(length >= 0, MPI_ERR_ARG, "blocklength", length, "must not be negative") &&
-                        args.array("array_of_displacements", displacements, count) &&
-                        component(args, "oldtype", old) && args.pointer("newtype", newtype))) {
+    if (checking() &&
+        !(args.count("count", count) &&
+            args.require(length >= 0, MPI_ERR_ARG, "blocklength", length, "must not be negative") &&
+            args.array("array_of_displacements", displacements, count) && component(args, "oldtype", old) &&
+            args.pointer("newtype", newtype))) {
         return args.code();
     }
     return construct(args, newtype, [&] {
@@ -175,11 +179,12 @@ bool components(Arguments& args, Count count, const MPI_Datatype* types) noexcep
 
 template <class Count>
 int structure(const char* function, Count count, const Count* lengths, const MPI_Aint* displacements,
-              const MPI_Datatype* types, MPI_Datatype* newtype) noexcept {
+    const MPI_Datatype* types, MPI_Datatype* newtype) noexcept {
     Arguments args(function);
-    if (checking() && !(args.count("count", count) && block_lengths(args, "array_of_blocklengths", count, lengths) &&
-                        args.array("array_of_displacements", displacements, count) &&
-                        components(args, count, types) && args.pointer("newtype", newtype))) {
+    if (checking() &&
+        !(args.count("count", count) && block_lengths(args, "array_of_blocklengths", count, lengths) &&
+            args.array("array_of_displacements", displacements, count) && components(args, count, types) &&
+            args.pointer("newtype", newtype))) {
         return args.code();
     }
     return construct(args, newtype, [&] {
@@ -198,8 +203,8 @@ int structure(const char* function, Count count, const Count* lengths, const MPI
 }
 
 template <class Count>
-int resized(const char* function, MPI_Datatype old, MPI_Aint lower_bound, MPI_Aint extent,
-            MPI_Datatype* newtype) noexcept {
+int resized(
+    const char* function, MPI_Datatype old, MPI_Aint lower_bound, MPI_Aint extent, MPI_Datatype* newtype) noexcept {
     Arguments args(function);
     if (checking() && !(component(args, "oldtype", old) && args.pointer("newtype", newtype))) {
         return args.code();
@@ -278,76 +283,72 @@ int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype* 
 int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::vector("MPI_Type_vector", count, blocklength, stride, oldtype, newtype);
 }
-int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
-                       MPI_Datatype* newtype) {
+int PMPI_Type_vector_c(
+    MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::vector("MPI_Type_vector_c", count, blocklength, stride, oldtype, newtype);
 }
 
-int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
-                             MPI_Datatype* newtype) {
+int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::hvector("MPI_Type_create_hvector", count, blocklength, stride, oldtype, newtype);
 }
-int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
-                               MPI_Datatype* newtype) {
+int PMPI_Type_create_hvector_c(
+    MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::hvector("MPI_Type_create_hvector_c", count, blocklength, MPI_Aint(stride), oldtype, newtype);
 }
 
 int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
-                      MPI_Datatype oldtype, MPI_Datatype* newtype) {
+    MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::indexed("MPI_Type_indexed", MPI_COMBINER_INDEXED, count, array_of_blocklengths, array_of_displacements,
-                        oldtype, newtype);
+        oldtype, newtype);
 }
 int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                        const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype) {
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::indexed("MPI_Type_indexed_c", MPI_COMBINER_INDEXED, count, array_of_blocklengths,
-                        array_of_displacements, oldtype, newtype);
+        array_of_displacements, oldtype, newtype);
 }
 
 int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
-                              MPI_Datatype oldtype, MPI_Datatype* newtype) {
+    MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::indexed("MPI_Type_create_hindexed", MPI_COMBINER_HINDEXED, count, array_of_blocklengths,
-                        array_of_displacements, oldtype, newtype);
+        array_of_displacements, oldtype, newtype);
 }
 int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                                const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-                                MPI_Datatype* newtype) {
+    const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::indexed("MPI_Type_create_hindexed_c", MPI_COMBINER_HINDEXED, count, array_of_blocklengths,
-                        array_of_displacements, oldtype, newtype);
+        array_of_displacements, oldtype, newtype);
 }
 
-int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
-                                   MPI_Datatype oldtype, MPI_Datatype* newtype) {
+int PMPI_Type_create_indexed_block(
+    int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::indexed_block("MPI_Type_create_indexed_block", MPI_COMBINER_INDEXED_BLOCK, count, blocklength,
-                              array_of_displacements, oldtype, newtype);
+        array_of_displacements, oldtype, newtype);
 }
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
-                                     MPI_Datatype oldtype, MPI_Datatype* newtype) {
+    MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::indexed_block("MPI_Type_create_indexed_block_c", MPI_COMBINER_INDEXED_BLOCK, count, blocklength,
-                              array_of_displacements, oldtype, newtype);
+        array_of_displacements, oldtype, newtype);
 }
 
-int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
-                                    MPI_Datatype oldtype, MPI_Datatype* newtype) {
+int PMPI_Type_create_hindexed_block(
+    int count, int blocklength, const MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::indexed_block("MPI_Type_create_hindexed_block", MPI_COMBINER_HINDEXED_BLOCK, count, blocklength,
-                              array_of_displacements, oldtype, newtype);
+        array_of_displacements, oldtype, newtype);
 }
-int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
-                                      const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-                                      MPI_Datatype* newtype) {
+int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
+    MPI_Datatype oldtype, MPI_Datatype* newtype) {
     return api::indexed_block("MPI_Type_create_hindexed_block_c", MPI_COMBINER_HINDEXED_BLOCK, count, blocklength,
-                              array_of_displacements, oldtype, newtype);
+        array_of_displacements, oldtype, newtype);
 }
 
 int PMPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
-                            const MPI_Datatype array_of_types[], MPI_Datatype* newtype) {
-    return api::structure("MPI_Type_create_struct", count, array_of_blocklengths, array_of_displacements,
-                          array_of_types, newtype);
+    const MPI_Datatype array_of_types[], MPI_Datatype* newtype) {
+    return api::structure(
+        "MPI_Type_create_struct", count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
 }
 int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                              const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[],
-                              MPI_Datatype* newtype) {
-    return api::structure("MPI_Type_create_struct_c", count, array_of_blocklengths, array_of_displacements,
-                          array_of_types, newtype);
+    const MPI_Count array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype* newtype) {
+    return api::structure(
+        "MPI_Type_create_struct_c", count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
 }
 
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype* newtype) {

@@ -13,14 +13,15 @@ namespace {
 // A type that a large constructor made is described by MPI_Count arguments: the plain calls have no place for them.
 bool fits_plain_call(Arguments& args, const Recipe& recipe) noexcept {
     return args.require(recipe.counts.empty(), MPI_ERR_TYPE, "datatype", static_cast<MPI_Count>(recipe.counts.size()),
-                        "large counts describe the datatype: only the call with _c can return them");
+        "large counts describe the datatype: only the call with _c can return them");
 }
 
 int envelope(MPI_Datatype datatype, int* integers, int* addresses, int* types, int* combiner) noexcept {
     Arguments args("MPI_Type_get_envelope");
-    if (checking() && !(args.type("datatype", datatype) && args.pointer("num_integers", integers) &&
-                        args.pointer("num_addresses", addresses) && args.pointer("num_datatypes", types) &&
-                        args.pointer("combiner", combiner))) {
+    if (checking() &&
+        !(args.type("datatype", datatype) && args.pointer("num_integers", integers) &&
+            args.pointer("num_addresses", addresses) && args.pointer("num_datatypes", types) &&
+            args.pointer("combiner", combiner))) {
         return args.code();
     }
     const Recipe& recipe = to_object<Datatype>(datatype)->recipe();
@@ -40,12 +41,12 @@ int envelope(MPI_Datatype datatype, int* integers, int* addresses, int* types, i
 }
 
 int envelope_c(MPI_Datatype datatype, MPI_Count* integers, MPI_Count* addresses, MPI_Count* counts, MPI_Count* types,
-               int* combiner) noexcept {
+    int* combiner) noexcept {
     Arguments args("MPI_Type_get_envelope_c");
     if (checking() &&
         !(args.type("datatype", datatype) && args.pointer("num_integers", integers) &&
-          args.pointer("num_addresses", addresses) && args.pointer("num_large_counts", counts) &&
-          args.pointer("num_datatypes", types) && args.pointer("combiner", combiner))) {
+            args.pointer("num_addresses", addresses) && args.pointer("num_large_counts", counts) &&
+            args.pointer("num_datatypes", types) && args.pointer("combiner", combiner))) {
         return args.code();
     }
     const Recipe& recipe = to_object<Datatype>(datatype)->recipe();
@@ -59,10 +60,10 @@ int envelope_c(MPI_Datatype datatype, MPI_Count* integers, MPI_Count* addresses,
 
 // Room for `needed` values: the caller says how much there is.
 bool room(Arguments& args, const char* name, MPI_Count given, std::size_t needed, const char* array_name,
-          const void* array) noexcept {
+    const void* array) noexcept {
     return args.require(given >= static_cast<MPI_Count>(needed), MPI_ERR_ARG, name, given,
-                        "is less than MPI_Type_get_envelope says") &&
-           args.array(array_name, array, static_cast<MPI_Count>(needed));
+               "is less than MPI_Type_get_envelope says") &&
+        args.array(array_name, array, static_cast<MPI_Count>(needed));
 }
 
 struct Contents {
@@ -115,10 +116,10 @@ int contents(const char* function, MPI_Datatype datatype, const Contents& out, b
     }
     if (checking() &&
         !(room(args, "max_integers", out.max_integers, recipe.integers.size(), "array_of_integers", out.integers) &&
-          room(args, "max_addresses", out.max_addresses, recipe.addresses.size(), "array_of_addresses",
-               out.addresses) &&
-          room(args, "max_large_counts", out.max_counts, recipe.counts.size(), "array_of_large_counts", out.counts) &&
-          room(args, "max_datatypes", out.max_types, recipe.types.size(), "array_of_datatypes", out.types))) {
+            room(args, "max_addresses", out.max_addresses, recipe.addresses.size(), "array_of_addresses",
+                out.addresses) &&
+            room(args, "max_large_counts", out.max_counts, recipe.counts.size(), "array_of_large_counts", out.counts) &&
+            room(args, "max_datatypes", out.max_types, recipe.types.size(), "array_of_datatypes", out.types))) {
         return args.code();
     }
     std::copy(recipe.integers.begin(), recipe.integers.end(), out.integers);
@@ -132,26 +133,25 @@ int contents(const char* function, MPI_Datatype datatype, const Contents& out, b
 
 namespace api = patchbay::api;
 
-int PMPI_Type_get_envelope(MPI_Datatype datatype, int* num_integers, int* num_addresses, int* num_datatypes,
-                           int* combiner) {
+int PMPI_Type_get_envelope(
+    MPI_Datatype datatype, int* num_integers, int* num_addresses, int* num_datatypes, int* combiner) {
     return api::envelope(datatype, num_integers, num_addresses, num_datatypes, combiner);
 }
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers, MPI_Count* num_addresses,
-                             MPI_Count* num_large_counts, MPI_Count* num_datatypes, int* combiner) {
+    MPI_Count* num_large_counts, MPI_Count* num_datatypes, int* combiner) {
     return api::envelope_c(datatype, num_integers, num_addresses, num_large_counts, num_datatypes, combiner);
 }
 
 int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
-                           int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]) {
-    const api::Contents out{max_integers,      max_addresses,      0,       max_datatypes,
-                            array_of_integers, array_of_addresses, nullptr, array_of_datatypes};
+    int array_of_integers[], MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[]) {
+    const api::Contents out{max_integers, max_addresses, 0, max_datatypes, array_of_integers, array_of_addresses,
+        nullptr, array_of_datatypes};
     return api::contents("MPI_Type_get_contents", datatype, out, true);
 }
 int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
-                             MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[],
-                             MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
-                             MPI_Datatype array_of_datatypes[]) {
-    const api::Contents out{max_integers,      max_addresses,      max_large_counts,      max_datatypes,
-                            array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes};
+    MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[], MPI_Aint array_of_addresses[],
+    MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[]) {
+    const api::Contents out{max_integers, max_addresses, max_large_counts, max_datatypes, array_of_integers,
+        array_of_addresses, array_of_large_counts, array_of_datatypes};
     return api::contents("MPI_Type_get_contents_c", datatype, out, false);
 }

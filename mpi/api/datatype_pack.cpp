@@ -14,32 +14,33 @@ namespace {
 // A packed buffer: where the next byte goes or comes from, and how many there are.
 template <class Size>
 bool packed_buffer(Arguments& args, const char* name, const void* buffer, const char* size_name, Size size,
-                   const Size* position) noexcept {
+    const Size* position) noexcept {
     return args.require(size >= 0, MPI_ERR_ARG, size_name, size, "must not be negative") &&
-           args.array(name, buffer, size) && args.pointer("position", position) &&
-           args.require(*position >= 0 && *position <= size, MPI_ERR_ARG, "position", *position,
-                        "must lie inside the packed buffer");
+        args.array(name, buffer, size) && args.pointer("position", position) &&
+        args.require(*position >= 0 && *position <= size, MPI_ERR_ARG, "position", *position,
+            "must lie inside the packed buffer");
 }
 
 // Bytes of `count` elements of `size` bytes; false when that many do not exist.
 bool multiply(MPI_Count count, std::uint64_t size, std::uint64_t* bytes) noexcept {
     return !__builtin_mul_overflow(static_cast<std::uint64_t>(count), size, bytes) &&
-           *bytes <= static_cast<std::uint64_t>(std::numeric_limits<MPI_Count>::max());
+        *bytes <= static_cast<std::uint64_t>(std::numeric_limits<MPI_Count>::max());
 }
 
 int too_small(const Arguments& args, bool packing) noexcept {
-    return args.fail(MPI_ERR_TRUNCATE, packing ? "the packed data does not fit into the rest of the output buffer"
-                                               : "the rest of the input buffer holds less than the datatype needs");
+    return args.fail(MPI_ERR_TRUNCATE,
+        packing ? "the packed data does not fit into the rest of the output buffer"
+                : "the rest of the input buffer holds less than the datatype needs");
 }
 
 template <class Count>
 int pack(const char* function, const void* in, Count count, MPI_Datatype datatype, void* out, Count out_size,
-         Count* position, MPI_Comm comm) noexcept {
+    Count* position, MPI_Comm comm) noexcept {
     Arguments args(function, comm);
     if (checking() &&
         !(args.communicator() && args.count("incount", count) && args.datatype("datatype", datatype) &&
-          args.buffer("inbuf", in, count, datatype) &&
-          packed_buffer(args, "outbuf", out, "outsize", out_size, position))) {
+            args.buffer("inbuf", in, count, datatype) &&
+            packed_buffer(args, "outbuf", out, "outsize", out_size, position))) {
         return args.code();
     }
     const Datatype& type = *to_object<Datatype>(datatype);
@@ -56,12 +57,12 @@ int pack(const char* function, const void* in, Count count, MPI_Datatype datatyp
 
 template <class Count>
 int unpack(const char* function, const void* in, Count in_size, Count* position, void* out, Count count,
-           MPI_Datatype datatype, MPI_Comm comm) noexcept {
+    MPI_Datatype datatype, MPI_Comm comm) noexcept {
     Arguments args(function, comm);
     if (checking() &&
         !(args.communicator() && args.count("outcount", count) && args.datatype("datatype", datatype) &&
-          args.buffer("outbuf", out, count, datatype) &&
-          packed_buffer(args, "inbuf", in, "insize", in_size, position))) {
+            args.buffer("outbuf", out, count, datatype) &&
+            packed_buffer(args, "inbuf", in, "insize", in_size, position))) {
         return args.code();
     }
     const Datatype& type = *to_object<Datatype>(datatype);
@@ -80,13 +81,14 @@ int unpack(const char* function, const void* in, Count in_size, Count* position,
 template <class Count>
 int pack_size(const char* function, Count count, MPI_Datatype datatype, MPI_Comm comm, Count* size) noexcept {
     Arguments args(function, comm);
-    if (checking() && !(args.communicator() && args.count("incount", count) && args.datatype("datatype", datatype) &&
-                        args.pointer("size", size))) {
+    if (checking() &&
+        !(args.communicator() && args.count("incount", count) && args.datatype("datatype", datatype) &&
+            args.pointer("size", size))) {
         return args.code();
     }
     std::uint64_t bytes = 0;
     const bool fits = multiply(count, static_cast<std::uint64_t>(to_object<Datatype>(datatype)->size), &bytes) &&
-                      bytes <= static_cast<std::uint64_t>(std::numeric_limits<Count>::max());
+        bytes <= static_cast<std::uint64_t>(std::numeric_limits<Count>::max());
     *size = fits ? static_cast<Count>(bytes) : MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
@@ -94,18 +96,18 @@ int pack_size(const char* function, Count count, MPI_Datatype datatype, MPI_Comm
 // "external32" is the only representation there is.
 bool representation(Arguments& args, const char* name) noexcept {
     return args.pointer("datarep", name) &&
-           args.require(std::strcmp(name, "external32") == 0, MPI_ERR_ARG, "datarep", 0, "must be \"external32\"");
+        args.require(std::strcmp(name, "external32") == 0, MPI_ERR_ARG, "datarep", 0, "must be \"external32\"");
 }
 
 // `Size` counts bytes and `Count` elements: they differ in the plain form.
 template <class Count, class Size>
 int pack_external(const char* function, const char* name, const void* in, Count count, MPI_Datatype datatype, void* out,
-                  Size out_size, Size* position) noexcept {
+    Size out_size, Size* position) noexcept {
     Arguments args(function);
     if (checking() &&
         !(representation(args, name) && args.count("incount", count) && args.datatype("datatype", datatype) &&
-          args.buffer("inbuf", in, count, datatype) &&
-          packed_buffer(args, "outbuf", out, "outsize", out_size, position))) {
+            args.buffer("inbuf", in, count, datatype) &&
+            packed_buffer(args, "outbuf", out, "outsize", out_size, position))) {
         return args.code();
     }
     try {
@@ -128,12 +130,12 @@ int pack_external(const char* function, const char* name, const void* in, Count 
 
 template <class Count, class Size>
 int unpack_external(const char* function, const char* name, const void* in, Size in_size, Size* position, void* out,
-                    Count count, MPI_Datatype datatype) noexcept {
+    Count count, MPI_Datatype datatype) noexcept {
     Arguments args(function);
     if (checking() &&
         !(representation(args, name) && args.count("outcount", count) && args.datatype("datatype", datatype) &&
-          args.buffer("outbuf", out, count, datatype) &&
-          packed_buffer(args, "inbuf", in, "insize", in_size, position))) {
+            args.buffer("outbuf", out, count, datatype) &&
+            packed_buffer(args, "inbuf", in, "insize", in_size, position))) {
         return args.code();
     }
     try {
@@ -152,11 +154,12 @@ int unpack_external(const char* function, const char* name, const void* in, Size
 }
 
 template <class Count, class Size>
-int pack_external_size(const char* function, const char* name, Count count, MPI_Datatype datatype,
-                       Size* size) noexcept {
+int pack_external_size(
+    const char* function, const char* name, Count count, MPI_Datatype datatype, Size* size) noexcept {
     Arguments args(function);
-    if (checking() && !(representation(args, name) && args.count("incount", count) &&
-                        args.datatype("datatype", datatype) && args.pointer("size", size))) {
+    if (checking() &&
+        !(representation(args, name) && args.count("incount", count) && args.datatype("datatype", datatype) &&
+            args.pointer("size", size))) {
         return args.code();
     }
     try {
@@ -174,21 +177,21 @@ int pack_external_size(const char* function, const char* name, Count count, MPI_
 
 namespace api = patchbay::api;
 
-int PMPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position,
-              MPI_Comm comm) {
+int PMPI_Pack(
+    const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position, MPI_Comm comm) {
     return api::pack("MPI_Pack", inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 int PMPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize,
-                MPI_Count* position, MPI_Comm comm) {
+    MPI_Count* position, MPI_Comm comm) {
     return api::pack("MPI_Pack_c", inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 
-int PMPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount, MPI_Datatype datatype,
-                MPI_Comm comm) {
+int PMPI_Unpack(
+    const void* inbuf, int insize, int* position, void* outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm) {
     return api::unpack("MPI_Unpack", inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 int PMPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount,
-                  MPI_Datatype datatype, MPI_Comm comm) {
+    MPI_Datatype datatype, MPI_Comm comm) {
     return api::unpack("MPI_Unpack_c", inbuf, insize, position, outbuf, outcount, datatype, comm);
 }
 
@@ -200,20 +203,20 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MP
 }
 
 int PMPI_Pack_external(const char datarep[], const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf,
-                       MPI_Aint outsize, MPI_Aint* position) {
+    MPI_Aint outsize, MPI_Aint* position) {
     return api::pack_external("MPI_Pack_external", datarep, inbuf, incount, datatype, outbuf, outsize, position);
 }
 int PMPI_Pack_external_c(const char datarep[], const void* inbuf, MPI_Count incount, MPI_Datatype datatype,
-                         void* outbuf, MPI_Count outsize, MPI_Count* position) {
+    void* outbuf, MPI_Count outsize, MPI_Count* position) {
     return api::pack_external("MPI_Pack_external_c", datarep, inbuf, incount, datatype, outbuf, outsize, position);
 }
 
 int PMPI_Unpack_external(const char datarep[], const void* inbuf, MPI_Aint insize, MPI_Aint* position, void* outbuf,
-                         int outcount, MPI_Datatype datatype) {
+    int outcount, MPI_Datatype datatype) {
     return api::unpack_external("MPI_Unpack_external", datarep, inbuf, insize, position, outbuf, outcount, datatype);
 }
-int PMPI_Unpack_external_c(const char datarep[], const void* inbuf, MPI_Count insize, MPI_Count* position,
-                           void* outbuf, MPI_Count outcount, MPI_Datatype datatype) {
+int PMPI_Unpack_external_c(const char datarep[], const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
+    MPI_Count outcount, MPI_Datatype datatype) {
     return api::unpack_external("MPI_Unpack_external_c", datarep, inbuf, insize, position, outbuf, outcount, datatype);
 }
 

@@ -30,10 +30,10 @@ int size(const char* function, MPI_Datatype datatype, Count* result) noexcept {
 }
 
 int bounds(const char* function, MPI_Datatype datatype, MPI_Aint Datatype::*from, MPI_Aint Datatype::*length,
-           MPI_Aint* lower_bound, MPI_Aint* extent) noexcept {
+    MPI_Aint* lower_bound, MPI_Aint* extent) noexcept {
     Arguments args(function);
-    if (checking() && !(args.type("datatype", datatype) && args.pointer("lb", lower_bound) &&
-                        args.pointer("extent", extent))) {
+    if (checking() &&
+        !(args.type("datatype", datatype) && args.pointer("lb", lower_bound) && args.pointer("extent", extent))) {
         return args.code();
     }
     const Datatype& type = *to_object<Datatype>(datatype);
@@ -53,8 +53,8 @@ int true_extent(const char* function, MPI_Datatype datatype, MPI_Aint* lower_bou
 template <class Count>
 int elements(const char* function, const MPI_Status* status, MPI_Datatype datatype, Count* count) noexcept {
     Arguments args(function);
-    if (checking() && !(args.pointer("status", status) && args.type("datatype", datatype) &&
-                        args.pointer("count", count))) {
+    if (checking() &&
+        !(args.pointer("status", status) && args.type("datatype", datatype) && args.pointer("count", count))) {
         return args.code();
     }
     try {
@@ -118,15 +118,15 @@ int set_attribute(MPI_Datatype datatype, int keyval, void* value) noexcept {
 
 int get_attribute(MPI_Datatype datatype, int keyval, void* value, int* flag) noexcept {
     Arguments args("MPI_Type_get_attr");
-    if (checking() && !(args.type("datatype", datatype) &&
-                        args.require(keyval_is_valid(AttributeOwner::datatype, keyval), MPI_ERR_KEYVAL, "type_keyval",
-                                     keyval, "is not an attribute key for datatypes") &&
-                        args.pointer("attribute_val", value) && args.pointer("flag", flag))) {
+    if (checking() &&
+        !(args.type("datatype", datatype) &&
+            args.require(keyval_is_valid(AttributeOwner::datatype, keyval), MPI_ERR_KEYVAL, "type_keyval", keyval,
+                "is not an attribute key for datatypes") &&
+            args.pointer("attribute_val", value) && args.pointer("flag", flag))) {
         return args.code();
     }
     bool found = false;
-    const int code =
-        to_object<Datatype>(datatype)->attributes.get(keyval, static_cast<void**>(value), &found);
+    const int code = to_object<Datatype>(datatype)->attributes.get(keyval, static_cast<void**>(value), &found);
     *flag = found ? 1 : 0;
     return args.result(code);
 }
@@ -192,13 +192,13 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen) {
 }
 
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
-                            MPI_Type_delete_attr_function* type_delete_attr_fn, int* type_keyval, void* extra_state) {
+    MPI_Type_delete_attr_function* type_delete_attr_fn, int* type_keyval, void* extra_state) {
     api::Arguments args("MPI_Type_create_keyval");
     if (api::checking() && !args.pointer("type_keyval", type_keyval)) {
         return args.code();
     }
     return args.result(keyval_create(AttributeOwner::datatype, reinterpret_cast<void*>(type_copy_attr_fn),
-                                     reinterpret_cast<void*>(type_delete_attr_fn), extra_state, type_keyval));
+        reinterpret_cast<void*>(type_delete_attr_fn), extra_state, type_keyval));
 }
 int PMPI_Type_free_keyval(int* type_keyval) {
     api::Arguments args("MPI_Type_free_keyval");

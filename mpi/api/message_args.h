@@ -11,12 +11,12 @@
 // What the point-to-point bindings have in common.
 namespace patchbay::api {
 
-inline bool send_args(Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, int dest,
+[[gnu::always_inline]] inline bool send_args(Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, int dest,
                       int tag) noexcept {
     return args.communicator() && args.count("count", count) && args.datatype("datatype", type) &&
            args.buffer("buf", buf, count, type) && args.dest("dest", dest) && args.send_tag("tag", tag);
 }
-inline bool recv_args(Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, int source,
+[[gnu::always_inline]] inline bool recv_args(Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, int source,
                       int tag) noexcept {
     return args.communicator() && args.count("count", count) && args.datatype("datatype", type) &&
            args.buffer("buf", buf, count, type) && args.source("source", source) && args.receive_tag("tag", tag);

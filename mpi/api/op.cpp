@@ -10,8 +10,8 @@ namespace patchbay::api {
 namespace {
 
 template <class Function>
-int create(const char* function_name, Ref<Op> (*make)(Function*, bool), Function* function, int commute,
-           MPI_Op* op) noexcept {
+int create(
+    const char* function_name, Ref<Op> (*make)(Function*, bool), Function* function, int commute, MPI_Op* op) noexcept {
     Arguments args(function_name);
     if (checking() && !(args.pointer("user_fn", reinterpret_cast<const void*>(function)) && args.pointer("op", op))) {
         return args.code();
@@ -24,14 +24,14 @@ int create(const char* function_name, Ref<Op> (*make)(Function*, bool), Function
     }
 }
 
-int reduce_local(const char* function, const void* in, void* inout, MPI_Count count, MPI_Datatype datatype,
-                 MPI_Op handle) noexcept {
+int reduce_local(
+    const char* function, const void* in, void* inout, MPI_Count count, MPI_Datatype datatype, MPI_Op handle) noexcept {
     Arguments args(function);
     if (checking() &&
         !(args.count("count", count) && args.datatype("datatype", datatype) && args.op(handle, datatype) &&
-          args.require(!to_object<Op>(handle)->is_accumulate_only(), MPI_ERR_OP, "op",
-                       MPI_Count(reinterpret_cast<std::uintptr_t>(handle)), "is for one-sided calls only") &&
-          args.buffer("inbuf", in, count, datatype) && args.buffer("inoutbuf", inout, count, datatype))) {
+            args.require(!to_object<Op>(handle)->is_accumulate_only(), MPI_ERR_OP, "op",
+                MPI_Count(reinterpret_cast<std::uintptr_t>(handle)), "is for one-sided calls only") &&
+            args.buffer("inbuf", in, count, datatype) && args.buffer("inoutbuf", inout, count, datatype))) {
         return args.code();
     }
     if (count == 0) {

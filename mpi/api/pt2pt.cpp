@@ -8,7 +8,9 @@ namespace {
 
 using pml::SendMode;
 
-int send(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+// Inlined into each binding: passing eight arguments on would cost as much as checking them.
+
+[[gnu::always_inline]] inline int send(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
          SendMode mode) noexcept {
     Arguments args(function, comm);
     if (checking() && !send_args(args, buf, count, type, dest, tag)) {
@@ -21,7 +23,7 @@ int send(const char* function, const void* buf, MPI_Count count, MPI_Datatype ty
     return args.result(target.pml->send(buf, count, type_of(type), dest, tag, mode, target));
 }
 
-int recv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+[[gnu::always_inline]] inline int recv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status) noexcept {
     Arguments args(function, comm);
     if (checking() && !recv_args(args, buf, count, type, source, tag)) {
@@ -35,7 +37,7 @@ int recv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, in
     return args.result(from.pml->recv(buf, count, type_of(type), source, tag, from, status));
 }
 
-int isend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+[[gnu::always_inline]] inline int isend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
           SendMode mode, MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() && !(send_args(args, buf, count, type, dest, tag) && args.pointer("request", handle))) {
@@ -50,7 +52,7 @@ int isend(const char* function, const void* buf, MPI_Count count, MPI_Datatype t
     return give(args, code, request, handle);
 }
 
-int irecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+[[gnu::always_inline]] inline int irecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
           MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() && !(recv_args(args, buf, count, type, source, tag) && args.pointer("request", handle))) {

@@ -15,10 +15,9 @@ namespace patchbay::api {
 
 namespace {
 
-// MPI_COMM_SELF among the predefined communicators; null before MPI_Init and after MPI_Finalize.
-Communicator* comm_self() noexcept {
-    constexpr std::size_t self_entry = 2;
-    return Predefined<Communicator>::table[self_entry];
+// MPI_COMM_WORLD and MPI_COMM_SELF among the predefined communicators; null before MPI_Init and after MPI_Finalize.
+Communicator* predefined_comm(MPI_Comm comm) noexcept {
+    return to_object<Communicator>(comm);
 }
 
 // The last error that went through report() on this thread: error codes are small integers that are shared by all
@@ -42,6 +41,19 @@ void remember(int code, const char* function, std::string_view detail) noexcept 
 Ref<Errhandler> errhandler_of(Communicator& comm) {
     std::lock_guard lock(comm.mutex);
     return comm.errhandler;
+}
+
+// Who hears of an error that belongs to no object: MPI_COMM_SELF (MPI-5.0, 9.3). Until MPI-4.0 it was MPI_COMM_WORLD,
+// and many programs set an error handler there and nowhere else: while MPI_COMM_SELF has the handler that it began with,
+// the world's counts.
+Communicator* default_target() {
+    Communicator* self = predefined_comm(MPI_COMM_SELF);
+    Communicator* world = predefined_comm(MPI_COMM_WORLD);
+    if (self == nullptr || world == nullptr) {
+        return self;
+    }
+    const Ref<Errhandler> handler = errhandler_of(*self);
+    return handler.get() == to_object<Errhandler>(MPI_ERRORS_ARE_FATAL) ? world : self;
 }
 
 std::string name_of(Communicator& comm) {
@@ -90,8 +102,8 @@ int report(ErrorTarget target, const char* function, int code, std::string_view 
     default:
         break;
     }
-    if (Communicator* self = comm_self(); self != nullptr) {
-        return report_on_communicator(*self, function, code);
+    if (Communicator* comm = default_target(); comm != nullptr) {
+        return report_on_communicator(*comm, function, code);
     }
     end_with_message(nullptr, code, "MPI is not initialized, or has been finalized");
 }

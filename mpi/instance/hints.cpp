@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/instance/hints.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace patchbay {
 
 namespace {
 
 constexpr std::string_view own_prefix = "patchbay_";
+
+// What this library knows, by how it begins: MPI-5.0, 7.4.4 and 7.4.2, and our own.
+constexpr std::string_view known_prefixes[] = {own_prefix, "mpi_assert_", "mpi_hw_resource_type",
+                                               "mpi_minimum_memory_alignment"};
+
+bool is_known(std::string_view key) {
+    return std::any_of(std::begin(known_prefixes), std::end(known_prefixes),
+                       [key](std::string_view prefix) { return key.starts_with(prefix); });
+}
 
 Ref<Info> hints_of(const Communicator& comm) {
     std::lock_guard lock(comm.mutex);
@@ -26,7 +38,9 @@ void set_hints(Communicator& comm, const Info& info) {
         comm.hints = Ref<Info>::adopt(new Info);
     }
     for (const auto& [key, value] : pairs) {
-        comm.hints->set(key, value);
+        if (is_known(key)) {
+            comm.hints->set(key, value);
+        }
     }
 }
 
@@ -36,7 +50,15 @@ Ref<Info> get_hints(const Communicator& comm) {
 }
 
 Ref<Info> hints_for_child(const Communicator& parent, const Info* info) {
-    Ref<Info> result = info != nullptr ? info->duplicate() : Ref<Info>();
+    Ref<Info> result;
+    if (info != nullptr) {
+        result = Ref<Info>::adopt(new Info);
+        for (const auto& [key, value] : info->pairs()) {
+            if (is_known(key)) {
+                result->set(key, value);
+            }
+        }
+    }
     const Ref<Info> inherited = hints_of(parent);
     if (!inherited) {
         return result;

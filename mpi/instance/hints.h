@@ -6,8 +6,9 @@
 
 namespace patchbay {
 
-// Hints of a communicator (MPI-5.0, 7.4.4): what its constructor or MPI_Comm_set_info was given. Any key is kept;
-// `patchbay_<framework>` choose components when the communicator is made.
+// Hints of a communicator (MPI-5.0, 7.4.4): what its constructor or MPI_Comm_set_info was given. Keys that
+// this library does not know are ignored (MPI-5.0, 10); `patchbay_<framework>` choose components when the communicator
+// is made.
 
 // The value, or an empty string.
 std::string hint(const Communicator& comm, std::string_view key);

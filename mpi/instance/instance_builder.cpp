@@ -100,6 +100,10 @@ Status InstanceBuilder::attach_node() {
     core.node = node->release();
     core.progress->set_doorbell(&core.node->own_control().bell);
     core.progress->set_sleeps_fenced(core.progress->sleeps_are_fenced() && core.node->all_fenced());
+    if (!core.progress->sleeps_are_fenced()) {
+        core.decisions.record("progress", "job", "doorbell", Outcome::declined, 0,
+                              "the kernel refuses membarrier(2): long waits wake every millisecond instead of sleeping");
+    }
     _cleanup.push([&core] {
         core.progress->set_doorbell(nullptr);
         delete std::exchange(core.node, nullptr);

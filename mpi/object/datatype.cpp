@@ -62,8 +62,7 @@ bool overflows(const Piece& piece) {
     Wide size = 0;
     Wide across = 0;
     return __builtin_mul_overflow(Wide(piece.type->size) * piece.length, Wide(piece.repeat), &size) || !fits(size) ||
-           __builtin_mul_overflow(piece.stride, Wide(piece.repeat), &across) || !fits(across) ||
-           !fits(piece.displacement);
+        __builtin_mul_overflow(piece.stride, Wide(piece.repeat), &across) || !fits(across) || !fits(piece.displacement);
 }
 
 int measure(const Recipe& recipe, Bounds& bounds) {
@@ -75,8 +74,8 @@ int measure(const Recipe& recipe, Bounds& bounds) {
         }
     });
     const bool fine = !overflow && fits(bounds.size) && fits(bounds.data.low) && fits(bounds.data.high) &&
-                      fits(bounds.data.high - bounds.data.low) && fits(bounds.markers.low) &&
-                      fits(bounds.markers.high - bounds.markers.low);
+        fits(bounds.data.high - bounds.data.low) && fits(bounds.markers.low) &&
+        fits(bounds.markers.high - bounds.markers.low);
     return fine ? MPI_SUCCESS : MPI_ERR_VALUE_TOO_LARGE;
 }
 
@@ -127,14 +126,21 @@ BasicIndex renamed(const Recipe& recipe) {
 } // namespace
 
 Datatype::Datatype(std::unique_ptr<const Recipe> recipe)
-    : Object(ObjectKind::datatype), basic(renamed(*recipe)), _recipe(std::move(recipe)) {}
+    : Object(ObjectKind::datatype),
+      basic(renamed(*recipe)),
+      _recipe(std::move(recipe)) {}
 
 Datatype::Datatype(const BasicType& type)
-    : Object(ObjectKind::datatype), size(type.exists() ? type.size : MPI_UNDEFINED), extent(type.extent),
+    : Object(ObjectKind::datatype),
+      size(type.exists() ? type.size : MPI_UNDEFINED),
+      extent(type.extent),
       true_extent(type.is_pair() ? type.second_offset + basic_type(type.second).size : type.size),
-      committed(type.exists()), dense(type.exists() && type.size == type.extent),
-      basic(static_cast<BasicIndex>(type.handle & 0xff)), alignment(type.alignment),
-      name(std::string("MPI_") + type.name), _recipe(std::make_unique<const Recipe>()) {
+      committed(type.exists()),
+      dense(type.exists() && type.size == type.extent),
+      basic(static_cast<BasicIndex>(type.handle & 0xff)),
+      alignment(type.alignment),
+      name(std::string("MPI_") + type.name),
+      _recipe(std::make_unique<const Recipe>()) {
     set_predefined(type.handle);
 }
 
@@ -164,7 +170,7 @@ int Datatype::commit() noexcept {
     try {
         const Layout& data = layout();
         const bool one_block = data.roots() == 1 && data.nodes()[data.first_root()].is_block() &&
-                               data.nodes()[data.first_root()].count == 1;
+            data.nodes()[data.first_root()].count == 1;
         dense = size == extent && (one_block || size == 0);
         committed = true;
         return MPI_SUCCESS;
@@ -230,8 +236,8 @@ MPI_Count Datatype::elements_in(std::uint64_t bytes) const {
     const std::uint64_t last = types.items_in(bytes % element_size, &rest);
     std::uint64_t whole = 0;
     const bool overflow = __builtin_mul_overflow(bytes / element_size, types.items(), &whole) ||
-                          __builtin_add_overflow(whole, last, &whole) ||
-                          whole > static_cast<std::uint64_t>(std::numeric_limits<MPI_Count>::max());
+        __builtin_add_overflow(whole, last, &whole) ||
+        whole > static_cast<std::uint64_t>(std::numeric_limits<MPI_Count>::max());
     return rest != 0 || overflow ? MPI_UNDEFINED : static_cast<MPI_Count>(whole);
 }
 

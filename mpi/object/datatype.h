@@ -28,8 +28,8 @@ public:
     static void destroy(Datatype*) noexcept;
 
     // Read on the hot path.
-    MPI_Count size = 0;      // bytes of data per element, MPI_UNDEFINED for an optional type we lack
-    MPI_Aint extent = 0;     // distance between elements
+    MPI_Count size = 0;  // bytes of data per element, MPI_UNDEFINED for an optional type we lack
+    MPI_Aint extent = 0; // distance between elements
     MPI_Aint lower_bound = 0;
     MPI_Aint true_lower_bound = 0;
     MPI_Aint true_extent = 0;

@@ -12,7 +12,9 @@ namespace {
 // Builds an array type from its fastest dimension to its slowest. After the first error nothing more happens.
 class ArrayBuilder {
 public:
-    explicit ArrayBuilder(Datatype& element) : _type(Ref<Datatype>::share(&element)), _stride(element.extent) {}
+    explicit ArrayBuilder(Datatype& element)
+        : _type(Ref<Datatype>::share(&element)),
+          _stride(element.extent) {}
 
     // `count` elements of what there is so far, from index `start` of a dimension of `size`.
     void take_block(MPI_Count start, MPI_Count count, MPI_Count size) {
@@ -103,7 +105,7 @@ private:
     }
 
     Ref<Datatype> _type;
-    Wide _stride;           // between neighbours in the dimension that comes next
+    Wide _stride; // between neighbours in the dimension that comes next
     Wide _displacement = 0;
     int _code = MPI_SUCCESS;
 };
@@ -119,12 +121,11 @@ void for_each_dimension(std::size_t count, int order, Visit&& visit) {
 } // namespace
 
 int make_subarray_body(std::span<const MPI_Count> sizes, std::span<const MPI_Count> subsizes,
-                       std::span<const MPI_Count> starts, int order, Datatype& element,
-                       Ref<Datatype>* result) noexcept {
+    std::span<const MPI_Count> starts, int order, Datatype& element, Ref<Datatype>* result) noexcept {
     try {
         ArrayBuilder builder(element);
-        for_each_dimension(sizes.size(), order,
-                           [&](std::size_t i) { builder.take_block(starts[i], subsizes[i], sizes[i]); });
+        for_each_dimension(
+            sizes.size(), order, [&](std::size_t i) { builder.take_block(starts[i], subsizes[i], sizes[i]); });
         return builder.finish(result);
     } catch (const std::bad_alloc&) {
         return MPI_ERR_NO_MEM;
@@ -145,8 +146,8 @@ void place_in_grid(std::span<DistributedDimension> dimensions, int rank) noexcep
     }
 }
 
-int make_darray_body(std::span<const DistributedDimension> dimensions, int order, Datatype& element,
-                     Ref<Datatype>* result) noexcept {
+int make_darray_body(
+    std::span<const DistributedDimension> dimensions, int order, Datatype& element, Ref<Datatype>* result) noexcept {
     try {
         ArrayBuilder builder(element);
         for_each_dimension(dimensions.size(), order, [&](std::size_t i) {

@@ -53,8 +53,8 @@ constexpr BasicType absent(std::uint16_t handle, const char* name) {
 }
 
 template <class Value, class Index>
-constexpr BasicType pair(std::uint16_t handle, const char* name, Machine machine, std::uint16_t first,
-                         std::uint16_t second) {
+constexpr BasicType pair(
+    std::uint16_t handle, const char* name, Machine machine, std::uint16_t first, std::uint16_t second) {
     using P = Pair<Value, Index>;
     BasicType t = type<P>(handle, name, machine, TypeGroup::pair);
     t.size = sizeof(Value) + sizeof(Index);
@@ -82,13 +82,14 @@ constexpr BasicType all_types[] = {
     type<short>(0x208, "SHORT", M::i16, G::c_integer),
     type<int>(0x209, "INT", M::i32, G::c_integer),
     shortened(type<long>(0x20a, "LONG", M::i64, G::c_integer), 4),
-    type<long long>(0x20b, "LONG_LONG", M::i64, G::c_integer),
+    // Where the standard has two names for a type, it calls the other one the synonym.
+    type<long long>(0x20b, "LONG_LONG_INT", M::i64, G::c_integer),
     type<unsigned short>(0x20c, "UNSIGNED_SHORT", M::u16, G::c_integer),
     type<unsigned>(0x20d, "UNSIGNED", M::u32, G::c_integer),
     shortened(type<unsigned long>(0x20e, "UNSIGNED_LONG", M::u64, G::c_integer), 4),
     type<unsigned long long>(0x20f, "UNSIGNED_LONG_LONG", M::u64, G::c_integer),
     type<float>(0x210, "FLOAT", M::f32, G::floating),
-    type<Complex<float>>(0x212, "C_FLOAT_COMPLEX", M::c32, G::complex),
+    type<Complex<float>>(0x212, "C_COMPLEX", M::c32, G::complex),
     type<Complex<float>>(0x213, "CXX_FLOAT_COMPLEX", M::c32, G::complex),
     type<double>(0x214, "DOUBLE", M::f64, G::floating),
     type<Complex<double>>(0x216, "C_DOUBLE_COMPLEX", M::c64, G::complex),

@@ -32,7 +32,11 @@ struct IntegerKind {
 };
 
 const IntegerKind integer_kinds[] = {
-    {2, MPI_INTEGER1}, {4, MPI_INTEGER2}, {9, MPI_INTEGER4}, {18, MPI_INTEGER8}, {38, MPI_INTEGER16},
+    {2, MPI_INTEGER1},
+    {4, MPI_INTEGER2},
+    {9, MPI_INTEGER4},
+    {18, MPI_INTEGER8},
+    {38, MPI_INTEGER16},
 };
 
 const RealKind* real_kind(int precision, int range) {
@@ -93,8 +97,7 @@ int find_or_make(int combiner, std::initializer_list<int> arguments, MPI_Datatyp
 
 int f90_real(int precision, int range, Datatype** result) noexcept {
     const RealKind* kind = real_kind(precision, range);
-    return kind == nullptr ? MPI_ERR_ARG
-                           : find_or_make(MPI_COMBINER_F90_REAL, {precision, range}, kind->real, result);
+    return kind == nullptr ? MPI_ERR_ARG : find_or_make(MPI_COMBINER_F90_REAL, {precision, range}, kind->real, result);
 }
 
 int f90_complex(int precision, int range, Datatype** result) noexcept {
@@ -114,15 +117,24 @@ int f90_integer(int range, Datatype** result) noexcept {
 
 Datatype* type_of_size(int type_class, int size) noexcept {
     static const std::pair<int, MPI_Datatype> types[] = {
-        {MPI_TYPECLASS_INTEGER, MPI_INTEGER1},  {MPI_TYPECLASS_INTEGER, MPI_INTEGER2},
-        {MPI_TYPECLASS_INTEGER, MPI_INTEGER4},  {MPI_TYPECLASS_INTEGER, MPI_INTEGER8},
-        {MPI_TYPECLASS_INTEGER, MPI_INTEGER16}, {MPI_TYPECLASS_REAL, MPI_REAL2},
-        {MPI_TYPECLASS_REAL, MPI_REAL4},        {MPI_TYPECLASS_REAL, MPI_REAL8},
-        {MPI_TYPECLASS_REAL, MPI_REAL16},       {MPI_TYPECLASS_COMPLEX, MPI_COMPLEX4},
-        {MPI_TYPECLASS_COMPLEX, MPI_COMPLEX8},  {MPI_TYPECLASS_COMPLEX, MPI_COMPLEX16},
-        {MPI_TYPECLASS_COMPLEX, MPI_COMPLEX32}, {MPIX_TYPECLASS_LOGICAL, MPI_LOGICAL1},
-        {MPIX_TYPECLASS_LOGICAL, MPI_LOGICAL2}, {MPIX_TYPECLASS_LOGICAL, MPI_LOGICAL4},
-        {MPIX_TYPECLASS_LOGICAL, MPI_LOGICAL8}, {MPIX_TYPECLASS_LOGICAL, MPI_LOGICAL16},
+        {MPI_TYPECLASS_INTEGER, MPI_INTEGER1},
+        {MPI_TYPECLASS_INTEGER, MPI_INTEGER2},
+        {MPI_TYPECLASS_INTEGER, MPI_INTEGER4},
+        {MPI_TYPECLASS_INTEGER, MPI_INTEGER8},
+        {MPI_TYPECLASS_INTEGER, MPI_INTEGER16},
+        {MPI_TYPECLASS_REAL, MPI_REAL2},
+        {MPI_TYPECLASS_REAL, MPI_REAL4},
+        {MPI_TYPECLASS_REAL, MPI_REAL8},
+        {MPI_TYPECLASS_REAL, MPI_REAL16},
+        {MPI_TYPECLASS_COMPLEX, MPI_COMPLEX4},
+        {MPI_TYPECLASS_COMPLEX, MPI_COMPLEX8},
+        {MPI_TYPECLASS_COMPLEX, MPI_COMPLEX16},
+        {MPI_TYPECLASS_COMPLEX, MPI_COMPLEX32},
+        {MPIX_TYPECLASS_LOGICAL, MPI_LOGICAL1},
+        {MPIX_TYPECLASS_LOGICAL, MPI_LOGICAL2},
+        {MPIX_TYPECLASS_LOGICAL, MPI_LOGICAL4},
+        {MPIX_TYPECLASS_LOGICAL, MPI_LOGICAL8},
+        {MPIX_TYPECLASS_LOGICAL, MPI_LOGICAL16},
     };
     for (const auto& [of_class, handle] : types) {
         Datatype* type = to_object<Datatype>(handle);

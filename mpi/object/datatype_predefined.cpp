@@ -12,7 +12,8 @@ namespace {
 // Room for an object that is made when the library is loaded, before any of its functions can be called, and lives
 // until the process ends: predefined handles stay valid between MPI_Finalize and the next MPI_Init.
 union Slot {
-    constexpr Slot() : nothing{} {}
+    constexpr Slot()
+        : nothing{} {}
     ~Slot() {}
     char nothing;
     Datatype type;

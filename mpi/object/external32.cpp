@@ -79,7 +79,7 @@ bool convert(const BasicType& type, const std::byte* from, std::byte* to, std::s
     }
     if (type.size == type.external_size) {
         reverse_each(type.machine == Machine::bytes ? 1 : type.size / parts, from, to,
-                     type.machine == Machine::bytes ? count * type.size : count * parts);
+            type.machine == Machine::bytes ? count * type.size : count * parts);
         return true;
     }
     switch (type.machine) {
@@ -103,8 +103,8 @@ struct Converter {
         const std::size_t values = node.bytes / type.size;
         for (std::size_t i = 0; i < count; ++i, address += static_cast<std::uintptr_t>(stride)) {
             auto* memory = reinterpret_cast<std::byte*>(address);
-            const bool fine = packing ? convert(type, memory, stream, values, true)
-                                      : convert(type, stream, memory, values, false);
+            const bool fine =
+                packing ? convert(type, memory, stream, values, true) : convert(type, stream, memory, values, false);
             fits = fits && fine;
             stream += values * type.external_size;
         }

@@ -10,10 +10,14 @@ namespace patchbay {
 namespace {
 
 // Keys are numbers that a program passes around without any object, before init and after finalize: they can only
-// belong to the process.
+// belong to the process. A key that was freed goes on to be known while an attribute uses it (MPI-5.0, 7.7.2).
 struct KeyvalTable {
+    struct Entry {
+        std::shared_ptr<Keyval> owned; // until the program frees the key
+        std::weak_ptr<Keyval> known;
+    };
     std::mutex mutex;
-    std::map<int, std::shared_ptr<Keyval>> keyvals;
+    std::map<int, Entry> keyvals;
     int last = 4095; // above every predefined key
 };
 
@@ -36,7 +40,15 @@ std::shared_ptr<Keyval> Keyval::find(AttributeOwner owner, int keyval) {
     KeyvalTable& table = keyval_table();
     std::lock_guard lock(table.mutex);
     const auto found = table.keyvals.find(keyval);
-    return found != table.keyvals.end() && found->second->_owner == owner ? found->second : nullptr;
+    if (found == table.keyvals.end()) {
+        return nullptr;
+    }
+    auto definition = found->second.known.lock();
+    if (definition == nullptr) {
+        table.keyvals.erase(found); // freed long ago, and now its last attribute is gone, too
+        return nullptr;
+    }
+    return definition->_owner == owner ? definition : nullptr;
 }
 
 // All handles are pointers, so that the callbacks of the four kinds of objects have one calling convention.
@@ -67,18 +79,19 @@ int keyval_create(AttributeOwner owner, void* copy_fn, void* delete_fn, void* ex
     KeyvalTable& table = keyval_table();
     std::lock_guard lock(table.mutex);
     *keyval = ++table.last;
-    table.keyvals.emplace(*keyval, std::move(definition));
+    table.keyvals.emplace(*keyval, KeyvalTable::Entry{definition, definition});
     return MPI_SUCCESS;
 }
 
 int keyval_free(AttributeOwner owner, int* keyval) {
-    KeyvalTable& table = keyval_table();
-    std::lock_guard lock(table.mutex);
-    const auto found = table.keyvals.find(*keyval);
-    if (found == table.keyvals.end() || found->second->owner() != owner) {
+    if (Keyval::find(owner, *keyval) == nullptr) {
         return MPI_ERR_KEYVAL;
     }
-    table.keyvals.erase(found);
+    KeyvalTable& table = keyval_table();
+    std::lock_guard lock(table.mutex);
+    if (const auto found = table.keyvals.find(*keyval); found != table.keyvals.end()) {
+        found->second.owned.reset();
+    }
     *keyval = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }

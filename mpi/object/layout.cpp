@@ -64,9 +64,11 @@ bool merge(Node& last, const Node& next) {
 } // namespace
 
 // Builds one layout from those of the components.
-class LayoutBuilder {
+class [[gnu::visibility("hidden")]] LayoutBuilder {
 public:
-    LayoutBuilder(Layout& layout, Layout::View view) : _layout(layout), _view(view) {}
+    LayoutBuilder(Layout & layout, Layout::View view)
+        : _layout(layout),
+          _view(view) {}
 
     void add(const Piece& piece) {
         const Datatype& type = *piece.type;
@@ -128,7 +130,7 @@ private:
         return component;
     }
 
-    void import(Component& component) {
+    void import(Component & component) {
         if (component.imported) {
             return;
         }
@@ -142,7 +144,7 @@ private:
     }
 
     // The i-th node of a component's sequence, as a node of ours.
-    Node root(Component& component, std::uint32_t i) {
+    Node root(Component & component, std::uint32_t i) {
         Node node = component.layout->nodes()[component.layout->first_root() + i];
         if (!node.is_block()) {
             import(component);
@@ -152,7 +154,7 @@ private:
     }
 
     // One element of a component as one node.
-    Node all_of(Component& component) {
+    Node all_of(Component & component) {
         if (component.layout->roots() == 1) {
             return root(component, 0);
         }
@@ -243,23 +245,23 @@ void Layout::count_items() {
     };
     for (std::size_t i = 0; i < _nodes.size(); ++i) {
         const Node& node = _nodes[i];
-        _items[i].items =
-            node.is_block() ? node.bytes / basic_type(node.basic).size : count_sequence(node.first_child, node.children);
+        _items[i].items = node.is_block() ? node.bytes / basic_type(node.basic).size
+                                          : count_sequence(node.first_child, node.children);
     }
     _item_count = count_sequence(_first_root, _roots);
 }
 
 std::uint32_t Layout::child_holding_byte(std::uint32_t first, std::uint32_t count, std::size_t byte) const noexcept {
     const Node* begin = _nodes.data() + first;
-    const Node* after = std::upper_bound(begin + 1, begin + count, byte,
-                                         [](std::size_t value, const Node& node) { return value < node.before; });
+    const Node* after = std::upper_bound(
+        begin + 1, begin + count, byte, [](std::size_t value, const Node& node) { return value < node.before; });
     return first + static_cast<std::uint32_t>(after - begin) - 1;
 }
 
 std::uint32_t Layout::child_holding_item(std::uint32_t first, std::uint32_t count, std::uint64_t item) const noexcept {
     const Items* begin = _items.data() + first;
-    const Items* after = std::upper_bound(begin + 1, begin + count, item,
-                                          [](std::uint64_t value, const Items& items) { return value < items.before; });
+    const Items* after = std::upper_bound(
+        begin + 1, begin + count, item, [](std::uint64_t value, const Items& items) { return value < items.before; });
     return first + static_cast<std::uint32_t>(after - begin) - 1;
 }
 

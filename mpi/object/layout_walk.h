@@ -62,8 +62,9 @@ bool walk_node(const Layout::Node* nodes, const Layout::Node& node, std::uintptr
         iteration = static_cast<MPI_Count>(skip / node.bytes);
         address += static_cast<std::uintptr_t>(iteration) * static_cast<std::uintptr_t>(node.stride);
         skip %= node.bytes;
-        child = std::upper_bound(first + 1, last, skip,
-                                 [](std::size_t value, const Layout::Node& n) { return value < n.before; }) - 1;
+        child = std::upper_bound(first + 1, last, skip, [](std::size_t value, const Layout::Node& n) {
+            return value < n.before;
+        }) - 1;
         skip -= child->before;
     }
     for (; iteration < node.count; ++iteration) {

@@ -26,10 +26,10 @@ bool group_allows(std::uint8_t code, TypeGroup group) {
     case op_code::bor:
     case op_code::bxor:
         return integer || group == TypeGroup::multi_language || group == TypeGroup::byte;
-    case op_code::land: // the standard names C's integers; users take Fortran's for the same
+    case op_code::land: // the standard names C's integers and logicals; programs use all numbers, as C does
     case op_code::lor:
     case op_code::lxor:
-        return integer || group == TypeGroup::multi_language || group == TypeGroup::logical;
+        return number || group == TypeGroup::logical;
     case op_code::minloc:
     case op_code::maxloc:
         return group == TypeGroup::pair;
@@ -40,7 +40,8 @@ bool group_allows(std::uint8_t code, TypeGroup group) {
 
 // Room for the predefined ops, which are made when the library is loaded and never go.
 union Slot {
-    constexpr Slot() : nothing{} {}
+    constexpr Slot()
+        : nothing{} {}
     ~Slot() {}
     char nothing;
     Op op;
@@ -53,7 +54,7 @@ struct Maker {
     Maker() {
         using namespace op_code;
         for (std::uint8_t code :
-             {sum, min, max, prod, band, bor, bxor, land, lor, lxor, minloc, maxloc, replace, no_op}) {
+            {sum, min, max, prod, band, bor, bxor, land, lor, lxor, minloc, maxloc, replace, no_op}) {
             Predefined<Op>::table[code] = new (&slots[code].op) Op(code);
         }
     }

@@ -27,13 +27,18 @@ public:
     static Ref<Op> user_large(MPI_User_function_c* function, bool commutative);
     static void destroy(Op* op) noexcept;
 
-    explicit Op(std::uint8_t code) noexcept : Object(ObjectKind::op), _code(code) { // predefined: handle - 0x20
+    explicit Op(std::uint8_t code) noexcept
+        : Object(ObjectKind::op),
+          _code(code) { // predefined: handle - 0x20
         set_predefined(HandleTraits<Op>::first + code);
     }
 
 private:
     Op(MPI_User_function* function, MPI_User_function_c* function_c, bool commutative) noexcept
-        : Object(ObjectKind::op), _commutative(commutative), _function(function), _function_c(function_c) {}
+        : Object(ObjectKind::op),
+          _commutative(commutative),
+          _function(function),
+          _function_c(function_c) {}
 
     std::uint8_t _code = 0; // 0: a user's
     bool _commutative = true;

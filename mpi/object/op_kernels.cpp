@@ -5,6 +5,11 @@
 #include <cstring>
 #include <type_traits>
 
+// At its usual level g++ vectorises no loop whose length it does not know, and here is nothing but such loops.
+#if !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
 namespace patchbay {
 namespace {
 
@@ -38,7 +43,7 @@ struct Wrapping {
     using type = T;
 };
 template <class T>
-    requires std::is_integral_v<T>
+requires std::is_integral_v<T>
 struct Wrapping<T> {
     // Types narrower than int would be promoted to it.
     using type = std::conditional_t<sizeof(T) < sizeof(unsigned), unsigned, std::make_unsigned_t<T>>;
@@ -161,6 +166,9 @@ template <class Operation, class T>
 void combine(const void* in, void* inout, MPI_Count count) noexcept {
     const auto* a = static_cast<const T*>(in);
     auto* b = static_cast<T*>(inout);
+#if !defined(__clang__)
+#pragma GCC ivdep // the two are the same memory or do not overlap
+#endif
     for (MPI_Count i = 0; i < count; ++i) {
         b[i] = Operation::apply(a[i], b[i]);
     }
@@ -206,6 +214,9 @@ constexpr void add_arithmetic(Table& table, Machine machine) {
     if constexpr (!requires(T t) { t.im; }) {
         table[min][m] = combine<Min, T>;
         table[max][m] = combine<Max, T>;
+        table[land][m] = combine<LogicalAnd, T>;
+        table[lor][m] = combine<LogicalOr, T>;
+        table[lxor][m] = combine<LogicalXor, T>;
     }
 }
 
@@ -217,9 +228,6 @@ constexpr void add_integer(Table& table, Machine machine) {
     table[band][m] = combine<BitAnd, T>;
     table[bor][m] = combine<BitOr, T>;
     table[bxor][m] = combine<BitXor, T>;
-    table[land][m] = combine<LogicalAnd, T>;
-    table[lor][m] = combine<LogicalOr, T>;
-    table[lxor][m] = combine<LogicalXor, T>;
 }
 
 template <class T>

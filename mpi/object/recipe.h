@@ -75,7 +75,8 @@ void for_each_piece(const Recipe& recipe, Visit&& visit) {
         visit(Piece{.length = n, .type = type});
         return;
     case MPI_COMBINER_VECTOR:
-        visit(Piece{.repeat = n, .stride = Wide(recipe.count(2)) * type->extent, .length = recipe.count(1), .type = type});
+        visit(Piece{
+            .repeat = n, .stride = Wide(recipe.count(2)) * type->extent, .length = recipe.count(1), .type = type});
         return;
     case MPI_COMBINER_HVECTOR:
         visit(Piece{.repeat = n, .stride = recipe.address(0, 2), .length = recipe.count(1), .type = type});

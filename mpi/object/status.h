@@ -27,8 +27,11 @@ inline void fill_status(MPI_Status& status, int source, int tag, std::uint64_t b
     set_status_bytes(status, bytes);
     status.MPI_internal[2] = 0;
 }
-// "Empty" (MPI-5.0, 3.7.3): what a wait on a null or inactive request returns.
-inline void fill_empty_status(MPI_Status& status) noexcept { fill_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0); }
+// "Empty" (MPI-5.0, 3.7.3): what a wait on a null or inactive request returns. Its MPI_ERROR is MPI_SUCCESS.
+inline void fill_empty_status(MPI_Status& status) noexcept {
+    fill_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    status.MPI_ERROR = MPI_SUCCESS;
+}
 // What a receive from MPI_PROC_NULL returns (MPI-5.0, 3.10).
 inline void fill_proc_null_status(MPI_Status& status) noexcept { fill_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0); }
 

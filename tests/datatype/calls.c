@@ -29,15 +29,15 @@ static void names(void) {
 
 static int deleted = 0;
 
-static int count_deletion(MPI_Datatype type, int keyval, void *value, void *extra) {
+static int count_deletion(MPI_Datatype type, int keyval, void* value, void* extra) {
     (void)type, (void)keyval, (void)extra;
-    deleted += *(int *)value;
+    deleted += *(int*)value;
     return MPI_SUCCESS;
 }
 
-static int refuse_deletion(MPI_Datatype type, int keyval, void *value, void *extra) {
+static int refuse_deletion(MPI_Datatype type, int keyval, void* value, void* extra) {
     (void)type, (void)keyval, (void)value;
-    return *(int *)extra ? MPI_ERR_OTHER : MPI_SUCCESS;
+    return *(int*)extra ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
 static void attributes(void) {
@@ -171,10 +171,10 @@ static void packing(void) {
     MPI_Type_free(&even);
 }
 
-static void add_first(void *in, void *inout, int *length, MPI_Datatype *type) {
+static void add_first(void* in, void* inout, int* length, MPI_Datatype* type) {
     (void)type;
     for (int i = 0; i < *length; ++i) {
-        ((int *)inout)[2 * i] += ((int *)in)[2 * i];
+        ((int*)inout)[2 * i] += ((int*)in)[2 * i];
     }
 }
 
@@ -232,7 +232,7 @@ static void wrong_arguments(void) {
     MPI_Type_free(&type);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

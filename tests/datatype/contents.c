@@ -19,8 +19,8 @@ struct arguments {
 static struct arguments decode(MPI_Datatype type) {
     struct arguments args;
     memset(&args, 0, sizeof args);
-    CHECK_OK(MPI_Type_get_envelope_c(type, &args.num_integers, &args.num_addresses, &args.num_counts, &args.num_types,
-                                     &args.combiner));
+    CHECK_OK(MPI_Type_get_envelope_c(
+        type, &args.num_integers, &args.num_addresses, &args.num_counts, &args.num_types, &args.combiner));
     CHECK_OK(MPI_Type_get_contents_c(type, MOST, MOST, MOST, MOST, args.i, args.a, args.c, args.t));
     return args;
 }
@@ -31,7 +31,7 @@ static int is_named(MPI_Datatype type) {
     return combiner == MPI_COMBINER_NAMED;
 }
 
-static void drop(struct arguments *args) {
+static void drop(struct arguments* args) {
     for (MPI_Count k = 0; k < args->num_types; ++k) {
         if (!is_named(args->t[k])) {
             CHECK_OK(MPI_Type_free(&args->t[k]));
@@ -39,9 +39,9 @@ static void drop(struct arguments *args) {
     }
 }
 
-static MPI_Datatype plain(const struct arguments *x) {
+static MPI_Datatype plain(const struct arguments* x) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
-    const int *i = x->i;
+    const int* i = x->i;
     switch (x->combiner) {
     case MPI_COMBINER_DUP:
         MPI_Type_dup(x->t[0], &made);
@@ -75,8 +75,8 @@ static MPI_Datatype plain(const struct arguments *x) {
         break;
     case MPI_COMBINER_DARRAY: {
         const int n = i[2];
-        MPI_Type_create_darray(i[0], i[1], n, i + 3, i + 3 + n, i + 3 + 2 * n, i + 3 + 3 * n, i[3 + 4 * n], x->t[0],
-                               &made);
+        MPI_Type_create_darray(
+            i[0], i[1], n, i + 3, i + 3 + n, i + 3 + 2 * n, i + 3 + 3 * n, i[3 + 4 * n], x->t[0], &made);
         break;
     }
     case MPI_COMBINER_RESIZED:
@@ -88,9 +88,9 @@ static MPI_Datatype plain(const struct arguments *x) {
     return made;
 }
 
-static MPI_Datatype large(const struct arguments *x) {
+static MPI_Datatype large(const struct arguments* x) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
-    const MPI_Count *c = x->c;
+    const MPI_Count* c = x->c;
     switch (x->combiner) {
     case MPI_COMBINER_CONTIGUOUS:
         MPI_Type_contiguous_c(c[0], x->t[0], &made);
@@ -122,7 +122,7 @@ static MPI_Datatype large(const struct arguments *x) {
         break;
     }
     case MPI_COMBINER_DARRAY: {
-        const int *i = x->i;
+        const int* i = x->i;
         const int n = i[2];
         MPI_Type_create_darray_c(i[0], i[1], n, c, i + 3, i + 3 + n, i + 3 + 2 * n, i[3 + 3 * n], x->t[0], &made);
         break;
@@ -291,7 +291,7 @@ static void components_are_new_types(void) {
     CHECK_OK(MPI_Type_free(&args.t[0]));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

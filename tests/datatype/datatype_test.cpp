@@ -51,8 +51,7 @@ TEST(PredefinedTypes, OptionalOnesWeLackAreThereWithoutASize) {
 }
 
 TEST(Bounds, StructIsPaddedToItsAlignment) {
-    const auto type =
-        create(MPI_COMBINER_STRUCT, {2, 1, 1, 0, 8}, {named(MPI_DOUBLE), named(MPI_CHAR)});
+    const auto type = create(MPI_COMBINER_STRUCT, {2, 1, 1, 0, 8}, {named(MPI_DOUBLE), named(MPI_CHAR)});
     EXPECT_EQ(type->size, 9);
     EXPECT_EQ(type->extent, 16);
     EXPECT_EQ(type->true_extent, 9);
@@ -88,16 +87,16 @@ TEST(Bounds, EmptyTypesHaveNone) {
 TEST(Bounds, ThatDoNotFitAreRefused) {
     constexpr MPI_Count most = std::numeric_limits<MPI_Count>::max();
     Ref<Datatype> type;
-    EXPECT_EQ(Datatype::create(large(MPI_COMBINER_CONTIGUOUS, {most / 2}, {named(MPI_INT)}), &type),
-              MPI_ERR_VALUE_TOO_LARGE);
+    EXPECT_EQ(
+        Datatype::create(large(MPI_COMBINER_CONTIGUOUS, {most / 2}, {named(MPI_INT)}), &type), MPI_ERR_VALUE_TOO_LARGE);
     EXPECT_EQ(Datatype::create(large(MPI_COMBINER_VECTOR, {most, 1, most}, {named(MPI_CHAR)}), &type),
-              MPI_ERR_VALUE_TOO_LARGE);
+        MPI_ERR_VALUE_TOO_LARGE);
     EXPECT_EQ(Datatype::create(large(MPI_COMBINER_VECTOR, {most, most, 1}, {named(MPI_DOUBLE)}), &type),
-              MPI_ERR_VALUE_TOO_LARGE);
+        MPI_ERR_VALUE_TOO_LARGE);
     EXPECT_EQ(Datatype::create(large(MPI_COMBINER_HINDEXED, {2, 1, 1, most, -most}, {named(MPI_CHAR)}), &type),
-              MPI_ERR_VALUE_TOO_LARGE);
-    EXPECT_EQ(Datatype::create(large(MPI_COMBINER_INDEXED, {1, 1, most}, {named(MPI_INT)}), &type),
-              MPI_ERR_VALUE_TOO_LARGE);
+        MPI_ERR_VALUE_TOO_LARGE);
+    EXPECT_EQ(
+        Datatype::create(large(MPI_COMBINER_INDEXED, {1, 1, most}, {named(MPI_INT)}), &type), MPI_ERR_VALUE_TOO_LARGE);
     EXPECT_FALSE(type);
 }
 
@@ -180,8 +179,7 @@ TEST(Layouts, AbsoluteAddressesFromBottom) {
     int a = 5;
     double b = 2.5;
     const auto type = create(MPI_COMBINER_STRUCT,
-                             {2, 1, 1, reinterpret_cast<MPI_Aint>(&a), reinterpret_cast<MPI_Aint>(&b)},
-                             {named(MPI_INT), named(MPI_DOUBLE)});
+        {2, 1, 1, reinterpret_cast<MPI_Aint>(&a), reinterpret_cast<MPI_Aint>(&b)}, {named(MPI_INT), named(MPI_DOUBLE)});
     ASSERT_EQ(type->commit(), MPI_SUCCESS);
     unsigned char out[12];
     Convertor convertor(*type, 1, MPI_BOTTOM);
@@ -206,7 +204,7 @@ TEST(Lifetime, ComponentsLiveAsLongAsWhatUsesThem) {
 
 // Every element of a distributed array belongs to exactly one process, to the one that the standard says.
 void check_darray(std::array<int, 2> sizes, std::array<int, 2> distributions, std::array<int, 2> arguments,
-                  std::array<int, 2> grid, int order) {
+    std::array<int, 2> grid, int order) {
     const auto total = static_cast<std::size_t>(sizes[0] * sizes[1]);
     std::vector<int> owners(total, -1);
     for (int rank = 0; rank < grid[0] * grid[1]; ++rank) {

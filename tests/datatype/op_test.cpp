@@ -37,13 +37,13 @@ bool one_of(MPI_Datatype handle, std::initializer_list<MPI_Datatype> handles) {
 // Applies the op to `a` and `b` and compares with what `expected` makes of each pair of values.
 template <class T>
 void check(MPI_Op handle, MPI_Datatype type, const std::vector<T>& a, const std::vector<T>& b,
-           const std::function<T(T, T)>& expected) {
+    const std::function<T(T, T)>& expected) {
     SCOPED_TRACE(to_object<Datatype>(type)->name);
     ASSERT_EQ(static_cast<std::size_t>(to_object<Datatype>(type)->extent), sizeof(T));
     ASSERT_TRUE(op(handle).accepts(*to_object<Datatype>(type)));
     std::vector<T> result = b;
     ASSERT_EQ(op(handle).apply(a.data(), result.data(), static_cast<MPI_Count>(a.size()), *to_object<Datatype>(type)),
-              MPI_SUCCESS);
+        MPI_SUCCESS);
     for (std::size_t i = 0; i < a.size(); ++i) {
         const T want = expected(a[i], b[i]);
         ASSERT_EQ(std::memcmp(&result[i], &want, sizeof(T)), 0) << "element " << i;
@@ -67,6 +67,9 @@ void check_ordered(MPI_Datatype type) {
     check<T>(MPI_PROD, type, a, b, [](T x, T y) { return T(x * y); });
     check<T>(MPI_MIN, type, a, b, [](T x, T y) { return y < x ? y : x; });
     check<T>(MPI_MAX, type, a, b, [](T x, T y) { return x < y ? y : x; });
+    check<T>(MPI_LAND, type, a, b, [](T x, T y) { return T(x && y); });
+    check<T>(MPI_LOR, type, a, b, [](T x, T y) { return T(x || y); });
+    check<T>(MPI_LXOR, type, a, b, [](T x, T y) { return T(!x != !y); });
 }
 
 template <class T>
@@ -77,9 +80,6 @@ void check_integer(MPI_Datatype type) {
     check<T>(MPI_BAND, type, a, b, [](T x, T y) { return T(x & y); });
     check<T>(MPI_BOR, type, a, b, [](T x, T y) { return T(x | y); });
     check<T>(MPI_BXOR, type, a, b, [](T x, T y) { return T(x ^ y); });
-    check<T>(MPI_LAND, type, a, b, [](T x, T y) { return T(x && y); });
-    check<T>(MPI_LOR, type, a, b, [](T x, T y) { return T(x || y); });
-    check<T>(MPI_LXOR, type, a, b, [](T x, T y) { return T(!x != !y); });
 }
 
 template <class T>
@@ -138,7 +138,8 @@ void check_pair(MPI_Datatype type) {
             const P x = a[i];
             const P y = b[i];
             const bool first = x.value == y.value ? x.index < y.index
-                                                  : handle == MPI_MINLOC ? x.value < y.value : x.value > y.value;
+                : handle == MPI_MINLOC            ? x.value < y.value
+                                                  : x.value > y.value;
             ASSERT_EQ(result[i].value, first ? x.value : y.value);
             ASSERT_EQ(result[i].index, first ? x.index : y.index);
         }
@@ -192,13 +193,13 @@ TEST(Op, LongDouble) {
     auto b = values<long double>(2);
     for (MPI_Op handle : {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX}) {
         auto result = b;
-        ASSERT_EQ(op(handle).apply(a.data(), result.data(), length, *to_object<Datatype>(MPI_LONG_DOUBLE)),
-                  MPI_SUCCESS);
+        ASSERT_EQ(
+            op(handle).apply(a.data(), result.data(), length, *to_object<Datatype>(MPI_LONG_DOUBLE)), MPI_SUCCESS);
         for (std::size_t i = 0; i < length; ++i) {
-            const long double want = handle == MPI_SUM    ? a[i] + b[i]
-                                     : handle == MPI_PROD ? a[i] * b[i]
-                                     : handle == MPI_MIN  ? std::min(a[i], b[i])
-                                                          : std::max(a[i], b[i]);
+            const long double want = handle == MPI_SUM ? a[i] + b[i]
+                : handle == MPI_PROD                   ? a[i] * b[i]
+                : handle == MPI_MIN                    ? std::min(a[i], b[i])
+                                                       : std::max(a[i], b[i]);
             ASSERT_EQ(result[i], want);
         }
     }
@@ -267,16 +268,18 @@ TEST(Op, DefinedForTheTypesOfTheStandardAndNoOthers) {
         SCOPED_TRACE(type->name);
         const MPI_Datatype t = to_handle(type);
         const bool exists = type->exists();
-        const bool complex =
-            one_of(t, {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
-                       MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX,
-                       MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32});
-        const bool floating = one_of(t, {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION,
-                                         MPI_REAL4, MPI_REAL8, MPI_REAL16});
-        const bool logical = one_of(t, {MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL, MPI_LOGICAL1, MPI_LOGICAL2,
-                                        MPI_LOGICAL4, MPI_LOGICAL8, MPI_LOGICAL16});
-        const bool pair = one_of(t, {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT,
-                                     MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION, MPI_2INTEGER});
+        const bool complex = one_of(t,
+            {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
+                MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8,
+                MPI_COMPLEX16, MPI_COMPLEX32});
+        const bool floating = one_of(t,
+            {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8, MPI_REAL16});
+        const bool logical = one_of(t,
+            {MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL, MPI_LOGICAL1, MPI_LOGICAL2, MPI_LOGICAL4, MPI_LOGICAL8,
+                MPI_LOGICAL16});
+        const bool pair = one_of(t,
+            {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT, MPI_2REAL,
+                MPI_2DOUBLE_PRECISION, MPI_2INTEGER});
         const bool no_number = one_of(t, {MPI_BYTE, MPI_PACKED, MPI_WCHAR, MPI_CHARACTER});
         const bool integer = exists && !complex && !floating && !logical && !pair && !no_number;
         for (MPI_Op handle : {MPI_SUM, MPI_PROD}) {
@@ -289,7 +292,7 @@ TEST(Op, DefinedForTheTypesOfTheStandardAndNoOthers) {
             EXPECT_EQ(op(handle).accepts(*type), integer || t == MPI_BYTE);
         }
         for (MPI_Op handle : {MPI_LAND, MPI_LOR, MPI_LXOR}) {
-            EXPECT_EQ(op(handle).accepts(*type), integer || logical);
+            EXPECT_EQ(op(handle).accepts(*type), integer || floating || logical);
         }
         for (MPI_Op handle : {MPI_MINLOC, MPI_MAXLOC}) {
             EXPECT_EQ(op(handle).accepts(*type), pair);

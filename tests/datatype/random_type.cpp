@@ -29,9 +29,25 @@ MPI_Aint TypeMaker::distance() {
 
 Sample TypeMaker::predefined() {
     static const MPI_Datatype handles[] = {
-        MPI_CHAR,       MPI_BYTE,      MPI_SHORT,       MPI_INT,      MPI_INT,    MPI_DOUBLE,      MPI_DOUBLE,
-        MPI_LONG,       MPI_FLOAT_INT, MPI_DOUBLE_INT,  MPI_SHORT_INT, MPI_LONG_DOUBLE, MPI_LONG_DOUBLE_INT,
-        MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_BOOL, MPI_INTEGER16, MPI_2INT, MPI_WCHAR,
+        MPI_CHAR,
+        MPI_BYTE,
+        MPI_SHORT,
+        MPI_INT,
+        MPI_INT,
+        MPI_DOUBLE,
+        MPI_DOUBLE,
+        MPI_LONG,
+        MPI_FLOAT_INT,
+        MPI_DOUBLE_INT,
+        MPI_SHORT_INT,
+        MPI_LONG_DOUBLE,
+        MPI_LONG_DOUBLE_INT,
+        MPI_C_FLOAT_COMPLEX,
+        MPI_C_DOUBLE_COMPLEX,
+        MPI_C_BOOL,
+        MPI_INTEGER16,
+        MPI_2INT,
+        MPI_WCHAR,
     };
     const MPI_Datatype handle = handles[number(0, std::size(handles) - 1)];
     return {Ref<Datatype>::share(to_object<Datatype>(handle)), Typemap::predefined(handle)};
@@ -133,9 +149,9 @@ Sample TypeMaker::subarray(const Sample& old) {
     }
     made.map.set_bounds(0, sizes[0] * sizes[1] * extent);
     Recipe recipe = large(MPI_COMBINER_SUBARRAY, {}, {old.type});
-    EXPECT_EQ(make_subarray_body(sizes, subsizes, starts, fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, *old.type,
-                                 &recipe.body),
-              MPI_SUCCESS);
+    EXPECT_EQ(
+        make_subarray_body(sizes, subsizes, starts, fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, *old.type, &recipe.body),
+        MPI_SUCCESS);
     made.type = create(std::move(recipe));
     return made;
 }
@@ -182,7 +198,7 @@ Sample TypeMaker::make(int depth) {
             break;
         }
     } while (made.map.entries().size() > most_entries || std::abs(made.map.extent()) > 200000 ||
-             std::abs(made.map.true_lower_bound()) > 200000);
+        std::abs(made.map.true_lower_bound()) > 200000);
     EXPECT_EQ(made.type->commit(), MPI_SUCCESS);
     return made;
 }

@@ -16,7 +16,8 @@ struct Sample {
 // Makes nested types of all constructors with random arguments; small enough that a typemap can be written out.
 class TypeMaker {
 public:
-    explicit TypeMaker(unsigned seed) : _random(seed) {}
+    explicit TypeMaker(unsigned seed)
+        : _random(seed) {}
 
     // Committed. The higher `depth`, the more constructors inside each other.
     Sample make(int depth);

@@ -13,7 +13,8 @@ namespace {
 
 // Memory that holds `count` elements of a sample, and what packing them gives.
 struct Fixture {
-    Fixture(const Sample& sample, MPI_Count count) : offsets(sample.map.byte_offsets(count)) {
+    Fixture(const Sample& sample, MPI_Count count)
+        : offsets(sample.map.byte_offsets(count)) {
         MPI_Aint low = 0;
         MPI_Aint high = 0;
         for (MPI_Aint offset : offsets) {
@@ -70,8 +71,8 @@ TEST_P(RandomTypes, PacksInPiecesOfAnySize) {
     EXPECT_EQ(convertor.pack(out.data() + done, 8), 0u);
     ASSERT_EQ(done, data.packed.size());
     EXPECT_TRUE(std::equal(data.packed.begin(), data.packed.end(), out.begin()));
-    EXPECT_TRUE(std::all_of(out.begin() + static_cast<std::ptrdiff_t>(done), out.end(),
-                            [](unsigned char c) { return c == 0xee; }));
+    EXPECT_TRUE(std::all_of(
+        out.begin() + static_cast<std::ptrdiff_t>(done), out.end(), [](unsigned char c) { return c == 0xee; }));
 }
 
 TEST_P(RandomTypes, SeeksToAnyPosition) {
@@ -83,7 +84,7 @@ TEST_P(RandomTypes, SeeksToAnyPosition) {
         const std::size_t got = convertor.pack(out.data(), static_cast<std::size_t>(maker.number(0, 100)));
         ASSERT_EQ(convertor.position(), position + got);
         ASSERT_TRUE(std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(got),
-                               data.packed.begin() + static_cast<std::ptrdiff_t>(position)));
+            data.packed.begin() + static_cast<std::ptrdiff_t>(position)));
     }
 }
 
@@ -169,7 +170,7 @@ TEST_P(RandomTypes, ConvertsToExternal32AndBack) {
             const std::size_t width = basic.machine == Machine::bytes ? 1 : complex ? basic.size / 2u : basic.size;
             for (std::size_t part = 0; part < basic.size / width; ++part, at += width) {
                 expected.insert(expected.end(), data.packed.rend() - static_cast<std::ptrdiff_t>(at + width),
-                                data.packed.rend() - static_cast<std::ptrdiff_t>(at));
+                    data.packed.rend() - static_cast<std::ptrdiff_t>(at));
             }
         }
     }

@@ -13,7 +13,7 @@ static int sends;
 
 /* A column-wise matrix goes out and a row-wise one comes in: a transposition. */
 static void transpose(void) {
-    int *matrix = malloc(sizeof(int) * rows * columns);
+    int* matrix = malloc(sizeof(int) * rows * columns);
     MPI_Datatype column, all, rowwise;
     MPI_Type_vector(rows, 1, columns, MPI_INT, &column);
     MPI_Type_create_resized(column, 0, sizeof(int), &all);
@@ -51,7 +51,7 @@ static void transpose(void) {
 
 static void freed_while_under_way(void) {
     enum { n = 200000 };
-    double *values = calloc(2 * n, sizeof(double));
+    double* values = calloc(2 * n, sizeof(double));
     MPI_Datatype every_other;
     MPI_Request request;
     MPI_Type_vector(n, 1, 2, MPI_DOUBLE, &every_other);
@@ -126,7 +126,7 @@ static void from_bottom(void) {
     MPI_Type_free(&type);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, size;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -12,7 +12,8 @@ for program in "$prefix"/bin/*; do
     [ -x "$program" ] || fail "$program cannot be run"
 done
 expect libmpi_abi.so.1 "$(readlink "$prefix/lib/libmpi_abi.so")" 'lib/libmpi_abi.so'
-readelf -d "$prefix/lib/libmpi_abi.so.1" | grep -q 'SONAME.*\[libmpi_abi.so.1\]' || fail 'SONAME of libmpi_abi.so.1'
+readelf -d "$prefix/lib/libmpi_abi.so.1" >"$work/dynamic"
+grep -q 'SONAME.*\[libmpi_abi.so.1\]' "$work/dynamic" || fail 'SONAME of libmpi_abi.so.1'
 
 # The library shows MPI and patchbay::, nothing else, so that it cannot clash with a user's symbols.
 stray=$(nm -DC --defined-only "$prefix/lib/libmpi_abi.so.1" | cut -c20- | grep -Ev '^(P?MPIX?_|((vtable|typeinfo|typeinfo name) for )?patchbay::)' || true)
@@ -21,8 +22,9 @@ expect '' "$stray" 'stray symbols of libmpi_abi.so.1'
 # A component has its core from the library; a copy of its own would have its own state.
 for plugin in "$prefix"/lib/patchbay/*.so; do
     [ -e "$plugin" ] || break
-    readelf -d "$plugin" | grep -q 'NEEDED.*\[libmpi_abi.so.1\]' || fail "$plugin does not need libmpi_abi.so.1"
-    nm -D --defined-only "$plugin" | grep -q ' patchbay_component$' || fail "$plugin exports no patchbay_component"
+    readelf -d "$plugin" >"$work/dynamic"
+    grep -q 'NEEDED.*\[libmpi_abi.so.1\]' "$work/dynamic" || fail "$plugin does not need libmpi_abi.so.1"
+    expect patchbay_component "$(nm -D --defined-only "$plugin" | cut -d' ' -f3)" "what $plugin exports"
 done
 
 # Every header that a plugin's author may include compiles, all others before it or not.

@@ -154,12 +154,12 @@ class InfoTest(unittest.TestCase):
 
     def test_explain(self):
         rows = self.decisions()
-        self.assertEqual(rows[("coll", "communicator MPI_COMM_WORLD", "self")]["outcome"], "chosen")
+        self.assertEqual(rows[("coll", "MPI_COMM_WORLD", "self")]["outcome"], "chosen")
         pml = [row for (framework, _, name), row in rows.items() if (framework, name) == ("pml", "ob1")]
         self.assertEqual([row["outcome"] for row in pml], ["chosen"])
         text = self.run_info("--explain", "--mca", "coll", "^self")
         self.assertRegex(text, r"(?m)^coll +job +self +excluded +- +left out by coll=\^self \[command line")
-        self.assertRegex(text, r"(?m)^coll +communicator MPI_COMM_WORLD.* basic +chosen ")
+        self.assertRegex(text, r"(?m)^coll +MPI_COMM_WORLD.* basic +chosen ")
         self.assertRegex(text, r"(?m)^coll +\^self +.*command line")
         self.assertEqual(self.errors, "")
 

@@ -1,3 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-exec python3 "$1" "$2"
+# run.sh PREFIX TEST
+. "$(dirname "$0")/../install/common.sh"
+python3 "$2" "$prefix"

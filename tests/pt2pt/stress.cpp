@@ -159,6 +159,7 @@ public:
         _sends.clear();
         _buffers.clear();
         _layouts.clear();
+        MPI_Barrier(_comm); // a probe for anything must not see the next round
     }
 
 private:

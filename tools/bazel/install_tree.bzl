@@ -27,9 +27,12 @@ def _install_tree_impl(ctx):
         lines.append("file lib/patchbay/{} {}".format(file.basename, file.path))
     for target in ctx.attr.headers:
         for header in target[CcInfo].compilation_context.headers.to_list():
-            if _in_our_tree(header) and header not in inputs:
+            line = "file include/patchbay/{} {}".format(header.short_path, header.path)
+
+            # mpi.h is also installed for programs, under another name.
+            if _in_our_tree(header) and line not in lines:
                 inputs.append(header)
-                lines.append("file include/patchbay/{} {}".format(header.short_path, header.path))
+                lines.append(line)
     for target, destination in ctx.attr.templates.items():
         file = _only_file(target)
         inputs.append(file)

@@ -3,7 +3,8 @@
 # Runs one MPI test program: mpi_test.sh PREFIX PROGRAM RANKS SECONDS EXIT_STATUS [MPIRUN OPTION]... -- [ARGUMENT]...
 # With 0 ranks the program is a singleton and the options are NAME=VALUE pairs for its environment.
 set -u
-prefix=$(cd -P -- "$1" && pwd)
+# Bazel's sandbox shows each file of the tree as a link to where it really is.
+prefix=$(dirname "$(dirname "$(realpath -- "$1/lib/libmpi_abi.so.1")")")
 program=$(realpath -- "$2")
 ranks=$3 seconds=$4 wanted=$5
 shift 5

@@ -30,7 +30,8 @@ struct RankState {
     Peer* peer; // as a destination, connected; nullptr: before the first send
     PostedList posted;
     SourceQueue unexpected;
-    std::uint16_t index; // of the communicator at that rank, valid with `peer`
+    std::uint64_t match_word; // MatchWords::first of a message to it, valid with `peer`
+    std::uint16_t index;      // of the communicator at that rank, valid with `peer`
 };
 
 // The matching queues of one communicator. A receive looks among the unexpected messages of its source, or of all in
@@ -46,8 +47,8 @@ public:
         return _ranks != nullptr || make_ranks();
     }
     RankState& rank(int rank) noexcept { return _ranks[rank]; } // after prepare()
-    // nullptr: nothing was sent to it yet.
-    Peer* peer(int rank) const noexcept { return _ranks == nullptr ? nullptr : _ranks[rank].peer; }
+    // The same before prepare(); nullptr: nothing was sent to anybody yet.
+    const RankState* find_rank(int rank) const noexcept { return _ranks == nullptr ? nullptr : &_ranks[rank]; }
 
     void post(RecvRequest& request) noexcept;
     void withdraw(RecvRequest& request) noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,6 +31,22 @@ struct MatchHeader {
     std::uint32_t id; // names the message for a later cancel; 0: it will not be cancelled
 };
 static_assert(sizeof(MatchHeader) == 16);
+
+// The hot path makes a match header in two registers, the first of which a destination keeps ready. Written field by
+// field, the btl's wide loads of it would have to wait until every narrow store has left the store buffer.
+struct MatchWords {
+    std::uint64_t first; // type, flags, index, source
+    std::uint64_t second; // tag, id
+
+    static std::uint64_t make_first(std::uint16_t index, std::int32_t source) noexcept {
+        return std::uint64_t(PacketType::match) | std::uint64_t(index) << 16 |
+               std::uint64_t(std::uint32_t(source)) << 32;
+    }
+    static std::uint64_t make_second(std::int32_t tag, std::uint32_t id) noexcept {
+        return std::uint64_t(std::uint32_t(tag)) | std::uint64_t(id) << 32;
+    }
+};
+static_assert(sizeof(MatchWords) == sizeof(MatchHeader) && std::endian::native == std::endian::little);
 
 struct SyncHeader {
     MatchHeader match;

@@ -102,6 +102,7 @@ RankState* Ob1::connect_rank(CommState& state, int rank) noexcept {
                                   rank, state.comm.name));
             return nullptr;
         }
+        target.match_word = MatchWords::make_first(target.index, state.comm.rank);
         target.peer = &peer;
     }
     return &target;

@@ -104,8 +104,13 @@ private:
     void complete(Ob1Request& request) noexcept;
 
     // send.cpp
-    static bool goes_direct(const Peer* peer, std::size_t bytes) noexcept {
-        return peer != nullptr && bytes < peer->direct_below;
+    static bool goes_direct(const RankState* target, std::size_t bytes) noexcept {
+        return target != nullptr && target->peer != nullptr && bytes < target->peer->direct_below;
+    }
+    static btl::SendCode send_direct(const RankState& target, int tag, std::uint32_t id, const void* from,
+                                     std::size_t bytes) noexcept {
+        const MatchWords header{target.match_word, MatchWords::make_second(tag, id)};
+        return target.peer->btl->send(*target.peer->endpoint, &header, sizeof header, from, bytes);
     }
     int send_slowly(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
                     Communicator& comm) noexcept;

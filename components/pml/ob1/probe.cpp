@@ -87,15 +87,19 @@ int Ob1::probe(int source, int tag, Communicator& comm, MPI_Status* status) noex
 int Ob1::mprobe(int source, int tag, Communicator& comm, Message** message, MPI_Status* status) noexcept {
     CommState& state = state_of(comm);
     int code = MPI_SUCCESS;
+    bool taken = false; // a wait may ask again after it was told that it is over
     wait_until(_progress, [&] {
+        if (taken) {
+            return true;
+        }
         Guard guard(*this);
         Unexpected* unexpected = look(state, source, tag);
-        if (unexpected == nullptr) {
-            return false;
+        if (unexpected != nullptr) {
+            describe(*unexpected, status);
+            code = take(state, *unexpected, message);
+            taken = true;
         }
-        describe(*unexpected, status);
-        code = take(state, *unexpected, message);
-        return true;
+        return taken;
     });
     return code;
 }

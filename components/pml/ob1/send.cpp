@@ -14,13 +14,11 @@ int Ob1::send(const void* buffer, MPI_Count count, const Datatype& type, int des
     CommState& state = state_of(comm);
     if (mode != SendMode::synchronous && type.dense) [[likely]] {
         Guard guard(*this);
-        const Peer* peer = state.peer(dest);
+        const RankState* target = state.find_rank(dest);
         const std::size_t bytes = std::size_t(count) * std::size_t(type.size);
-        if (goes_direct(peer, bytes)) [[likely]] {
-            const MatchHeader header{PacketType::match, 0, state.rank(dest).index, comm.rank, tag, 0};
-            const SendCode code = peer->btl->send(*peer->endpoint, &header, sizeof header,
-                                                  static_cast<const std::byte*>(buffer) + type.true_lower_bound, bytes);
-            if (code == SendCode::ok) [[likely]] {
+        if (goes_direct(target, bytes)) [[likely]] {
+            const void* from = static_cast<const std::byte*>(buffer) + type.true_lower_bound;
+            if (send_direct(*target, tag, 0, from, bytes) == SendCode::ok) [[likely]] {
                 return MPI_SUCCESS;
             }
         }
@@ -51,14 +49,11 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
     *request = made;
     CommState& state = state_of(comm);
     if (mode != SendMode::synchronous && type.dense) [[likely]] {
-        Peer* peer = state.peer(dest);
-        if (goes_direct(peer, made->bytes)) [[likely]] {
-            const MatchHeader header{PacketType::match, 0, state.rank(dest).index, comm.rank, tag, made->id};
-            const SendCode code =
-                peer->btl->send(*peer->endpoint, &header, sizeof header, made->address(), made->bytes);
-            if (code == SendCode::ok) [[likely]] {
-                made->peer = peer;
-                made->index = header.index;
+        const RankState* target = state.find_rank(dest);
+        if (goes_direct(target, made->bytes)) [[likely]] {
+            if (send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok) [[likely]] {
+                made->peer = target->peer;
+                made->index = target->index;
                 made->set_state(Request::State::complete);
                 return MPI_SUCCESS;
             }
