@@ -31,8 +31,8 @@ po::options_description describe(OptionSection section, const char* title) {
 }
 
 po::options_description describe_all() {
-    po::options_description all("mpirun [OPTION]... PROGRAM [ARGUMENT]... [: [OPTION]... PROGRAM [ARGUMENT]...]...", 100,
-                                60);
+    po::options_description all(
+        "mpirun [OPTION]... PROGRAM [ARGUMENT]... [: [OPTION]... PROGRAM [ARGUMENT]...]...", 100, 60);
     all.add(describe(OptionSection::job, "What runs"))
         .add(describe(OptionSection::placement, "Where it runs"))
         .add(describe(OptionSection::output, "What is shown"))
@@ -60,7 +60,8 @@ struct GivenOption {
 
 // Takes the options in front of one program from the words and leaves the program and its arguments in them.
 //
-// Boost.Program_options describes the options and lays out the help. Its parsers fit neither the habits of MPI launchers
+// Boost.Program_options describes the options and lays out the help. Its parsers fit neither the habits of MPI
+// launchers
 // (-np 4, --mca NAME VALUE) nor the rule that options end at the first word that is none.
 Result<std::vector<GivenOption>> take_options(std::vector<std::string>& words) {
     std::vector<GivenOption> options;
@@ -83,7 +84,8 @@ Result<std::vector<GivenOption>> take_options(std::vector<std::string>& words) {
         }
         std::size_t wanted = static_cast<std::size_t>(option.row->values);
         if (equals != std::string::npos && wanted != 1) {
-            return Error{Errc::invalid, "option " + word + (wanted == 0 ? " takes no value" : " takes two words, no '='")};
+            return Error{
+                Errc::invalid, "option " + word + (wanted == 0 ? " takes no value" : " takes two words, no '='")};
         }
         while (option.values.size() < wanted) {
             if (next == words.size()) {
@@ -125,8 +127,10 @@ Status apply_timeout_variable(JobSpec& job) {
 std::string help_text() {
     std::ostringstream out;
     out << "Starts the ranks of an MPI job on this machine.\n\n" << describe_all();
-    out << "\nOptions take one dash or two. Those that describe a program (--np, --export, --wdir, --path) hold for the\n"
-           "program they stand before, all others for the whole job. Standard input goes to rank 0. The exit status is\n"
+    out << "\nOptions take one dash or two. Those that describe a program (--np, --export, --wdir, --path) hold for "
+           "the\n"
+           "program they stand before, all others for the whole job. Standard input goes to rank 0. The exit status "
+           "is\n"
            "that of the first rank that failed, 128+N if signal N ended it.\n";
     return out.str();
 }
@@ -141,8 +145,8 @@ Result<CommandLine> parse_command_line(std::vector<std::string> words) {
         }
         for (const GivenOption& option : *options) {
             if (long_name(*option.row) == "help" || long_name(*option.row) == "version") {
-                line.request = long_name(*option.row) == "help" ? CommandLine::Request::help
-                                                                : CommandLine::Request::version;
+                line.request =
+                    long_name(*option.row) == "help" ? CommandLine::Request::help : CommandLine::Request::version;
                 return line;
             }
             if (Status status = option.row->apply(option.values, {line.job, app}); !status) {

@@ -6,8 +6,8 @@
 
 namespace patchbay::launch {
 
-// The wire between the front (the process that the user started) and the launcher process. The front sends the number of
-// every signal it gets; the end of the wire tells the launcher that the front is gone, however it died.
+// The wire between the front (the process that the user started) and the launcher process. The front sends the number
+// of every signal it gets; the end of the wire tells the launcher that the front is gone, however it died.
 struct ControlPair {
     FileDescriptor front;
     FileDescriptor launcher;

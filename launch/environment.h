@@ -11,8 +11,8 @@ namespace patchbay::launch {
 // An environment for a process that is yet to be started.
 class Environment {
 public:
-    // The environment that mpirun was started with, without what another launcher (or another mpirun around this one) put
-    // there for its own ranks.
+    // The environment that mpirun was started with, without what another launcher (or another mpirun around this one)
+    // put there for its own ranks.
     static Environment inherited();
 
     void set(std::string_view name, std::string_view value);

@@ -30,7 +30,9 @@ epoll_event make_event(int fd, std::uint32_t generation, std::uint32_t events) {
 
 } // namespace
 
-EventLoop::EventLoop() : _epoll(::epoll_create1(EPOLL_CLOEXEC)), _wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+EventLoop::EventLoop()
+    : _epoll(::epoll_create1(EPOLL_CLOEXEC)),
+      _wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!_epoll || !_wakeup) {
         no_loop(_epoll ? "eventfd" : "epoll_create1");
     }

@@ -13,8 +13,8 @@
 namespace patchbay::launch {
 
 // The one thread in which the launcher does its work: descriptors, timers, and closures that other threads (PMIx) hand
-// over. Own code on epoll rather than Boost.Asio because Asio switches every descriptor that it waits for to non-blocking
-// mode, which on an inherited stdout changes the mode for every other process that has it open.
+// over. Own code on epoll rather than Boost.Asio because Asio switches every descriptor that it waits for to
+// non-blocking mode, which on an inherited stdout changes the mode for every other process that has it open.
 class EventLoop {
 public:
     using Callback = std::function<void()>;

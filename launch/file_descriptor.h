@@ -9,8 +9,10 @@ namespace patchbay::launch {
 class FileDescriptor {
 public:
     FileDescriptor() = default;
-    explicit FileDescriptor(int fd) : _fd(fd) {}
-    FileDescriptor(FileDescriptor&& other) noexcept : _fd(std::exchange(other._fd, -1)) {}
+    explicit FileDescriptor(int fd)
+        : _fd(fd) {}
+    FileDescriptor(FileDescriptor&& other) noexcept
+        : _fd(std::exchange(other._fd, -1)) {}
     FileDescriptor& operator=(FileDescriptor&& other) noexcept {
         if (this != &other) {
             reset();

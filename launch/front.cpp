@@ -33,7 +33,9 @@ FileDescriptor make_signal_descriptor() {
 } // namespace
 
 Front::Front(pid_t launcher, FileDescriptor control, FileDescriptor terminal_pipe)
-    : _launcher(launcher), _control(std::move(control)), _terminal_pipe(std::move(terminal_pipe)),
+    : _launcher(launcher),
+      _control(std::move(control)),
+      _terminal_pipe(std::move(terminal_pipe)),
       _signals(make_signal_descriptor()) {
     if (_terminal_pipe) {
         // This end of the pipe is ours alone; rank 0's end stays blocking.
@@ -136,7 +138,7 @@ void Front::handle_signal() {
 // become our child by now, because we are the next subreaper.
 int Front::end_without_launcher(int signal) {
     report("its launcher process (pid " + std::to_string(_launcher) + ") was ended by " + signal_text(signal) +
-           "; ending all ranks");
+        "; ending all ranks");
     while (has_children()) {
         signal_descendants(SIGKILL);
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {

@@ -8,9 +8,9 @@
 
 namespace patchbay::launch {
 
-// The process that the user started, once it has forked the launcher process off. It stands between the terminal and the
-// job: it passes signals on, reads the terminal for rank 0, stops and continues with the job, and hands back the exit
-// status. It holds nothing of the job, so whichever of the two processes is killed, the other one cleans up.
+// The process that the user started, once it has forked the launcher process off. It stands between the terminal and
+// the job: it passes signals on, reads the terminal for rank 0, stops and continues with the job, and hands back the
+// exit status. It holds nothing of the job, so whichever of the two processes is killed, the other one cleans up.
 class Front {
 public:
     // `terminal_pipe` leads to rank 0's standard input when ours is a terminal, otherwise it is none. All forwarded

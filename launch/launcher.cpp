@@ -45,7 +45,9 @@ struct CannotRun {
 class Launcher {
 public:
     Launcher(const JobSpec& job, LauncherInputs inputs)
-        : _job(job), _inputs(std::move(inputs)), _environment(Environment::inherited()) {}
+        : _job(job),
+          _inputs(std::move(inputs)),
+          _environment(Environment::inherited()) {}
 
     int run();
 
@@ -114,8 +116,8 @@ std::optional<CannotRun> Launcher::prepare() {
     // Empty until the first rank gives it a size; it lives exactly as long as a process has it open.
     _node_segment = FileDescriptor(::memfd_create("patchbay-node", MFD_CLOEXEC));
     if (!_null || !_node_segment) {
-        return CannotRun{exit_failure,
-                         std::string(_null ? "memfd_create" : "cannot open /dev/null") + ": " + errno_text(errno)};
+        return CannotRun{
+            exit_failure, std::string(_null ? "memfd_create" : "cannot open /dev/null") + ": " + errno_text(errno)};
     }
     make_environment();
     return start_server();
@@ -141,13 +143,13 @@ void Launcher::make_environment() {
 std::optional<CannotRun> Launcher::start_server() {
     _output.emplace(_loop, _job, _placement.layout.ranks);
     auto rank_ended = [this](int rank, int exit_status, int ended_by) {
-        PmixServer::End end = ended_by != 0      ? PmixServer::End::signal
-                              : exit_status != 0 ? PmixServer::End::exit_status
-                                                 : PmixServer::End::clean;
+        PmixServer::End end = ended_by != 0 ? PmixServer::End::signal
+            : exit_status != 0              ? PmixServer::End::exit_status
+                                            : PmixServer::End::clean;
         _server->rank_ended(rank, end);
     };
-    _supervisor.emplace(_loop, *_output, _inputs.timing, _placement.layout,
-                        Supervisor::Hooks{rank_ended, [this] { finish(); }});
+    _supervisor.emplace(
+        _loop, *_output, _inputs.timing, _placement.layout, Supervisor::Hooks{rank_ended, [this] { finish(); }});
     auto server = PmixServer::start(_loop, *_supervisor, _placement.layout, *_topology);
     if (!server) {
         return CannotRun{exit_failure, server.error().text};
@@ -221,8 +223,9 @@ bool Launcher::start_rank(int rank) {
     SpawnResult spawned = spawn(plan);
     if (spawned.error != 0) {
         int exit_status = spawned.error == ENOENT ? exit_not_found : exit_cannot_run;
-        _supervisor->cannot_start(exit_status, "cannot start rank " + std::to_string(rank) + " (" + plan.path + "): " +
-                                                   spawned.step + ": " + errno_text(spawned.error));
+        _supervisor->cannot_start(exit_status,
+            "cannot start rank " + std::to_string(rank) + " (" + plan.path + "): " + spawned.step + ": " +
+                errno_text(spawned.error));
         return false;
     }
     _supervisor->started(rank, spawned.pid);

@@ -16,8 +16,8 @@ struct LauncherInputs {
     Timing timing;
 };
 
-// The launcher process: hosts the PMIx server, starts the ranks, carries their output and ends the job. All signals that
-// are to be passed on, and SIGCHLD, must be blocked. Ends the process with the exit status of mpirun.
+// The launcher process: hosts the PMIx server, starts the ranks, carries their output and ends the job. All signals
+// that are to be passed on, and SIGCHLD, must be blocked. Ends the process with the exit status of mpirun.
 [[noreturn]] void run_launcher(const JobSpec& job, LauncherInputs inputs);
 
 } // namespace patchbay::launch

@@ -6,11 +6,15 @@
 #include "launch/report.h"
 #include "launch/signals.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
+#include <span>
+#include <string_view>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -55,12 +59,12 @@ sigset_t block_signals() {
 }
 
 struct RankInput {
-    FileDescriptor for_rank;      // rank 0's standard input
-    FileDescriptor for_front;     // the front's end of a pipe to it, if any
+    FileDescriptor for_rank;  // rank 0's standard input
+    FileDescriptor for_front; // the front's end of a pipe to it, if any
 };
 
-// A file or a pipe goes to rank 0 as it is, so that nobody reads more of it than rank 0 does. A terminal cannot: only the
-// foreground process group may read it, and rank 0 is not in that.
+// A file or a pipe goes to rank 0 as it is, so that nobody reads more of it than rank 0 does. A terminal cannot: only
+// the foreground process group may read it, and rank 0 is not in that.
 RankInput make_rank_input() {
     int ends[2];
     if (::isatty(STDIN_FILENO) == 1 && ::pipe2(ends, O_CLOEXEC) == 0) {
@@ -78,17 +82,26 @@ void let_go_of_standard_input() {
     }
 }
 
-[[noreturn]] void be_launcher(const JobSpec& job, LauncherInputs inputs) {
+// What ps(1) and pkill(1) see of this process. The words of the command line lie one behind the other.
+void rename_process(std::span<char*> words) {
+    constexpr std::string_view name = "patchbay-launch"; // as long as the kernel allows
+    ::prctl(PR_SET_NAME, name.data());
+    std::size_t room = static_cast<std::size_t>(words.back() + std::strlen(words.back()) - words.front());
+    std::memset(words.front(), 0, room);
+    std::memcpy(words.front(), name.data(), std::min(room, name.size()));
+}
+
+[[noreturn]] void be_launcher(const JobSpec& job, LauncherInputs inputs, std::span<char*> words) {
     // A session of its own: no signal of the terminal reaches it except through the front, and whoever kills the front
-    // with its whole process group leaves it alive to clean up. The name keeps `pkill mpirun` away from it.
+    // with its whole process group, or everything called mpirun, leaves it alive to clean up.
     ::setsid();
-    ::prctl(PR_SET_NAME, "patchbay-launch");
+    rename_process(words);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     let_go_of_standard_input();
     run_launcher(job, std::move(inputs));
 }
 
-int run(const JobSpec& job, Timing timing) {
+int run(const JobSpec& job, Timing timing, std::span<char*> words) {
     sigset_t user_mask = block_signals();
     // What a rank starts becomes ours, should the launcher process be killed.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -107,7 +120,7 @@ int run(const JobSpec& job, Timing timing) {
         control.front.reset();
         input.for_front.reset();
         timing.mark(Moment::forked);
-        be_launcher(job, {std::move(control.launcher), std::move(input.for_rank), user_mask, timing});
+        be_launcher(job, {std::move(control.launcher), std::move(input.for_rank), user_mask, timing}, words);
     }
     control.launcher.reset();
     input.for_rank.reset();
@@ -137,6 +150,6 @@ int main(int argc, char** argv) {
         return 0;
     case CommandLine::Request::run:
         timing.mark(Moment::parsed);
-        return run(line->job, timing);
+        return run(line->job, timing, {argv, argv + argc});
     }
 }

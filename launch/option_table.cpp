@@ -48,7 +48,8 @@ Status add_environment(Words words, OptionTarget target) {
     }
     const char* value = std::getenv(text.c_str());
     if (value == nullptr) {
-        return wrong("the variable " + text + " is not set here, so it has no value to pass on; use " + text + "=VALUE");
+        return wrong(
+            "the variable " + text + " is not set here, so it has no value to pass on; use " + text + "=VALUE");
     }
     target.app.environment.emplace_back(text, value);
     return {};
@@ -76,9 +77,8 @@ Status set_bind_to(Words words, OptionTarget target) {
 }
 
 Status set_map_by(Words words, OptionTarget target) {
-    static constexpr std::pair<std::string_view, MapBy> names[] = {{"slot", MapBy::slot},     {"core", MapBy::core},
-                                                                   {"numa", MapBy::numa},     {"socket", MapBy::socket},
-                                                                   {"package", MapBy::socket}, {"node", MapBy::node}};
+    static constexpr std::pair<std::string_view, MapBy> names[] = {{"slot", MapBy::slot}, {"core", MapBy::core},
+        {"numa", MapBy::numa}, {"socket", MapBy::socket}, {"package", MapBy::socket}, {"node", MapBy::node}};
     for (auto [name, value] : names) {
         if (words[0] == name) {
             target.job.map_by = value;
@@ -140,36 +140,40 @@ const std::vector<OptionRow>& table() {
     using enum OptionSection;
     static const std::vector<OptionRow> rows = {
         {"np,n", {"c"}, 1, "N", job,
-         "Start N ranks of the program. Without it one program gets a rank per core that mpirun may use, and each of "
-         "several programs gets one.", set_ranks},
+            "Start N ranks of the program. Without it one program gets a rank per core that mpirun may use, and each "
+            "of "
+            "several programs gets one.",
+            set_ranks},
         {"mca", {"gmca"}, 2, "NAME VALUE", job,
-         "Set the parameter NAME to VALUE for every rank; patchbay-info lists the names.", add_parameter},
+            "Set the parameter NAME to VALUE for every rank; patchbay-info lists the names.", add_parameter},
         {"export,x", {"env"}, 1, "NAME[=VALUE]", job,
-         "Set an environment variable for the ranks of this program; without a value, to what it is here.",
-         add_environment},
+            "Set an environment variable for the ranks of this program; without a value, to what it is here.",
+            add_environment},
         {"wdir", {"wd"}, 1, "DIRECTORY", job, "Start the program in DIRECTORY.", set_working_directory},
         {"path", {}, 1, "DIRECTORIES", job, "Look for the program here (separated by ':') before PATH.",
-         set_search_path},
+            set_search_path},
         {"explain", {}, 0, "", job,
-         "Rank 0 tells which components were chosen and why, and where each parameter came from.", set_explain},
+            "Rank 0 tells which components were chosen and why, and where each parameter came from.", set_explain},
         {"bind-to", {}, 1, "core|none", placement,
-         "Tie each rank to a core of its own, or to none. The default is core while no core would get a second rank, "
-         "none otherwise.", set_bind_to},
+            "Tie each rank to a core of its own, or to none. The default is core while no core would get a second "
+            "rank, "
+            "none otherwise.",
+            set_bind_to},
         {"map-by", {}, 1, "WHAT", placement,
-         "Deal the ranks out over slot (= core: one core after the other), numa, socket or node.", set_map_by},
+            "Deal the ranks out over slot (= core: one core after the other), numa, socket or node.", set_map_by},
         {"oversubscribe", {}, 0, "", placement, "Allow more ranks than cores; this is the default.", set_oversubscribe},
         {"no-oversubscribe", {"nooversubscribe"}, 0, "", placement, "Refuse to start more ranks than there are cores.",
-         set_no_oversubscribe},
+            set_no_oversubscribe},
         {"tag-output", {"prepend-rank", "l"}, 0, "", output,
-         "Begin every line with its origin: [RANK]<stdout>: or [RANK]<stderr>:", set_tag_output},
+            "Begin every line with its origin: [RANK]<stdout>: or [RANK]<stderr>:", set_tag_output},
         {"output-filename", {}, 1, "PREFIX", output,
-         "Write the ranks' output to the files PREFIX.RANK.out and PREFIX.RANK.err, and to nowhere else.",
-         set_output_filename},
+            "Write the ranks' output to the files PREFIX.RANK.out and PREFIX.RANK.err, and to nowhere else.",
+            set_output_filename},
         {"timing", {}, 0, "", output, "At the end, print where the time of start-up and teardown went.", set_timing},
         {"timeout", {}, 1, "SECONDS", control,
-         "End the job after SECONDS with exit status 124. The variable MPIEXEC_TIMEOUT does the same.", set_timeout},
+            "End the job after SECONDS with exit status 124. The variable MPIEXEC_TIMEOUT does the same.", set_timeout},
         {"allow-run-as-root", {}, 0, "", control,
-         "Does nothing: root may always run jobs. Accepted because scripts for Open MPI pass it.", accept},
+            "Does nothing: root may always run jobs. Accepted because scripts for Open MPI pass it.", accept},
         {"help,h", {}, 0, "", general, "Print this text.", accept},
         {"version,V", {}, 0, "", general, "Print the version.", accept},
     };

@@ -20,10 +20,10 @@ enum class OptionSection { job, placement, output, control, general };
 
 // One option of mpirun. Adding one is adding a row to the table in option_table.cpp.
 struct OptionRow {
-    const char* name;                            // in Boost.Program_options' form: "np,n" is --np and -n
+    const char* name;                              // in Boost.Program_options' form: "np,n" is --np and -n
     std::vector<std::string_view> other_spellings; // accepted as well, with one dash or two
-    int values;                                  // 0, 1 or 2 words follow
-    const char* value_names;                     // shown in the help
+    int values;                                    // 0, 1 or 2 words follow
+    const char* value_names;                       // shown in the help
     OptionSection section;
     const char* help;
     // Writes the words into the target; an error says what is wrong with them, without naming the option.

@@ -22,7 +22,7 @@ bool same_place(int a, int b) {
     struct stat first;
     struct stat second;
     return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
+        first.st_ino == second.st_ino;
 }
 
 } // namespace
@@ -36,7 +36,10 @@ struct Output::Stream {
 };
 
 Output::Output(EventLoop& loop, const JobSpec& job, int ranks)
-    : _loop(loop), _tag(job.tag_output), _raw(ranks == 1 && !job.tag_output), _prefix(job.output_prefix),
+    : _loop(loop),
+      _tag(job.tag_output),
+      _raw(ranks == 1 && !job.tag_output),
+      _prefix(job.output_prefix),
       _buffer(read_size) {
     _sinks.push_back(std::make_unique<OutputSink>(loop, STDOUT_FILENO, FileDescriptor(), "standard output"));
     _stdout = _stderr = _sinks.back().get();

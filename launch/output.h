@@ -14,8 +14,8 @@
 namespace patchbay::launch {
 
 // Carries what the ranks print to where the user wants it. Lines of different ranks never mix: a line is passed on when
-// its newline or the end of the output has come. Only a line longer than 16 MiB is passed on in pieces, and the output of
-// a single rank, which nothing can mix with, goes through as it comes (prompts work).
+// its newline or the end of the output has come. Only a line longer than 16 MiB is passed on in pieces, and the output
+// of a single rank, which nothing can mix with, goes through as it comes (prompts work).
 class Output {
 public:
     Output(EventLoop& loop, const JobSpec& job, int ranks);

@@ -30,7 +30,11 @@ bool writable_now(int fd) {
 } // namespace
 
 OutputSink::OutputSink(EventLoop& loop, int fd, FileDescriptor owned, std::string name)
-    : _loop(loop), _owned(std::move(owned)), _fd(fd), _name(std::move(name)), _may_block(may_block(fd)) {}
+    : _loop(loop),
+      _owned(std::move(owned)),
+      _fd(fd),
+      _name(std::move(name)),
+      _may_block(may_block(fd)) {}
 
 OutputSink::~OutputSink() {
     if (_watching) {

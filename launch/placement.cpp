@@ -45,8 +45,9 @@ Result<Placement> place(const JobSpec& job, const Topology& topology) {
     placement.layout = lay_out(job, cores);
     int ranks = placement.layout.ranks;
     if (!job.oversubscribe && ranks > cores) {
-        return Error{Errc::invalid, std::to_string(ranks) + " ranks on " + std::to_string(cores) +
-                                        " cores, and --no-oversubscribe forbids that"};
+        return Error{Errc::invalid,
+            std::to_string(ranks) + " ranks on " + std::to_string(cores) +
+                " cores, and --no-oversubscribe forbids that"};
     }
     placement.cpus.resize(static_cast<std::size_t>(ranks));
     bool bind = job.bind_to == BindTo::core || (job.bind_to == BindTo::unset && ranks <= cores);

@@ -97,12 +97,13 @@ int child_main(void* argument) {
         }
     }
     context.error = errno;
-    ::_exit(127);
+    return 127; // clone(2) ends the child with it, and with none of the C library's farewells
 }
 
 class Stack {
 public:
-    Stack() : _memory(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {}
+    Stack()
+        : _memory(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {}
     Stack(const Stack&) = delete;
     Stack& operator=(const Stack&) = delete;
     ~Stack() {

@@ -25,7 +25,7 @@ struct ProcessPlan {
 
 struct SpawnResult {
     pid_t pid = -1;
-    int error = 0;          // errno value, 0 when the program runs
+    int error = 0;         // errno value, 0 when the program runs
     const char* step = ""; // the step that failed
 };
 

@@ -5,8 +5,8 @@
 
 namespace patchbay::launch {
 
-// Every process that descends from this one. Since the launcher is a subreaper (prctl(2)), that includes processes whose
-// parents have died, however they were detached.
+// Every process that descends from this one. Since the launcher is a subreaper (prctl(2)), that includes processes
+// whose parents have died, however they were detached.
 std::vector<pid_t> descendants();
 
 // Sends a signal to each of them.

@@ -11,8 +11,8 @@ std::string errno_text(int error);
 // `mpirun: text` and a newline.
 std::string message_line(std::string_view text);
 
-// Writes message_line to stderr with one write(2). While ranks run, messages go through Output instead, which keeps them
-// apart from the ranks' lines.
+// Writes message_line to stderr with one write(2). While ranks run, messages go through Output instead, which keeps
+// them apart from the ranks' lines.
 void report(std::string_view text);
 
 // Exit statuses that do not come from a rank. 126 and 127 are what a shell would answer, 124 what timeout(1) would.

@@ -15,8 +15,8 @@ namespace patchbay::launch {
 
 namespace {
 
-// A dying process closes its sockets before its parent learns of its death, so those who lose it may fail first. So long
-// we wait for the real cause; on an idle machine it comes within a millisecond.
+// A dying process closes its sockets before its parent learns of its death, so those who lose it may fail first. So
+// long we wait for the real cause; on an idle machine it comes within a millisecond.
 constexpr std::chrono::milliseconds settle_time{50};
 constexpr std::chrono::milliseconds grace{500};
 constexpr std::chrono::milliseconds kill_again{20};
@@ -32,7 +32,11 @@ std::string seconds_text(std::chrono::milliseconds time) {
 } // namespace
 
 Supervisor::Supervisor(EventLoop& loop, Output& output, Timing& timing, const JobLayout& layout, Hooks hooks)
-    : _loop(loop), _output(output), _timing(timing), _hooks(std::move(hooks)), _hostname(layout.hostname),
+    : _loop(loop),
+      _output(output),
+      _timing(timing),
+      _hooks(std::move(hooks)),
+      _hostname(layout.hostname),
       _ranks(static_cast<std::size_t>(layout.ranks)) {}
 
 void Supervisor::started(int rank, pid_t pid) {
@@ -72,7 +76,7 @@ void Supervisor::rank_ended(int rank, int wait_status) {
     _timing.mark(Moment::last_exit);
     judge(rank, wait_status);
     _hooks.rank_ended(rank, WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0,
-                      WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0);
+        WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0);
 }
 
 // Whether this end means that the whole job has to end.
@@ -186,8 +190,8 @@ void Supervisor::look_for_leftovers() {
 void Supervisor::pass_on(int signal) {
     if (asks_to_end(signal)) {
         if (_passed_on != 0 || _phase != Phase::running) {
-            _output.message("received " + signal_text(signal) + (_passed_on != 0 ? " again" : "") +
-                            "; killing all ranks");
+            _output.message(
+                "received " + signal_text(signal) + (_passed_on != 0 ? " again" : "") + "; killing all ranks");
             _exit_status = exit_signal_base + signal;
             if (_phase != Phase::killing) {
                 kill_all();
@@ -223,11 +227,11 @@ void Supervisor::connected(int rank) {
     state.finalized = false;
     _timing.mark(Moment::first_connect);
     _timing.mark(Moment::last_connect);
-    auto left_out = std::ranges::find_if(_ranks, [this](const Rank& other) {
-        return _all_started && !other.running && !other.ever_connected;
-    });
+    auto left_out = std::ranges::find_if(
+        _ranks, [this](const Rank& other) { return _all_started && !other.running && !other.ever_connected; });
     if (left_out != _ranks.end() && _phase == Phase::running) {
-        blame({Cause::exit, exit_failure, describe(static_cast<int>(left_out - _ranks.begin())) + never_initialized, true});
+        blame({Cause::exit, exit_failure, describe(static_cast<int>(left_out - _ranks.begin())) + never_initialized,
+            true});
     }
 }
 

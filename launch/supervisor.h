@@ -14,7 +14,8 @@
 namespace patchbay::launch {
 
 // Watches over the ranks' processes and decides when the job has to end, with which exit status and which one line that
-// says why. Ending is SIGTERM to everything that descends from the ranks, and SIGKILL to what is left half a second later.
+// says why. Ending is SIGTERM to everything that descends from the ranks, and SIGKILL to what is left half a second
+// later.
 class Supervisor : public RankEvents {
 public:
     // `ended_by`: 0, or the signal that ended the rank's process.
@@ -85,9 +86,9 @@ private:
     bool _nothing_left = false;
     Phase _phase = Phase::running;
     std::optional<int> _exit_status;
-    std::optional<Failure> _failure; // the best explanation so far
+    std::optional<Failure> _failure;              // the best explanation so far
     std::vector<std::function<void()>> _aborting; // ranks that wait in PMIx_Abort
-    int _passed_on = 0; // the last signal that asked the job to end
+    int _passed_on = 0;                           // the last signal that asked the job to end
 };
 
 } // namespace patchbay::launch

@@ -47,7 +47,7 @@ std::string Timing::table() const {
             using Milliseconds = std::chrono::duration<double, std::milli>;
             const Clock::time_point begin = *_times[static_cast<std::size_t>(Moment::begin)];
             std::snprintf(line, sizeof line, "  %-38s %9.2f %8.2f\n", step.name, Milliseconds(*to - *from).count(),
-                          Milliseconds(*to - begin).count());
+                Milliseconds(*to - begin).count());
         } else {
             std::snprintf(line, sizeof line, "  %-38s %9s %8s\n", step.name, "-", "-");
         }

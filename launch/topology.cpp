@@ -20,11 +20,10 @@ bool keep_only_what_placement_needs(hwloc_topology_t topology) {
     }
     // The kernel's files tell all that is needed. Without changing its binding hwloc cannot ask each core by CPUID, for
     // which it would have to move to each of them.
-    return hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM |
-                                                  HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING |
-                                                  HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING |
-                                                  HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS |
-                                                  HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS) == 0;
+    return hwloc_topology_set_flags(topology,
+               HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING |
+                   HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING | HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
+                   HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS) == 0;
 }
 
 // Which package or NUMA node a core belongs to.

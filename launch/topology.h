@@ -14,8 +14,8 @@ namespace patchbay::launch {
 // The cores of this machine that mpirun itself may use; a narrower affinity or cpuset around it is respected.
 class Topology {
 public:
-    // Looks only at what placement needs (cores, packages, NUMA nodes): no devices, no caches, no plugins of hwloc. That
-    // takes 1.5 ms here instead of the 20 ms of a full discovery with plugins; see README.md.
+    // Looks only at what placement needs (cores, packages, NUMA nodes): no devices, no caches, no plugins of hwloc.
+    // That takes 1.5 ms here instead of the 20 ms of a full discovery with plugins; see README.md.
     static Result<Topology> discover();
 
     // For the PMIx server, which would otherwise do a full discovery of its own.

@@ -10,16 +10,17 @@ namespace {
 // The server completes a fence of local processes by itself. It comes to us only when some of them have left: then what
 // it holds is all there will be, and goes back as it came. `data` is ours to free.
 pmix_status_t fence(const pmix_proc_t*, std::size_t, const pmix_info_t*, std::size_t, char* data, std::size_t size,
-                    pmix_modex_cbfunc_t callback, void* callback_data) {
+    pmix_modex_cbfunc_t callback, void* callback_data) {
     pmix_host().loop.post([data, size, callback, callback_data] {
-        callback(PMIX_SUCCESS, data, size, callback_data, [](void* memory) { std::free(memory); }, data);
+        callback(
+            PMIX_SUCCESS, data, size, callback_data, [](void* memory) { std::free(memory); }, data);
     });
     return PMIX_SUCCESS;
 }
 
 // Every process of the job is local, so whatever the server does not have does not exist.
-pmix_status_t direct_modex(const pmix_proc_t*, const pmix_info_t*, std::size_t, pmix_modex_cbfunc_t callback,
-                           void* callback_data) {
+pmix_status_t direct_modex(
+    const pmix_proc_t*, const pmix_info_t*, std::size_t, pmix_modex_cbfunc_t callback, void* callback_data) {
     pmix_host().loop.post(
         [callback, callback_data] { callback(PMIX_ERR_NOT_FOUND, nullptr, 0, callback_data, nullptr, nullptr); });
     return PMIX_SUCCESS;

@@ -15,8 +15,8 @@ pmix_status_t deregister_events(pmix_status_t*, std::size_t, pmix_op_cbfunc_t, v
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-pmix_status_t notify_event(pmix_status_t, const pmix_proc_t*, pmix_data_range_t, pmix_info_t*, std::size_t,
-                           pmix_op_cbfunc_t, void*) {
+pmix_status_t notify_event(
+    pmix_status_t, const pmix_proc_t*, pmix_data_range_t, pmix_info_t*, std::size_t, pmix_op_cbfunc_t, void*) {
     return PMIX_OPERATION_SUCCEEDED;
 }
 

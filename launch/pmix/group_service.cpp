@@ -26,7 +26,7 @@ bool GroupService::ranks_of(const std::vector<pmix_proc_t>& procs, std::set<int>
 }
 
 void GroupService::join(const pmix_proc_t& requestor, const std::string& name, const std::vector<pmix_proc_t>& members,
-                        pmix_info_cbfunc_t callback, void* callback_data) {
+    pmix_info_cbfunc_t callback, void* callback_data) {
     std::set<int> ranks;
     int rank = static_cast<int>(requestor.rank);
     if (!ranks_of(members, ranks) || !PMIX_CHECK_NSPACE(requestor.nspace, _nspace.c_str()) || !ranks.contains(rank)) {

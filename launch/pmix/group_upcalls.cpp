@@ -28,7 +28,7 @@ GroupDirectives read_directives(const pmix_info_t* directives, std::size_t count
 
 // Called once all members have come, for all of them live here.
 pmix_status_t group(pmix_group_operation_t operation, char*, const pmix_proc_t*, std::size_t,
-                    const pmix_info_t* directives, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
+    const pmix_info_t* directives, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
     if (operation != PMIX_GROUP_CONSTRUCT) {
         return PMIX_OPERATION_SUCCEEDED;
     }
@@ -48,7 +48,7 @@ pmix_status_t group(pmix_group_operation_t operation, char*, const pmix_proc_t*,
 
 // The carrier of our own requests; see group_service.h.
 pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std::size_t, const pmix_info_t* directives,
-                          std::size_t count, pmix_info_cbfunc_t callback, void* data) {
+    std::size_t count, pmix_info_cbfunc_t callback, void* data) {
     std::string name;
     std::vector<pmix_proc_t> members;
     for (std::size_t i = 0; i < count; ++i) {
@@ -56,7 +56,7 @@ pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std:
         if (std::string_view(directives[i].key) == group_key && value.type == PMIX_STRING) {
             name = value.data.string;
         } else if (std::string_view(directives[i].key) == group_members_key && value.type == PMIX_DATA_ARRAY &&
-                   value.data.darray->type == PMIX_PROC) {
+            value.data.darray->type == PMIX_PROC) {
             auto* procs = static_cast<pmix_proc_t*>(value.data.darray->array);
             members.assign(procs, procs + value.data.darray->size);
         }

@@ -16,7 +16,10 @@ namespace patchbay::launch {
 // copies what does not survive its return, posts a closure to the loop and returns.
 struct PmixHost {
     PmixHost(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout)
-        : loop(loop), rank_events(rank_events), nspace(layout.nspace), names(loop),
+        : loop(loop),
+          rank_events(rank_events),
+          nspace(layout.nspace),
+          names(loop),
           groups(layout.nspace, layout.ranks) {}
 
     bool knows(const pmix_proc_t& proc) const { return PMIX_CHECK_NSPACE(proc.nspace, nspace.c_str()); }

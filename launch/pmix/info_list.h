@@ -14,7 +14,10 @@ pmix_proc_t make_proc(const std::string& nspace, pmix_rank_t rank);
 class InfoList {
 public:
     InfoList() = default;
-    InfoList(InfoList&& other) noexcept : _infos(std::move(other._infos)) { other._infos.clear(); }
+    InfoList(InfoList&& other) noexcept
+        : _infos(std::move(other._infos)) {
+        other._infos.clear();
+    }
     InfoList(const InfoList&) = delete;
     InfoList& operator=(const InfoList&) = delete;
     ~InfoList();

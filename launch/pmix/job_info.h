@@ -5,7 +5,8 @@
 
 namespace patchbay::launch {
 
-// What PMIx_server_register_nspace wants to know about a job: everything that its ranks can then look up without asking.
+// What PMIx_server_register_nspace wants to know about a job: everything that its ranks can then look up without
+// asking.
 InfoList job_info(const JobLayout& layout);
 
 } // namespace patchbay::launch

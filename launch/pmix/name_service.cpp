@@ -86,7 +86,7 @@ void NameService::answer(const Lookup& lookup, pmix_status_t when_none) {
         PMIx_Value_xfer(&data.value, &entry->second.value);
     }
     pmix_status_t status = found.size() == lookup.keys.size() ? PMIX_SUCCESS
-                           : found.empty()                    ? when_none
+        : found.empty()                                       ? when_none
                                                               : PMIX_ERR_PARTIAL_SUCCESS;
     // PMIx packs the data before the callback returns.
     lookup.callback(status, found.data(), found.size(), lookup.callback_data);

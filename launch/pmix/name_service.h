@@ -17,13 +17,14 @@ class NameService {
 public:
     struct Lookup {
         std::vector<std::string> keys;
-        bool wait = false;      // until all keys are there
+        bool wait = false;       // until all keys are there
         int timeout_seconds = 0; // 0: no limit; only with wait
         pmix_lookup_cbfunc_t callback = nullptr;
         void* callback_data = nullptr;
     };
 
-    explicit NameService(EventLoop& loop) : _loop(loop) {}
+    explicit NameService(EventLoop& loop)
+        : _loop(loop) {}
     ~NameService();
 
     // PMIX_ERR_DUPLICATE_KEY when one of the names is taken; then none is published.

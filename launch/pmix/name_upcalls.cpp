@@ -14,8 +14,8 @@ std::vector<std::string> copy_keys(char** keys) {
 }
 
 // PMIx keeps the infos alive until the callback.
-pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t* infos, std::size_t count, pmix_op_cbfunc_t callback,
-                      void* data) {
+pmix_status_t publish(
+    const pmix_proc_t* proc, const pmix_info_t* infos, std::size_t count, pmix_op_cbfunc_t callback, void* data) {
     PmixHost& host = pmix_host();
     host.loop.post([&host, owner = *proc, infos, count, callback, data] {
         callback(host.names.publish(owner, infos, count), data);
@@ -24,7 +24,7 @@ pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t* infos, std::si
 }
 
 pmix_status_t lookup(const pmix_proc_t*, char** keys, const pmix_info_t* infos, std::size_t count,
-                     pmix_lookup_cbfunc_t callback, void* data) {
+    pmix_lookup_cbfunc_t callback, void* data) {
     NameService::Lookup request;
     request.keys = copy_keys(keys);
     request.callback = callback;
@@ -41,8 +41,8 @@ pmix_status_t lookup(const pmix_proc_t*, char** keys, const pmix_info_t* infos, 
     return PMIX_SUCCESS;
 }
 
-pmix_status_t unpublish(const pmix_proc_t* proc, char** keys, const pmix_info_t*, std::size_t,
-                        pmix_op_cbfunc_t callback, void* data) {
+pmix_status_t unpublish(
+    const pmix_proc_t* proc, char** keys, const pmix_info_t*, std::size_t, pmix_op_cbfunc_t callback, void* data) {
     PmixHost& host = pmix_host();
     host.loop.post([&host, owner = *proc, names = copy_keys(keys), callback, data] {
         callback(host.names.unpublish(owner, names), data);

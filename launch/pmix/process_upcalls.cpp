@@ -26,13 +26,13 @@ pmix_status_t client_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t,
 
 // Whoever is named as a victim, the whole job ends: a job that has lost some of its ranks is of no use to the others.
 pmix_status_t abort_job(const pmix_proc_t* proc, void*, int status, const char* message, pmix_proc_t*, std::size_t,
-                        pmix_op_cbfunc_t callback, void* data) {
+    pmix_op_cbfunc_t callback, void* data) {
     PmixHost& host = pmix_host();
     if (!host.knows(*proc)) {
         return PMIX_ERR_NOT_FOUND;
     }
     host.loop.post([&host, rank = static_cast<int>(proc->rank), status,
-                    text = std::string(message == nullptr ? "" : message), callback, data] {
+                       text = std::string(message == nullptr ? "" : message), callback, data] {
         host.rank_events.aborted(rank, status, text, [callback, data] { callback(PMIX_SUCCESS, data); });
     });
     return PMIX_SUCCESS;

@@ -43,8 +43,8 @@ pmix_status_t answer_key(const PmixHost& host, const pmix_query_t& query, const 
     return PMIX_SUCCESS;
 }
 
-void answer_queries(const PmixHost& host, const pmix_query_t* queries, std::size_t count, pmix_info_cbfunc_t callback,
-                    void* data) {
+void answer_queries(
+    const PmixHost& host, const pmix_query_t* queries, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
     InfoList results;
     for (std::size_t i = 0; i < count; ++i) {
         for (char** key = queries[i].keys; key != nullptr && *key != nullptr; ++key) {

@@ -21,8 +21,8 @@ Error pmix_error(const char* call, pmix_status_t status) {
 void configure_library() {
     scrub_own_environment();
     // The user's own choice wins, as with every PMIX_MCA_ variable. hash: a client starts in a tenth of the time that
-    // shared-memory storage needs, and no file is left behind. ^zlib: nothing is long enough to compress, and every rank
-    // would load the library for it; clients follow because the ranks inherit both variables.
+    // shared-memory storage needs, and no file is left behind. ^zlib: nothing is long enough to compress, and every
+    // rank would load the library for it; clients follow because the ranks inherit both variables.
     ::setenv("PMIX_MCA_gds", "hash", 0);
     ::setenv("PMIX_MCA_pcompress", "^zlib", 0);
 }
@@ -49,16 +49,17 @@ void set_pmix_host(PmixHost* host) {
 }
 
 PmixServer::PmixServer(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout)
-    : _layout(layout), _host(std::make_unique<PmixHost>(loop, rank_events, layout)) {}
+    : _layout(layout),
+      _host(std::make_unique<PmixHost>(loop, rank_events, layout)) {}
 
-Result<PmixServer*> PmixServer::start(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout,
-                                      const Topology& topology) {
+Result<PmixServer*> PmixServer::start(
+    EventLoop& loop, RankEvents& rank_events, const JobLayout& layout, const Topology& topology) {
     auto* server = new PmixServer(loop, rank_events, layout); // PMIx's thread uses it until the process ends
     configure_library();
     set_pmix_host(server->_host.get());
 
-    // The server writes no file as long as it serves no tools, so it needs no directory of its own and nothing of it can
-    // be left behind; the two keys only keep it from looking for one.
+    // The server writes no file as long as it serves no tools, so it needs no directory of its own and nothing of it
+    // can be left behind; the two keys only keep it from looking for one.
     InfoList infos;
     infos.add_string(PMIX_SERVER_NSPACE, layout.nspace + "-mpirun");
     infos.add_rank(PMIX_SERVER_RANK, 0);
@@ -81,8 +82,8 @@ Result<PmixServer*> PmixServer::start(EventLoop& loop, RankEvents& rank_events, 
 Status PmixServer::register_job() {
     InfoList infos = job_info(_layout);
     // Without a callback these calls wait until it is done; this is not PMIx's own thread, so they may.
-    pmix_status_t status = PMIx_server_register_nspace(_layout.nspace.c_str(), _layout.ranks, infos.data(), infos.size(),
-                                                       nullptr, nullptr);
+    pmix_status_t status = PMIx_server_register_nspace(
+        _layout.nspace.c_str(), _layout.ranks, infos.data(), infos.size(), nullptr, nullptr);
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
         return pmix_error("PMIx_server_register_nspace", status);
     }

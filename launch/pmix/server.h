@@ -12,15 +12,15 @@ namespace patchbay::launch {
 
 struct PmixHost;
 
-// The PMIx server of this process: it knows the job and answers its ranks. One per process, and for as long as the process
-// lives: PMIx_server_finalize of 4.2.2 sometimes waits for a lock that its own ended thread holds, and it would only free
-// what the end of the process frees anyway, since the server has no files. So leave the process by _exit(2).
+// The PMIx server of this process: it knows the job and answers its ranks. One per process, and for as long as the
+// process lives: PMIx_server_finalize of 4.2.2 sometimes waits for a lock that its own ended thread holds, and it would
+// only free what the end of the process frees anyway, since the server has no files. So leave the process by _exit(2).
 class PmixServer {
 public:
     // Sets PMIX_* variables in this process, so call it before any thread exists. The topology must outlive the server.
     // Errc::system with PMIx's own text.
-    static Result<PmixServer*> start(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout,
-                                                     const Topology& topology);
+    static Result<PmixServer*> start(
+        EventLoop& loop, RankEvents& rank_events, const JobLayout& layout, const Topology& topology);
     PmixServer(const PmixServer&) = delete;
     PmixServer& operator=(const PmixServer&) = delete;
 

@@ -91,6 +91,9 @@ int keyval_free(AttributeOwner owner, int* keyval) {
     std::lock_guard lock(table.mutex);
     if (const auto found = table.keyvals.find(*keyval); found != table.keyvals.end()) {
         found->second.owned.reset();
+        if (found->second.known.expired()) {
+            table.keyvals.erase(found); // no attribute uses it
+        }
     }
     *keyval = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;

@@ -31,13 +31,17 @@ void exchange() {
     }
 }
 
+bool singleton = false;
+
 bool cycle() {
     patchbay::Library root;
     if (const patchbay::Status started = root.world().init(MPI_THREAD_MULTIPLE); !started) {
         std::fprintf(stderr, "%s\n", started.error().text.c_str());
         return false;
     }
-    CHECK(bool(root.instance()->runtime().fence({}, false)));
+    patchbay::Runtime& runtime = root.instance()->runtime();
+    singleton = runtime.is_singleton();
+    CHECK(bool(runtime.fence({}, false)));
     exchange();
     return root.world().finalize() == MPI_SUCCESS;
 }
@@ -60,8 +64,10 @@ int main() {
     CHECK(after.descriptors == before.descriptors);
     CHECK(after.threads == before.threads);
     CHECK(after.mappings <= before.mappings);
-    // Less than a byte per cycle: nothing is kept.
-    CHECK(after.heap_bytes < before.heap_bytes + cycles);
+    // The PMIx client library (4.2) loses about 100 bytes per PMIx_Init, in pmix_hash_fetch (seen with valgrind); a
+    // singleton does not use it, and nothing else may grow with the number of cycles. 16 KiB are one-time costs.
+    const long lost_by_pmix = singleton ? 0 : 160L * cycles;
+    CHECK(after.heap_bytes < before.heap_bytes + 16384 + lost_by_pmix);
     CHECK(after.resident_kib < before.resident_kib + 1024);
     return failures();
 }

@@ -62,6 +62,16 @@ class Cleanup(harness.LaunchTest):
         self.assert_all_gone(pids + [launcher])
         process.communicate()
 
+    def test_everything_called_mpirun_killed(self):
+        process, launcher, pids = self.start_and_wait()
+        for pid in (process.pid, launcher):
+            with open(f"/proc/{pid}/cmdline", encoding="ascii") as words:
+                if "mpirun" in words.read():
+                    os.kill(pid, signal.SIGKILL)
+        self.assert_all_gone(pids + [process.pid, launcher])
+        self.assertEqual(process.wait(), -signal.SIGKILL)
+        process.communicate()
+
     def test_launcher_process_killed(self):
         process, launcher, pids = self.start_and_wait()
         os.kill(launcher, signal.SIGKILL)

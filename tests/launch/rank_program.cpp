@@ -177,9 +177,9 @@ void print_descriptors(const std::string&) {
 void print_job(const std::string&) {
     pmix_proc_t all = everyone();
     std::printf("rank %u of %u, app %u of %u, local %u of %u, universe %u, peers %s\n", self.rank,
-                look_up(all, PMIX_JOB_SIZE), look_up(self, PMIX_APPNUM), look_up(all, PMIX_JOB_NUM_APPS),
-                look_up(self, PMIX_LOCAL_RANK), look_up(all, PMIX_LOCAL_SIZE), look_up(all, PMIX_UNIV_SIZE),
-                look_up_text(all, PMIX_LOCAL_PEERS).c_str());
+        look_up(all, PMIX_JOB_SIZE), look_up(self, PMIX_APPNUM), look_up(all, PMIX_JOB_NUM_APPS),
+        look_up(self, PMIX_LOCAL_RANK), look_up(all, PMIX_LOCAL_SIZE), look_up(all, PMIX_UNIV_SIZE),
+        look_up_text(all, PMIX_LOCAL_PEERS).c_str());
     std::fflush(stdout);
 }
 
@@ -367,13 +367,36 @@ void query_psets(const std::string&) {
 }
 
 const std::map<std::string, void (*)(const std::string&)> commands = {
-    {"init", init}, {"finalize", finalize}, {"fence", fence}, {"sleep", sleep_for}, {"exit", exit_with},
-    {"signal", die_by}, {"abort", abort_with}, {"print", print}, {"error", print_error}, {"part", print_part},
-    {"torn", torn_lines}, {"long", long_line}, {"env", print_environment}, {"cpus", print_cpus},
-    {"input", print_input}, {"fds", print_descriptors}, {"job", print_job}, {"catch", catch_signal},
-    {"end-at", end_at_signal}, {"ignore", ignore_signal}, {"orphan", leave_orphan}, {"pid", write_pid},
-    {"segment", touch_segment}, {"publish", publish}, {"unpublish", unpublish}, {"lookup", look_up_published},
-    {"miss", miss_published}, {"group", host_group}, {"pmix-group", pmix_group}, {"exchange", exchange},
+    {"init", init},
+    {"finalize", finalize},
+    {"fence", fence},
+    {"sleep", sleep_for},
+    {"exit", exit_with},
+    {"signal", die_by},
+    {"abort", abort_with},
+    {"print", print},
+    {"error", print_error},
+    {"part", print_part},
+    {"torn", torn_lines},
+    {"long", long_line},
+    {"env", print_environment},
+    {"cpus", print_cpus},
+    {"input", print_input},
+    {"fds", print_descriptors},
+    {"job", print_job},
+    {"catch", catch_signal},
+    {"end-at", end_at_signal},
+    {"ignore", ignore_signal},
+    {"orphan", leave_orphan},
+    {"pid", write_pid},
+    {"segment", touch_segment},
+    {"publish", publish},
+    {"unpublish", unpublish},
+    {"lookup", look_up_published},
+    {"miss", miss_published},
+    {"group", host_group},
+    {"pmix-group", pmix_group},
+    {"exchange", exchange},
     {"psets", query_psets},
 };
 

@@ -9,7 +9,7 @@ namespace patchbay::btl::self {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"eager_limit", ParamType::size, "4KiB",
+    {"eager_limit", ParamType::size, "16KiB",
      "bytes up to which a message to the process itself is buffered; larger ones are copied once when they match",
      nullptr, ParamLevel::tuner_basic, ParamScope::local},
     {"queue_limit", ParamType::size, "1MiB", "bytes of messages to the process itself that may wait for a poll",

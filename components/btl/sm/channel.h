@@ -98,12 +98,7 @@ public:
         }
         Slot& slot = _slots[_head & _slot_mask];
         if (header_size == 16) [[likely]] {
-            // In halves, as the sender wrote them a moment ago: a wider load would wait for the store buffer.
-            std::uint64_t halves[2];
-            std::memcpy(&halves[0], header, 8);
-            std::memcpy(&halves[1], static_cast<const std::byte*>(header) + 8, 8);
-            std::memcpy(slot.data, &halves[0], 8);
-            std::memcpy(slot.data + 8, &halves[1], 8);
+            std::memcpy(slot.data, header, 16);
         } else {
             copy_short(slot.data, header, header_size);
         }

@@ -21,10 +21,10 @@ inline constexpr ParamSpec params[] = {
      "bytes of one sender's ring for payloads that do not fit into a slot, a power of two from 4KiB to 16MiB; a "
      "packet is at most a quarter of it (and 65535 bytes)",
      nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
-    {"eager_limit", ParamType::size, "4KiB",
+    {"eager_limit", ParamType::size, "16KiB",
      "bytes up to which a message is sent whole, before it is known to match; at most the size of a packet",
      nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
-    {"get_limit", ParamType::size, "4KiB",
+    {"get_limit", ParamType::size, "16KiB",
      "bytes from which a message that matched is fetched by single copy, where that works",
      nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
     {"single_copy", ParamType::enumeration, "auto",
@@ -37,8 +37,8 @@ enum class SingleCopy : std::uint8_t { automatic, cma, none };
 
 struct Settings {
     ChannelShape shape{128, 128 * 1024};
-    std::size_t eager_limit = 4096;
-    std::size_t get_limit = 4096;
+    std::size_t eager_limit = 16384;
+    std::size_t get_limit = 16384;
     SingleCopy single_copy = SingleCopy::automatic;
 
     std::size_t packet() const noexcept { return std::min<std::size_t>(shape.largest_packet(), 65535); }

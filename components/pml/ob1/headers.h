@@ -32,8 +32,9 @@ struct MatchHeader {
 };
 static_assert(sizeof(MatchHeader) == 16);
 
-// The hot path makes a match header in two registers, the first of which a destination keeps ready. Written field by
-// field, the btl's wide loads of it would have to wait until every narrow store has left the store buffer.
+// The hot path makes a match header of two words, the first of which a destination keeps ready, and stores it at once.
+// Written field by field, the btl's wide load of it would have to wait until every narrow store had left the store
+// buffer.
 struct MatchWords {
     std::uint64_t first; // type, flags, index, source
     std::uint64_t second; // tag, id
