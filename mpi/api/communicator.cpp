@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators: what they are (MPI-5.0, 7.4.1, 7.4.4, 7.8), how they are made and freed (7.4.2, 7.4.3), intracommunicators
-// so far.
+// Communicators: what they are (MPI-5.0, 7.4.1, 7.4.4, 7.8), how they are made and freed (7.4.2, 7.4.3);
+// intracommunicators so far.
 #include "mpi/api/args.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/hints.h"
@@ -39,7 +39,8 @@ int give(Ref<Group> group, MPI_Group* handle) noexcept {
 
 int dup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
     Arguments args(function, comm);
-    if (checking() && !(args.intracommunicator() && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
+    if (checking() &&
+        !(args.intracommunicator() && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
         return args.code();
     }
     Communicator* made = nullptr;
@@ -49,8 +50,9 @@ int dup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
 
 int idup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
     Arguments args(function, comm);
-    if (checking() && !(args.intracommunicator() && args.info_or_null("info", info) &&
-                        args.pointer("newcomm", newcomm) && args.pointer("request", request))) {
+    if (checking() &&
+        !(args.intracommunicator() && args.info_or_null("info", info) && args.pointer("newcomm", newcomm) &&
+            args.pointer("request", request))) {
         return args.code();
     }
     *newcomm = MPI_COMM_NULL;
@@ -69,7 +71,7 @@ bool check_subgroup(Arguments& args, MPI_Group handle) {
     const Group& all = *args.comm()->group;
     for (int rank = 0; rank < group.size(); ++rank) {
         if (!args.require(all.rank_of(group.process(rank)) != MPI_UNDEFINED, MPI_ERR_GROUP, "a rank of group", rank,
-                          "must be that of a process of comm")) {
+                "must be that of a process of comm")) {
             return false;
         }
     }
@@ -78,14 +80,14 @@ bool check_subgroup(Arguments& args, MPI_Group handle) {
 
 bool is_split_type(int type) noexcept {
     return type == MPI_COMM_TYPE_SHARED || type == MPI_COMM_TYPE_HW_UNGUIDED || type == MPI_COMM_TYPE_HW_GUIDED ||
-           type == MPI_COMM_TYPE_RESOURCE_GUIDED || type == MPI_UNDEFINED;
+        type == MPI_COMM_TYPE_RESOURCE_GUIDED || type == MPI_UNDEFINED;
 }
 
 // A communicator that the program may give back: not a predefined one.
 bool check_freeable(Arguments& args, MPI_Comm handle) noexcept {
-    return args.communicator() && args.require(!args.comm()->is_predefined(), MPI_ERR_COMM, "comm",
-                                               reinterpret_cast<std::intptr_t>(handle),
-                                               "must not be MPI_COMM_WORLD or MPI_COMM_SELF");
+    return args.communicator() &&
+        args.require(!args.comm()->is_predefined(), MPI_ERR_COMM, "comm", reinterpret_cast<std::intptr_t>(handle),
+            "must not be MPI_COMM_WORLD or MPI_COMM_SELF");
 }
 
 int release(const char* function, MPI_Comm* comm, int (*act)(Communicator&) noexcept) {
@@ -145,15 +147,18 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
     api::Arguments args("MPI_Comm_compare", comm1);
-    if (api::checking() && !(args.communicator() && args.valid<Communicator>(MPI_ERR_COMM, "comm2", comm2) &&
-                             args.pointer("result", result))) {
+    if (api::checking() &&
+        !(args.communicator() && args.valid<Communicator>(MPI_ERR_COMM, "comm2", comm2) &&
+            args.pointer("result", result))) {
         return args.code();
     }
     *result = compare(*args.comm(), *to_object<Communicator>(comm2));
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) { return api::dup("MPI_Comm_dup", comm, MPI_INFO_NULL, newcomm); }
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
+    return api::dup("MPI_Comm_dup", comm, MPI_INFO_NULL, newcomm);
+}
 
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
     return api::dup("MPI_Comm_dup_with_info", comm, info, newcomm);
@@ -169,8 +174,8 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MP
 
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
     api::Arguments args("MPI_Comm_create", comm);
-    if (api::checking() && !(args.intracommunicator() && api::check_subgroup(args, group) &&
-                             args.pointer("newcomm", newcomm))) {
+    if (api::checking() &&
+        !(args.intracommunicator() && api::check_subgroup(args, group) && args.pointer("newcomm", newcomm))) {
         return args.code();
     }
     Communicator* made = nullptr;
@@ -180,8 +185,9 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
     api::Arguments args("MPI_Comm_create_group", comm);
-    if (api::checking() && !(args.intracommunicator() && api::check_subgroup(args, group) && args.send_tag("tag", tag) &&
-                             args.pointer("newcomm", newcomm))) {
+    if (api::checking() &&
+        !(args.intracommunicator() && api::check_subgroup(args, group) && args.send_tag("tag", tag) &&
+            args.pointer("newcomm", newcomm))) {
         return args.code();
     }
     Communicator* made = nullptr;
@@ -191,10 +197,11 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* ne
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
     api::Arguments args("MPI_Comm_split", comm);
-    if (api::checking() && !(args.intracommunicator() &&
-                             args.require(color >= 0 || color == MPI_UNDEFINED, MPI_ERR_ARG, "color", color,
-                                          "must not be negative, unless it is MPI_UNDEFINED") &&
-                             args.pointer("newcomm", newcomm))) {
+    if (api::checking() &&
+        !(args.intracommunicator() &&
+            args.require(color >= 0 || color == MPI_UNDEFINED, MPI_ERR_ARG, "color", color,
+                "must not be negative, unless it is MPI_UNDEFINED") &&
+            args.pointer("newcomm", newcomm))) {
         return args.code();
     }
     Communicator* made = nullptr;
@@ -204,10 +211,11 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
     api::Arguments args("MPI_Comm_split_type", comm);
-    if (api::checking() && !(args.intracommunicator() &&
-                             args.require(api::is_split_type(split_type), MPI_ERR_ARG, "split_type", split_type,
-                                          "must be one of MPI_COMM_TYPE_* or MPI_UNDEFINED") &&
-                             args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
+    if (api::checking() &&
+        !(args.intracommunicator() &&
+            args.require(api::is_split_type(split_type), MPI_ERR_ARG, "split_type", split_type,
+                "must be one of MPI_COMM_TYPE_* or MPI_UNDEFINED") &&
+            args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
         return args.code();
     }
     Communicator* made = nullptr;
@@ -215,9 +223,13 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
     return api::give(args, code, made, newcomm);
 }
 
-int PMPI_Comm_free(MPI_Comm* comm) { return api::release("MPI_Comm_free", comm, &free_communicator); }
+int PMPI_Comm_free(MPI_Comm* comm) {
+    return api::release("MPI_Comm_free", comm, &free_communicator);
+}
 
-int PMPI_Comm_disconnect(MPI_Comm* comm) { return api::release("MPI_Comm_disconnect", comm, &disconnect); }
+int PMPI_Comm_disconnect(MPI_Comm* comm) {
+    return api::release("MPI_Comm_disconnect", comm, &disconnect);
+}
 
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
     api::Arguments args("MPI_Comm_set_info", comm);
@@ -252,8 +264,9 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
 
 int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
     api::Arguments args("MPI_Comm_get_name", comm);
-    if (api::checking() && !((comm == MPI_COMM_NULL || args.communicator()) && args.pointer("comm_name", comm_name) &&
-                             args.pointer("resultlen", resultlen))) {
+    if (api::checking() &&
+        !((comm == MPI_COMM_NULL || args.communicator()) && args.pointer("comm_name", comm_name) &&
+            args.pointer("resultlen", resultlen))) {
         return args.code();
     }
     std::string name = "MPI_COMM_NULL"; // the only null handle that may be asked (MPI-5.0, 7.8)

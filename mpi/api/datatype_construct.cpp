@@ -217,7 +217,8 @@ int resized(
     });
 }
 
-// A duplicate is as committed as its original and has its copied attributes (MPI-5.0, 5.1.10).
+// A duplicate is as committed as its original and has its copied attributes (MPI-5.0, 5.1.10). When a copy callback
+// refuses, the program gets a null handle.
 int dup(MPI_Datatype old, MPI_Datatype* newtype) noexcept {
     Arguments args("MPI_Type_dup");
     if (checking() && !(component(args, "oldtype", old) && args.pointer("newtype", newtype))) {
@@ -225,6 +226,7 @@ int dup(MPI_Datatype old, MPI_Datatype* newtype) noexcept {
     }
     try {
         Datatype& original = *to_object<Datatype>(old);
+        *newtype = MPI_DATATYPE_NULL;
         Ref<Datatype> copy;
         int code = Datatype::create(recipe_of<int>(MPI_COMBINER_DUP, old), &copy);
         if (code == MPI_SUCCESS && original.committed) {
@@ -233,9 +235,7 @@ int dup(MPI_Datatype old, MPI_Datatype* newtype) noexcept {
         if (code == MPI_SUCCESS) {
             code = original.attributes.copy_to(copy->attributes, AttributeOwner::datatype, old, to_handle(copy.get()));
         }
-        if (code == MPI_SUCCESS) {
-            *newtype = to_handle(copy.detach());
-        }
+        *newtype = code == MPI_SUCCESS ? to_handle(copy.detach()) : MPI_DATATYPE_NULL;
         return args.result(code);
     } catch (const std::bad_alloc&) {
         return args.result(MPI_ERR_NO_MEM);

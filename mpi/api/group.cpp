@@ -48,8 +48,9 @@ int choose(const Arguments& args, const Group& group, std::span<const int> ranks
 
 int choose(const char* function, MPI_Group group, int n, const int* ranks, bool keep, MPI_Group* newgroup) {
     Arguments args(function);
-    if (checking() && !(args.group("group", group) && args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") &&
-                        args.array("ranks", ranks, n) && args.pointer("newgroup", newgroup))) {
+    if (checking() &&
+        !(args.group("group", group) && args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") &&
+            args.array("ranks", ranks, n) && args.pointer("newgroup", newgroup))) {
         return args.code();
     }
     return choose(args, group_of(group), {ranks, std::size_t(n)}, keep, newgroup);
@@ -60,14 +61,14 @@ bool expand(const Group& group, int n, int ranges[][3], std::vector<int>* ranks,
     for (int i = 0; i < n; ++i) {
         const auto [first, last, stride] = ranges[i];
         if (stride == 0 || (stride > 0 ? first > last : first < last)) {
-            *problem = fmt::format("range number {} ({}, {}, {}) never gets from its first to its last rank", i, first,
-                                   last, stride);
+            *problem = fmt::format(
+                "range number {} ({}, {}, {}) never gets from its first to its last rank", i, first, last, stride);
             return false;
         }
         for (long rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride) {
             if (rank < 0 || rank >= group.size()) {
                 *problem = fmt::format("range number {} ({}, {}, {}) contains rank {}, but the group has {} processes",
-                                       i, first, last, stride, rank, group.size());
+                    i, first, last, stride, rank, group.size());
                 return false;
             }
             ranks->push_back(int(rank));
@@ -78,8 +79,9 @@ bool expand(const Group& group, int n, int ranges[][3], std::vector<int>* ranks,
 
 int choose_ranges(const char* function, MPI_Group group, int n, int ranges[][3], bool keep, MPI_Group* newgroup) {
     Arguments args(function);
-    if (checking() && !(args.group("group", group) && args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") &&
-                        args.array("ranges", ranges, n) && args.pointer("newgroup", newgroup))) {
+    if (checking() &&
+        !(args.group("group", group) && args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") &&
+            args.array("ranges", ranges, n) && args.pointer("newgroup", newgroup))) {
         return args.code();
     }
     std::vector<int> ranks;
@@ -94,8 +96,8 @@ using SetOperation = Ref<Group> (*)(const Group&, const Group&);
 
 int combine(const char* function, MPI_Group group1, MPI_Group group2, SetOperation operation, MPI_Group* newgroup) {
     Arguments args(function);
-    if (checking() && !(args.group("group1", group1) && args.group("group2", group2) &&
-                        args.pointer("newgroup", newgroup))) {
+    if (checking() &&
+        !(args.group("group1", group1) && args.group("group2", group2) && args.pointer("newgroup", newgroup))) {
         return args.code();
     }
     return give(operation(group_of(group1), group_of(group2)), newgroup);
@@ -127,9 +129,10 @@ int PMPI_Group_rank(MPI_Group group, int* rank) {
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]) {
     api::Arguments args("MPI_Group_translate_ranks");
-    if (api::checking() && !(args.group("group1", group1) && args.group("group2", group2) &&
-                             args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") &&
-                             args.array("ranks1", ranks1, n) && args.array("ranks2", ranks2, n))) {
+    if (api::checking() &&
+        !(args.group("group1", group1) && args.group("group2", group2) &&
+            args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") && args.array("ranks1", ranks1, n) &&
+            args.array("ranks2", ranks2, n))) {
         return args.code();
     }
     const Group& from = api::group_of(group1);
@@ -139,8 +142,9 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
             ranks2[i] = MPI_PROC_NULL;
             continue;
         }
-        if (api::checking() && !args.require(ranks1[i] >= 0 && ranks1[i] < from.size(), MPI_ERR_RANK, "an element of ranks1",
-                                             ranks1[i], "must be a rank of group1 or MPI_PROC_NULL")) {
+        if (api::checking() &&
+            !args.require(ranks1[i] >= 0 && ranks1[i] < from.size(), MPI_ERR_RANK, "an element of ranks1", ranks1[i],
+                "must be a rank of group1 or MPI_PROC_NULL")) {
             return args.code();
         }
         ranks2[i] = to.rank_of(from.process(ranks1[i]));
@@ -150,8 +154,8 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int* result) {
     api::Arguments args("MPI_Group_compare");
-    if (api::checking() && !(args.group("group1", group1) && args.group("group2", group2) &&
-                             args.pointer("result", result))) {
+    if (api::checking() &&
+        !(args.group("group1", group1) && args.group("group2", group2) && args.pointer("result", result))) {
         return args.code();
     }
     *result = api::group_of(group1).compare(api::group_of(group2));

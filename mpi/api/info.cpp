@@ -22,7 +22,7 @@ bool check_key(Arguments& args, const char* key) noexcept {
     }
     const std::size_t length = strnlen(key, MPI_MAX_INFO_KEY);
     return args.require(length > 0 && length < MPI_MAX_INFO_KEY, MPI_ERR_INFO_KEY, "the length of key",
-                        MPI_Count(length), "must be from 1 to MPI_MAX_INFO_KEY - 1");
+        MPI_Count(length), "must be from 1 to MPI_MAX_INFO_KEY - 1");
 }
 
 bool check_value(Arguments& args, const char* value) noexcept {
@@ -31,14 +31,14 @@ bool check_value(Arguments& args, const char* value) noexcept {
     }
     const std::size_t length = strnlen(value, MPI_MAX_INFO_VAL);
     return args.require(length < MPI_MAX_INFO_VAL, MPI_ERR_INFO_VALUE, "the length of value", MPI_Count(length),
-                        "must be less than MPI_MAX_INFO_VAL");
+        "must be less than MPI_MAX_INFO_VAL");
 }
 
 // What belongs to the library cannot be changed by a program.
 bool check_own(Arguments& args, MPI_Info info) noexcept {
-    return args.info("info", info) && args.require(info != MPI_INFO_ENV, MPI_ERR_INFO, "info",
-                                                   reinterpret_cast<std::intptr_t>(info),
-                                                   "must not be MPI_INFO_ENV here");
+    return args.info("info", info) &&
+        args.require(info != MPI_INFO_ENV, MPI_ERR_INFO, "info", reinterpret_cast<std::intptr_t>(info),
+            "must not be MPI_INFO_ENV here");
 }
 
 // Copies at most `room` - 1 characters and a terminator.
@@ -99,7 +99,8 @@ int PMPI_Info_free(MPI_Info* info) {
 
 int PMPI_Info_set(MPI_Info info, const char* key, const char* value) {
     api::Arguments args("MPI_Info_set");
-    if (api::checking() && !(api::check_own(args, info) && api::check_key(args, key) && api::check_value(args, value))) {
+    if (api::checking() &&
+        !(api::check_own(args, info) && api::check_key(args, key) && api::check_value(args, value))) {
         return args.code();
     }
     api::info_of(info).set(key, value);
@@ -133,8 +134,8 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char* key) {
     }
     const auto found = api::info_of(info).nth_key(n);
     if (!found) {
-        return args.fail(MPI_ERR_ARG, fmt::format("n is {}, but the info object has {} keys", n,
-                                                  api::info_of(info).size()));
+        return args.fail(
+            MPI_ERR_ARG, fmt::format("n is {}, but the info object has {} keys", n, api::info_of(info).size()));
     }
     api::copy_text(*found, key, MPI_MAX_INFO_KEY);
     return MPI_SUCCESS;
@@ -142,9 +143,10 @@ int PMPI_Info_get_nthkey(MPI_Info info, int n, char* key) {
 
 int PMPI_Info_get_string(MPI_Info info, const char* key, int* buflen, char* value, int* flag) {
     api::Arguments args("MPI_Info_get_string");
-    if (api::checking() && !(args.info("info", info) && api::check_key(args, key) && args.pointer("buflen", buflen) &&
-                             args.require(*buflen >= 0, MPI_ERR_ARG, "*buflen", *buflen, "must not be negative") &&
-                             args.array("value", value, *buflen) && args.pointer("flag", flag))) {
+    if (api::checking() &&
+        !(args.info("info", info) && api::check_key(args, key) && args.pointer("buflen", buflen) &&
+            args.require(*buflen >= 0, MPI_ERR_ARG, "*buflen", *buflen, "must not be negative") &&
+            args.array("value", value, *buflen) && args.pointer("flag", flag))) {
         return args.code();
     }
     const auto found = api::info_of(info).get(key);
@@ -161,9 +163,10 @@ int PMPI_Info_get_string(MPI_Info info, const char* key, int* buflen, char* valu
 // Deprecated since MPI-4.0. Here valuelen does not count the terminator.
 int PMPI_Info_get(MPI_Info info, const char* key, int valuelen, char* value, int* flag) {
     api::Arguments args("MPI_Info_get");
-    if (api::checking() && !(args.info("info", info) && api::check_key(args, key) &&
-                             args.require(valuelen >= 0, MPI_ERR_ARG, "valuelen", valuelen, "must not be negative") &&
-                             args.pointer("value", value) && args.pointer("flag", flag))) {
+    if (api::checking() &&
+        !(args.info("info", info) && api::check_key(args, key) &&
+            args.require(valuelen >= 0, MPI_ERR_ARG, "valuelen", valuelen, "must not be negative") &&
+            args.pointer("value", value) && args.pointer("flag", flag))) {
         return args.code();
     }
     const auto found = api::info_of(info).get(key);
@@ -176,8 +179,9 @@ int PMPI_Info_get(MPI_Info info, const char* key, int valuelen, char* value, int
 
 int PMPI_Info_get_valuelen(MPI_Info info, const char* key, int* valuelen, int* flag) {
     api::Arguments args("MPI_Info_get_valuelen");
-    if (api::checking() && !(args.info("info", info) && api::check_key(args, key) &&
-                             args.pointer("valuelen", valuelen) && args.pointer("flag", flag))) {
+    if (api::checking() &&
+        !(args.info("info", info) && api::check_key(args, key) && args.pointer("valuelen", valuelen) &&
+            args.pointer("flag", flag))) {
         return args.code();
     }
     const auto found = api::info_of(info).get(key);

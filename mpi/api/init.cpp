@@ -31,13 +31,13 @@ int start(const char* function, int required, int* provided) {
 
 bool is_thread_level(int level) noexcept {
     return level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED || level == MPI_THREAD_SERIALIZED ||
-           level == MPI_THREAD_MULTIPLE;
+        level == MPI_THREAD_MULTIPLE;
 }
 
 // For what is legal between MPI_Init and MPI_Finalize only, and has no object that would say so.
 bool check_running(Arguments& args) noexcept {
     return args.require(world().running(), MPI_ERR_OTHER, "the state of MPI", world().finalized() ? 2 : 0,
-                        "must be 1: between MPI_Init and MPI_Finalize");
+        "must be 1: between MPI_Init and MPI_Finalize");
 }
 
 } // namespace
@@ -46,12 +46,15 @@ bool check_running(Arguments& args) noexcept {
 
 using namespace patchbay;
 
-int PMPI_Init(int*, char***) { return api::start("MPI_Init", MPI_THREAD_SINGLE, nullptr); }
+int PMPI_Init(int*, char***) {
+    return api::start("MPI_Init", MPI_THREAD_SINGLE, nullptr);
+}
 
 int PMPI_Init_thread(int*, char***, int required, int* provided) {
     api::Arguments args("MPI_Init_thread");
-    if (!(args.require(api::is_thread_level(required), MPI_ERR_ARG, "required", required, "must be one of MPI_THREAD_*") &&
-          args.pointer("provided", provided))) {
+    if (!(args.require(
+              api::is_thread_level(required), MPI_ERR_ARG, "required", required, "must be one of MPI_THREAD_*") &&
+            args.pointer("provided", provided))) {
         return args.code();
     }
     return api::start("MPI_Init_thread", required, provided);
@@ -107,7 +110,7 @@ int PMPI_Is_thread_main(int* flag) {
 int PMPI_Abort(MPI_Comm comm, int errorcode) {
     const Communicator* object = checked_object<Communicator>(comm);
     log_error(fmt::format("MPI_Abort was called on {} with error code {}, so the job ends",
-                          object != nullptr ? object->describe() : std::string("no valid communicator"), errorcode));
+        object != nullptr ? object->describe() : std::string("no valid communicator"), errorcode));
     api::end_job(library().instance(), errorcode);
 }
 

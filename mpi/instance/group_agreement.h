@@ -8,11 +8,11 @@
 namespace patchbay {
 
 // Reductions over some or all members of a communicator, by messages on it. They go by dissemination: in round k
-// everybody sends what it knows to the member 2^k further on. After ceil(log2 n) rounds everybody has heard of everybody,
-// for any n; that values are counted more than once does not matter to a maximum, a minimum or an intersection.
+// everybody sends what it knows to the member 2^k further on. After ceil(log2 n) rounds everybody has heard of
+// everybody, for any n; that values count more than once does not matter to a maximum, a minimum or an intersection.
 class GroupAgreement final : public cid::Agreement {
 public:
-    // `members` all belong to the group of `over`, the calling process among them; they, and nobody else, use `tag` now.
+    // `members` all belong to the group of `over`, the calling process among them; nobody else uses `tag` now.
     GroupAgreement(Communicator& over, const Group& members, int tag) noexcept
         : _over(over), _members(members), _tag(tag) {}
     ~GroupAgreement() override;

@@ -24,7 +24,7 @@ WaitPolicy wait_policy(const ParamRegistry& params, const Runtime& runtime) {
     const std::size_t choice = params.at("wait_oversubscribed").as_enum();
     const bool oversubscribed = choice == automatic ? runtime.oversubscribed() : choice == yes;
     return WaitPolicy::make(params.at("wait_spin").as_duration(), params.at("wait_yield").as_duration(),
-                            params.at("wait_sleep").as_bool(), oversubscribed);
+        params.at("wait_sleep").as_bool(), oversubscribed);
 }
 
 NodeSegmentOptions node_options(const ParamRegistry& params) {
@@ -48,7 +48,9 @@ Status InstanceBuilder::build() {
         {"open framework coll", &InstanceBuilder::open_coll},
     };
     for (const auto& step : steps) {
-        if (Status done = _cleanup.step(step.name, [&] { return (this->*step.act)(); }, nullptr); !done) {
+        if (Status done = _cleanup.step(
+                step.name, [&] { return (this->*step.act)(); }, nullptr);
+            !done) {
             return done;
         }
     }
@@ -102,7 +104,7 @@ Status InstanceBuilder::attach_node() {
     core.progress->set_sleeps_fenced(core.progress->sleeps_are_fenced() && core.node->all_fenced());
     if (!core.progress->sleeps_are_fenced()) {
         core.decisions.record("progress", "job", "doorbell", Outcome::declined, 0,
-                              "the kernel refuses membarrier(2): long waits wake every millisecond instead of sleeping");
+            "the kernel refuses membarrier(2): long waits wake every millisecond instead of sleeping");
     }
     _cleanup.push([&core] {
         core.progress->set_doorbell(nullptr);

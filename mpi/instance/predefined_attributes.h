@@ -9,8 +9,8 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Instance;
 
-// The attributes that every communicator has (MPI-5.0, 9.1.2): MPI_TAG_UB and the others. Their values are integers that
-// programs read through a pointer, so they live here. What only the launcher knows is asked for on first use.
+// The attributes that every communicator has (MPI-5.0, 9.1.2): MPI_TAG_UB and the others. Their values are integers
+// that programs read through a pointer, so they live here. What only the launcher knows is asked for on first use.
 class PredefinedAttributes {
 public:
     explicit PredefinedAttributes(Instance& instance) noexcept : _instance(instance) {}

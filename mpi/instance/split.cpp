@@ -21,7 +21,8 @@ int members_with_color(Communicator& parent, std::int64_t color, int key, std::v
     const Datatype& type = *to_object<Datatype>(MPI_INT64_T);
     const Vote mine{color, key};
     std::vector<Vote> choices(std::size_t(parent.size));
-    const int code = (*parent.coll)[coll::Function::allgather].allgather(&mine, 2, type, choices.data(), 2, type, parent);
+    const int code =
+        (*parent.coll)[coll::Function::allgather].allgather(&mine, 2, type, choices.data(), 2, type, parent);
     if (code != MPI_SUCCESS || color == no_color) {
         return code;
     }
@@ -32,7 +33,7 @@ int members_with_color(Communicator& parent, std::int64_t color, int key, std::v
         }
     }
     std::stable_sort(ranks.begin(), ranks.end(),
-                     [&](int a, int b) { return choices[std::size_t(a)].key < choices[std::size_t(b)].key; });
+        [&](int a, int b) { return choices[std::size_t(a)].key < choices[std::size_t(b)].key; });
     members->reserve(ranks.size());
     for (const int rank : ranks) {
         members->push_back(parent.group->process(rank));

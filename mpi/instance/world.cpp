@@ -18,7 +18,8 @@ MPI_Errhandler initial_errhandler(const ParamRegistry& params) {
 
 // Where the handle leads while the communicator is there.
 Communicator*& entry_of(MPI_Comm handle) noexcept {
-    return Predefined<Communicator>::table[reinterpret_cast<std::uintptr_t>(handle) - HandleTraits<Communicator>::first];
+    return Predefined<Communicator>::table[reinterpret_cast<std::uintptr_t>(handle) -
+        HandleTraits<Communicator>::first];
 }
 
 } // namespace
@@ -28,8 +29,8 @@ World::~World() = default;
 Status World::init(int required) {
     std::lock_guard lock(_mutex);
     if (_state.load() != State::fresh) {
-        return Error{Errc::invalid, finalized() ? "MPI has been finalized; only sessions can start it again"
-                                                : "MPI is initialized already"};
+        return Error{Errc::invalid,
+            finalized() ? "MPI has been finalized; only sessions can start it again" : "MPI is initialized already"};
     }
     auto lease = _library.acquire(required);
     if (!lease) {
@@ -52,7 +53,8 @@ Status World::init(int required) {
 Status World::start(int required, CleanupStack& cleanup) {
     _attributes = std::make_unique<PredefinedAttributes>(instance());
     cleanup.push([this] { _attributes.reset(); });
-    Status made = cleanup.step("make the predefined communicators", [&] { return make_communicators(cleanup); }, nullptr);
+    Status made = cleanup.step(
+        "make the predefined communicators", [&] { return make_communicators(cleanup); }, nullptr);
     if (!made) {
         return made;
     }
@@ -76,9 +78,8 @@ Status World::make_communicators(CleanupStack& cleanup) {
         Ref<Group> group;
         Communicator** kept;
     } all[] = {
-        {{"MPI_COMM_WORLD", MPI_COMM_WORLD, 0, errhandler},
-         Group::range({0, 0}, int(instance.runtime().size()), self),
-         &_world},
+        {{"MPI_COMM_WORLD", MPI_COMM_WORLD, 0, errhandler}, Group::range({0, 0}, int(instance.runtime().size()), self),
+            &_world},
         {{"MPI_COMM_SELF", MPI_COMM_SELF, 1, errhandler}, Group::range(self, 1, self), &_self},
     };
     for (const auto& one : all) {

@@ -44,7 +44,8 @@ private:
     std::vector<Entry> _entries;
 };
 
-// Legal and thread-safe before any init. Keys that the program makes lie above every constant of the standard. `copy_fn` and `delete_fn` are the ABI's function pointers or 0/1.
+// Legal and thread-safe before any init. Keys that the program makes lie above every constant of the standard.
+// `copy_fn` and `delete_fn` are the ABI's function pointers or 0/1.
 int keyval_create(AttributeOwner, void* copy_fn, void* delete_fn, void* extra_state, int* keyval);
 int keyval_free(AttributeOwner, int* keyval);
 bool keyval_is_valid(AttributeOwner, int keyval);

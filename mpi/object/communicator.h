@@ -28,7 +28,7 @@ class SendBuffer;
 
 // A communicator: who takes part, its local index (CID), and the modules that serve it. It knows no protocol: what a
 // module keeps for it hangs on a pointer the module owns. Built and torn down by mpi/instance/communicators.h. Whoever
-// keeps a pointer to one beyond a call (a pending request) holds a reference: MPI_Comm_free takes away the handle's only.
+// keeps a pointer to one beyond a call (a pending request) holds a reference: MPI_Comm_free only takes the handle's.
 class Communicator final : public Object {
 public:
     Communicator() : Object(ObjectKind::communicator) {}

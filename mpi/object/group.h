@@ -25,7 +25,8 @@ public:
     ProcessId self() const noexcept { return _self; }
     // The member with that rank; 0 <= rank < size().
     ProcessId process(int rank) const noexcept {
-        return _members.empty() ? ProcessId{_first.job, _first.rank + std::uint32_t(rank)} : _members[std::size_t(rank)];
+        return _members.empty() ? ProcessId{_first.job, _first.rank + std::uint32_t(rank)}
+                                : _members[std::size_t(rank)];
     }
     // Rank of a process, or MPI_UNDEFINED. O(1) for runs, O(log n) otherwise.
     int rank_of(ProcessId) const noexcept;
@@ -54,9 +55,9 @@ private:
 
     int _size;
     int _rank;
-    ProcessId _first;                     // of a run
+    ProcessId _first; // of a run
     ProcessId _self;
-    std::vector<ProcessId> _members;      // empty for a run
+    std::vector<ProcessId> _members;        // empty for a run
     std::vector<std::uint32_t> _by_process; // ranks sorted by process, for rank_of
 };
 

@@ -17,9 +17,11 @@ namespace {
 // What the members of one construction have told each other.
 class Exchange {
 public:
-    explicit Exchange(std::size_t members) : _members(members) {}
+    explicit Exchange(std::size_t members)
+        : _members(members) {}
 
-    std::size_t contribute(std::size_t round, std::span<const std::uint64_t> words, cid::Agreement::Reduction reduction) {
+    std::size_t contribute(
+        std::size_t round, std::span<const std::uint64_t> words, cid::Agreement::Reduction reduction) {
         std::lock_guard lock(_mutex);
         if (round == _rounds.size()) {
             _rounds.push_back({0, {words.begin(), words.end()}});
@@ -52,7 +54,8 @@ private:
 
 class SimulatedAgreement final : public cid::Agreement {
 public:
-    explicit SimulatedAgreement(Exchange& exchange) : _exchange(exchange) {}
+    explicit SimulatedAgreement(Exchange& exchange)
+        : _exchange(exchange) {}
     int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override {
         _words = words;
         _exchange.contribute(_round, words, reduction);
@@ -78,7 +81,8 @@ private:
 // One process's part in one construction.
 struct Part {
     Part(cid::IndexTable& table, Exchange& exchange, std::uint64_t key)
-        : agreement(exchange), assignment(table, {comm, nullptr, true, key}, agreement) {}
+        : agreement(exchange),
+          assignment(table, {comm, nullptr, true, key}, agreement) {}
     ~Part() { delete comm.name_service; }
 
     Communicator comm;
@@ -96,7 +100,8 @@ struct Part {
 };
 
 struct Job {
-    explicit Job(std::size_t processes) : tables(processes) {}
+    explicit Job(std::size_t processes)
+        : tables(processes) {}
     std::vector<cid::IndexTable> tables;
 
     // All processes make `count` communicators at once, each process in its own order.

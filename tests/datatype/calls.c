@@ -40,6 +40,11 @@ static int refuse_deletion(MPI_Datatype type, int keyval, void* value, void* ext
     return *(int*)extra ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
+static int refuse_copy(MPI_Datatype type, int keyval, void *extra, void *value, void *copied, int *flag) {
+    (void)type, (void)keyval, (void)extra, (void)value, (void)copied, (void)flag;
+    return MPI_ERR_OTHER;
+}
+
 static void attributes(void) {
     int key, value = 5, flag = 0, *got = NULL;
     CHECK_OK(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, count_deletion, &key, NULL));
@@ -57,6 +62,15 @@ static void attributes(void) {
     CHECK(!flag);
     CHECK_OK(MPI_Type_free_keyval(&key));
     CHECK_EQUAL(key, MPI_KEYVAL_INVALID);
+
+    /* A callback that refuses leaves no duplicate. */
+    CHECK_OK(MPI_Type_create_keyval(refuse_copy, MPI_TYPE_NULL_DELETE_FN, &key, NULL));
+    CHECK_OK(MPI_Type_set_attr(type, key, &value));
+    copy = MPI_INT;
+    CHECK(MPI_Type_dup(type, &copy) != MPI_SUCCESS);
+    CHECK(copy == MPI_DATATYPE_NULL);
+    CHECK_OK(MPI_Type_delete_attr(type, key));
+    CHECK_OK(MPI_Type_free_keyval(&key));
 
     /* A callback that refuses keeps the type. */
     int refuse = 1;

@@ -8,6 +8,7 @@
 #include "core/progress/waiter.h"
 #include "tests/core_runtime/processes.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -27,9 +28,51 @@ namespace patchbay::test {
 struct JobOptions {
     int ranks = 2;
     bool threaded = false;
+    bool get_breaks = false; // single copy works for a while and then is refused
     btl::sm::Settings sm;
     pml::ob1::Settings ob1;
     unsigned seconds = 60;
+};
+
+// btl/sm whose third fetch stops half-way and whose later ones are refused.
+class BreakingBtl final : public btl::Module {
+public:
+    explicit BreakingBtl(std::unique_ptr<btl::Module> real) : _real(std::move(real)) {}
+    const char* name() const noexcept override { return "breaking"; }
+    const btl::Limits& limits() const noexcept override { return _real->limits(); }
+    void set_receiver(btl::Receiver receiver, void* context) noexcept override {
+        _real->set_receiver(receiver, context);
+    }
+    bool reaches(ProcessId process) const noexcept override { return _real->reaches(process); }
+    btl::Endpoint* connect(ProcessId process) noexcept override { return _real->connect(process); }
+    btl::SendCode send(btl::Endpoint& to, const void* header, std::size_t header_size, const void* payload,
+                       std::size_t payload_size) noexcept override {
+        return _real->send(to, header, header_size, payload, payload_size);
+    }
+    Reservation reserve(btl::Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept override {
+        return _real->reserve(to, header_size, payload_size);
+    }
+    btl::SendCode commit(btl::Endpoint& to, const void* header, std::size_t header_size,
+                         std::size_t payload_size) noexcept override {
+        return _real->commit(to, header, header_size, payload_size);
+    }
+    std::ptrdiff_t get(btl::Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override {
+        if (++_gets < 3) {
+            return _real->get(from, remote, local);
+        }
+        if (_gets > 3) {
+            return -EPERM;
+        }
+        iovec half = local[0];
+        half.iov_len /= 2;
+        return _real->get(from, remote, std::span(&half, 1));
+    }
+    bool can_get(btl::Endpoint& from) noexcept override { return _real->can_get(from); }
+    int poll() noexcept override { return _real->poll(); }
+
+private:
+    std::unique_ptr<btl::Module> _real;
+    int _gets = 0;
 };
 
 // pml/ob1 over btl/self and btl/sm in one process of several, without launcher and bindings.
@@ -55,6 +98,9 @@ public:
             auto sm = btl::sm::SmModule::create(*node, ranks, options.sm, decisions);
             require(bool(sm), sm ? "" : sm.error().text);
             btls.push_back(std::move(*sm));
+            if (options.get_breaks) {
+                btls.back() = std::make_unique<BreakingBtl>(std::move(btls.back()));
+            }
         }
         pml = std::make_unique<pml::ob1::Ob1>(progress, self, std::move(btls), options.ob1);
         group = Group::range({0, 0}, size, self);

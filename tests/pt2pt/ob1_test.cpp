@@ -2,6 +2,7 @@
 #include "tests/pt2pt/ob1_job.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -343,6 +344,50 @@ TEST_P(Ob1Test, AbandonedRequestsFinishAlone) {
     }));
 }
 
+// Every process leaves and comes back, and goes on where its rings stood.
+TEST(Ob1Lives, GoOnFromWhereTheLastOneEnded) {
+    const int fd = memfd_create("ob1_lives", MFD_CLOEXEC);
+    auto* arrived = test::shared_memory<std::atomic<int>>();
+    JobOptions options;
+    options.ranks = 2;
+    options.sm.shape = {8, 4096};
+    options.sm.eager_limit = 1024;
+    const bool good = test::run_processes(options.ranks, 60, [&](int rank) {
+        for (int life = 1; life <= 50; ++life) {
+            bool fine = true;
+            {
+                Ob1Rank self(fd, rank, options);
+                ++*arrived;
+                wait_until(self.progress, [&] { return *arrived >= 4 * life - 2; }); // both are in this life
+                for (std::size_t size : {8ul, 700ul, 1000ul, 5000ul}) {
+                    const auto sent = pattern(size, unsigned(life));
+                    std::vector<unsigned char> got(size);
+                    Request* sending = nullptr;
+                    self.pml->isend(sent.data(), MPI_Count(size), byte(), 1 - rank, 1, SendMode::standard, *self.world,
+                                    &sending);
+                    self.pml->recv(got.data(), MPI_Count(size), byte(), 1 - rank, 1, *self.world, nullptr);
+                    self.wait(sending);
+                    sending->recycle();
+                    fine = fine && got == sent;
+                }
+                // Nobody ever receives this one: the next life must not see it.
+                self.pml->send("stale", 6, byte(), 1 - rank, 1, SendMode::standard, *self.world);
+                self.barrier();
+            }
+            ++*arrived;
+            while (*arrived < 4 * life) {
+                usleep(100);
+            }
+            if (!fine) {
+                return false;
+            }
+        }
+        return true;
+    });
+    close(fd);
+    EXPECT_TRUE(good);
+}
+
 std::vector<JobOptions> jobs() {
     JobOptions two, four, small;
     four.ranks = 4;
@@ -352,15 +397,16 @@ std::vector<JobOptions> jobs() {
     small.ob1.fetch_chunk = 10000;
     JobOptions threaded;
     threaded.threaded = true;
-    JobOptions alone;
+    JobOptions alone, breaking;
     alone.ranks = 1;
-    return {two, four, small, threaded, without_single_copy(2), without_single_copy(4), alone};
+    breaking.get_breaks = true;
+    return {two, four, small, threaded, without_single_copy(2), without_single_copy(4), alone, breaking};
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, Ob1Test, testing::ValuesIn(jobs()), [](const auto& info) {
     const JobOptions& job = info.param;
     return std::to_string(info.index) + "_ranks" + std::to_string(job.ranks) +
-           (job.sm.single_copy == btl::sm::SingleCopy::none ? "_copy" : "") + (job.threaded ? "_threaded" : "");
+           (job.sm.single_copy == btl::sm::SingleCopy::none ? "_copy" : "") + (job.threaded ? "_threaded" : "") + (job.get_breaks ? "_breaking" : "");
 });
 
 } // namespace

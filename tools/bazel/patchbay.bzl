@@ -50,11 +50,8 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
         hdrs = hdrs,
         deps = deps,
         linkopts = linkopts,
-        # In one library two descriptors cannot have one name.
-        local_defines = kwargs.pop("local_defines", []) + select({
-            "//tools/bazel:static_components": ["patchbay_component=" + static_symbol(framework, name)],
-            "//conditions:default": [],
-        }),
+        # In one library, or one unit test, two descriptors cannot have one name; the plugin gives it its own back.
+        local_defines = kwargs.pop("local_defines", []) + ["patchbay_component=" + static_symbol(framework, name)],
         alwayslink = True,
         linkstatic = True,
         **_public(kwargs)
@@ -65,6 +62,7 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
         linkopts = [
             "$(location {})".format(LIBRARY),
             "-Wl,--version-script=$(location {})".format(PLUGIN_EXPORTS),
+            "-Wl,--defsym=patchbay_component=" + static_symbol(framework, name),
             "-Wl,-rpath,'$$ORIGIN/..'",
             "-Wl,--enable-new-dtags",
             "-Wl,-z,defs",
@@ -79,7 +77,7 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
     )
 
 def static_symbol(framework, name):
-    """The name under which a component's descriptor is linked with --config=static."""
+    """The name under which a component's descriptor is known outside its plugin."""
     return "patchbay_component_{}_{}".format(framework, name)
 
 def component_plugins(components):

@@ -14,7 +14,7 @@ namespace patchbay::btl::sm {
 
 // The measurements behind the defaults stand in README.md.
 inline constexpr ParamSpec params[] = {
-    {"slots", ParamType::integer, "128",
+    {"slots", ParamType::integer, "64",
      "messages of one sender that one receiver's ring holds, a power of two from 8 to 32768",
      nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
     {"bulk_size", ParamType::size, "128KiB",
@@ -36,7 +36,7 @@ inline constexpr ParamSpec params[] = {
 enum class SingleCopy : std::uint8_t { automatic, cma, none };
 
 struct Settings {
-    ChannelShape shape{128, 128 * 1024};
+    ChannelShape shape{64, 128 * 1024};
     std::size_t eager_limit = 16384;
     std::size_t get_limit = 16384;
     SingleCopy single_copy = SingleCopy::automatic;
