@@ -5,6 +5,8 @@
 #include "core/runtime/pmix_value.h"
 #include "core/runtime/runtime.h"
 
+#include <numeric>
+
 namespace patchbay {
 
 struct GroupRequest::State {
@@ -44,6 +46,7 @@ struct GroupCallbacks {
         }
         std::function<void()> wake = state.wake;
         state.done.store(true, std::memory_order_release);
+        state.done.notify_all();
         if (wake) {
             wake();
         }
@@ -79,6 +82,20 @@ Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const
     }
     (void)context.release(); // answered() frees it
     return request;
+}
+
+Status Runtime::fence_as_group() {
+    std::vector<std::uint32_t> everybody(_size);
+    std::iota(everybody.begin(), everybody.end(), 0u);
+    const std::string name =
+        "fence." + std::to_string(_lifetime) + "." + std::to_string(_fences.fetch_add(1, std::memory_order_relaxed));
+    Result<GroupRequest> request = group_start(name, everybody);
+    if (!request) {
+        return request.error();
+    }
+    request->_state->done.wait(false, std::memory_order_acquire);
+    const Result<std::uint64_t> id = request->id();
+    return id ? Status() : Status(id.error());
 }
 
 bool GroupRequest::done() const noexcept {

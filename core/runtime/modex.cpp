@@ -196,6 +196,11 @@ Result<FenceRequest> Runtime::fence_start(std::span<const std::uint32_t> ranks, 
 }
 
 Status Runtime::fence(std::span<const std::uint32_t> ranks, bool collect) {
+    if (ranks.empty() && !collect && has_groups() && !_singleton) {
+        // The server of 4.2.2 takes a process whose connection closes out of a pending fence, even when it left its
+        // earlier lifetime properly and has come back: the others would hear that a member failed.
+        return fence_as_group();
+    }
     Result<FenceRequest> request = fence_start(ranks, collect);
     if (!request) {
         return request.error();

@@ -155,6 +155,7 @@ private:
     Runtime();
     Status read_job_info();
     void become_singleton();
+    Status fence_as_group(); // of the whole job, without data
     void count_cores();
     void stop_death_reports() noexcept;
     Result<std::vector<std::byte>> get_now(const std::string& nspace, std::uint32_t rank, std::string_view key,
@@ -171,6 +172,7 @@ private:
     bool _oversubscribed = false;
     std::uint32_t _node_cores = 1;
     std::uint32_t _lifetime = 0;
+    std::atomic<std::uint32_t> _fences{0}; // that were made as groups in this lifetime
     std::chrono::nanoseconds _get_timeout{};
     std::function<void()> _wake;
 

@@ -98,10 +98,11 @@ public:
         return good(value == MPI_ANY_TAG) || send_tag(name, value);
     }
 
-    // An operation that is defined for the datatype (checked before).
+    // An operation of a reduction that is defined for the datatype (checked before); MPI_REPLACE and MPI_NO_OP are not.
     bool op(MPI_Op handle, MPI_Datatype type) noexcept {
         const Op* object = checked_object<Op>(handle);
-        return good(object != nullptr && object->accepts(*to_object<Datatype>(type))) ||
+        return good(object != nullptr && !object->is_accumulate_only() &&
+                    object->accepts(*to_object<Datatype>(type))) ||
                note(bad_op(target(), _function, handle, type));
     }
     bool group(const char* name, MPI_Group handle) noexcept { return valid<Group>(MPI_ERR_GROUP, name, handle); }

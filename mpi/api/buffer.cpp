@@ -16,7 +16,7 @@ constexpr char no_room[] = "the attached buffer has no room for the message; mes
 constexpr char none_attached[] = "no buffer is attached to the communicator or to the process";
 
 int bsend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-          MPI_Comm comm) noexcept {
+    MPI_Comm comm) noexcept {
     Arguments args(function, comm);
     if (checking() && !send_args(args, buf, count, type, dest, tag)) {
         return args.code();
@@ -33,7 +33,7 @@ int bsend(const char* function, const void* buf, MPI_Count count, MPI_Datatype t
 }
 
 int buffered_request(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                     MPI_Comm comm, bool persistent, MPI_Request* handle) noexcept {
+    MPI_Comm comm, bool persistent, MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() && !(send_args(args, buf, count, type, dest, tag) && args.pointer("request", handle))) {
         return args.code();
@@ -42,8 +42,7 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
         return give_null(args, persistent, handle);
     }
     Request* request = nullptr;
-    const int code =
-        make_buffered_request(buf, count, type_of(type), dest, tag, *args.comm(), persistent, &request);
+    const int code = make_buffered_request(buf, count, type_of(type), dest, tag, *args.comm(), persistent, &request);
     if (code == MPI_ERR_BUFFER) {
         *handle = MPI_REQUEST_NULL;
         return args.fail(code, SendBuffer::serving(*args.comm()) == nullptr ? none_attached : no_room);
@@ -124,7 +123,7 @@ int iflush(const Arguments& args, const Place& place, MPI_Request* handle) noexc
 // MPI_BUFFER_AUTOMATIC has no size of its own: it is ignored (MPI-5.0, 3.6).
 bool attach_args(Arguments& args, const void* buffer, MPI_Count size) noexcept {
     return buffer == MPI_BUFFER_AUTOMATIC ||
-           (args.require(size >= 0, MPI_ERR_ARG, "size", size, "must not be negative") &&
+        (args.require(size >= 0, MPI_ERR_ARG, "size", size, "must not be negative") &&
             args.array("buffer", buffer, size));
 }
 
@@ -210,20 +209,20 @@ int PMPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int 
 int PMPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
     return patchbay::api::bsend("MPI_Bsend_c", buf, count, datatype, dest, tag, comm);
 }
-int PMPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                MPI_Request* request) {
+int PMPI_Ibsend(
+    const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
     return patchbay::api::buffered_request("MPI_Ibsend", buf, count, datatype, dest, tag, comm, false, request);
 }
-int PMPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                  MPI_Request* request) {
+int PMPI_Ibsend_c(
+    const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
     return patchbay::api::buffered_request("MPI_Ibsend_c", buf, count, datatype, dest, tag, comm, false, request);
 }
-int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                    MPI_Request* request) {
+int PMPI_Bsend_init(
+    const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
     return patchbay::api::buffered_request("MPI_Bsend_init", buf, count, datatype, dest, tag, comm, true, request);
 }
-int PMPI_Bsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                      MPI_Request* request) {
+int PMPI_Bsend_init_c(
+    const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
     return patchbay::api::buffered_request("MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm, true, request);
 }
 int PMPI_Buffer_attach(void* buffer, int size) {

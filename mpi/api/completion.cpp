@@ -45,8 +45,8 @@ int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
 
 int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
     Arguments args("MPI_Test");
-    if (checking() && !(args.pointer("request", handle) && args.pointer("flag", flag) &&
-                        args.request_or_null("request", *handle))) {
+    if (checking() &&
+        !(args.pointer("request", handle) && args.pointer("flag", flag) && args.request_or_null("request", *handle))) {
         return args.code();
     }
     Request* request = active(*handle);
@@ -151,8 +151,9 @@ int wait_any(int count, MPI_Request* array, int* index, MPI_Status* status) noex
 
 int test_any(int count, MPI_Request* array, int* index, int* flag, MPI_Status* status) noexcept {
     Arguments args("MPI_Testany");
-    if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
-                        args.pointer("flag", flag))) {
+    if (checking() &&
+        !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
+            args.pointer("flag", flag))) {
         return args.code();
     }
     const Handles handles(array, std::size_t(count));
@@ -256,10 +257,10 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int* indx, int* fla
     return patchbay::api::test_any(count, array_of_requests, indx, flag, status);
 }
 int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
-                  MPI_Status* array_of_statuses) {
+    MPI_Status* array_of_statuses) {
     return patchbay::api::wait_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 }
 int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
-                  MPI_Status* array_of_statuses) {
+    MPI_Status* array_of_statuses) {
     return patchbay::api::test_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 }

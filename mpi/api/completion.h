@@ -75,10 +75,10 @@ inline Progress* progress_of(std::span<const MPI_Request> handles) noexcept {
 }
 
 // Of the calls that fill two arrays.
-inline bool check_some(Arguments& args, const MPI_Request* array, int count, const int* outcount,
-                       const int* indices) noexcept {
+inline bool check_some(
+    Arguments& args, const MPI_Request* array, int count, const int* outcount, const int* indices) noexcept {
     return check_all(args, "array_of_requests", array, count) && args.pointer("outcount", outcount) &&
-           args.array("array_of_indices", indices, count);
+        args.array("array_of_indices", indices, count);
 }
 
 } // namespace patchbay::api

@@ -11,15 +11,15 @@
 // What the point-to-point bindings have in common.
 namespace patchbay::api {
 
-[[gnu::always_inline]] inline bool send_args(Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, int dest,
-                      int tag) noexcept {
+[[gnu::always_inline]] inline bool send_args(
+    Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag) noexcept {
     return args.communicator() && args.count("count", count) && args.datatype("datatype", type) &&
-           args.buffer("buf", buf, count, type) && args.dest("dest", dest) && args.send_tag("tag", tag);
+        args.buffer("buf", buf, count, type) && args.dest("dest", dest) && args.send_tag("tag", tag);
 }
-[[gnu::always_inline]] inline bool recv_args(Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, int source,
-                      int tag) noexcept {
+[[gnu::always_inline]] inline bool recv_args(
+    Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, int source, int tag) noexcept {
     return args.communicator() && args.count("count", count) && args.datatype("datatype", type) &&
-           args.buffer("buf", buf, count, type) && args.source("source", source) && args.receive_tag("tag", tag);
+        args.buffer("buf", buf, count, type) && args.source("source", source) && args.receive_tag("tag", tag);
 }
 
 inline const Datatype& type_of(MPI_Datatype handle) noexcept {

@@ -8,7 +8,7 @@ namespace patchbay::api {
 namespace {
 
 int send_init(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-              MPI_Comm comm, pml::SendMode mode, MPI_Request* handle) noexcept {
+    MPI_Comm comm, pml::SendMode mode, MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() && !(send_args(args, buf, count, type, dest, tag) && args.pointer("request", handle))) {
         return args.code();
@@ -23,7 +23,7 @@ int send_init(const char* function, const void* buf, MPI_Count count, MPI_Dataty
 }
 
 int recv_init(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-              MPI_Request* handle) noexcept {
+    MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() && !(recv_args(args, buf, count, type, source, tag) && args.pointer("request", handle))) {
         return args.code();
@@ -43,7 +43,7 @@ bool can_start(Arguments& args, MPI_Request handle) noexcept {
     }
     const Request& request = *to_object<Request>(handle);
     return args.require(request.is_persistent(), MPI_ERR_REQUEST, "request", 0, "must be a persistent request") &&
-           args.require(!request.is_active(), MPI_ERR_REQUEST, "request", 0, "must not be active");
+        args.require(!request.is_active(), MPI_ERR_REQUEST, "request", 0, "must not be active");
 }
 
 int start(MPI_Request* handle) noexcept {
@@ -81,42 +81,42 @@ int start_all(int count, MPI_Request* handles) noexcept {
 
 } // namespace patchbay::api
 
-int PMPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                   MPI_Request* request) {
-    return patchbay::api::send_init("MPI_Send_init", buf, count, datatype, dest, tag, comm,
-                                    patchbay::pml::SendMode::standard, request);
+int PMPI_Send_init(
+    const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::send_init(
+        "MPI_Send_init", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::standard, request);
 }
-int PMPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                     MPI_Request* request) {
-    return patchbay::api::send_init("MPI_Send_init_c", buf, count, datatype, dest, tag, comm,
-                                    patchbay::pml::SendMode::standard, request);
+int PMPI_Send_init_c(
+    const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::send_init(
+        "MPI_Send_init_c", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::standard, request);
 }
-int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                    MPI_Request* request) {
-    return patchbay::api::send_init("MPI_Ssend_init", buf, count, datatype, dest, tag, comm,
-                                    patchbay::pml::SendMode::synchronous, request);
+int PMPI_Ssend_init(
+    const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::send_init(
+        "MPI_Ssend_init", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::synchronous, request);
 }
-int PMPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                      MPI_Request* request) {
-    return patchbay::api::send_init("MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm,
-                                    patchbay::pml::SendMode::synchronous, request);
+int PMPI_Ssend_init_c(
+    const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::send_init(
+        "MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::synchronous, request);
 }
-int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                    MPI_Request* request) {
-    return patchbay::api::send_init("MPI_Rsend_init", buf, count, datatype, dest, tag, comm,
-                                    patchbay::pml::SendMode::ready, request);
+int PMPI_Rsend_init(
+    const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::send_init(
+        "MPI_Rsend_init", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::ready, request);
 }
-int PMPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                      MPI_Request* request) {
-    return patchbay::api::send_init("MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm,
-                                    patchbay::pml::SendMode::ready, request);
+int PMPI_Rsend_init_c(
+    const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::send_init(
+        "MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::ready, request);
 }
-int PMPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                   MPI_Request* request) {
+int PMPI_Recv_init(
+    void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
     return patchbay::api::recv_init("MPI_Recv_init", buf, count, datatype, source, tag, comm, request);
 }
-int PMPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                     MPI_Request* request) {
+int PMPI_Recv_init_c(
+    void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
     return patchbay::api::recv_init("MPI_Recv_init_c", buf, count, datatype, source, tag, comm, request);
 }
 int PMPI_Start(MPI_Request* request) {

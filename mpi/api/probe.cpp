@@ -78,15 +78,15 @@ int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* handle, 
 }
 
 // The communicator stands in the message, so it is the message that is checked first.
-bool message_args(Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type,
-                  const MPI_Message* handle) noexcept {
+bool message_args(
+    Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, const MPI_Message* handle) noexcept {
     return args.pointer("message", handle) &&
-           (*handle == MPI_MESSAGE_NO_PROC || args.valid<Message>(MPI_ERR_REQUEST, "message", *handle)) &&
-           args.count("count", count) && args.datatype("datatype", type) && args.buffer("buf", buf, count, type);
+        (*handle == MPI_MESSAGE_NO_PROC || args.valid<Message>(MPI_ERR_REQUEST, "message", *handle)) &&
+        args.count("count", count) && args.datatype("datatype", type) && args.buffer("buf", buf, count, type);
 }
 
 int mrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* handle,
-          MPI_Status* status) noexcept {
+    MPI_Status* status) noexcept {
     Arguments args(function);
     if (checking() && !message_args(args, buf, count, type, handle)) {
         return args.code();
@@ -103,10 +103,9 @@ int mrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, M
 }
 
 int imrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* handle,
-           MPI_Request* request_handle) noexcept {
+    MPI_Request* request_handle) noexcept {
     Arguments args(function);
-    if (checking() &&
-        !(message_args(args, buf, count, type, handle) && args.pointer("request", request_handle))) {
+    if (checking() && !(message_args(args, buf, count, type, handle) && args.pointer("request", request_handle))) {
         return args.code();
     }
     const MPI_Message received = std::exchange(*handle, MPI_MESSAGE_NULL);

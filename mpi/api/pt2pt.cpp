@@ -10,8 +10,8 @@ using pml::SendMode;
 
 // Inlined into each binding: passing eight arguments on would cost as much as checking them.
 
-[[gnu::always_inline]] inline int send(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-         SendMode mode) noexcept {
+[[gnu::always_inline]] inline int send(const char* function, const void* buf, MPI_Count count, MPI_Datatype type,
+    int dest, int tag, MPI_Comm comm, SendMode mode) noexcept {
     Arguments args(function, comm);
     if (checking() && !send_args(args, buf, count, type, dest, tag)) {
         return args.code();
@@ -23,8 +23,8 @@ using pml::SendMode;
     return args.result(target.pml->send(buf, count, type_of(type), dest, tag, mode, target));
 }
 
-[[gnu::always_inline]] inline int recv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-         MPI_Status* status) noexcept {
+[[gnu::always_inline]] inline int recv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
+    int tag, MPI_Comm comm, MPI_Status* status) noexcept {
     Arguments args(function, comm);
     if (checking() && !recv_args(args, buf, count, type, source, tag)) {
         return args.code();
@@ -37,8 +37,8 @@ using pml::SendMode;
     return args.result(from.pml->recv(buf, count, type_of(type), source, tag, from, status));
 }
 
-[[gnu::always_inline]] inline int isend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-          SendMode mode, MPI_Request* handle) noexcept {
+[[gnu::always_inline]] inline int isend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type,
+    int dest, int tag, MPI_Comm comm, SendMode mode, MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() && !(send_args(args, buf, count, type, dest, tag) && args.pointer("request", handle))) {
         return args.code();
@@ -52,8 +52,8 @@ using pml::SendMode;
     return give(args, code, request, handle);
 }
 
-[[gnu::always_inline]] inline int irecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-          MPI_Request* handle) noexcept {
+[[gnu::always_inline]] inline int irecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
+    int tag, MPI_Comm comm, MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() && !(recv_args(args, buf, count, type, source, tag) && args.pointer("request", handle))) {
         return args.code();
@@ -78,12 +78,12 @@ int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int des
     return patchbay::api::send("MPI_Send_c", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::standard);
 }
 int PMPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    return patchbay::api::send("MPI_Ssend", buf, count, datatype, dest, tag, comm,
-                               patchbay::pml::SendMode::synchronous);
+    return patchbay::api::send(
+        "MPI_Ssend", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::synchronous);
 }
 int PMPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-    return patchbay::api::send("MPI_Ssend_c", buf, count, datatype, dest, tag, comm,
-                               patchbay::pml::SendMode::synchronous);
+    return patchbay::api::send(
+        "MPI_Ssend_c", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::synchronous);
 }
 int PMPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
     return patchbay::api::send("MPI_Rsend", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::ready);
@@ -94,45 +94,44 @@ int PMPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int de
 int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
     return patchbay::api::recv("MPI_Recv", buf, count, datatype, source, tag, comm, status);
 }
-int PMPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                MPI_Status* status) {
+int PMPI_Recv_c(
+    void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
     return patchbay::api::recv("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
 }
-int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-               MPI_Request* request) {
-    return patchbay::api::isend("MPI_Isend", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::standard,
-                                request);
+int PMPI_Isend(
+    const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isend(
+        "MPI_Isend", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::standard, request);
 }
-int PMPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                 MPI_Request* request) {
-    return patchbay::api::isend("MPI_Isend_c", buf, count, datatype, dest, tag, comm,
-                                patchbay::pml::SendMode::standard, request);
+int PMPI_Isend_c(
+    const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isend(
+        "MPI_Isend_c", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::standard, request);
 }
-int PMPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                MPI_Request* request) {
-    return patchbay::api::isend("MPI_Issend", buf, count, datatype, dest, tag, comm,
-                                patchbay::pml::SendMode::synchronous, request);
+int PMPI_Issend(
+    const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isend(
+        "MPI_Issend", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::synchronous, request);
 }
-int PMPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                  MPI_Request* request) {
-    return patchbay::api::isend("MPI_Issend_c", buf, count, datatype, dest, tag, comm,
-                                patchbay::pml::SendMode::synchronous, request);
+int PMPI_Issend_c(
+    const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isend(
+        "MPI_Issend_c", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::synchronous, request);
 }
-int PMPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                MPI_Request* request) {
-    return patchbay::api::isend("MPI_Irsend", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::ready,
-                                request);
+int PMPI_Irsend(
+    const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isend(
+        "MPI_Irsend", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::ready, request);
 }
-int PMPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                  MPI_Request* request) {
-    return patchbay::api::isend("MPI_Irsend_c", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::ready,
-                                request);
+int PMPI_Irsend_c(
+    const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isend(
+        "MPI_Irsend_c", buf, count, datatype, dest, tag, comm, patchbay::pml::SendMode::ready, request);
 }
-int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-               MPI_Request* request) {
+int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
     return patchbay::api::irecv("MPI_Irecv", buf, count, datatype, source, tag, comm, request);
 }
-int PMPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                 MPI_Request* request) {
+int PMPI_Irecv_c(
+    void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
     return patchbay::api::irecv("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
 }

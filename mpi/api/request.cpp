@@ -76,8 +76,9 @@ int get_status_all(int count, const MPI_Request* array, int* flag, MPI_Status* s
 
 int get_status_any(int count, const MPI_Request* array, int* index, int* flag, MPI_Status* status) noexcept {
     Arguments args("MPI_Request_get_status_any");
-    if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
-                        args.pointer("flag", flag))) {
+    if (checking() &&
+        !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
+            args.pointer("flag", flag))) {
         return args.code();
     }
     const std::span<const MPI_Request> handles(array, std::size_t(count));
@@ -157,7 +158,7 @@ int free_request(MPI_Request* handle) noexcept {
 }
 
 int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
-                   MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* handle) noexcept {
+    MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* handle) noexcept {
     Arguments args("MPI_Grequest_start");
     if (checking() && !args.pointer("request", handle)) {
         return args.code();
@@ -166,8 +167,7 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
     if (instance == nullptr) {
         return args.fail(MPI_ERR_OTHER, "neither MPI_Init nor a session has started MPI");
     }
-    auto* made = new (std::nothrow)
-        GeneralizedRequest(instance->progress(), query, free, cancel_fn, extra_state);
+    auto* made = new (std::nothrow) GeneralizedRequest(instance->progress(), query, free, cancel_fn, extra_state);
     if (made == nullptr) {
         return args.fail(MPI_ERR_NO_MEM, "out of memory for a request");
     }
@@ -195,16 +195,16 @@ int grequest_complete(MPI_Request handle) noexcept {
 int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
     return patchbay::api::get_status(request, flag, status);
 }
-int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
-                                MPI_Status* array_of_statuses) {
+int PMPI_Request_get_status_all(
+    int count, const MPI_Request array_of_requests[], int* flag, MPI_Status* array_of_statuses) {
     return patchbay::api::get_status_all(count, array_of_requests, flag, array_of_statuses);
 }
-int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag,
-                                MPI_Status* status) {
+int PMPI_Request_get_status_any(
+    int count, const MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
     return patchbay::api::get_status_any(count, array_of_requests, indx, flag, status);
 }
 int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount,
-                                 int array_of_indices[], MPI_Status* array_of_statuses) {
+    int array_of_indices[], MPI_Status* array_of_statuses) {
     return patchbay::api::get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 }
 int PMPI_Cancel(MPI_Request* request) {
@@ -214,7 +214,7 @@ int PMPI_Request_free(MPI_Request* request) {
     return patchbay::api::free_request(request);
 }
 int PMPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn,
-                        MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* request) {
+    MPI_Grequest_cancel_function* cancel_fn, void* extra_state, MPI_Request* request) {
     return patchbay::api::grequest_start(query_fn, free_fn, cancel_fn, extra_state, request);
 }
 int PMPI_Grequest_complete(MPI_Request request) {

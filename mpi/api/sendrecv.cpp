@@ -30,7 +30,10 @@ struct Half {
 class SendrecvRequest final : public PolledRequest {
 public:
     SendrecvRequest(Communicator& on, Request& sending, Request& receiving, Copy copy) noexcept
-        : PolledRequest(progress_of(on)), _sending(&sending), _receiving(&receiving), _copy(std::move(copy)),
+        : PolledRequest(progress_of(on)),
+          _sending(&sending),
+          _receiving(&receiving),
+          _copy(std::move(copy)),
           _comm(Ref<Communicator>::share(&on)) {
         comm = &on;
         watch();
@@ -67,8 +70,8 @@ int begin_send(Communicator& comm, const Half& half, Request** request) noexcept
         *request = make_null_request(comm, false);
         return *request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
-    return comm.pml->isend(half.buffer, half.count, *half.type, half.peer, half.tag, pml::SendMode::standard, comm,
-                           request);
+    return comm.pml->isend(
+        half.buffer, half.count, *half.type, half.peer, half.tag, pml::SendMode::standard, comm, request);
 }
 
 int exchange(Communicator& comm, const Half& out, const Half& in, MPI_Status* status) noexcept {
@@ -77,9 +80,9 @@ int exchange(Communicator& comm, const Half& out, const Half& in, MPI_Status* st
     if (begun != MPI_SUCCESS) {
         return begun;
     }
-    const int sent = out.peer == MPI_PROC_NULL ? MPI_SUCCESS
-                                               : comm.pml->send(out.buffer, out.count, *out.type, out.peer, out.tag,
-                                                                pml::SendMode::standard, comm);
+    const int sent = out.peer == MPI_PROC_NULL
+        ? MPI_SUCCESS
+        : comm.pml->send(out.buffer, out.count, *out.type, out.peer, out.tag, pml::SendMode::standard, comm);
     wait_until(progress_of(comm), [receiving] { return receiving->is_complete(); });
     return_status(receiving->status, status);
     const int received = receiving->error;
@@ -135,10 +138,10 @@ struct SendrecvArguments {
 
     bool good(Arguments& args) const noexcept {
         return args.communicator() && args.count("sendcount", sendcount) && args.datatype("sendtype", sendtype) &&
-               args.buffer("sendbuf", sendbuf, sendcount, sendtype) && args.dest("dest", dest) &&
-               args.send_tag("sendtag", sendtag) && args.count("recvcount", recvcount) &&
-               args.datatype("recvtype", recvtype) && args.buffer("recvbuf", recvbuf, recvcount, recvtype) &&
-               args.source("source", source) && args.receive_tag("recvtag", recvtag);
+            args.buffer("sendbuf", sendbuf, sendcount, sendtype) && args.dest("dest", dest) &&
+            args.send_tag("sendtag", sendtag) && args.count("recvcount", recvcount) &&
+            args.datatype("recvtype", recvtype) && args.buffer("recvbuf", recvbuf, recvcount, recvtype) &&
+            args.source("source", source) && args.receive_tag("recvtag", recvtag);
     }
     Half out() const noexcept { return {sendbuf, sendcount, &type_of(sendtype), dest, sendtag}; }
     Half in() const noexcept { return {recvbuf, recvcount, &type_of(recvtype), source, recvtag}; }
@@ -163,13 +166,12 @@ int isendrecv(const char* function, const SendrecvArguments& what, MPI_Comm comm
 }
 
 // The _replace forms send from a packed copy.
-SendrecvArguments replacing(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source,
-                            int recvtag) noexcept {
+SendrecvArguments replacing(
+    void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag) noexcept {
     return {buf, count, type, dest, sendtag, buf, count, type, source, recvtag};
 }
 
-int sendrecv_replace(const char* function, const SendrecvArguments& what, MPI_Comm comm,
-                     MPI_Status* status) noexcept {
+int sendrecv_replace(const char* function, const SendrecvArguments& what, MPI_Comm comm, MPI_Status* status) noexcept {
     Arguments args(function, comm);
     if (checking() && !what.good(args)) {
         return args.code();
@@ -182,8 +184,8 @@ int sendrecv_replace(const char* function, const SendrecvArguments& what, MPI_Co
     return args.result(exchange(*args.comm(), out, what.in(), status));
 }
 
-int isendrecv_replace(const char* function, const SendrecvArguments& what, MPI_Comm comm,
-                      MPI_Request* handle) noexcept {
+int isendrecv_replace(
+    const char* function, const SendrecvArguments& what, MPI_Comm comm, MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() && !(what.good(args) && args.pointer("request", handle))) {
         return args.code();
@@ -203,53 +205,44 @@ int isendrecv_replace(const char* function, const SendrecvArguments& what, MPI_C
 } // namespace patchbay::api
 
 int PMPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
-                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-    return patchbay::api::sendrecv(
-        "MPI_Sendrecv",
+    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+    return patchbay::api::sendrecv("MPI_Sendrecv",
         {sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag}, comm, status);
 }
 int PMPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-                    MPI_Status* status) {
-    return patchbay::api::sendrecv(
-        "MPI_Sendrecv_c",
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+    MPI_Status* status) {
+    return patchbay::api::sendrecv("MPI_Sendrecv_c",
         {sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag}, comm, status);
 }
 int PMPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
-                   int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-                   MPI_Request* request) {
-    return patchbay::api::isendrecv(
-        "MPI_Isendrecv",
+    int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isendrecv("MPI_Isendrecv",
         {sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag}, comm, request);
 }
 int PMPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-                     MPI_Request* request) {
-    return patchbay::api::isendrecv(
-        "MPI_Isendrecv_c",
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+    MPI_Request* request) {
+    return patchbay::api::isendrecv("MPI_Isendrecv_c",
         {sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag}, comm, request);
 }
 int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-                          MPI_Comm comm, MPI_Status* status) {
-    return patchbay::api::sendrecv_replace(
-        "MPI_Sendrecv_replace", patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag), comm,
-        status);
+    MPI_Comm comm, MPI_Status* status) {
+    return patchbay::api::sendrecv_replace("MPI_Sendrecv_replace",
+        patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag), comm, status);
 }
 int PMPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                            int recvtag, MPI_Comm comm, MPI_Status* status) {
-    return patchbay::api::sendrecv_replace(
-        "MPI_Sendrecv_replace_c", patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag), comm,
-        status);
+    int recvtag, MPI_Comm comm, MPI_Status* status) {
+    return patchbay::api::sendrecv_replace("MPI_Sendrecv_replace_c",
+        patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag), comm, status);
 }
 int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-                           MPI_Comm comm, MPI_Request* request) {
-    return patchbay::api::isendrecv_replace(
-        "MPI_Isendrecv_replace", patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag), comm,
-        request);
+    MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isendrecv_replace("MPI_Isendrecv_replace",
+        patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag), comm, request);
 }
 int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                             int recvtag, MPI_Comm comm, MPI_Request* request) {
-    return patchbay::api::isendrecv_replace(
-        "MPI_Isendrecv_replace_c", patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag),
-        comm, request);
+    int recvtag, MPI_Comm comm, MPI_Request* request) {
+    return patchbay::api::isendrecv_replace("MPI_Isendrecv_replace_c",
+        patchbay::api::replacing(buf, count, datatype, dest, sendtag, source, recvtag), comm, request);
 }

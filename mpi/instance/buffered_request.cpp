@@ -13,9 +13,14 @@ namespace {
 class BufferedRequest final : public PolledRequest {
 public:
     BufferedRequest(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& on,
-                    bool is_persistent) noexcept
-        : PolledRequest(on.instance->progress()), _data(data), _count(count), _dest(dest), _tag(tag),
-          _comm(Ref<Communicator>::share(&on)), _type(Ref<Datatype>::share(const_cast<Datatype*>(&type))) {
+        bool is_persistent) noexcept
+        : PolledRequest(on.instance->progress()),
+          _data(data),
+          _count(count),
+          _dest(dest),
+          _tag(tag),
+          _comm(Ref<Communicator>::share(&on)),
+          _type(Ref<Datatype>::share(const_cast<Datatype*>(&type))) {
         comm = &on;
         persistent = is_persistent;
     }
@@ -74,7 +79,10 @@ private:
 class FlushRequest final : public PolledRequest {
 public:
     FlushRequest(std::shared_ptr<SendBuffer> buffer, Progress& waits, Communicator* on) noexcept
-        : PolledRequest(waits), _buffer(std::move(buffer)), _mark(_buffer->mark()), _comm(Ref<Communicator>::share(on)) {
+        : PolledRequest(waits),
+          _buffer(std::move(buffer)),
+          _mark(_buffer->mark()),
+          _comm(Ref<Communicator>::share(on)) {
         comm = on;
         watch();
     }
@@ -90,7 +98,7 @@ private:
 } // namespace
 
 int make_buffered_request(const void* data, MPI_Count count, const Datatype& type, int dest, int tag,
-                          Communicator& comm, bool persistent, Request** request) noexcept {
+    Communicator& comm, bool persistent, Request** request) noexcept {
     auto* made = new (std::nothrow) BufferedRequest(data, count, type, dest, tag, comm, persistent);
     if (made == nullptr) {
         return MPI_ERR_NO_MEM;
@@ -104,8 +112,8 @@ int make_buffered_request(const void* data, MPI_Count count, const Datatype& typ
     return MPI_SUCCESS;
 }
 
-int make_flush_request(std::shared_ptr<SendBuffer> buffer, Progress& progress, Communicator* comm,
-                       Request** request) noexcept {
+int make_flush_request(
+    std::shared_ptr<SendBuffer> buffer, Progress& progress, Communicator* comm, Request** request) noexcept {
     *request = new (std::nothrow) FlushRequest(std::move(buffer), progress, comm);
     return *request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }

@@ -23,7 +23,7 @@ std::shared_ptr<SendBuffer> SendBuffer::serving(const Communicator& comm) noexce
 }
 
 int SendBuffer::send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
-                     Flight** flight) noexcept {
+    Flight** flight) noexcept {
     Convertor convertor(type, count, data);
     const std::size_t size = convertor.total();
     for (int attempt = 0;; ++attempt) {
@@ -39,7 +39,7 @@ int SendBuffer::send(const void* data, MPI_Count count, const Datatype& type, in
             convertor.pack(memory_of(*segment), size);
             const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
             const int code = comm.pml->isend(memory_of(*segment), MPI_Count(size), byte, dest, tag,
-                                             pml::SendMode::standard, comm, &segment->flight->message);
+                pml::SendMode::standard, comm, &segment->flight->message);
             if (code != MPI_SUCCESS) {
                 delete segment->flight;
                 _segments.remove_if([&](const Segment& other) { return &other == segment; });
@@ -110,8 +110,8 @@ std::uint64_t SendBuffer::mark() noexcept {
 bool SendBuffer::left_before(std::uint64_t mark) noexcept {
     std::lock_guard lock(_mutex);
     reclaim();
-    return std::none_of(_segments.begin(), _segments.end(),
-                        [mark](const Segment& segment) { return segment.number < mark; });
+    return std::none_of(
+        _segments.begin(), _segments.end(), [mark](const Segment& segment) { return segment.number < mark; });
 }
 
 void SendBuffer::flush() noexcept {

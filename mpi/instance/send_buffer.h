@@ -23,7 +23,9 @@ public:
 
     // `base` may be MPI_BUFFER_AUTOMATIC; it is the program's memory until detach.
     SendBuffer(void* base, MPI_Count size, Progress& progress) noexcept
-        : _base(base), _size(size), _progress(progress) {}
+        : _base(base),
+          _size(size),
+          _progress(progress) {}
     // Forgets messages that are still under way: flush first where they matter.
     ~SendBuffer();
 
@@ -33,7 +35,7 @@ public:
     // The message is copied here and on its way when this returns. `flight`, when asked for, keeps the message's
     // request until drop(). MPI_ERR_BUFFER: no room.
     int send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
-             Flight** flight) noexcept;
+        Flight** flight) noexcept;
     void drop(Flight* flight) noexcept;
 
     // Waits until all messages have left the buffer.
@@ -74,10 +76,10 @@ private:
 // new; deletes itself.
 // Errors: MPI_ERR_BUFFER, MPI_ERR_NO_MEM. Persistent ones are not started.
 int make_buffered_request(const void* data, MPI_Count count, const Datatype& type, int dest, int tag,
-                          Communicator& comm, bool persistent, Request** request) noexcept;
+    Communicator& comm, bool persistent, Request** request) noexcept;
 
 // Complete when all that is in the buffer now has left it.
-int make_flush_request(std::shared_ptr<SendBuffer> buffer, Progress& progress, Communicator* comm,
-                       Request** request) noexcept;
+int make_flush_request(
+    std::shared_ptr<SendBuffer> buffer, Progress& progress, Communicator* comm, Request** request) noexcept;
 
 } // namespace patchbay

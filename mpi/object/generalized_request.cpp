@@ -6,9 +6,11 @@
 namespace patchbay {
 
 GeneralizedRequest::GeneralizedRequest(Progress& waits, MPI_Grequest_query_function* query,
-                                       MPI_Grequest_free_function* free, MPI_Grequest_cancel_function* cancel,
-                                       void* extra_state) noexcept
-    : _query(query), _free(free), _cancel(cancel), _extra_state(extra_state) {
+    MPI_Grequest_free_function* free, MPI_Grequest_cancel_function* cancel, void* extra_state) noexcept
+    : _query(query),
+      _free(free),
+      _cancel(cancel),
+      _extra_state(extra_state) {
     progress = &waits;
     set_state(State::active);
 }

@@ -11,7 +11,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 class GeneralizedRequest final : public Request {
 public:
     GeneralizedRequest(Progress& waits, MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
-                       MPI_Grequest_cancel_function* cancel, void* extra_state) noexcept;
+        MPI_Grequest_cancel_function* cancel, void* extra_state) noexcept;
 
     int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
     int cancel() noexcept override;

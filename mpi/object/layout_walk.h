@@ -16,7 +16,10 @@ namespace patchbay {
 //   std::size_t budget;                                    bytes it still takes
 //   bool part(std::uintptr_t address, std::size_t size, const Layout::Node&);     size <= budget; part of one block
 //   bool run(std::uintptr_t address, MPI_Aint stride, std::size_t count, const Layout::Node&);  whole blocks
-// which lower the budget by what they took and return false when they did not take everything.
+// which lower the budget by what they took and return false when they did not take everything. A sink that always takes
+// what it can pay for may also have
+//   void bodies(const Layout::Node* nodes, const Layout::Node& loop, std::uintptr_t address, MPI_Count count);
+// for so many whole iterations of a loop, the first of them at that address: no budget needs to be watched inside.
 template <class Sink>
 bool walk_blocks(const Layout::Node& node, std::uintptr_t base, std::size_t skip, Sink& sink) {
     std::uintptr_t address = base + static_cast<std::uintptr_t>(node.displacement);
@@ -68,6 +71,18 @@ bool walk_node(const Layout::Node* nodes, const Layout::Node& node, std::uintptr
         skip -= child->before;
     }
     for (; iteration < node.count; ++iteration) {
+        if constexpr (requires { sink.bodies(nodes, node, address, iteration); }) {
+            if (child == first && skip == 0 && sink.budget >= node.bytes) {
+                const auto affordable = static_cast<MPI_Count>(sink.budget / node.bytes);
+                const MPI_Count whole = std::min(node.count - iteration, affordable);
+                sink.bodies(nodes, node, address, whole);
+                iteration += whole;
+                address += static_cast<std::uintptr_t>(whole) * static_cast<std::uintptr_t>(node.stride);
+                if (iteration == node.count) {
+                    return true;
+                }
+            }
+        }
         for (; child != last; ++child) {
             if (sink.budget == 0 || !walk_node(nodes, *child, address, skip, sink)) {
                 return false;

@@ -15,13 +15,6 @@
 #include <fstream>
 #include <string>
 
-#ifdef __SANITIZE_ADDRESS__
-// What libpmix never frees is not ours (core/runtime/pmix_connection.h); vasprintf hides that it is the caller.
-extern "C" const char* __lsan_default_suppressions() {
-    return "leak:libpmix\nleak:vasprintf_internal\n";
-}
-#endif
-
 namespace {
 using namespace patchbay;
 

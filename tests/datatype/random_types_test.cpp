@@ -42,7 +42,7 @@ class RandomTypes : public testing::TestWithParam<int> {
 protected:
     TypeMaker maker{static_cast<unsigned>(GetParam())};
     Sample sample = maker.make(static_cast<int>(maker.number(0, 5)));
-    MPI_Count count = maker.number(0, 4);
+    MPI_Count count = maker.number(0, sample.map.entries().size() < 50 ? 80 : 4);
     Fixture data{sample, count};
 };
 

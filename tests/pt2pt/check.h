@@ -12,7 +12,7 @@ static int failures = 0;
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
             failures++;                                                                                                \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);                                 \
+            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);                                  \
         }                                                                                                              \
     } while (0)
 

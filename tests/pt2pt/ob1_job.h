@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <sys/mman.h>
 #include <thread>
 #include <vector>
@@ -34,10 +35,15 @@ struct JobOptions {
     unsigned seconds = 60;
 };
 
+inline void PrintTo(const JobOptions& options, std::ostream* out) {
+    *out << options.ranks << " ranks";
+}
+
 // btl/sm whose third fetch stops half-way and whose later ones are refused.
 class BreakingBtl final : public btl::Module {
 public:
-    explicit BreakingBtl(std::unique_ptr<btl::Module> real) : _real(std::move(real)) {}
+    explicit BreakingBtl(std::unique_ptr<btl::Module> real)
+        : _real(std::move(real)) {}
     const char* name() const noexcept override { return "breaking"; }
     const btl::Limits& limits() const noexcept override { return _real->limits(); }
     void set_receiver(btl::Receiver receiver, void* context) noexcept override {
@@ -46,14 +52,14 @@ public:
     bool reaches(ProcessId process) const noexcept override { return _real->reaches(process); }
     btl::Endpoint* connect(ProcessId process) noexcept override { return _real->connect(process); }
     btl::SendCode send(btl::Endpoint& to, const void* header, std::size_t header_size, const void* payload,
-                       std::size_t payload_size) noexcept override {
+        std::size_t payload_size) noexcept override {
         return _real->send(to, header, header_size, payload, payload_size);
     }
     Reservation reserve(btl::Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept override {
         return _real->reserve(to, header_size, payload_size);
     }
-    btl::SendCode commit(btl::Endpoint& to, const void* header, std::size_t header_size,
-                         std::size_t payload_size) noexcept override {
+    btl::SendCode commit(
+        btl::Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept override {
         return _real->commit(to, header, header_size, payload_size);
     }
     std::ptrdiff_t get(btl::Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override {
@@ -79,9 +85,11 @@ private:
 class Ob1Rank {
 public:
     Ob1Rank(int fd, int rank, const JobOptions& options)
-        : progress(options.threaded, WaitPolicy::make(std::chrono::microseconds(200), std::chrono::microseconds(100),
-                                                      true, options.ranks > int(std::thread::hardware_concurrency()))),
-          rank(rank), size(options.ranks) {
+        : progress(options.threaded,
+              WaitPolicy::make(std::chrono::microseconds(200), std::chrono::microseconds(100), true,
+                  options.ranks > int(std::thread::hardware_concurrency()))),
+          rank(rank),
+          size(options.ranks) {
         (void)register_all_cores_barrier();
         auto attached = NodeSegment::attach_fd(fd, std::uint32_t(rank), std::uint32_t(size));
         require(bool(attached), attached ? "" : attached.error().text);
@@ -127,12 +135,19 @@ public:
     void wait(Request* request) {
         wait_until(progress, [request] { return request->is_complete(); });
     }
-    // Every rank has called: a message to rank 0 and one back.
+    // Nobody returns before everybody has called: rank 0 hears of all, then tells all.
     void barrier(int tag = -1000) {
         const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
-        for (int peer = rank == 0 ? 1 : 0; peer < (rank == 0 ? size : 1); ++peer) {
-            pml->send(nullptr, 0, byte, peer, tag, pml::SendMode::standard, *world);
+        if (rank != 0) {
+            pml->send(nullptr, 0, byte, 0, tag, pml::SendMode::standard, *world);
+            pml->recv(nullptr, 0, byte, 0, tag, *world, nullptr);
+            return;
+        }
+        for (int peer = 1; peer < size; ++peer) {
             pml->recv(nullptr, 0, byte, peer, tag, *world, nullptr);
+        }
+        for (int peer = 1; peer < size; ++peer) {
+            pml->send(nullptr, 0, byte, peer, tag, pml::SendMode::standard, *world);
         }
     }
     static void require(bool fine, const std::string& what) {

@@ -41,7 +41,7 @@ class Ob1Test : public testing::TestWithParam<JobOptions> {};
 TEST_P(Ob1Test, SizesAroundEveryLimit) {
     EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
         for (std::size_t size : {0ul, 1ul, 2ul, 3ul, 7ul, 8ul, 39ul, 40ul, 41ul, 63ul, 64ul, 4095ul, 4096ul, 4097ul,
-                                 16384ul, 32768ul, 65535ul, 65537ul, 1ul << 20, (4ul << 20) + 1, (9ul << 20) + 5}) {
+                 16384ul, 32768ul, 65535ul, 65537ul, 1ul << 20, (4ul << 20) + 1, (9ul << 20) + 5}) {
             const auto sent = pattern(size, unsigned(size));
             const int to = (self.rank + 1) % self.size;
             const int from = (self.rank + self.size - 1) % self.size;
@@ -54,7 +54,7 @@ TEST_P(Ob1Test, SizesAroundEveryLimit) {
             }
             self.wait(receiving);
             const bool fine = status_bytes(receiving->status) == size && receiving->status.MPI_SOURCE == from &&
-                              std::equal(sent.begin(), sent.end(), got.begin()) && got[size] == 0xee;
+                std::equal(sent.begin(), sent.end(), got.begin()) && got[size] == 0xee;
             receiving->recycle();
             if (!fine) {
                 std::fprintf(stderr, "rank %d: size %zu\n", self.rank, size);
@@ -73,15 +73,14 @@ TEST_P(Ob1Test, TruncationOfEagerAndLargeMessages) {
             std::vector<unsigned char> got(size, 0xee);
             const int to = (self.rank + 1) % self.size;
             Request* receiving = nullptr;
-            self.pml->irecv(got.data(), MPI_Count(size / 2), byte(), MPI_ANY_SOURCE, MPI_ANY_TAG, *self.world,
-                            &receiving);
+            self.pml->irecv(
+                got.data(), MPI_Count(size / 2), byte(), MPI_ANY_SOURCE, MPI_ANY_TAG, *self.world, &receiving);
             fine = self.pml->send(sent.data(), MPI_Count(size), byte(), to, 9, SendMode::standard, *self.world) ==
-                       MPI_SUCCESS &&
-                   fine;
+                    MPI_SUCCESS &&
+                fine;
             self.wait(receiving);
             fine = fine && receiving->error == MPI_ERR_TRUNCATE && status_bytes(receiving->status) == size / 2 &&
-                   std::equal(got.begin(), got.begin() + std::ptrdiff_t(size / 2), sent.begin()) &&
-                   got[size / 2] == 0xee;
+                std::equal(got.begin(), got.begin() + std::ptrdiff_t(size / 2), sent.begin()) && got[size / 2] == 0xee;
             receiving->recycle();
             self.barrier();
         }
@@ -297,7 +296,7 @@ TEST_P(Ob1Test, FloodIsHeldBack) {
             for (int i = 0; i < messages; ++i) {
                 values[std::size_t(i)] = i * 7 + self.rank;
                 self.pml->isend(&values[std::size_t(i)], 4, byte(), 0, 1, SendMode::standard, *self.world,
-                                &requests[std::size_t(i)]);
+                    &requests[std::size_t(i)]);
             }
             for (Request* request : requests) {
                 self.wait(request);
@@ -363,8 +362,8 @@ TEST(Ob1Lives, GoOnFromWhereTheLastOneEnded) {
                     const auto sent = pattern(size, unsigned(life));
                     std::vector<unsigned char> got(size);
                     Request* sending = nullptr;
-                    self.pml->isend(sent.data(), MPI_Count(size), byte(), 1 - rank, 1, SendMode::standard, *self.world,
-                                    &sending);
+                    self.pml->isend(
+                        sent.data(), MPI_Count(size), byte(), 1 - rank, 1, SendMode::standard, *self.world, &sending);
                     self.pml->recv(got.data(), MPI_Count(size), byte(), 1 - rank, 1, *self.world, nullptr);
                     self.wait(sending);
                     sending->recycle();
@@ -406,7 +405,8 @@ std::vector<JobOptions> jobs() {
 INSTANTIATE_TEST_SUITE_P(Jobs, Ob1Test, testing::ValuesIn(jobs()), [](const auto& info) {
     const JobOptions& job = info.param;
     return std::to_string(info.index) + "_ranks" + std::to_string(job.ranks) +
-           (job.sm.single_copy == btl::sm::SingleCopy::none ? "_copy" : "") + (job.threaded ? "_threaded" : "") + (job.get_breaks ? "_breaking" : "");
+        (job.sm.single_copy == btl::sm::SingleCopy::none ? "_copy" : "") + (job.threaded ? "_threaded" : "") +
+        (job.get_breaks ? "_breaking" : "");
 });
 
 } // namespace

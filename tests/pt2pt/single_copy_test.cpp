@@ -40,8 +40,8 @@ TEST(SingleCopy, ReadsIntoManyBlocks) {
     for (std::size_t at = 0; at < to.size(); at += 100) {
         blocks.push_back({to.data() + at, 100});
     }
-    EXPECT_EQ(read_process(getpid(), reinterpret_cast<std::uintptr_t>(from.data()), blocks),
-              std::ptrdiff_t(from.size()));
+    EXPECT_EQ(
+        read_process(getpid(), reinterpret_cast<std::uintptr_t>(from.data()), blocks), std::ptrdiff_t(from.size()));
     EXPECT_EQ(from, to);
 }
 

@@ -19,7 +19,7 @@ constexpr int tags = 3;
 
 struct Message {
     int source, dest, tag;
-    std::size_t size; // bytes, a multiple of 16
+    std::size_t size;  // bytes, a multiple of 16
     unsigned sequence; // among those of the same source, dest and tag
     int mode;          // 0 standard, 1 synchronous, 2 buffered
     int send_type, recv_type;
@@ -111,20 +111,30 @@ std::vector<unsigned char> contents(const Message& message, unsigned round) {
 
 std::size_t random_size(std::mt19937& random) {
     switch (random() % 8) {
-    case 0: return 16;
-    case 1: return 32;
-    case 2: return 48;
-    case 3: return 16 * (1 + random() % 64);
-    case 4: return 4096 - 16 + 16 * (random() % 3);
-    case 5: return 16 * (1 + random() % 2048);
-    case 6: return 32768 - 32 + 16 * (random() % 5);
-    default: return 16 * (1 + random() % 20000);
+    case 0:
+        return 16;
+    case 1:
+        return 32;
+    case 2:
+        return 48;
+    case 3:
+        return 16 * (1 + random() % 64);
+    case 4:
+        return 4096 - 16 + 16 * (random() % 3);
+    case 5:
+        return 16 * (1 + random() % 2048);
+    case 6:
+        return 32768 - 32 + 16 * (random() % 5);
+    default:
+        return 16 * (1 + random() % 20000);
     }
 }
 
 class Rank {
 public:
-    Rank(unsigned seed, MPI_Comm comm) : _random(seed), _comm(comm) {
+    Rank(unsigned seed, MPI_Comm comm)
+        : _random(seed),
+          _comm(comm) {
         MPI_Comm_rank(comm, &_rank);
         MPI_Comm_size(comm, &_size);
     }
@@ -135,9 +145,8 @@ public:
         std::vector<Message> all;
         const int count = 10 + int(_random() % 30) * _size / 2;
         for (int i = 0; i < count; ++i) {
-            Message message{int(_random() % unsigned(_size)), int(_random() % unsigned(_size)),
-                            int(_random() % tags), random_size(_random), 0, int(_random() % 3),
-                            int(_random() % 3), int(_random() % 3)};
+            Message message{int(_random() % unsigned(_size)), int(_random() % unsigned(_size)), int(_random() % tags),
+                random_size(_random), 0, int(_random() % 3), int(_random() % 3), int(_random() % 3)};
             message.sequence = sequences[{message.source, message.dest, message.tag}]++;
             all.push_back(message);
         }
@@ -202,7 +211,7 @@ private:
             unsigned char* memory = buffer(how->extent);
             MPI_Request request;
             CHECK(MPI_Irecv_c(memory, how->count, how->type, message.source, message.tag, _comm, &request) ==
-                  MPI_SUCCESS);
+                MPI_SUCCESS);
             _requests.push_back(request);
             _receives.push_back({message, how, memory});
         }
@@ -216,7 +225,7 @@ private:
             MPI_Count bytes = 0;
             MPI_Get_count_c(&statuses[i], MPI_BYTE, &bytes);
             CHECK(std::size_t(bytes) == receive.message.size && statuses[i].MPI_SOURCE == receive.message.source &&
-                  statuses[i].MPI_TAG == receive.message.tag);
+                statuses[i].MPI_TAG == receive.message.tag);
             CHECK(receive.layout->gather(receive.memory, receive.message.size) == contents(receive.message, number));
         }
         _requests.clear();

@@ -5,6 +5,11 @@ LIBRARY = "//:libmpi_abi.so.1"
 PREFIX = "//:prefix"
 PLUGIN_EXPORTS = "//tools/bazel:plugin.map"
 
+_SANITIZER_DEPS = select({
+    "//tools/bazel:sanitizer": ["//tools/bazel:leak_suppressions"],
+    "//conditions:default": [],
+})
+
 def patchbay_headers(name, hdrs, deps = [], **kwargs):
     """Headers only: what a component may include without taking a copy of the code behind them."""
     native.cc_library(
@@ -88,13 +93,24 @@ def component_libraries(components):
     """The labels of the code of (framework, name) pairs."""
     return ["//components/{}/{}".format(framework, name) for framework, name in components]
 
-def pb_test(name, srcs, deps = [], size = "small", **kwargs):
-    """A unit test with GoogleTest."""
+def pb_test(name, srcs, deps = [], size = "small", sanitizers = ["asan"], tags = [], **kwargs):
+    """A unit test with GoogleTest.
+
+    Args:
+      name: of the test.
+      srcs: its sources.
+      deps: what it tests.
+      size: Bazel's test size.
+      sanitizers: under which `./dev test` runs it again: "asan" (with ubsan), "tsan".
+      tags: Bazel's tags.
+      **kwargs: passed on to cc_test.
+    """
     native.cc_test(
         name = name,
         size = size,
         srcs = srcs,
-        deps = deps + ["@system//:gtest_main"],
+        tags = tags + sanitizers,
+        deps = deps + ["@system//:gtest_main"] + _SANITIZER_DEPS,
         **kwargs
     )
 
@@ -117,7 +133,7 @@ def patchbay_program(name, srcs, deps = [], linkopts = [], **kwargs):
             "-Wl,-rpath,'$$ORIGIN/../lib'",
             "-Wl,--enable-new-dtags",
         ] + linkopts,
-        deps = deps,
+        deps = deps + _SANITIZER_DEPS,
         **_public(kwargs)
     )
 
@@ -129,7 +145,7 @@ def mpi_program(name, srcs, copts = [], deps = [], linkopts = [], **kwargs):
         additional_linker_inputs = [LIBRARY],
         copts = copts,
         linkopts = ["$(location {})".format(LIBRARY)] + linkopts,
-        deps = deps + ["//mpi/include:mpi"],
+        deps = deps + ["//mpi/include:mpi"] + _SANITIZER_DEPS,
         **kwargs
     )
 
@@ -145,6 +161,7 @@ def mpi_test(
         exit_status = 0,
         timeout_seconds = 60,
         size = "small",
+        sanitizers = ["asan"],
         tags = [],
         data = [],
         copts = [],
@@ -167,6 +184,8 @@ def mpi_test(
       exit_status: the exit status that is wanted.
       timeout_seconds: limit of one run, given to mpirun --timeout and to timeout(1).
       size: Bazel's test size.
+      sanitizers: under which `./dev test` runs it again, at one number of ranks, the first above 1, of each variant:
+        "asan" (with ubsan), "tsan".
       tags: Bazel's tags.
       data: files the program reads.
       copts: compiler options of the program.
@@ -182,6 +201,8 @@ def mpi_test(
         linkopts = linkopts,
         deps = deps,
     )
+    # The builds other than the plain one take a sample.
+    sample = ([ranks for ranks in np if ranks > 1] + np)[0]
     tests = []
     for variant, more in variants.items():
         parameters = dict(mca.items() + more.items())
@@ -201,7 +222,7 @@ def mpi_test(
                 ] + mpirun_args + _mca_arguments(parameters, ranks) + ["--"] + args,
                 data = data + [":" + program, PREFIX],
                 env = env,
-                tags = tags + (["cpu:2"] if ranks > 1 else []),
+                tags = tags + (["cpu:2"] if ranks > 1 else []) + (sanitizers + ["static"] if ranks == sample else []),
             )
     native.test_suite(
         name = name,

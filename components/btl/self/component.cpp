@@ -10,10 +10,10 @@ namespace {
 
 constexpr ParamSpec params[] = {
     {"eager_limit", ParamType::size, "16KiB",
-     "bytes up to which a message to the process itself is buffered; larger ones are copied once when they match",
-     nullptr, ParamLevel::tuner_basic, ParamScope::local},
+        "bytes up to which a message to the process itself is buffered; larger ones are copied once when they match",
+        nullptr, ParamLevel::tuner_basic, ParamScope::local},
     {"queue_limit", ParamType::size, "1MiB", "bytes of messages to the process itself that may wait for a poll",
-     nullptr, ParamLevel::tuner_detail, ParamScope::local},
+        nullptr, ParamLevel::tuner_detail, ParamScope::local},
 };
 
 class SelfComponent final : public btl::Component {
@@ -39,6 +39,5 @@ private:
 
 } // namespace patchbay::btl::self
 
-PATCHBAY_COMPONENT = patchbay::describe<patchbay::btl::self::SelfComponent>(
-    "btl", patchbay::btl::interface_version, "self", "1.0.0", "the process's way to itself",
-    patchbay::btl::self::params);
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::btl::self::SelfComponent>("btl", patchbay::btl::interface_version,
+    "self", "1.0.0", "the process's way to itself", patchbay::btl::self::params);

@@ -26,7 +26,8 @@ struct SelfModule::Packet {
 };
 
 SelfModule::SelfModule(ProcessId self, std::size_t eager_limit, std::size_t queue_limit) noexcept
-    : _endpoint(self), _queue_limit(queue_limit) {
+    : _endpoint(self),
+      _queue_limit(queue_limit) {
     _limits.header = header_room;
     _limits.eager = eager_limit;
     _limits.packet = eager_limit;
@@ -80,8 +81,8 @@ Endpoint* SelfModule::connect(ProcessId process) noexcept {
     return process == _endpoint.process ? &_endpoint : nullptr;
 }
 
-SendCode SelfModule::send(Endpoint& to, const void* header, std::size_t header_size, const void* payload,
-                          std::size_t payload_size) noexcept {
+SendCode SelfModule::send(
+    Endpoint& to, const void* header, std::size_t header_size, const void* payload, std::size_t payload_size) noexcept {
     const Reservation reservation = reserve(to, header_size, payload_size);
     if (reservation.code != SendCode::ok) {
         return reservation.code;
@@ -103,8 +104,7 @@ Module::Reservation SelfModule::reserve(Endpoint&, std::size_t, std::size_t payl
     return {SendCode::ok, {_reserved->payload(), payload_size}};
 }
 
-SendCode SelfModule::commit(Endpoint&, const void* header, std::size_t header_size,
-                            std::size_t payload_size) noexcept {
+SendCode SelfModule::commit(Endpoint&, const void* header, std::size_t header_size, std::size_t payload_size) noexcept {
     Packet* packet = std::exchange(_reserved, nullptr);
     std::memcpy(packet->header, header, header_size);
     packet->header_size = header_size;

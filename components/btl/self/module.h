@@ -23,10 +23,10 @@ public:
     bool reaches(ProcessId process) const noexcept override { return process == _endpoint.process; }
     Endpoint* connect(ProcessId process) noexcept override;
     SendCode send(Endpoint& to, const void* header, std::size_t header_size, const void* payload,
-                  std::size_t payload_size) noexcept override;
+        std::size_t payload_size) noexcept override;
     Reservation reserve(Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept override;
-    SendCode commit(Endpoint& to, const void* header, std::size_t header_size,
-                    std::size_t payload_size) noexcept override;
+    SendCode commit(
+        Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept override;
     std::ptrdiff_t get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override;
     bool can_get(Endpoint&) noexcept override { return true; }
     int poll() noexcept override;
@@ -35,7 +35,8 @@ private:
     struct Packet;
     class SelfEndpoint final : public Endpoint {
     public:
-        explicit SelfEndpoint(ProcessId process) noexcept : Endpoint(process) {}
+        explicit SelfEndpoint(ProcessId process) noexcept
+            : Endpoint(process) {}
     };
     static constexpr std::size_t pooled_room = 256; // packets up to this size are recycled
 

@@ -22,10 +22,10 @@ struct alignas(line_size) Slot {
     std::atomic<std::uint64_t> word;
     std::byte data[room];
 
-    static constexpr std::uint64_t make_word(std::uint32_t sequence, std::size_t header_size, std::size_t payload_size,
-                                             std::uint8_t flags) noexcept {
+    static constexpr std::uint64_t make_word(
+        std::uint32_t sequence, std::size_t header_size, std::size_t payload_size, std::uint8_t flags) noexcept {
         return std::uint64_t(sequence) | std::uint64_t(payload_size) << 32 | std::uint64_t(header_size) << 48 |
-               std::uint64_t(flags) << 56;
+            std::uint64_t(flags) << 56;
     }
 };
 static_assert(sizeof(Slot) == line_size && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -82,8 +82,13 @@ class ChannelSender {
 public:
     ChannelSender() = default;
     ChannelSender(const ChannelMemory& memory, const ChannelShape& shape) noexcept
-        : _slots(memory.slots), _bulk(memory.bulk), _receiver(memory.receiver), _saved(memory.sender),
-          _slot_mask(shape.slots - 1), _bulk_mask(shape.bulk_size - 1), _head(memory.sender->head),
+        : _slots(memory.slots),
+          _bulk(memory.bulk),
+          _receiver(memory.receiver),
+          _saved(memory.sender),
+          _slot_mask(shape.slots - 1),
+          _bulk_mask(shape.bulk_size - 1),
+          _head(memory.sender->head),
           _bulk_head(memory.sender->bulk_head) {
         refresh();
     }
@@ -91,8 +96,8 @@ public:
     bool is_open() const noexcept { return _slots != nullptr; }
 
     // Header and payload into one slot: header_size + payload_size <= Slot::room. false: full.
-    bool push_inline(const void* header, std::size_t header_size, const void* payload,
-                     std::size_t payload_size) noexcept {
+    bool push_inline(
+        const void* header, std::size_t header_size, const void* payload, std::size_t payload_size) noexcept {
         if (!has_slot()) [[unlikely]] {
             return false;
         }
@@ -190,9 +195,14 @@ struct Packet {
 class ChannelReceiver {
 public:
     ChannelReceiver(const ChannelMemory& memory, const ChannelShape& shape) noexcept
-        : _slots(memory.slots), _bulk(memory.bulk), _line(memory.receiver), _slot_mask(shape.slots - 1),
-          _bulk_mask(shape.bulk_size - 1), _next(memory.receiver->slots_consumed.load(std::memory_order_relaxed)),
-          _published(_next), _bulk_next(memory.receiver->bulk_consumed.load(std::memory_order_relaxed)),
+        : _slots(memory.slots),
+          _bulk(memory.bulk),
+          _line(memory.receiver),
+          _slot_mask(shape.slots - 1),
+          _bulk_mask(shape.bulk_size - 1),
+          _next(memory.receiver->slots_consumed.load(std::memory_order_relaxed)),
+          _published(_next),
+          _bulk_next(memory.receiver->bulk_consumed.load(std::memory_order_relaxed)),
           _bulk_published(_bulk_next) {}
 
     bool look(Packet& packet) noexcept {

@@ -44,6 +44,5 @@ private:
 
 } // namespace patchbay::btl::sm
 
-PATCHBAY_COMPONENT = patchbay::describe<patchbay::btl::sm::SmComponent>(
-    "btl", patchbay::btl::interface_version, "sm", "1.0.0", "shared memory within a node, single copy by CMA",
-    patchbay::btl::sm::params);
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::btl::sm::SmComponent>("btl", patchbay::btl::interface_version, "sm",
+    "1.0.0", "shared memory within a node, single copy by CMA", patchbay::btl::sm::params);

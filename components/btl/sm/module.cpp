@@ -24,8 +24,8 @@ constexpr int packets_per_turn = 32;
 
 } // namespace
 
-Result<std::unique_ptr<SmModule>> SmModule::create(NodeSegment& node, std::vector<std::uint32_t> ranks,
-                                                   const Settings& settings, DecisionLog& decisions) {
+Result<std::unique_ptr<SmModule>> SmModule::create(
+    NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions) {
     std::unique_ptr<SmModule> module(new SmModule(node, std::move(ranks), settings, decisions));
     const std::size_t pairs = module->_ranks.size() * module->_ranks.size();
     auto lines = node.reserve_lines("btl_sm", 1 + bitmap_lines(module->_ranks.size()));
@@ -45,9 +45,12 @@ Result<std::unique_ptr<SmModule>> SmModule::create(NodeSegment& node, std::vecto
     return module;
 }
 
-SmModule::SmModule(NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings,
-                   DecisionLog& decisions)
-    : _node(node), _ranks(std::move(ranks)), _settings(settings), _decisions(decisions) {
+SmModule::SmModule(
+    NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions)
+    : _node(node),
+      _ranks(std::move(ranks)),
+      _settings(settings),
+      _decisions(decisions) {
     _limits.header = Slot::room;
     _limits.eager = settings.eager_limit;
     _limits.packet = settings.packet();
@@ -121,8 +124,8 @@ Endpoint* SmModule::connect(ProcessId process) noexcept {
     const std::uint32_t self = _node.local_rank();
     Status status = _node.commit(_region, channel_offset(self, peer.local_rank), _settings.shape.head_bytes());
     if (!status) {
-        log_error(fmt::format("btl/sm: no shared memory for messages to local rank {}: {}", peer.local_rank,
-                              status.error().text));
+        log_error(fmt::format(
+            "btl/sm: no shared memory for messages to local rank {}: {}", peer.local_rank, status.error().text));
         return nullptr;
     }
     peer.out = ChannelSender(channel(self, peer.local_rank), _settings.shape);
@@ -130,8 +133,8 @@ Endpoint* SmModule::connect(ProcessId process) noexcept {
     return &peer;
 }
 
-SendCode SmModule::send(Endpoint& to, const void* header, std::size_t header_size, const void* payload,
-                        std::size_t payload_size) noexcept {
+SendCode SmModule::send(
+    Endpoint& to, const void* header, std::size_t header_size, const void* payload, std::size_t payload_size) noexcept {
     auto& peer = static_cast<SmEndpoint&>(to);
     if (header_size + payload_size > Slot::room) {
         return send_bulk(peer, header, header_size, payload, payload_size);
@@ -144,7 +147,7 @@ SendCode SmModule::send(Endpoint& to, const void* header, std::size_t header_siz
 }
 
 SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
-                             std::size_t payload_size) noexcept {
+    std::size_t payload_size) noexcept {
     if (!to.bulk_committed && !commit_bulk(to)) [[unlikely]] {
         return SendCode::failed;
     }
@@ -163,7 +166,7 @@ bool SmModule::commit_bulk(SmEndpoint& to) noexcept {
     Status status = _node.commit(_region, offset, _settings.shape.bulk_size);
     if (!status) {
         log_error(fmt::format("btl/sm: no shared memory for messages of more than {} bytes to local rank {}: {}",
-                              Slot::room, to.local_rank, status.error().text));
+            Slot::room, to.local_rank, status.error().text));
         return false;
     }
     to.bulk_committed = true;
@@ -181,8 +184,8 @@ Module::Reservation SmModule::reserve(Endpoint& to, std::size_t header_size, std
     return {room == nullptr ? SendCode::full : SendCode::ok, {room, room == nullptr ? 0 : size}};
 }
 
-SendCode SmModule::commit(Endpoint& to, const void* header, std::size_t header_size,
-                          std::size_t payload_size) noexcept {
+SendCode SmModule::commit(
+    Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept {
     auto& peer = static_cast<SmEndpoint&>(to);
     if (peer.reserved_in_bulk) {
         peer.out.push_bulk(header, header_size, payload_size);
@@ -219,11 +222,10 @@ bool SmModule::can_get(Endpoint& from) noexcept {
 }
 
 void SmModule::explain_refusal(const SmEndpoint& peer, int error) noexcept {
-    const std::string reason =
-        error == EREMCHG
-            ? std::string("its pid names another process here (pid namespaces differ): copying through shared memory")
-            : fmt::format("process_vm_readv of its memory failed ({}): copying through shared memory",
-                          std::strerror(error));
+    const std::string reason = error == EREMCHG
+        ? std::string("its pid names another process here (pid namespaces differ): copying through shared memory")
+        : fmt::format(
+              "process_vm_readv of its memory failed ({}): copying through shared memory", std::strerror(error));
     const std::string object = fmt::format("single copy from local rank {}", peer.local_rank);
     _decisions.record("btl", object, "sm cma", Outcome::declined, 0, reason);
     if (_settings.single_copy == SingleCopy::cma) {
@@ -262,8 +264,8 @@ int SmModule::deliver(Inbound& inbound) noexcept {
 void SmModule::accept_senders(std::size_t word, std::uint64_t senders) noexcept {
     for (std::uint64_t fresh = senders & ~_known_senders[word]; fresh != 0; fresh &= fresh - 1) {
         const auto local_rank = std::uint32_t(word * 64 + std::size_t(std::countr_zero(fresh)));
-        _inbound.push_back({ChannelReceiver(channel(local_rank, _node.local_rank()), _settings.shape),
-                            endpoint(local_rank)});
+        _inbound.push_back(
+            {ChannelReceiver(channel(local_rank, _node.local_rank()), _settings.shape), endpoint(local_rank)});
     }
     _known_senders[word] = senders;
 }

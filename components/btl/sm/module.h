@@ -19,7 +19,9 @@ namespace patchbay::btl::sm {
 class SmEndpoint final : public Endpoint {
 public:
     SmEndpoint(ProcessId process, std::uint32_t local_rank, RankControl& control) noexcept
-        : Endpoint(process), control(control), local_rank(local_rank) {}
+        : Endpoint(process),
+          control(control),
+          local_rank(local_rank) {}
 
     ChannelSender out;
     RankControl& control;
@@ -34,8 +36,8 @@ public:
 class SmModule final : public Module {
 public:
     // `ranks`: the job ranks of the local processes, by local rank. Errors are those of the node segment.
-    static Result<std::unique_ptr<SmModule>> create(NodeSegment& node, std::vector<std::uint32_t> ranks,
-                                                    const Settings& settings, DecisionLog& decisions);
+    static Result<std::unique_ptr<SmModule>> create(
+        NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions);
     ~SmModule() override;
 
     const char* name() const noexcept override { return "sm"; }
@@ -47,10 +49,10 @@ public:
     bool reaches(ProcessId process) const noexcept override;
     Endpoint* connect(ProcessId process) noexcept override;
     SendCode send(Endpoint& to, const void* header, std::size_t header_size, const void* payload,
-                  std::size_t payload_size) noexcept override;
+        std::size_t payload_size) noexcept override;
     Reservation reserve(Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept override;
-    SendCode commit(Endpoint& to, const void* header, std::size_t header_size,
-                    std::size_t payload_size) noexcept override;
+    SendCode commit(
+        Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept override;
     std::ptrdiff_t get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override;
     bool can_get(Endpoint& from) noexcept override;
     int poll() noexcept override;
@@ -70,7 +72,7 @@ private:
     ProbeCard& card_of(std::uint32_t local_rank) const noexcept;
     SmEndpoint& endpoint(std::uint32_t local_rank);
     SendCode send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
-                       std::size_t payload_size) noexcept;
+        std::size_t payload_size) noexcept;
     bool commit_bulk(SmEndpoint& to) noexcept;
     int deliver(Inbound& inbound) noexcept;
     void accept_senders(std::size_t word, std::uint64_t senders) noexcept;

@@ -13,8 +13,8 @@ Status check_power_of_two(const char* name, T value, T lowest, T highest) {
     if (value >= lowest && value <= highest && std::has_single_bit(std::uint64_t(value))) {
         return {};
     }
-    return Error{Errc::invalid, fmt::format("btl_sm_{}={}: must be a power of two from {} to {}", name, value, lowest,
-                                            highest)};
+    return Error{
+        Errc::invalid, fmt::format("btl_sm_{}={}: must be a power of two from {} to {}", name, value, lowest, highest)};
 }
 
 } // namespace
@@ -39,9 +39,9 @@ Result<Settings> Settings::read(const ParamRegistry& registry) {
     settings.single_copy = SingleCopy(registry.at("btl_sm_single_copy").as_enum());
     if (settings.eager_limit > settings.packet()) {
         return Error{Errc::invalid,
-                     fmt::format("btl_sm_eager_limit={}: with btl_sm_bulk_size={} a packet has at most {} bytes; raise "
-                                 "btl_sm_bulk_size or lower btl_sm_eager_limit",
-                                 settings.eager_limit, bulk, settings.packet())};
+            fmt::format("btl_sm_eager_limit={}: with btl_sm_bulk_size={} a packet has at most {} bytes; raise "
+                        "btl_sm_bulk_size or lower btl_sm_eager_limit",
+                settings.eager_limit, bulk, settings.packet())};
     }
     return settings;
 }

@@ -15,22 +15,22 @@ namespace patchbay::btl::sm {
 // The measurements behind the defaults stand in README.md.
 inline constexpr ParamSpec params[] = {
     {"slots", ParamType::integer, "64",
-     "messages of one sender that one receiver's ring holds, a power of two from 8 to 32768",
-     nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
+        "messages of one sender that one receiver's ring holds, a power of two from 8 to 32768", nullptr,
+        ParamLevel::tuner_basic, ParamScope::all_equal},
     {"bulk_size", ParamType::size, "128KiB",
-     "bytes of one sender's ring for payloads that do not fit into a slot, a power of two from 4KiB to 16MiB; a "
-     "packet is at most a quarter of it (and 65535 bytes)",
-     nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
+        "bytes of one sender's ring for payloads that do not fit into a slot, a power of two from 4KiB to 16MiB; a "
+        "packet is at most a quarter of it (and 65535 bytes)",
+        nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
     {"eager_limit", ParamType::size, "16KiB",
-     "bytes up to which a message is sent whole, before it is known to match; at most the size of a packet",
-     nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
+        "bytes up to which a message is sent whole, before it is known to match; at most the size of a packet", nullptr,
+        ParamLevel::tuner_basic, ParamScope::all_equal},
     {"get_limit", ParamType::size, "16KiB",
-     "bytes from which a message that matched is fetched by single copy, where that works",
-     nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
+        "bytes from which a message that matched is fetched by single copy, where that works", nullptr,
+        ParamLevel::tuner_basic, ParamScope::all_equal},
     {"single_copy", ParamType::enumeration, "auto",
-     "how large messages are fetched: cma (process_vm_readv; said loudly when the kernel refuses it), none (copied "
-     "through shared memory), auto (cma where a probe of it works)",
-     "auto,cma,none", ParamLevel::user_basic, ParamScope::all_equal},
+        "how large messages are fetched: cma (process_vm_readv; said loudly when the kernel refuses it), none (copied "
+        "through shared memory), auto (cma where a probe of it works)",
+        "auto,cma,none", ParamLevel::user_basic, ParamScope::all_equal},
 };
 
 enum class SingleCopy : std::uint8_t { automatic, cma, none };

@@ -62,7 +62,9 @@ int probe_process(pid_t pid, const ProbeCard& card) noexcept {
     return got == sizeof seen && seen == card.value.load(std::memory_order_relaxed) ? 0 : EREMCHG;
 }
 
-OwnProbe::OwnProbe(ProbeCard& card) noexcept : _card(card), _number(0) {
+OwnProbe::OwnProbe(ProbeCard& card) noexcept
+    : _card(card),
+      _number(0) {
     std::uint64_t number = 0;
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
         number = std::uint64_t(getpid()) << 32 ^ reinterpret_cast<std::uintptr_t>(this);

@@ -39,13 +39,12 @@ struct RankState {
 // posted first wins. Tables over ranks are made of untouched pages, so that a silent peer costs nothing.
 class CommState final : public CommData {
 public:
-    explicit CommState(Communicator& comm) noexcept : comm(comm) {}
+    explicit CommState(Communicator& comm) noexcept
+        : comm(comm) {}
     ~CommState() override { std::free(_ranks); }
 
     // false: out of memory.
-    bool prepare() noexcept {
-        return _ranks != nullptr || make_ranks();
-    }
+    bool prepare() noexcept { return _ranks != nullptr || make_ranks(); }
     RankState& rank(int rank) noexcept { return _ranks[rank]; } // after prepare()
     // The same before prepare(); nullptr: nothing was sent to anybody yet.
     const RankState* find_rank(int rank) const noexcept { return _ranks == nullptr ? nullptr : &_ranks[rank]; }

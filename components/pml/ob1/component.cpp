@@ -11,11 +11,12 @@ namespace {
 
 constexpr ParamSpec params[] = {
     {"unexpected_limit", ParamType::size, "16MiB",
-     "bytes of memory that unmatched messages of one peer may take before that peer is told to announce messages only",
-     nullptr, ParamLevel::tuner_basic, ParamScope::local},
+        "bytes of memory that unmatched messages of one peer may take before that peer is told to announce messages "
+        "only",
+        nullptr, ParamLevel::tuner_basic, ParamScope::local},
     {"fetch_chunk", ParamType::size, "4MiB",
-     "bytes of one large message that are fetched by single copy before other messages get their turn",
-     nullptr, ParamLevel::tuner_detail, ParamScope::local},
+        "bytes of one large message that are fetched by single copy before other messages get their turn", nullptr,
+        ParamLevel::tuner_detail, ParamScope::local},
 };
 
 class Ob1Component final : public pml::Component {
@@ -36,8 +37,8 @@ public:
         if (!lease) {
             return lease.error();
         }
-        auto offers = instance.btl_framework().select_all(
-            "job", [&](btl::Component& component) -> Result<Choice<btl::Module>> {
+        auto offers =
+            instance.btl_framework().select_all("job", [&](btl::Component& component) -> Result<Choice<btl::Module>> {
                 auto candidate = component.query(instance);
                 if (!candidate) {
                     return candidate.error();
@@ -53,8 +54,9 @@ public:
         for (auto& offer : *offers) {
             btls.push_back(std::move(offer.module));
         }
-        return Candidate{50, std::make_unique<Ob1>(*instance.core().progress, instance.self(), std::move(btls),
-                                                   _settings, std::move(*lease))};
+        return Candidate{50,
+            std::make_unique<Ob1>(
+                *instance.core().progress, instance.self(), std::move(btls), _settings, std::move(*lease))};
     }
 
 private:
@@ -65,6 +67,5 @@ private:
 
 } // namespace patchbay::pml::ob1
 
-PATCHBAY_COMPONENT = patchbay::describe<patchbay::pml::ob1::Ob1Component>(
-    "pml", patchbay::pml::interface_version, "ob1", "1.0.0", "matches here, moves bytes over btls",
-    patchbay::pml::ob1::params);
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::pml::ob1::Ob1Component>("pml", patchbay::pml::interface_version,
+    "ob1", "1.0.0", "matches here, moves bytes over btls", patchbay::pml::ob1::params);

@@ -36,12 +36,12 @@ static_assert(sizeof(MatchHeader) == 16);
 // Written field by field, the btl's wide load of it would have to wait until every narrow store had left the store
 // buffer.
 struct MatchWords {
-    std::uint64_t first; // type, flags, index, source
+    std::uint64_t first;  // type, flags, index, source
     std::uint64_t second; // tag, id
 
     static std::uint64_t make_first(std::uint16_t index, std::int32_t source) noexcept {
         return std::uint64_t(PacketType::match) | std::uint64_t(index) << 16 |
-               std::uint64_t(std::uint32_t(source)) << 32;
+            std::uint64_t(std::uint32_t(source)) << 32;
     }
     static std::uint64_t make_second(std::int32_t tag, std::uint32_t id) noexcept {
         return std::uint64_t(std::uint32_t(tag)) | std::uint64_t(id) << 32;

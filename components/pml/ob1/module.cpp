@@ -11,8 +11,12 @@
 namespace patchbay::pml::ob1 {
 
 Ob1::Ob1(Progress& progress, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls, const Settings& settings,
-         Lease btl_lease)
-    : _progress(progress), _self(self), _settings(settings), _btl_lease(std::move(btl_lease)), _btls(std::move(btls)),
+    Lease btl_lease)
+    : _progress(progress),
+      _self(self),
+      _settings(settings),
+      _btl_lease(std::move(btl_lease)),
+      _btls(std::move(btls)),
       _comms(static_cast<CommState**>(std::calloc(std::size_t(max_index()) + 1, sizeof(CommState*)))) {
     for (const auto& btl : _btls) {
         btl->set_receiver(&Ob1::receive, this);
@@ -99,7 +103,7 @@ RankState* Ob1::connect_rank(CommState& state, int rank) noexcept {
         if (!peer_index(state.comm, rank, &target.index)) {
             log_error(fmt::format("pml/ob1: rank {} of communicator {} has not told its index, and this pml does not "
                                   "ask for it",
-                                  rank, state.comm.name));
+                rank, state.comm.name));
             return nullptr;
         }
         target.match_word = MatchWords::make_first(target.index, state.comm.rank);
@@ -141,7 +145,7 @@ bool Ob1::connect(Peer& peer) noexcept {
         }
         log_error(fmt::format("pml/ob1: no btl in use ({}) reaches process {} of job {}; see the parameter btl and "
                               "mpirun --explain",
-                              names, peer.process.rank, peer.process.job));
+            names, peer.process.rank, peer.process.job));
         return false;
     }
     peer.endpoint = best->connect(peer.process);

@@ -35,26 +35,26 @@ public:
     int add_comm(Communicator& comm) noexcept override;
     void remove_comm(Communicator& comm) noexcept override;
     int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-             Communicator& comm) noexcept override;
+        Communicator& comm) noexcept override;
     int recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
-             MPI_Status* status) noexcept override;
+        MPI_Status* status) noexcept override;
     int isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-              Communicator& comm, Request** request) noexcept override;
+        Communicator& comm, Request** request) noexcept override;
     int irecv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
-              Request** request) noexcept override;
+        Request** request) noexcept override;
     int send_init(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-                  Communicator& comm, Request** request) noexcept override;
+        Communicator& comm, Request** request) noexcept override;
     int recv_init(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
-                  Request** request) noexcept override;
+        Request** request) noexcept override;
     int iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status* status) noexcept override;
-    int improbe(int source, int tag, Communicator& comm, bool* found, Message** message,
-                MPI_Status* status) noexcept override;
+    int improbe(
+        int source, int tag, Communicator& comm, bool* found, Message** message, MPI_Status* status) noexcept override;
     int probe(int source, int tag, Communicator& comm, MPI_Status* status) noexcept override;
     int mprobe(int source, int tag, Communicator& comm, Message** message, MPI_Status* status) noexcept override;
-    int mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message,
-              MPI_Status* status) noexcept override;
-    int imrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message,
-               Request** request) noexcept override;
+    int mrecv(
+        void* buffer, MPI_Count count, const Datatype& type, Message* message, MPI_Status* status) noexcept override;
+    int imrecv(
+        void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept override;
     void drain() noexcept override;
     int max_tag() const noexcept override;
     std::uint32_t max_index() const noexcept override { return 65535; }
@@ -72,7 +72,8 @@ private:
     // Holds the lock where several threads run; otherwise one branch.
     class Guard {
     public:
-        explicit Guard(Ob1& module) noexcept : _lock(module._progress.threaded() ? &module._lock : nullptr) {
+        explicit Guard(Ob1& module) noexcept
+            : _lock(module._progress.threaded() ? &module._lock : nullptr) {
             if (_lock != nullptr) [[unlikely]] {
                 _lock->lock();
             }
@@ -107,13 +108,13 @@ private:
     static bool goes_direct(const RankState* target, std::size_t bytes) noexcept {
         return target != nullptr && target->peer != nullptr && bytes < target->peer->direct_below;
     }
-    static btl::SendCode send_direct(const RankState& target, int tag, std::uint32_t id, const void* from,
-                                     std::size_t bytes) noexcept {
+    static btl::SendCode send_direct(
+        const RankState& target, int tag, std::uint32_t id, const void* from, std::size_t bytes) noexcept {
         const MatchWords header{target.match_word, MatchWords::make_second(tag, id)};
         return target.peer->btl->send(*target.peer->endpoint, &header, sizeof header, from, bytes);
     }
     int send_slowly(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-                    Communicator& comm) noexcept;
+        Communicator& comm) noexcept;
     void start(SendRequest& request) noexcept;
     btl::SendCode transmit(SendRequest& request) noexcept;
     btl::SendCode transmit_eager(SendRequest& request) noexcept;
@@ -138,7 +139,7 @@ private:
     void accept(RecvRequest& request, Unexpected& message) noexcept;
     void deliver(RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
     void begin_rendezvous(RecvRequest& request, Peer& from, const MatchHeader& match, std::uint64_t sender,
-                          std::uint64_t length, std::uint64_t address) noexcept;
+        std::uint64_t length, std::uint64_t address) noexcept;
     void fetch(RecvRequest& request) noexcept;
     bool fetch_some(RecvRequest& request) noexcept;
     int continue_fetches() noexcept;
@@ -147,11 +148,11 @@ private:
 
     // packets.cpp: what arrives
     static void receive(void* context, btl::Endpoint& from, const void* header, std::size_t header_size,
-                        const void* payload, std::size_t payload_size) noexcept;
+        const void* payload, std::size_t payload_size) noexcept;
     void receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     CommState* find_state(const MatchHeader& match) noexcept;
-    void keep(Peer& from, CommState* state, const void* header, const std::byte* payload,
-              std::size_t payload_size) noexcept;
+    void keep(
+        Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     void on_match(Peer& from, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
     void on_sync(Peer& from, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept;
     void on_rts(Peer& from, const RtsHeader& rts) noexcept;

@@ -18,7 +18,7 @@ T* from_wire(std::uint64_t request) noexcept {
 } // namespace
 
 void Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, std::size_t, const void* payload,
-                  std::size_t payload_size) noexcept {
+    std::size_t payload_size) noexcept {
     auto& self = *static_cast<Ob1*>(context);
     Peer& from = self.peer_of(endpoint);
     const auto& match = *static_cast<const MatchHeader*>(header);
@@ -74,7 +74,7 @@ CommState* Ob1::find_state(const MatchHeader& match) noexcept {
     if (std::uint32_t(match.source) >= std::uint32_t(state->comm.remote_size)) [[unlikely]] {
         log_error(fmt::format("pml/ob1: a message from rank {} came for communicator {}, which has only {} ranks; it "
                               "is dropped",
-                              match.source, match.index, state->comm.remote_size));
+            match.source, match.index, state->comm.remote_size));
         return nullptr;
     }
     return state;
@@ -112,8 +112,8 @@ void Ob1::on_rts(Peer& from, const RtsHeader& rts) noexcept {
 }
 
 // Nobody waits for the message: it is copied, and counted against its sender.
-void Ob1::keep(Peer& from, CommState* state, const void* header, const std::byte* payload,
-               std::size_t payload_size) noexcept {
+void Ob1::keep(
+    Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
     const auto& match = *static_cast<const MatchHeader*>(header);
     if (state == nullptr && _comms[match.index] != nullptr) {
         return; // dropped by find_state, which has said so
@@ -122,7 +122,7 @@ void Ob1::keep(Peer& from, CommState* state, const void* header, const std::byte
     if (message == nullptr) {
         log_error(fmt::format("pml/ob1: out of memory for an unexpected message of {} bytes; a lower "
                               "pml_ob1_unexpected_limit makes senders wait earlier",
-                              payload_size));
+            payload_size));
         std::abort();
     }
     message->from = &from;

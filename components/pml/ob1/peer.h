@@ -41,9 +41,9 @@ struct Peer {
     bool in_backlog = false; // `waiting` or `streams` is not empty, so that polls must push
     Link<Peer> backlog;
 
-    bool told_to_stop = false;         // its xoff is in force
-    bool stopped = false;              // our xoff is
-    bool local_delivery = false;       // the peer is this process: threads that sleep must be woken
+    bool told_to_stop = false;          // its xoff is in force
+    bool stopped = false;               // our xoff is
+    bool local_delivery = false;        // the peer is this process: threads that sleep must be woken
     std::uint64_t unexpected_bytes = 0; // memory taken here by its unmatched messages
 };
 

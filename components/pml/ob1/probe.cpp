@@ -49,8 +49,7 @@ int Ob1::iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status
     return MPI_SUCCESS;
 }
 
-int Ob1::improbe(int source, int tag, Communicator& comm, bool* found, Message** message,
-                 MPI_Status* status) noexcept {
+int Ob1::improbe(int source, int tag, Communicator& comm, bool* found, Message** message, MPI_Status* status) noexcept {
     CommState& state = state_of(comm);
     int code = MPI_SUCCESS;
     const auto try_once = [&] {

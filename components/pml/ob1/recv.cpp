@@ -10,7 +10,7 @@
 namespace patchbay::pml::ob1 {
 
 int Ob1::recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
-              MPI_Status* status) noexcept {
+    MPI_Status* status) noexcept {
     RecvRequest request(*this, buffer, count, type, source, tag, comm);
     {
         Guard guard(*this);
@@ -22,7 +22,7 @@ int Ob1::recv(void* buffer, MPI_Count count, const Datatype& type, int source, i
 }
 
 int Ob1::irecv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
-               Request** request) noexcept {
+    Request** request) noexcept {
     Guard guard(*this);
     auto* made = _recv_pool.alloc(*this, buffer, count, type, source, tag, comm);
     if (made == nullptr) {
@@ -38,7 +38,7 @@ int Ob1::irecv(void* buffer, MPI_Count count, const Datatype& type, int source, 
 }
 
 int Ob1::recv_init(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
-                   Request** request) noexcept {
+    Request** request) noexcept {
     Guard guard(*this);
     auto* made = _recv_pool.alloc(*this, buffer, count, type, source, tag, comm);
     if (made == nullptr) {
@@ -61,8 +61,8 @@ int Ob1::restart(RecvRequest& request) noexcept {
 
 int Ob1::mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message, MPI_Status* status) noexcept {
     auto* matched = static_cast<MatchedMessage*>(message);
-    RecvRequest request(*this, buffer, count, type, matched->unexpected.match.source, matched->unexpected.match.tag,
-                        *matched->comm);
+    RecvRequest request(
+        *this, buffer, count, type, matched->unexpected.match.source, matched->unexpected.match.tag, *matched->comm);
     {
         Guard guard(*this);
         request.set_state(Request::State::active);
@@ -77,8 +77,8 @@ int Ob1::mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* mes
 int Ob1::imrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept {
     auto* matched = static_cast<MatchedMessage*>(message);
     Guard guard(*this);
-    auto* made = _recv_pool.alloc(*this, buffer, count, type, matched->unexpected.match.source,
-                                  matched->unexpected.match.tag, *matched->comm);
+    auto* made = _recv_pool.alloc(
+        *this, buffer, count, type, matched->unexpected.match.source, matched->unexpected.match.tag, *matched->comm);
     if (made == nullptr) {
         log_error("pml/ob1: out of memory for a receive request");
         return MPI_ERR_NO_MEM;
@@ -133,8 +133,7 @@ void Ob1::give_up(Unexpected& message) noexcept {
     }
 }
 
-void Ob1::deliver(RecvRequest& request, const MatchHeader& match, const std::byte* payload,
-                  std::size_t size) noexcept {
+void Ob1::deliver(RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
     const std::size_t used = std::min(size, request.bytes);
     if (request.type->dense) [[likely]] {
         common::copy_any(request.address(), payload, used);
@@ -149,7 +148,7 @@ void Ob1::deliver(RecvRequest& request, const MatchHeader& match, const std::byt
 }
 
 void Ob1::begin_rendezvous(RecvRequest& request, Peer& from, const MatchHeader& match, std::uint64_t sender,
-                           std::uint64_t length, std::uint64_t address) noexcept {
+    std::uint64_t length, std::uint64_t address) noexcept {
     request.from = &from;
     request.remote_request = sender;
     request.remote_address = address;
@@ -192,8 +191,8 @@ bool Ob1::fetch_some(RecvRequest& request) noexcept {
         std::array<iovec, 64> blocks;
         const std::size_t before = convertor.position();
         const std::size_t filled = convertor.next_blocks(blocks, end - before);
-        const std::ptrdiff_t got = request.from->btl->get(*request.from->endpoint, request.remote_address + before,
-                                                          std::span(blocks).first(filled));
+        const std::ptrdiff_t got = request.from->btl->get(
+            *request.from->endpoint, request.remote_address + before, std::span(blocks).first(filled));
         if (got != std::ptrdiff_t(convertor.position() - before)) {
             convertor.seek(before + std::size_t(std::max<std::ptrdiff_t>(got, 0)));
             ask_for_stream(request);
@@ -223,7 +222,7 @@ int Ob1::continue_fetches() noexcept {
 void Ob1::ask_for_stream(RecvRequest& request) noexcept {
     const std::size_t position = request.convertor->position();
     const CtsHeader header{PacketType::cts, {}, request.remote_request, reinterpret_cast<std::uintptr_t>(&request),
-                           position, request.expected - position};
+        position, request.expected - position};
     send_control(*request.from, &header, sizeof header);
 }
 

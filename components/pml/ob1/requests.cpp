@@ -6,9 +6,13 @@
 namespace patchbay::pml::ob1 {
 
 Ob1Request::Ob1Request(Ob1& module, const void* buffer, MPI_Count count, const Datatype& type, int tag,
-                       Communicator& communicator) noexcept
-    : module(module), buffer(const_cast<void*>(buffer)), count(count), type(&type),
-      bytes(std::size_t(count) * std::size_t(type.size)), tag(tag) {
+    Communicator& communicator) noexcept
+    : module(module),
+      buffer(const_cast<void*>(buffer)),
+      count(count),
+      type(&type),
+      bytes(std::size_t(count) * std::size_t(type.size)),
+      tag(tag) {
     comm = &communicator;
     progress = &module.progress();
 }
@@ -36,13 +40,25 @@ void Ob1Request::let_go() noexcept {
     }
 }
 
-int SendRequest::start() noexcept { return module.restart(*this); }
-int SendRequest::cancel() noexcept { return module.cancel(*this); }
-void SendRequest::recycle() noexcept { module.recycle(*this); }
+int SendRequest::start() noexcept {
+    return module.restart(*this);
+}
+int SendRequest::cancel() noexcept {
+    return module.cancel(*this);
+}
+void SendRequest::recycle() noexcept {
+    module.recycle(*this);
+}
 
-int RecvRequest::start() noexcept { return module.restart(*this); }
-int RecvRequest::cancel() noexcept { return module.cancel(*this); }
-void RecvRequest::recycle() noexcept { module.recycle(*this); }
+int RecvRequest::start() noexcept {
+    return module.restart(*this);
+}
+int RecvRequest::cancel() noexcept {
+    return module.cancel(*this);
+}
+void RecvRequest::recycle() noexcept {
+    module.recycle(*this);
+}
 
 void Ob1::recycle(SendRequest& request) noexcept {
     {
@@ -106,7 +122,7 @@ int Ob1::cancel(SendRequest& request) noexcept {
     }
     request.cancel_asked = true;
     const SyncHeader header{{PacketType::cancel, 0, request.index, request.source, request.tag, request.id},
-                            reinterpret_cast<std::uintptr_t>(&request)};
+        reinterpret_cast<std::uintptr_t>(&request)};
     send_control(*request.peer, &header, sizeof header);
     return MPI_SUCCESS;
 }

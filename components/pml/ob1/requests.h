@@ -30,8 +30,8 @@ private:
 // What both kinds of request have: buffer, type and who else must not go away meanwhile.
 class Ob1Request : public Request {
 public:
-    Ob1Request(Ob1& module, const void* buffer, MPI_Count count, const Datatype& type, int tag,
-               Communicator& comm) noexcept;
+    Ob1Request(
+        Ob1& module, const void* buffer, MPI_Count count, const Datatype& type, int tag, Communicator& comm) noexcept;
 
     // Keep the datatype and the communicator alive until recycle(): for requests that outlive the call.
     void hold() noexcept;
@@ -55,8 +55,11 @@ public:
 class SendRequest final : public Ob1Request {
 public:
     SendRequest(Ob1& module, const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag,
-                SendMode mode, Communicator& comm) noexcept
-        : Ob1Request(module, buffer, count, type, tag, comm), dest(dest), source(comm.rank), mode(mode) {}
+        SendMode mode, Communicator& comm) noexcept
+        : Ob1Request(module, buffer, count, type, tag, comm),
+          dest(dest),
+          source(comm.rank),
+          mode(mode) {}
 
     int start() noexcept override;
     int cancel() noexcept override;
@@ -65,11 +68,11 @@ public:
     const int dest;
     const int source; // our rank
     const SendMode mode;
-    bool queued = false;         // in its peer's `waiting`
-    bool cancel_asked = false;   // an answer to a cancel packet is on its way: nothing may free the request before
+    bool queued = false;       // in its peer's `waiting`
+    bool cancel_asked = false; // an answer to a cancel packet is on its way: nothing may free the request before
     bool done_but_for_answer = false;
-    std::uint32_t id = 0;        // as in the match header
-    std::uint16_t index = 0;     // of the communicator at the peer
+    std::uint32_t id = 0;    // as in the match header
+    std::uint16_t index = 0; // of the communicator at the peer
     Peer* peer = nullptr;
     StreamLink stream{{}, this};
     std::uint64_t remote_request = 0; // of the receiver, once it asked for a stream
@@ -79,8 +82,9 @@ public:
 class RecvRequest final : public Ob1Request {
 public:
     RecvRequest(Ob1& module, void* buffer, MPI_Count count, const Datatype& type, int source, int tag,
-                Communicator& comm) noexcept
-        : Ob1Request(module, buffer, count, type, tag, comm), source(source) {}
+        Communicator& comm) noexcept
+        : Ob1Request(module, buffer, count, type, tag, comm),
+          source(source) {}
 
     int start() noexcept override;
     int cancel() noexcept override;
@@ -101,7 +105,8 @@ public:
 // A message in the hands of a user (MPI-5.0, 3.8.2).
 class MatchedMessage final : public Message {
 public:
-    MatchedMessage(Communicator& communicator, Unexpected& unexpected) noexcept : unexpected(unexpected) {
+    MatchedMessage(Communicator& communicator, Unexpected& unexpected) noexcept
+        : unexpected(unexpected) {
         comm = &communicator;
     }
     ~MatchedMessage() = default;

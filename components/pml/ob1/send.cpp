@@ -10,7 +10,7 @@ namespace patchbay::pml::ob1 {
 using btl::SendCode;
 
 int Ob1::send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-              Communicator& comm) noexcept {
+    Communicator& comm) noexcept {
     CommState& state = state_of(comm);
     if (mode != SendMode::synchronous && type.dense) [[likely]] {
         Guard guard(*this);
@@ -27,7 +27,7 @@ int Ob1::send(const void* buffer, MPI_Count count, const Datatype& type, int des
 }
 
 int Ob1::send_slowly(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-                     Communicator& comm) noexcept {
+    Communicator& comm) noexcept {
     SendRequest request(*this, buffer, count, type, dest, tag, mode, comm);
     {
         Guard guard(*this);
@@ -38,7 +38,7 @@ int Ob1::send_slowly(const void* buffer, MPI_Count count, const Datatype& type, 
 }
 
 int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-               Communicator& comm, Request** request) noexcept {
+    Communicator& comm, Request** request) noexcept {
     Guard guard(*this);
     auto* made = _send_pool.alloc(*this, buffer, count, type, dest, tag, mode, comm);
     if (made == nullptr) {
@@ -65,7 +65,7 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
 }
 
 int Ob1::send_init(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-                   Communicator& comm, Request** request) noexcept {
+    Communicator& comm, Request** request) noexcept {
     Guard guard(*this);
     auto* made = _send_pool.alloc(*this, buffer, count, type, dest, tag, mode, comm);
     if (made == nullptr) {
@@ -124,9 +124,9 @@ SendCode Ob1::transmit(SendRequest& request) noexcept {
 SendCode Ob1::transmit_eager(SendRequest& request) noexcept {
     Peer& peer = *request.peer;
     const bool synchronous = request.mode == SendMode::synchronous;
-    const SyncHeader header{{synchronous ? PacketType::match_sync : PacketType::match, 0, request.index,
-                             request.source, request.tag, request.id},
-                            reinterpret_cast<std::uintptr_t>(&request)};
+    const SyncHeader header{{synchronous ? PacketType::match_sync : PacketType::match, 0, request.index, request.source,
+                                request.tag, request.id},
+        reinterpret_cast<std::uintptr_t>(&request)};
     const std::size_t header_size = synchronous ? sizeof(SyncHeader) : sizeof(MatchHeader);
     SendCode code;
     if (request.type->dense || request.bytes == 0) {
@@ -151,9 +151,8 @@ SendCode Ob1::transmit_rts(SendRequest& request) noexcept {
     Peer& peer = *request.peer;
     const Convertor& convertor = request.convertor.make(*request.type, request.count, request.buffer);
     const RtsHeader header{{PacketType::rts, 0, request.index, request.source, request.tag, request.id},
-                           reinterpret_cast<std::uintptr_t>(&request),
-                           request.bytes,
-                           reinterpret_cast<std::uintptr_t>(convertor.contiguous())};
+        reinterpret_cast<std::uintptr_t>(&request), request.bytes,
+        reinterpret_cast<std::uintptr_t>(convertor.contiguous())};
     return peer.btl->send(*peer.endpoint, &header, sizeof header, nullptr, 0);
 }
 
