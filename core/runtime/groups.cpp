@@ -63,7 +63,7 @@ Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const
     GroupRequest request;
     request._state = std::make_shared<GroupRequest::State>();
     GroupRequest::State& state = *request._state;
-    state.wake = _wake;
+    state.wake = wake();
     PMIX_INFO_LOAD(&state.directives[0], group_key, std::string(name).c_str(), PMIX_STRING);
     pmix_data_array_t* array = nullptr;
     PMIX_DATA_ARRAY_CREATE(array, members.size(), PMIX_PROC);

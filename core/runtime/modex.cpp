@@ -169,7 +169,7 @@ Result<FenceRequest> Runtime::fence_start(std::span<const std::uint32_t> ranks, 
         return Error{Errc::unsupported, "fence: data is collected from the whole job only"};
     }
     FenceRequest request;
-    request._state->wake = _wake;
+    request._state->wake = wake();
     if (_singleton) {
         request._state->done.store(true, std::memory_order_release);
         return request;

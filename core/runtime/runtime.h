@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -142,7 +143,8 @@ public:
 
     // Called on the PMIx library's thread whenever something arrived that a wait may look at; normally
     // Progress::wake. It must not call the Runtime.
-    void set_wake(std::function<void()> wake) { _wake = std::move(wake); }
+    // Once set_wake() has returned, the earlier hook is not running and will not run again.
+    void set_wake(std::function<void()> wake) { _wake_hook->set(std::move(wake)); }
 
     // Calls `died` on the PMIx library's thread for every process whose death the launcher reports. One handler.
     // unsupported: this launcher reports none.
@@ -174,7 +176,28 @@ private:
     std::uint32_t _lifetime = 0;
     std::atomic<std::uint32_t> _fences{0}; // that were made as groups in this lifetime
     std::chrono::nanoseconds _get_timeout{};
-    std::function<void()> _wake;
+    // Answers may come while their asker is gone, or is just going: they keep the hook alive, not what it calls.
+    class WakeHook {
+    public:
+        void set(std::function<void()> wake) {
+            const std::lock_guard lock(_mutex);
+            _wake = std::move(wake);
+        }
+        void call() {
+            const std::lock_guard lock(_mutex);
+            if (_wake) {
+                _wake();
+            }
+        }
+
+    private:
+        std::mutex _mutex;
+        std::function<void()> _wake;
+    };
+    std::shared_ptr<WakeHook> _wake_hook = std::make_shared<WakeHook>();
+    std::function<void()> wake() const {
+        return [hook = _wake_hook] { hook->call(); };
+    }
 
     struct Private;
     std::unique_ptr<Private> _private;

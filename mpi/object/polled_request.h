@@ -30,7 +30,7 @@ private:
     static int poll(void* self) noexcept;
 
     PollerHandle _poller;
-    std::atomic<End> _end{End::open}; // who comes second, completion or MPI_Request_free, deletes
+    std::atomic<End> _end{End::complete}; // while watched: who comes second, completion or MPI_Request_free, deletes
 };
 
 } // namespace patchbay
