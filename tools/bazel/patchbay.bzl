@@ -101,7 +101,7 @@ def pb_test(name, srcs, deps = [], size = "small", sanitizers = ["asan"], tags =
       srcs: its sources.
       deps: what it tests.
       size: Bazel's test size.
-      sanitizers: under which `./dev test` runs it again: "asan" (with ubsan), "tsan".
+      sanitizers: under which `./dev test --sanitizers` runs it again: "asan" (with ubsan), "tsan".
       tags: Bazel's tags.
       **kwargs: passed on to cc_test.
     """
@@ -184,7 +184,7 @@ def mpi_test(
       exit_status: the exit status that is wanted.
       timeout_seconds: limit of one run, given to mpirun --timeout and to timeout(1).
       size: Bazel's test size.
-      sanitizers: under which `./dev test` runs it again, at one number of ranks, the first above 1, of each variant:
+      sanitizers: under which `./dev test --sanitizers` runs it again, at one number of ranks, the first above 1, of each variant:
         "asan" (with ubsan), "tsan".
       tags: Bazel's tags.
       data: files the program reads.
@@ -201,7 +201,7 @@ def mpi_test(
         linkopts = linkopts,
         deps = deps,
     )
-    # The builds other than the plain one take a sample.
+    # The sanitizers' builds take a sample.
     sample = ([ranks for ranks in np if ranks > 1] + np)[0]
     tests = []
     for variant, more in variants.items():
@@ -222,7 +222,7 @@ def mpi_test(
                 ] + mpirun_args + _mca_arguments(parameters, ranks) + ["--"] + args,
                 data = data + [":" + program, PREFIX],
                 env = env,
-                tags = tags + (["cpu:2"] if ranks > 1 else []) + (sanitizers + ["static"] if ranks == sample else []),
+                tags = tags + (["cpu:2"] if ranks > 1 else []) + (sanitizers if ranks == sample else []),
             )
     native.test_suite(
         name = name,
