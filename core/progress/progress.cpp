@@ -28,7 +28,7 @@ void PollerHandle::reset() noexcept {
 Progress::Block::Block() noexcept {
     for (Slot& slot : slots) {
         slot.poll.store(poll_nothing, std::memory_order_relaxed);
-        slot.context = nullptr;
+        slot.context.store(nullptr, std::memory_order_relaxed);
         slot.longest_sleep_ns = 0;
         slot.retired_in = 0;
         slot.in_use = false;
@@ -54,7 +54,7 @@ void Progress::enable_threads() noexcept {
 PollerHandle Progress::add_poller(PollFunction poll, void* context, std::chrono::nanoseconds longest_sleep) {
     std::lock_guard hold(_list_lock);
     Slot* slot = find_free_slot();
-    slot->context = context;
+    slot->context.store(context, std::memory_order_relaxed);
     slot->longest_sleep_ns = longest_sleep.count();
     slot->in_use = true;
     slot->poll.store(poll, std::memory_order_release);

@@ -100,7 +100,7 @@ private:
 
     struct Slot {
         std::atomic<PollFunction> poll;
-        void* context;
+        std::atomic<void*> context; // read together with poll_nothing while its next owner writes it
         std::int64_t longest_sleep_ns;
         std::uint64_t retired_in; // the epoch in which it was removed; 0: never used
         bool in_use;
@@ -119,7 +119,7 @@ private:
         for (Block* block = &_first; block != nullptr; block = block->next.load(std::memory_order_acquire)) {
             for (std::uint32_t i = 0; i < block->used.load(std::memory_order_acquire); ++i) {
                 PollFunction poll = block->slots[i].poll.load(std::memory_order_acquire);
-                events += poll(block->slots[i].context);
+                events += poll(block->slots[i].context.load(std::memory_order_relaxed));
             }
         }
         return events;

@@ -84,18 +84,23 @@ Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const
     return request;
 }
 
-Status Runtime::fence_as_group() {
+Result<FenceRequest> Runtime::fence_as_group() {
     std::vector<std::uint32_t> everybody(_size);
     std::iota(everybody.begin(), everybody.end(), 0u);
     const std::string name =
         "fence." + std::to_string(_lifetime) + "." + std::to_string(_fences.fetch_add(1, std::memory_order_relaxed));
-    Result<GroupRequest> request = group_start(name, everybody);
-    if (!request) {
-        return request.error();
+    Result<GroupRequest> group = group_start(name, everybody);
+    if (!group) {
+        return group.error();
     }
-    request->_state->done.wait(false, std::memory_order_acquire);
-    const Result<std::uint64_t> id = request->id();
-    return id ? Status() : Status(id.error());
+    FenceRequest fence;
+    fence._group = std::move(*group);
+    return fence;
+}
+
+void FenceRequest::wait() const noexcept {
+    std::atomic<bool>& done = _group ? _group->_state->done : _state->done;
+    done.wait(false, std::memory_order_acquire);
 }
 
 bool GroupRequest::done() const noexcept {

@@ -160,6 +160,10 @@ struct RuntimeCallbacks {
 };
 
 Status FenceRequest::status() const {
+    if (_group) {
+        const Result<std::uint64_t> id = _group->id();
+        return id ? Status() : Status(id.error());
+    }
     return _state->code == PMIX_SUCCESS ? Status() : Status(failure(_state->code, "fence"));
 }
 
@@ -167,6 +171,12 @@ Result<FenceRequest> Runtime::fence_start(std::span<const std::uint32_t> ranks, 
     if (collect && !ranks.empty()) {
         // Slurm 22.05 hangs in it when the ranks span nodes.
         return Error{Errc::unsupported, "fence: data is collected from the whole job only"};
+    }
+    // The server of 4.2.2 takes a process whose connection closes out of a pending fence, even when it left its earlier
+    // lifetime properly and has come back: the others would hear that a member failed. On one node nothing needs to be
+    // collected, because what is committed is with the server already.
+    if (ranks.empty() && has_groups() && (!collect || local_size() == _size)) {
+        return fence_as_group();
     }
     FenceRequest request;
     request._state->wake = wake();
@@ -196,16 +206,11 @@ Result<FenceRequest> Runtime::fence_start(std::span<const std::uint32_t> ranks, 
 }
 
 Status Runtime::fence(std::span<const std::uint32_t> ranks, bool collect) {
-    if (ranks.empty() && !collect && has_groups() && !_singleton) {
-        // The server of 4.2.2 takes a process whose connection closes out of a pending fence, even when it left its
-        // earlier lifetime properly and has come back: the others would hear that a member failed.
-        return fence_as_group();
-    }
     Result<FenceRequest> request = fence_start(ranks, collect);
     if (!request) {
         return request.error();
     }
-    request->_state->done.wait(false, std::memory_order_acquire);
+    request->wait();
     return request->status();
 }
 

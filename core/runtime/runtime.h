@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,11 +43,29 @@ struct ProcessName {
     bool operator==(const ProcessName&) const = default;
 };
 
-// A fence under way. Poll done() (core/progress/waiter.h): it turns true on the PMIx library's thread, which then calls
+// A group under construction, to be polled: done() turns true on the PMIx library's thread, which then calls
 // the hook of Runtime::set_wake.
+class GroupRequest {
+public:
+    bool done() const noexcept;
+    // Only once done() is true: the group's identifier (PGCID), which no other group of this job ever has.
+    // peer_failed: a member has died.
+    Result<std::uint64_t> id() const;
+
+private:
+    friend class Runtime;
+    friend class FenceRequest;
+    friend struct GroupCallbacks;
+    struct State;
+    std::shared_ptr<State> _state;
+};
+
+// A fence under way, to be polled like a group.
 class FenceRequest {
 public:
-    bool done() const noexcept { return _state->done.load(std::memory_order_acquire); }
+    bool done() const noexcept {
+        return _group ? _group->done() : _state->done.load(std::memory_order_acquire);
+    }
     // Only once done() is true. peer_failed: a member has died; unsupported: not with this launcher.
     Status status() const;
 
@@ -58,22 +77,10 @@ private:
         int code = 0;
         std::function<void()> wake;
     };
+    void wait() const noexcept;
+
     std::shared_ptr<State> _state = std::make_shared<State>();
-};
-
-// A group under construction, to be polled like a fence.
-class GroupRequest {
-public:
-    bool done() const noexcept;
-    // Only once done() is true: the group's identifier (PGCID), which no other group of this job ever has.
-    // peer_failed: a member has died.
-    Result<std::uint64_t> id() const;
-
-private:
-    friend class Runtime;
-    friend struct GroupCallbacks;
-    struct State;
-    std::shared_ptr<State> _state;
+    std::optional<GroupRequest> _group; // the fence is made as a group
 };
 
 // What the launcher knows about this process, and the services it offers: a PMIx client. A process that no launcher
@@ -157,7 +164,7 @@ private:
     Runtime();
     Status read_job_info();
     void become_singleton();
-    Status fence_as_group(); // of the whole job, without data
+    Result<FenceRequest> fence_as_group(); // of the whole job
     void count_cores();
     void stop_death_reports() noexcept;
     Result<std::vector<std::byte>> get_now(const std::string& nspace, std::uint32_t rank, std::string_view key,
