@@ -6,7 +6,9 @@
 #include "core/progress/progress.h"
 #include "core/runtime/runtime.h"
 #include "mpi/instance/communicators.h"
+#include "mpi/instance/cid_stats.h"
 #include "mpi/instance/construction_queue.h"
+#include "mpi/instance/lobby.h"
 
 namespace patchbay {
 
@@ -46,6 +48,7 @@ Status InstanceBuilder::build() {
         {"choose the pml", &InstanceBuilder::choose_pml},
         {"open framework cid", &InstanceBuilder::open_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
+        {"open the lobby", &InstanceBuilder::open_lobby},
     };
     for (const auto& step : steps) {
         if (Status done = _cleanup.step(
@@ -57,7 +60,10 @@ Status InstanceBuilder::build() {
     // Communicators use all of the above, so they go first.
     _cleanup.push([&instance = _instance] {
         instance.constructions().clear();
+        instance.lobby().close();
+        print_cid_stats(instance);
         destroy_all(instance);
+        instance.coll_selector().clear();
     });
     return _instance.core().report_unknown_params();
 }
@@ -171,6 +177,15 @@ Status InstanceBuilder::open_cid() {
 
 Status InstanceBuilder::open_coll() {
     return open(_instance.coll_framework());
+}
+
+Status InstanceBuilder::open_lobby() {
+    // An error later on takes it down again with the other communicators; here that is still to be said.
+    if (_instance.lobby().open() != MPI_SUCCESS) {
+        destroy_all(_instance);
+        return Error{Errc::not_available, "the communicator of the lobby could not be made"};
+    }
+    return {};
 }
 
 } // namespace patchbay

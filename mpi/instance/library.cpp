@@ -49,7 +49,7 @@ Result<InstanceLease> Library::acquire(int thread_level) {
 }
 
 Status Library::start(int thread_level, CleanupStack& cleanup) {
-    auto* instance = new Instance(*_core, thread_level);
+    auto* instance = new Instance(*_core, _keepsakes, thread_level);
     cleanup.push([this, instance] {
         _instance.store(nullptr, std::memory_order_release);
         delete instance;
