@@ -6,6 +6,7 @@ COMPONENTS = [
     ("btl", "sm"),
     ("cid", "consensus"),
     ("coll", "basic"),
+    ("coll", "inter"),
     ("coll", "self"),
     ("pml", "ob1"),
 ]
