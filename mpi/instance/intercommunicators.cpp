@@ -7,7 +7,6 @@
 #include "mpi/instance/construction_tags.h"
 #include "mpi/instance/hints.h"
 #include "mpi/instance/instance.h"
-#include "mpi/instance/letter.h"
 #include "mpi/instance/new_communicator.h"
 #include "mpi/instance/split.h"
 
@@ -139,9 +138,9 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     const int hidden = next_construction_tag(local);
     const int within = next_construction_tag(local);
     const Bridge bridge{peer, remote_leader, bridge_tag(tag)};
-    // What concerns both sides and must be told: the component that names, a number that tells calls apart, the members.
+    // What both sides must know: who names, a number that no other call under way has on this side, the members.
     const std::uint64_t namer = std::hash<std::string>()(hint(local, "patchbay_cid"));
-    Words mine{namer, std::uint32_t(hidden)};
+    Words mine{namer, construction_key(local, hidden)};
     append(mine, *local.group);
     Words theirs;
     if (const int code = swap(local, leader, bridge, mine, &theirs); code != MPI_SUCCESS) {
@@ -156,7 +155,7 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
         *problem = "the communicators of the two groups were made with different values of patchbay_cid";
         return MPI_ERR_COMM;
     }
-    const std::uint64_t key = (digest_of(*local.group) ^ digest_of(*remote)) + mine[1] + theirs[1];
+    const std::uint64_t key = mine[1] + theirs[1];
     auto comm = child_of(local, local.group, nullptr);
     forget_collectives(*comm);
     set_remote_group(*comm, std::move(remote));
