@@ -6,6 +6,7 @@
 #include "core/memory/node_segment.h"
 #include "core/progress/progress.h"
 #include "core/progress/waiter.h"
+#include "core/runtime/runtime.h"
 #include "tests/core_runtime/processes.h"
 
 #include <cerrno>
@@ -30,7 +31,7 @@ struct JobOptions {
     int ranks = 2;
     bool threaded = false;
     bool get_breaks = false; // single copy works for a while and then is refused
-    btl::sm::Settings sm;
+    btl::sm::Settings sm{.single_copy = btl::sm::SingleCopy::cma}; // whether it is faster here or not
     pml::ob1::Settings ob1;
     unsigned seconds = 60;
 };
@@ -97,6 +98,9 @@ public:
         progress.set_doorbell(&node->own_control().bell);
         std::vector<std::unique_ptr<btl::Module>> btls;
         const ProcessId self{0, std::uint32_t(rank)};
+        auto alone = Runtime::create({});
+        require(bool(alone), alone ? "" : alone.error().text);
+        runtime = std::move(*alone);
         btls.push_back(std::make_unique<btl::self::SelfModule>(self, 4096, 1 << 20));
         if (size > 1) {
             std::vector<std::uint32_t> ranks;
@@ -110,7 +114,7 @@ public:
                 btls.back() = std::make_unique<BreakingBtl>(std::move(btls.back()));
             }
         }
-        pml = std::make_unique<pml::ob1::Ob1>(progress, self, std::move(btls), options.ob1);
+        pml = std::make_unique<pml::ob1::Ob1>(progress, *runtime, self, std::move(btls), options.ob1);
         group = Group::range({0, 0}, size, self);
         world = make_comm(0);
     }
@@ -162,6 +166,7 @@ public:
     const int rank;
     const int size;
     std::unique_ptr<NodeSegment> node;
+    std::unique_ptr<Runtime> runtime; // of a singleton: these processes have no launcher
     std::unique_ptr<pml::ob1::Ob1> pml;
     Ref<Group> group;
     std::unique_ptr<Communicator> world;

@@ -17,6 +17,10 @@
 #include <memory>
 #include <vector>
 
+namespace patchbay {
+class Runtime;
+}
+
 namespace patchbay::pml::ob1 {
 
 struct Settings {
@@ -28,8 +32,8 @@ struct Settings {
 // below; it is taken only when several threads run.
 class Ob1 final : public Module {
 public:
-    Ob1(Progress& progress, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls, const Settings& settings,
-        Lease btl_lease = {});
+    Ob1(Progress& progress, Runtime& runtime, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls,
+        const Settings& settings, Lease btl_lease = {});
     ~Ob1() override;
 
     int add_comm(Communicator& comm) noexcept override;
@@ -166,6 +170,7 @@ private:
     int take(CommState& state, Unexpected& message, Message** out) noexcept;
 
     Progress& _progress;
+    Runtime& _runtime; // only to end the job
     const ProcessId _self;
     const Settings _settings;
     ProgressLock _lock{true};
