@@ -211,14 +211,16 @@ void Communicator::destroy(Communicator* comm) noexcept {
     if (comm->coll != nullptr) {
         comm->coll->release();
     }
+    // First of all no message finds it by name: the pml looks with its lock held, and remove_comm takes that lock.
+    const cid::ExtendedId* id = comm->name_service != nullptr ? comm->name_service->extended_id() : nullptr;
+    if (id != nullptr) {
+        comm->instance->directory().unbind(*id);
+    }
     if (comm->pml_data != nullptr) {
         comm->pml->remove_comm(*comm);
     }
     if (comm->name_service != nullptr) {
         cid::IndexTable& indices = comm->instance->communicators();
-        if (const cid::ExtendedId* id = comm->name_service->extended_id()) {
-            comm->instance->directory().unbind(*id);
-        }
         delete comm->name_service;
         indices.bind(comm->index, nullptr);
         if (comm->index >= cid::IndexTable::predefined) {
