@@ -5,6 +5,7 @@
 #include "core/memory/node_segment.h"
 #include "core/progress/progress.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/pset/sets.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/construction_queue.h"
 
@@ -46,6 +47,7 @@ Status InstanceBuilder::build() {
         {"choose the pml", &InstanceBuilder::choose_pml},
         {"open framework cid", &InstanceBuilder::open_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
+        {"make the process sets", &InstanceBuilder::make_psets},
     };
     for (const auto& step : steps) {
         if (Status done = _cleanup.step(
@@ -171,6 +173,15 @@ Status InstanceBuilder::open_cid() {
 
 Status InstanceBuilder::open_coll() {
     return open(_instance.coll_framework());
+}
+
+Status InstanceBuilder::make_psets() {
+    Core& core = _instance.core();
+    const Runtime& runtime = *core.runtime;
+    _instance._psets = std::make_unique<pset::Sets>(_instance.pset_framework(), core, _instance,
+        pset::Sets::Job{_instance.self(), runtime.size(), runtime.local_peers()});
+    _cleanup.push([&instance = _instance] { instance._psets.reset(); });
+    return {};
 }
 
 } // namespace patchbay

@@ -21,6 +21,7 @@ private:
     Status choose_pml_that(Capability can);
     Status open_cid();
     Status open_coll();
+    Status make_psets();
     // Opens a framework for the life of the instance.
     Status open(FrameworkBase& framework);
     void hold(Lease lease);
