@@ -4,6 +4,7 @@
 #include "core/memory/node_segment.h"
 #include "core/progress/wait_policy.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/pset/sets.h"
 #include "mpi/instance/construction_queue.h"
 #include "mpi/instance/hw_resources.h"
 #include "mpi/instance/lobby.h"
@@ -14,8 +15,9 @@ namespace patchbay {
 Instance::Instance(Core& core, Keepsakes& keepsakes, int thread_level)
     : _core(core), _keepsakes(keepsakes), _thread_level(thread_level), _pml_framework("pml", pml::interface_version),
       _btl_framework("btl", btl::interface_version), _cid_framework("cid", cid::interface_version),
-      _coll_framework("coll", coll::interface_version), _coll_selector(_coll_framework),
-      _lobby(std::make_unique<Lobby>(*this)), _constructions(std::make_unique<ConstructionQueue>(*this)),
+      _coll_framework("coll", coll::interface_version), _pset_framework("pset", pset::interface_version),
+      _coll_selector(_coll_framework), _lobby(std::make_unique<Lobby>(*this)),
+      _constructions(std::make_unique<ConstructionQueue>(*this)),
       _hw_resources(std::make_unique<HwResources>()) {}
 
 Instance::~Instance() = default;

@@ -10,6 +10,7 @@
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/selector.h"
 #include "frameworks/pml/pml.h"
+#include "frameworks/pset/pset.h"
 
 #include <array>
 #include <atomic>
@@ -23,6 +24,9 @@ class HwResources;
 class Keepsakes;
 class Lobby;
 class SendBuffer;
+namespace pset {
+class Sets;
+}
 
 // The library at work in this process: the core, the frameworks in use and the chosen modules. It exists while
 // anybody holds a lease (mpi/instance/library.h): the world model takes one between MPI_Init and MPI_Finalize, each
@@ -42,14 +46,17 @@ public:
     Framework<btl::Component>& btl_framework() noexcept { return _btl_framework; }
     Framework<cid::Component>& cid_framework() noexcept { return _cid_framework; }
     Framework<coll::Component>& coll_framework() noexcept { return _coll_framework; }
+    Framework<pset::Component>& pset_framework() noexcept { return _pset_framework; }
     // All of these, for what concerns every one alike.
-    std::array<FrameworkBase*, 4> frameworks() noexcept {
-        return {&_pml_framework, &_btl_framework, &_cid_framework, &_coll_framework};
+    std::array<FrameworkBase*, 5> frameworks() noexcept {
+        return {&_pml_framework, &_btl_framework, &_cid_framework, &_coll_framework, &_pset_framework};
     }
     // Makes the parameters of the library and of its frameworks known to the core; starts nothing. Part of bringing an
     // instance up, and all that a tool needs which only lists them.
     Status define_params();
     pml::Module& pml() noexcept { return *_pml; }
+    // The process sets by name (frameworks/pset/sets.h); components are opened when a name is first asked for.
+    pset::Sets& psets() noexcept { return *_psets; }
     cid::IndexTable& communicators() noexcept { return _communicators; }
     // The same communicators by exCID, those that have one.
     cid::Directory& directory() noexcept { return _directory; }
@@ -81,8 +88,10 @@ private:
     Framework<btl::Component> _btl_framework;
     Framework<cid::Component> _cid_framework;
     Framework<coll::Component> _coll_framework;
+    Framework<pset::Component> _pset_framework;
     std::unique_ptr<pml::Module> _pml;
     coll::Selector _coll_selector;
+    std::unique_ptr<pset::Sets> _psets;
     cid::IndexTable _communicators;
     cid::Directory _directory;
     cid::Counters _cid_counters;

@@ -5,6 +5,7 @@
 #include "core/memory/node_segment.h"
 #include "core/progress/progress.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/pset/sets.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/cid_stats.h"
 #include "mpi/instance/construction_queue.h"
@@ -48,6 +49,7 @@ Status InstanceBuilder::build() {
         {"choose the pml", &InstanceBuilder::choose_pml},
         {"open framework cid", &InstanceBuilder::open_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
+        {"make the process sets", &InstanceBuilder::make_psets},
         {"open the lobby", &InstanceBuilder::open_lobby},
     };
     for (const auto& step : steps) {
@@ -185,6 +187,15 @@ Status InstanceBuilder::open_lobby() {
         destroy_all(_instance);
         return Error{Errc::not_available, "the communicator of the lobby could not be made"};
     }
+    return {};
+}
+
+Status InstanceBuilder::make_psets() {
+    Core& core = _instance.core();
+    const Runtime& runtime = *core.runtime;
+    _instance._psets = std::make_unique<pset::Sets>(_instance.pset_framework(), core, _instance,
+        pset::Sets::Job{_instance.self(), runtime.size(), runtime.local_peers()});
+    _cleanup.push([&instance = _instance] { instance._psets.reset(); });
     return {};
 }
 

@@ -22,6 +22,7 @@ private:
     Status open_cid();
     Status open_coll();
     Status open_lobby();
+    Status make_psets();
     // Opens a framework for the life of the instance.
     Status open(FrameworkBase& framework);
     void hold(Lease lease);

@@ -110,7 +110,8 @@ public:
                 btls.back() = std::make_unique<BreakingBtl>(std::move(btls.back()));
             }
         }
-        pml = std::make_unique<pml::ob1::Ob1>(progress, self, std::move(btls), options.ob1);
+        pml = std::make_unique<pml::ob1::Ob1>(
+            progress, pml::ob1::Names{directory, counters}, self, std::move(btls), options.ob1);
         group = Group::range({0, 0}, size, self);
         world = make_comm(0);
     }
@@ -162,6 +163,8 @@ public:
     const int rank;
     const int size;
     std::unique_ptr<NodeSegment> node;
+    cid::Directory directory;
+    cid::Counters counters;
     std::unique_ptr<pml::ob1::Ob1> pml;
     Ref<Group> group;
     std::unique_ptr<Communicator> world;
