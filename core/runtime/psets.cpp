@@ -199,6 +199,7 @@ Status Runtime::on_pset_change(Handler changed) {
         PMIx_Register_event_handler(codes, std::size(codes), &info, 1, on_event, nullptr, nullptr);
     PMIX_INFO_DESTRUCT(&info);
     if (number < 0) {
+        _private->pset_changed = nullptr;
         return Error{Errc::unsupported, "this launcher reports no new process sets: " + text_of(number)};
     }
     _private->pset_handler = std::size_t(number);
@@ -209,6 +210,7 @@ Status Runtime::on_pset_change(Handler changed) {
 void Runtime::stop_pset_reports() noexcept {
     if (_private->reports_psets) {
         PMIx_Deregister_event_handler(_private->pset_handler, nullptr, nullptr);
+        _private->pset_changed = nullptr; // its code may be a component's, which is unmapped before we go
         _private->reports_psets = false;
     }
 }
