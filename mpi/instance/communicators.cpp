@@ -8,6 +8,7 @@
 #include "mpi/instance/hints.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/send_buffer.h"
+#include "mpi/instance/session.h"
 #include "mpi/instance/split.h"
 
 namespace patchbay {
@@ -17,6 +18,9 @@ namespace {
 // A communicator of these members; what does not follow from them it has from its parent.
 Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
+    if (!group->is_predefined()) {
+        group->session = parent.session;
+    }
     comm->rank = group->rank();
     comm->size = group->size();
     comm->remote_size = comm->size;
@@ -167,6 +171,7 @@ int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<
 }
 
 void Communicator::destroy(Communicator* comm) noexcept {
+    leave_session(*comm);
     delete comm->coll;
     if (comm->pml_data != nullptr) {
         comm->pml->remove_comm(*comm);

@@ -5,6 +5,7 @@
 #include "mpi/instance/error_code.h"
 #include "mpi/instance/hints.h"
 #include "mpi/instance/instance.h"
+#include "mpi/instance/session.h"
 
 namespace patchbay {
 
@@ -66,6 +67,7 @@ int open_communicator(Instance& instance, Communicator& comm) noexcept {
         return report_cause(table.error());
     }
     comm.coll = table->release();
+    enter_session(comm);
     return MPI_SUCCESS;
 }
 

@@ -2,12 +2,15 @@
 #include "mpi/instance/instance.h"
 
 #include "core/memory/node_segment.h"
+#include "core/progress/progress.h"
 #include "core/progress/wait_policy.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/construction_queue.h"
 #include "mpi/instance/hw_resources.h"
 #include "mpi/instance/mpi_params.h"
+
+#include <algorithm>
 
 namespace patchbay {
 
@@ -36,6 +39,48 @@ Status Instance::define_params() {
         note(framework->announce(_core));
     }
     return result;
+}
+
+void Instance::add_user(int thread_level) noexcept {
+    _users.fetch_add(1);
+    if (thread_level == MPI_THREAD_MULTIPLE) {
+        _multiple.store(true);
+    }
+}
+
+Status Instance::settle_threads() {
+    if (_users.load() < 2 && !_multiple.load()) {
+        return {};
+    }
+    progress().enable_threads();
+    std::lock_guard lock(_mutex);
+    if (!_raised.empty() || _thread_level != MPI_THREAD_MULTIPLE) {
+        return {};
+    }
+    // Communicators that are made from here on get nothing that serves one thread only.
+    for (FrameworkBase* framework : std::initializer_list<FrameworkBase*>{&_cid_framework, &_coll_framework}) {
+        auto lease = framework->open(_core, Capability::thread_multiple);
+        if (!lease) {
+            return lease.error();
+        }
+        _raised.push_back(std::move(*lease));
+    }
+    return {};
+}
+
+void Instance::remember(Session& session) {
+    std::lock_guard lock(_mutex);
+    _sessions.push_back(&session);
+}
+
+void Instance::forget(Session& session) noexcept {
+    std::lock_guard lock(_mutex);
+    std::erase(_sessions, &session);
+}
+
+bool Instance::is_open(const Session* session) noexcept {
+    std::lock_guard lock(_mutex);
+    return std::find(_sessions.begin(), _sessions.end(), session) != _sessions.end();
 }
 
 } // namespace patchbay

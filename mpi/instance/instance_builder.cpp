@@ -58,8 +58,12 @@ Status InstanceBuilder::build() {
     }
     // Communicators use all of the above, so they go first.
     _cleanup.push([&instance = _instance] {
+        if (instance._pml != nullptr) {
+            instance.pml().drain(); // what peers still wait for
+        }
         instance.constructions().clear();
         destroy_all(instance);
+        instance._raised.clear();
     });
     return _instance.core().report_unknown_params();
 }
@@ -85,7 +89,7 @@ Status InstanceBuilder::start_runtime() {
 
 Status InstanceBuilder::start_progress() {
     Core& core = _instance.core();
-    const bool threaded = _instance.thread_level() == MPI_THREAD_MULTIPLE;
+    const bool threaded = _asked == MPI_THREAD_MULTIPLE;
     core.progress = new Progress(threaded, wait_policy(core.params, *core.runtime));
     core.runtime->set_wake([progress = core.progress] { progress->wake(); });
     _cleanup.push([&core] {
@@ -116,7 +120,7 @@ Status InstanceBuilder::attach_node() {
 }
 
 Capability InstanceBuilder::needed() const noexcept {
-    return _instance.thread_level() == MPI_THREAD_MULTIPLE ? Capability::thread_multiple : Capability::none;
+    return _asked == MPI_THREAD_MULTIPLE ? Capability::thread_multiple : Capability::none;
 }
 
 void InstanceBuilder::hold(Lease lease) {
@@ -138,7 +142,7 @@ Status InstanceBuilder::choose_pml() {
     if (!chosen && chosen.error().code == Errc::not_available && needed() != Capability::none) {
         // MPI lets a library give less than was asked for; the program is told by `provided`.
         log_warn_job(chosen.error().text + "; MPI_THREAD_MULTIPLE is not available, MPI_THREAD_SERIALIZED is");
-        _instance._thread_level = MPI_THREAD_SERIALIZED;
+        _asked = MPI_THREAD_SERIALIZED;
         chosen = choose_pml_that(Capability::none);
     }
     return chosen;
@@ -162,6 +166,9 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     }
     hold(std::move(*lease));
     _instance._pml = std::move(chosen->module);
+    _instance._thread_level = has_all(chosen->component->capabilities(), Capability::thread_multiple)
+        ? MPI_THREAD_MULTIPLE
+        : MPI_THREAD_SERIALIZED;
     _instance.communicators().set_limit(_instance.pml().max_index());
     _cleanup.push([&instance = _instance] { instance._pml.reset(); });
     return {};

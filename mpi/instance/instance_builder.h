@@ -9,7 +9,8 @@ namespace patchbay {
 // the stack has run.
 class InstanceBuilder {
 public:
-    InstanceBuilder(Instance& instance, CleanupStack& cleanup) noexcept : _instance(instance), _cleanup(cleanup) {}
+    InstanceBuilder(Instance& instance, CleanupStack& cleanup) noexcept
+        : _instance(instance), _cleanup(cleanup), _asked(instance.thread_level()) {}
     Status build();
 
 private:
@@ -29,6 +30,7 @@ private:
 
     Instance& _instance;
     CleanupStack& _cleanup;
+    int _asked; // the thread level that the first user wants
 };
 
 } // namespace patchbay
