@@ -8,4 +8,6 @@ COMPONENTS = [
     ("coll", "basic"),
     ("coll", "self"),
     ("pml", "ob1"),
+    ("pset", "pmix"),
+    ("pset", "static"),
 ]
