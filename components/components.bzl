@@ -5,6 +5,8 @@ COMPONENTS = [
     ("btl", "self"),
     ("btl", "sm"),
     ("cid", "consensus"),
+    ("cid", "excid"),
+    ("cid", "mask"),
     ("coll", "basic"),
     ("coll", "self"),
     ("pml", "ob1"),

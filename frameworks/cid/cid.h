@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/component/component.h"
+#include "frameworks/cid/derivation.h"
+#include "frameworks/cid/extended_id.h"
 #include "mpi/object/communicator.h"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
@@ -15,21 +18,24 @@ class Instance;
 // cid: names a communicator, and is the one service that turns a peer's local index into ours.
 //
 // Every process keeps its communicators in a table; the slot number is the local index that travels in the match
-// header. A component decides which slot a new communicator gets, and whether all members have the same one.
+// header. A component decides which slot a new communicator gets, and whether all members have the same one. Where they
+// have not, the communicator has an exCID, by which peers find it until they have told each other their indices.
 // Chosen per communicator: info key `patchbay_cid` on the constructor, else parameter `cid`.
 //
 // Nothing here blocks, because MPI_Comm_idup must not: a naming is begun, and then advanced whenever it can get
 // further, by the constructor that waits or by the progress engine.
 namespace cid {
 
-inline constexpr std::uint32_t interface_version = 1;
+inline constexpr std::uint32_t interface_version = 2;
 
 // How the members of the communicator to be can agree on something before it exists: reductions over exactly these
-// members, given by the constructor. One reduction at a time; all members start the same ones in the same order.
+// members, given by the constructor. One reduction at a time; all members start the same ones in the same order, of at most
+// `most_words` words.
 class Agreement {
 public:
     virtual ~Agreement() = default;
     enum class Reduction : std::uint8_t { maximum, minimum, bit_and };
+    static constexpr std::size_t most_words = 72;
     // Begins to reduce `words` in place; they stay where they are until advance() says that it is finished. Returns an
     // MPI code.
     virtual int start(std::span<std::uint64_t> words, Reduction reduction) noexcept = 0;
@@ -41,15 +47,19 @@ public:
 
 // What is being made.
 struct NewCommunicator {
-    Communicator& comm;    // groups, rank and size are set, index is not
-    Communicator* parent;  // nullptr: from a group (sessions)
-    bool whole_parent;     // all members of the parent take part, each in a communicator of this call (dup, split);
-                           // false: only the new members do (create_group)
-    std::uint64_t key;     // tells apart what is being made at one time from one parent; the same at all members
+    Communicator& comm;   // groups, rank and size are set, index is not
+    Communicator* parent; // nullptr: from a group (sessions), or from two parents (intercommunicators)
+    Agreement& members;   // over the members of the communicator to be
+    // Over all members of the parent, all of which are in this call of a constructor (dup, split, create), also those
+    // that will be in no new communicator; nullptr: only the new members call (create_group), or there is no parent.
+    Agreement* whole;
+    std::uint64_t key;     // tells apart what is being made at one time; the same at all members
+    std::string_view text; // a name for the call, never used before by these members and the same at all of them;
+                           // empty unless `parent` is nullptr and the members form one group
 };
 
 // What a component keeps with a communicator: its name and what it knows about peers' indices. Deleted with the
-// communicator, before its index is free again.
+// communicator, before its index is free again. peer_index() and learned() are called by the pml, with its lock held.
 class Name {
 public:
     virtual ~Name() = default;
@@ -58,6 +68,11 @@ public:
     virtual std::optional<std::uint16_t> peer_index(int rank) const noexcept = 0;
     // A peer has told us its index.
     virtual void learned(int rank, std::uint16_t index) noexcept = 0;
+    // The name that the extended header carries, in the directory while the communicator lives; nullptr: it has none,
+    // because its index is the same everywhere.
+    virtual const ExtendedId* extended_id() const noexcept { return nullptr; }
+    // How children can be named after it; nullptr: not at all.
+    virtual Derivation* derivation() noexcept { return nullptr; }
 };
 
 // A naming under way. Destroying one that is not finished gives back what it reserved.
@@ -74,19 +89,26 @@ public:
 class Module {
 public:
     virtual ~Module() = default;
-    // Begins to name a communicator: every member does. `what.comm` and `agreement` outlive the result.
-    // nullptr: out of memory. Does not communicate yet.
-    virtual std::unique_ptr<Assignment> begin(const NewCommunicator& what, Agreement& agreement) noexcept = 0;
+    // Begins to name a communicator: every member does. What `what` refers to outlives the result. Does not block.
+    // nullptr: finished already, with *code as in Assignment::advance.
+    virtual std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept = 0;
+    // The same for a process that takes part in the constructor and will be in no new communicator (MPI_UNDEFINED, not
+    // in the group of MPI_Comm_create). `whole` as in NewCommunicator. nullptr: there is nothing to do for it.
+    virtual std::unique_ptr<Assignment> pass(Communicator& parent, Agreement& whole) noexcept {
+        (void)parent, (void)whole;
+        return nullptr;
+    }
 };
 
 class Component : public patchbay::Component {
 public:
-    // Which module would name this communicator, and how much does it want to (0..100)? Local.
+    // Which module would name communicators, and how much does it want to (0..100)? Local; asked once per instance and
+    // again for each constructor whose info says `patchbay_cid`.
     struct Choice {
         int priority;
         Module* module; // owned by the component
     };
-    virtual Result<Choice> query(Instance& instance, const NewCommunicator& what) noexcept = 0;
+    virtual Result<Choice> query(Instance& instance) noexcept = 0;
 };
 
 } // namespace cid

@@ -2,13 +2,14 @@
 #include "frameworks/cid/index_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <new>
 
 namespace patchbay::cid {
 
 // calloc of this size is fresh zero pages, none of which is touched yet; an atomic pointer of all zero bits is null.
-IndexTable::IndexTable() : _taken(predefined, true), _slots(static_cast<Slot*>(std::calloc(capacity, sizeof(Slot)))) {
+IndexTable::IndexTable() : _taken(1, (Word(1) << predefined) - 1), _slots(static_cast<Slot*>(std::calloc(capacity, sizeof(Slot)))) {
     static_assert(sizeof(Slot) == sizeof(Communicator*) && Slot::is_always_lock_free);
     if (_slots == nullptr) {
         throw std::bad_alloc();
@@ -24,45 +25,92 @@ void IndexTable::set_limit(std::uint32_t highest) {
     _limit = std::min(highest, capacity - 1);
 }
 
+bool IndexTable::is_taken(std::uint32_t index) const noexcept {
+    const std::uint32_t word = index / word_bits;
+    return word < _taken.size() && (_taken[word] >> index % word_bits & 1u) != 0;
+}
+
+void IndexTable::take(std::uint32_t index) {
+    const std::uint32_t word = index / word_bits;
+    if (word >= _taken.size()) {
+        _taken.resize(word + 1, 0);
+    }
+    _taken[word] |= Word(1) << index % word_bits;
+    ++_live;
+}
+
 std::optional<std::uint32_t> IndexTable::reserve_lowest(std::uint32_t from) {
     std::lock_guard lock(_mutex);
     std::uint32_t index = std::max(from, _lowest_free);
-    while (index < _taken.size() && _taken[index]) {
-        ++index;
+    bool skipped = from > _lowest_free;
+    for (;;) {
+        if (index >= _offered_from && index < _offered_to) {
+            index = _offered_to;
+            skipped = true;
+        }
+        const std::uint32_t word = index / word_bits;
+        if (word >= _taken.size()) {
+            break;
+        }
+        const Word free = ~_taken[word] >> index % word_bits;
+        if (free == 0) {
+            index = (word + 1) * word_bits;
+            continue;
+        }
+        index += std::uint32_t(std::countr_zero(free));
+        if (index < _offered_from || index >= _offered_to) {
+            break;
+        }
     }
     if (index > _limit) {
         return std::nullopt;
     }
-    if (index >= _taken.size()) {
-        _taken.resize(index + 1, false);
-    }
-    _taken[index] = true;
-    if (from <= _lowest_free) {
+    take(index);
+    if (!skipped) {
         _lowest_free = index + 1;
     }
-    ++_live;
     return index;
 }
 
 bool IndexTable::reserve(std::uint32_t index) {
     std::lock_guard lock(_mutex);
-    if (index > _limit || (index < _taken.size() && _taken[index])) {
+    if (index > _limit || is_taken(index) || (index >= _offered_from && index < _offered_to)) {
         return false;
     }
-    if (index >= _taken.size()) {
-        _taken.resize(index + 1, false);
-    }
-    _taken[index] = true;
-    ++_live;
+    take(index);
     return true;
 }
 
 void IndexTable::release(std::uint32_t index) {
     std::lock_guard lock(_mutex);
     _slots[index].store(nullptr, std::memory_order_release);
-    _taken[index] = false;
+    _taken[index / word_bits] &= ~(Word(1) << index % word_bits);
     _lowest_free = std::min(_lowest_free, index);
     --_live;
+}
+
+void IndexTable::offer(std::uint32_t from, std::span<std::uint64_t> mask) {
+    std::lock_guard lock(_mutex);
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+        const std::size_t word = from / word_bits + i;
+        mask[i] = word < _taken.size() ? ~_taken[word] : ~Word(0);
+        const std::uint64_t first = word * word_bits;
+        if (first > _limit) {
+            mask[i] = 0;
+        } else if (_limit - first < word_bits - 1) {
+            mask[i] &= (Word(2) << (_limit - first)) - 1;
+        }
+    }
+    _offered_from = from;
+    _offered_to = from + std::uint32_t(mask.size()) * word_bits;
+}
+
+void IndexTable::withdraw_offer(std::optional<std::uint32_t> taken) {
+    std::lock_guard lock(_mutex);
+    _offered_from = _offered_to = 0;
+    if (taken) {
+        take(*taken);
+    }
 }
 
 void IndexTable::bind(std::uint32_t index, Communicator* comm) {
@@ -77,7 +125,7 @@ std::uint32_t IndexTable::live() const {
 std::vector<Communicator*> IndexTable::all() const {
     std::lock_guard lock(_mutex);
     std::vector<Communicator*> bound;
-    for (std::size_t index = 0; index < _taken.size(); ++index) {
+    for (std::size_t index = 0; index < _taken.size() * word_bits; ++index) {
         if (Communicator* comm = find(std::uint16_t(index)); comm != nullptr) {
             bound.push_back(comm);
         }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -13,12 +14,14 @@ class Communicator;
 
 namespace cid {
 
-// This process's communicators by local index. Indices 0 (world) and 1 (self) are reserved from the start.
+// This process's communicators by local index. Indices 0 (world), 1 (self) and 2 (lobby) are reserved from the
+// start.
 // find() is the pml's hot path: no lock, no check. All else is locked.
 class IndexTable {
 public:
     static constexpr std::uint32_t capacity = 65536; // every value an index can have
-    static constexpr std::uint32_t predefined = 2;
+    static constexpr std::uint32_t lobby = 2;
+    static constexpr std::uint32_t predefined = 3;
 
     IndexTable();
     ~IndexTable();
@@ -36,6 +39,12 @@ public:
     // Take exactly this one; false: somebody has it.
     bool reserve(std::uint32_t index);
     void release(std::uint32_t index);
+
+    // For namings that settle on one of many free indices: which of 64 * mask.size() indices from `from` (a multiple of
+    // 64) on are free, one bit each. Nobody else is given one of these until withdraw_offer(); one offer at a time.
+    void offer(std::uint32_t from, std::span<std::uint64_t> mask);
+    // Takes this one of the offered indices, or none of them (nullopt).
+    void withdraw_offer(std::optional<std::uint32_t> taken);
     // The reserved slot now leads to this communicator (nullptr: reserved again).
     void bind(std::uint32_t index, Communicator* comm);
     // How many indices are taken, the predefined ones included.
@@ -48,9 +57,16 @@ private:
 
     mutable std::mutex _mutex;
     std::uint32_t _limit = capacity - 1;
+    using Word = std::uint64_t;
+    static constexpr std::uint32_t word_bits = 64;
+    bool is_taken(std::uint32_t index) const noexcept;
+    void take(std::uint32_t index);
+
     std::uint32_t _lowest_free = predefined; // no free index below it
     std::uint32_t _live = predefined;
-    std::vector<bool> _taken;                // grows with the highest index that was ever taken
+    std::uint32_t _offered_from = 0; // indices that are on offer: [from, to)
+    std::uint32_t _offered_to = 0;
+    std::vector<Word> _taken;                // a bit each; grows with the highest index that was ever taken
     Slot* _slots;                            // `capacity` of them; only touched pages cost memory
 };
 

@@ -6,6 +6,7 @@
 #include "mpi/object/op.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -25,7 +26,7 @@ class Instance;
 //  - Returns an MPI code; MPI_ERR_UNSUPPORTED_OPERATION is a bug in provides().
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 1;
+inline constexpr std::uint32_t interface_version = 2;
 
 enum class Function : std::uint8_t {
     barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv, alltoallw,
@@ -107,19 +108,34 @@ public:
     struct Candidate {
         int priority = 0;
         std::unique_ptr<Module> module;
+        // The module keeps nothing of its communicator, and the same answer goes for every communicator of this size
+        // and kind whose info names no component: it may serve all of these, and no further query is made for them.
+        bool shared = false;
     };
     // Called for every new communicator, after its pml knows it, by every member. Must not communicate.
     // Errc::not_available: not for this communicator.
     virtual Result<Candidate> query(Instance& instance, Communicator& comm) noexcept = 0;
 };
 
-// What a communicator holds: its modules, and which one serves which function.
+// What a communicator holds: its modules, and which one serves which function. Counted: communicators whose modules all
+// can be shared share the table.
 class Table {
 public:
     Module& operator[](Function f) const noexcept { return *_serving[std::size_t(f)]; }
+    bool provides(Function f) const noexcept { return _serving[std::size_t(f)] != nullptr; }
+
+    void retain() noexcept { _users.fetch_add(1, std::memory_order_relaxed); }
+    void release() noexcept {
+        if (_users.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete this;
+        }
+    }
 
 private:
     friend class Selector;
+    ~Table() = default;
+    std::atomic<std::uint32_t> _users{1};
+    bool _shared = true;
     std::vector<std::unique_ptr<Module>> _modules;
     std::array<Module*, function_count> _serving{};
 };

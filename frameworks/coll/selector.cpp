@@ -4,7 +4,9 @@
 #include "core/base/strings.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
+#include <utility>
 
 namespace patchbay::coll {
 
@@ -25,31 +27,83 @@ Error incomplete(const std::string& object, const std::array<Module*, function_c
 
 } // namespace
 
-Result<std::unique_ptr<Table>> Selector::select(Framework<Component>& framework, Instance& instance,
-                                                Communicator& comm, const std::string& object,
-                                                const std::string& only) {
-    auto offers = framework.select_all(
+Result<Table*> Selector::select(Instance& instance, Communicator& comm, const std::string& only) {
+    const bool may_share = only.empty() && comm.name.empty(); // a predefined one is explained by its name
+    if (may_share) {
+        if (Table* known = find(comm)) {
+            return known;
+        }
+    }
+    auto made = make(instance, comm, only);
+    if (made && may_share && (*made)->_shared) {
+        keep(comm, **made);
+    }
+    return made;
+}
+
+Table* Selector::find(const Communicator& comm) noexcept {
+    std::lock_guard lock(_mutex);
+    for (std::size_t i = 0; i < _count; ++i) {
+        if (_kept[i].size == comm.size && _kept[i].is_inter == comm.is_inter) {
+            std::swap(_kept[0], _kept[i]);
+            _kept[0].table->retain();
+            return _kept[0].table;
+        }
+    }
+    return nullptr;
+}
+
+void Selector::keep(const Communicator& comm, Table& table) noexcept {
+    std::lock_guard lock(_mutex);
+    if (_count == most_kept) {
+        _kept[--_count].table->release();
+    }
+    table.retain();
+    _kept[_count++] = {comm.size, comm.is_inter, &table};
+    std::swap(_kept[0], _kept[_count - 1]);
+}
+
+void Selector::clear() noexcept {
+    std::lock_guard lock(_mutex);
+    while (_count > 0) {
+        _kept[--_count].table->release();
+    }
+}
+
+Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std::string& only) {
+    const std::string object = !comm.name.empty() ? comm.name
+                                                  : std::string(comm.is_inter ? "inter" : "") + "communicators of " +
+                                                        std::to_string(comm.size) + " processes";
+    struct Offer {
+        std::unique_ptr<Module> module;
+        bool shared;
+    };
+    auto offers = _framework.select_all(
         object,
-        [&](Component& component) -> Result<patchbay::Choice<Module>> {
+        [&](Component& component) -> Result<patchbay::Choice<Offer>> {
             auto candidate = component.query(instance, comm);
             if (!candidate) {
                 return candidate.error();
             }
-            return patchbay::Choice<Module>{candidate->priority, std::move(candidate->module)};
+            return patchbay::Choice<Offer>{candidate->priority,
+                                           std::make_unique<Offer>(std::move(candidate->module), candidate->shared)};
         },
         only);
     if (!offers) {
         return offers.error();
     }
-    auto table = std::make_unique<Table>();
+    auto release = [](Table* table) { table->release(); };
+    std::unique_ptr<Table, decltype(release)> table(new Table, release);
     std::set<const Module*> used;
     std::vector<std::string> offered;
     for (const auto& offer : *offers) {
         offered.push_back(offer.name);
+        table->_shared = table->_shared && offer.module->shared;
+        const Module& module = *offer.module->module;
         for (std::size_t f = 0; f < function_count; ++f) {
-            if (table->_serving[f] == nullptr && (offer.module->provides() >> f & 1u) != 0) {
-                table->_serving[f] = offer.module.get();
-                used.insert(offer.module.get());
+            if (table->_serving[f] == nullptr && (module.provides() >> f & 1u) != 0) {
+                table->_serving[f] = offer.module->module.get();
+                used.insert(&module);
             }
         }
     }
@@ -57,13 +111,12 @@ Result<std::unique_ptr<Table>> Selector::select(Framework<Component>& framework,
         return incomplete(object, table->_serving, offered);
     }
     std::stable_partition(offers->begin(), offers->end(),
-                          [&](const auto& offer) { return used.contains(offer.module.get()); });
-    framework.note_winner(object, *offers, used.size());
-    offers->resize(used.size());
-    for (auto& offer : *offers) {
-        table->_modules.push_back(std::move(offer.module));
+                          [&](const auto& offer) { return used.contains(offer.module->module.get()); });
+    _framework.note_winner(object, *offers, used.size());
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        table->_modules.push_back(std::move((*offers)[i].module->module));
     }
-    return table;
+    return table.release();
 }
 
 } // namespace patchbay::coll

@@ -3,20 +3,44 @@
 #include "core/component/framework.h"
 #include "frameworks/coll/coll.h"
 
-#include <memory>
+#include <array>
+#include <mutex>
 #include <string>
 
 namespace [[gnu::visibility("default")]] patchbay {
 namespace coll {
 
-// Makes the table of a new communicator: for each function the best module among those that provide it.
+// Finds the table of a new communicator: for each function the best module among those that provide it. One per
+// instance; keeps the tables that communicators can share. Thread-safe.
 class Selector {
 public:
-    // `object` names the communicator for people; `only` is a selection list that overrides the job's ("" for none).
+    explicit Selector(Framework<Component>& framework) noexcept : _framework(framework) {}
+    ~Selector() { clear(); }
+    Selector(const Selector&) = delete;
+    Selector& operator=(const Selector&) = delete;
+
+    // `only` is a selection list that overrides the job's ("" for none). The caller gets a reference of its own.
     // Local. Errc::not_available when a function is left that nobody provides.
-    static Result<std::unique_ptr<Table>> select(Framework<Component>& framework, Instance& instance,
-                                                 Communicator& comm, const std::string& object,
-                                                 const std::string& only);
+    Result<Table*> select(Instance& instance, Communicator& comm, const std::string& only);
+    // Before the framework's components go.
+    void clear() noexcept;
+
+private:
+    struct Kept {
+        int size;
+        bool is_inter;
+        Table* table;
+    };
+    static constexpr std::size_t most_kept = 16;
+
+    Table* find(const Communicator& comm) noexcept;
+    void keep(const Communicator& comm, Table& table) noexcept;
+    Result<Table*> make(Instance& instance, Communicator& comm, const std::string& only);
+
+    Framework<Component>& _framework;
+    std::mutex _mutex;
+    std::array<Kept, most_kept> _kept{}; // those in front were used last
+    std::size_t _count = 0;
 };
 
 } // namespace coll

@@ -5,6 +5,7 @@
 #include "mpi/instance/session.h"
 
 #include "frameworks/pset/sets.h"
+#include "mpi/instance/communicators.h"
 #include "mpi/instance/library.h"
 
 #include <fmt/format.h>
@@ -157,6 +158,56 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
     return MPI_SUCCESS;
 }
 
+// The library as the group's session has it, or the world model's; null: *code says what is wrong.
+Instance* instance_of(Arguments& args, const Group& group, int* code) {
+    Instance* instance = library().instance();
+    if (instance == nullptr || (group.session != nullptr && !instance->is_open(group.session))) {
+        *code = args.fail(MPI_ERR_SESSION,
+            instance == nullptr ? "neither MPI_Init nor a session has started MPI" : "the session of group is closed");
+        return nullptr;
+    }
+    return instance;
+}
+
+int comm_from_group(
+    MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+    Arguments args(
+        "MPI_Comm_create_from_group", ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
+    if (checking() &&
+        !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("group", handle) &&
+            args.pointer("stringtag", tag) &&
+            args.require(strnlen(tag, MPI_MAX_STRINGTAG_LEN) < MPI_MAX_STRINGTAG_LEN, MPI_ERR_ARG,
+                "the length of stringtag", MPI_MAX_STRINGTAG_LEN, "must be less than MPI_MAX_STRINGTAG_LEN") &&
+            args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
+        return args.code();
+    }
+    *newcomm = MPI_COMM_NULL;
+    Group& group = *to_object<Group>(handle);
+    if (group.size() == 0) {
+        return MPI_SUCCESS;
+    }
+    if (checking() &&
+        !args.require(group.rank() != MPI_UNDEFINED, MPI_ERR_GROUP, "the calling process's rank in group",
+            group.rank(), "must be there: only members of group may call")) {
+        return args.code();
+    }
+    int code = MPI_SUCCESS;
+    Instance* instance = instance_of(args, group, &code);
+    if (instance == nullptr) {
+        return code;
+    }
+    if (Status settled = instance->settle_threads(); !settled) {
+        return args.fail(MPI_ERR_OTHER, settled.error().text);
+    }
+    Communicator* made = nullptr;
+    code = create_from_group(*instance, group, tag, to_object<Info>(info),
+        Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made);
+    if (code == MPI_SUCCESS && made != nullptr) {
+        *newcomm = to_handle(made);
+    }
+    return args.result(code);
+}
+
 } // namespace
 
 } // namespace patchbay::api
@@ -183,4 +234,8 @@ int PMPI_Session_get_pset_info(MPI_Session session, const char* pset_name, MPI_I
 }
 int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
     return api::group_from_pset(session, pset_name, newgroup);
+}
+int PMPI_Comm_create_from_group(
+    MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+    return api::comm_from_group(group, stringtag, info, errhandler, newcomm);
 }

@@ -7,6 +7,8 @@
 #include "mpi/instance/construction_tags.h"
 #include "mpi/instance/hints.h"
 #include "mpi/instance/instance.h"
+#include "mpi/instance/keepsakes.h"
+#include "mpi/instance/lobby_agreement.h"
 #include "mpi/instance/send_buffer.h"
 #include "mpi/instance/session.h"
 #include "mpi/instance/split.h"
@@ -15,17 +17,21 @@ namespace patchbay {
 
 namespace {
 
+void take_group(Communicator& comm, Ref<Group> group) noexcept {
+    comm.rank = group->rank();
+    comm.size = group->size();
+    comm.remote_size = comm.size;
+    comm.remote_group = group;
+    comm.group = std::move(group);
+}
+
 // A communicator of these members; what does not follow from them it has from its parent.
 Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     if (!group->is_predefined()) {
         group->session = parent.session;
     }
-    comm->rank = group->rank();
-    comm->size = group->size();
-    comm->remote_size = comm->size;
-    comm->remote_group = group;
-    comm->group = std::move(group);
+    take_group(*comm, std::move(group));
     comm->instance = parent.instance;
     comm->session = parent.session;
     comm->hints = hints_for_child(parent, info);
@@ -34,13 +40,9 @@ Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* i
     return comm;
 }
 
-int build(Communicator& parent, Ref<Communicator> comm, bool whole_parent, int tag, Communicator** made) {
-    Instance& instance = *parent.instance;
-    Construction construction(instance, std::move(comm), parent, whole_parent, tag);
-    int code = construction.begin();
-    while (code == MPI_SUCCESS && !construction.advance(&code)) {
-        wait_until(instance.progress(), [&] { return construction.ready(); });
-    }
+int build(Communicator& parent, Ref<Communicator> comm, bool collective, int tag, Communicator** made) {
+    Construction construction(*parent.instance, std::move(comm), parent, collective, tag);
+    const int code = construction.complete();
     *made = code == MPI_SUCCESS ? construction.take().detach() : nullptr;
     return code;
 }
@@ -80,9 +82,9 @@ int create_from_subgroup(Communicator& parent, Group& group, Communicator** made
     const int tag = next_tag(parent); // all members count, so that they agree on the next one
     *made = nullptr;
     if (group.rank() == MPI_UNDEFINED) {
-        return MPI_SUCCESS;
+        return pass_construction(parent, tag, hint(parent, "patchbay_cid"));
     }
-    return build(parent, child_of(parent, Ref<Group>::share(&group), nullptr), group.size() == parent.size, tag, made);
+    return build(parent, child_of(parent, Ref<Group>::share(&group), nullptr), true, tag, made);
 }
 
 int create_group(Communicator& parent, Group& group, int tag, Communicator** made) noexcept {
@@ -106,7 +108,8 @@ int split_by_color(Communicator& parent, std::int64_t color, int key, const Info
     }
     const int tag = next_tag(parent);
     if (color == no_color) {
-        return MPI_SUCCESS;
+        const Ref<Info> hints = hints_for_child(parent, info);
+        return pass_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
     }
     Ref<Group> group = Group::list(std::move(members), parent.group->self());
     return build(parent, child_of(parent, std::move(group), info), true, tag, made);
@@ -149,21 +152,59 @@ int compare(const Communicator& a, const Communicator& b) noexcept {
     return local == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
 }
 
+int create_from_group(Instance& instance, Group& group, std::string_view tag, const Info* info,
+    Ref<Errhandler> errhandler, Communicator** made) noexcept {
+    *made = nullptr;
+    if (group.rank() == MPI_UNDEFINED) {
+        return MPI_SUCCESS;
+    }
+    auto comm = Ref<Communicator>::adopt(new Communicator);
+    take_group(*comm, Ref<Group>::share(&group));
+    comm->instance = &instance;
+    comm->session = group.session;
+    comm->errhandler = std::move(errhandler);
+    if (info != nullptr) {
+        set_hints(*comm, *info);
+    }
+    Topic topic{std::string(tag), digest_of(group), 0};
+    topic.use = instance.keepsakes().next_use(topic.text, topic.digest);
+    const std::uint64_t key = std::hash<std::string_view>()(tag) ^ topic.digest ^ topic.use;
+    std::string text = topic.unique_text();
+    auto members = std::make_unique<LobbyAgreement>(instance.lobby(), Ref<Group>::share(&group), std::move(topic));
+    Construction construction(instance, std::move(comm), nullptr, std::move(members), key, std::move(text));
+    const int code = construction.complete();
+    *made = code == MPI_SUCCESS ? construction.take().detach() : nullptr;
+    return code;
+}
+
 int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group,
-                    Communicator** made) noexcept {
+                    MPI_Errhandler errhandler, Communicator** made) noexcept {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     comm->set_predefined(reinterpret_cast<std::uintptr_t>(what.handle));
     comm->name = what.name;
-    comm->rank = group->rank();
-    comm->size = group->size();
-    comm->remote_size = comm->size;
-    comm->remote_group = group;
-    comm->group = std::move(group);
+    take_group(*comm, std::move(group));
     comm->instance = &instance;
-    comm->errhandler = Errhandler::predefined(what.errhandler);
+    comm->errhandler = Errhandler::predefined(errhandler);
     comm->index = what.index;
-    comm->name_service = new cid::EqualName(what.index);
+    comm->name_service = new cid::EqualName(what.index, what.id, what.active, what.last);
     if (const int code = open_communicator(instance, *comm); code != MPI_SUCCESS) {
+        return code;
+    }
+    *made = comm.detach();
+    return MPI_SUCCESS;
+}
+
+int make_lobby(Instance& instance, Ref<Group> group, Communicator** made) noexcept {
+    auto comm = Ref<Communicator>::adopt(new Communicator);
+    comm->name = "of the lobby";
+    take_group(*comm, std::move(group));
+    comm->instance = &instance;
+    comm->errhandler = Errhandler::predefined(MPI_ERRORS_ARE_FATAL);
+    comm->index = cid::IndexTable::lobby;
+    comm->name_service = new cid::EqualName(comm->index);
+    comm->pml = &instance.pml();
+    instance.communicators().bind(comm->index, comm.get());
+    if (const int code = comm->pml->add_comm(*comm); code != MPI_SUCCESS) {
         return code;
     }
     *made = comm.detach();
@@ -172,7 +213,14 @@ int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<
 
 void Communicator::destroy(Communicator* comm) noexcept {
     leave_session(*comm);
-    delete comm->coll;
+    if (comm->coll != nullptr) {
+        comm->coll->release();
+    }
+    // First of all no message finds it by name: the pml looks with its lock held, and remove_comm takes that lock.
+    const cid::ExtendedId* id = comm->name_service != nullptr ? comm->name_service->extended_id() : nullptr;
+    if (id != nullptr) {
+        comm->instance->directory().unbind(*id);
+    }
     if (comm->pml_data != nullptr) {
         comm->pml->remove_comm(*comm);
     }
@@ -184,11 +232,16 @@ void Communicator::destroy(Communicator* comm) noexcept {
             indices.release(comm->index);
         }
     }
+    Ref<Communicator>::adopt(comm->local_comm).reset();
     delete comm;
 }
 
 void destroy_all(Instance& instance) noexcept {
-    for (Communicator* comm : instance.communicators().all()) {
+    const std::vector<Communicator*> left = instance.communicators().all();
+    for (Communicator* comm : left) {
+        comm->local_comm = nullptr; // it is among those that are left
+    }
+    for (Communicator* comm : left) {
         Communicator::destroy(comm);
     }
 }

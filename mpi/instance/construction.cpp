@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/instance/construction.h"
 
+#include "core/progress/waiter.h"
 #include "frameworks/coll/selector.h"
 #include "mpi/instance/error_code.h"
 #include "mpi/instance/hints.h"
@@ -16,35 +17,80 @@ struct NamingOffer {
     cid::Module& module;
 };
 
-} // namespace
-
-Construction::Construction(Instance& instance, Ref<Communicator> comm, Communicator& parent, bool whole_parent, int tag)
-    : _instance(instance), _parent(Ref<Communicator>::share(&parent)), _comm(std::move(comm)),
-      _agreement(parent, *_comm->group, tag),
-      _what{*_comm, &parent, whole_parent, std::uint64_t(parent.index) << 32 | std::uint32_t(tag)} {}
-
-Construction::~Construction() = default;
-
-int Construction::begin() noexcept {
-    auto chosen = _instance.cid_framework().select_one(
+// Who names communicators; nullptr: nobody can, *code says why. What the job has chosen is found out once.
+cid::Module* choose_namer(Instance& instance, const std::string& only, int* code) noexcept {
+    if (only.empty()) {
+        if (cid::Module* known = instance.namer()) {
+            return known;
+        }
+    }
+    auto chosen = instance.cid_framework().select_one(
         "new communicators",
-        [this](cid::Component& component) -> Result<Choice<NamingOffer>> {
-            auto offer = component.query(_instance, _what);
+        [&](cid::Component& component) -> Result<Choice<NamingOffer>> {
+            auto offer = component.query(instance);
             if (!offer) {
                 return offer.error();
             }
             return Choice<NamingOffer>{offer->priority, std::make_unique<NamingOffer>(*offer->module)};
         },
-        hint(*_comm, "patchbay_cid"));
+        only);
     if (!chosen) {
-        return report_cause(chosen.error());
+        *code = report_cause(chosen.error());
+        return nullptr;
     }
-    _assignment = chosen->module->module.begin(_what, _agreement);
-    return _assignment != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    cid::Module* module = &chosen->module->module;
+    if (only.empty()) {
+        instance.set_namer(module);
+    }
+    return module;
+}
+
+// Equal at all members, although the parent's index need not be.
+std::uint64_t key_of(const Communicator& parent, int tag) noexcept {
+    const cid::ExtendedId* id = parent.name_service != nullptr ? parent.name_service->extended_id() : nullptr;
+    const std::uint64_t parent_key = id != nullptr ? cid::ExtendedIdHash()(*id) : parent.index;
+    return parent_key << 32 | std::uint32_t(tag);
+}
+
+} // namespace
+
+Construction::Construction(Instance& instance, Ref<Communicator> comm, Communicator& parent, bool collective, int tag)
+    : _instance(instance),
+      _parent(Ref<Communicator>::share(&parent)),
+      _comm(std::move(comm)),
+      _members(std::in_place, parent, *_comm->group, tag),
+      _what{*_comm, &parent, *_members, nullptr, key_of(parent, tag), {}} {
+    if (collective && _comm->size == parent.size) {
+        _what.whole = &*_members;
+    } else if (collective) {
+        _what.whole = &_whole.emplace(parent, *parent.group, tag);
+    }
+}
+
+Construction::Construction(Instance& instance, Ref<Communicator> comm, Communicator* parent,
+    std::unique_ptr<cid::Agreement> members, std::uint64_t key, std::string text)
+    : _instance(instance),
+      _parent(Ref<Communicator>::share(parent)),
+      _comm(std::move(comm)),
+      _other(std::move(members)),
+      _text(std::move(text)),
+      _what{*_comm, parent, *_other, parent != nullptr ? _other.get() : nullptr, key, _text} {}
+
+Construction::~Construction() = default;
+
+int Construction::begin() noexcept {
+    int code = MPI_SUCCESS;
+    cid::Module* namer = choose_namer(_instance, hint(*_comm, "patchbay_cid"), &code);
+    if (namer != nullptr) {
+        _instance.cid_counters().named.add();
+        _assignment = namer->begin(_what, &code);
+    }
+    return code;
 }
 
 bool Construction::advance(int* code) noexcept {
-    if (!_assignment->advance(code)) {
+    *code = MPI_SUCCESS;
+    if (_assignment != nullptr && !_assignment->advance(code)) {
         return false;
     }
     if (*code == MPI_SUCCESS) {
@@ -53,20 +99,39 @@ bool Construction::advance(int* code) noexcept {
     return true;
 }
 
+int Construction::complete() noexcept {
+    int code = begin();
+    while (code == MPI_SUCCESS && !advance(&code)) {
+        wait_until(_instance.progress(), [this] { return ready(); });
+    }
+    return code;
+}
+
+int pass_construction(Communicator& parent, int tag, const std::string& only) noexcept {
+    int code = MPI_SUCCESS;
+    cid::Module* namer = choose_namer(*parent.instance, only, &code);
+    if (namer == nullptr) {
+        return code;
+    }
+    GroupAgreement whole(parent, *parent.group, tag);
+    const auto assignment = namer->pass(parent, whole);
+    while (assignment != nullptr && !assignment->advance(&code)) {
+        wait_until(parent.instance->progress(), [&] { return assignment->ready(); });
+    }
+    return code;
+}
+
 int open_communicator(Instance& instance, Communicator& comm) noexcept {
     comm.pml = &instance.pml();
     instance.communicators().bind(comm.index, &comm);
     if (const int code = comm.pml->add_comm(comm); code != MPI_SUCCESS) {
         return code;
     }
-    // The name of a predefined communicator says more than "communicator".
-    const std::string object = comm.name.empty() ? "communicators of " + std::to_string(comm.size) + " processes"
-                                                 : comm.name;
-    auto table = coll::Selector::select(instance.coll_framework(), instance, comm, object, hint(comm, "patchbay_coll"));
+    auto table = instance.coll_selector().select(instance, comm, hint(comm, "patchbay_coll"));
     if (!table) {
         return report_cause(table.error());
     }
-    comm.coll = table->release();
+    comm.coll = *table;
     enter_session(comm);
     return MPI_SUCCESS;
 }

@@ -3,6 +3,8 @@
 #include "mpi/instance/group_agreement.h"
 
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace patchbay {
 
@@ -12,27 +14,45 @@ class Instance;
 // nonblocking ones leave it to the progress engine.
 class Construction {
 public:
-    // `comm` has its groups, rank and hints, and inherits the rest from `parent`. `tag` is its own on the parent.
-    Construction(Instance& instance, Ref<Communicator> comm, Communicator& parent, bool whole_parent, int tag);
+    // From one intracommunicator: `comm` has its groups, rank and hints, and inherits the rest from `parent`. `tag` is
+    // its own on the parent. `collective`: all members of the parent are in this call.
+    Construction(Instance& instance, Ref<Communicator> comm, Communicator& parent, bool collective, int tag);
+    // By other means: `members` agrees over the members of the new communicator. `parent`: the intercommunicator all
+    // of whose members make this call, so that children can be named after it, or null. `key` and `text` as in
+    // cid::NewCommunicator.
+    Construction(Instance& instance, Ref<Communicator> comm, Communicator* parent,
+        std::unique_ptr<cid::Agreement> members, std::uint64_t key, std::string text = {});
     ~Construction();
+    Construction(const Construction&) = delete;
+    Construction& operator=(const Construction&) = delete;
 
     // Chooses who names it, and begins. Does not block. Returns an MPI code.
     int begin() noexcept;
     // Would advance() get any further now? Only looks.
-    bool ready() const noexcept { return _assignment->ready(); }
+    bool ready() const noexcept { return _assignment == nullptr || _assignment->ready(); }
     // Goes as far as it can without blocking. true: finished, and with *code MPI_SUCCESS take() has the communicator.
     bool advance(int* code) noexcept;
     Ref<Communicator> take() noexcept { return std::move(_comm); }
-    Communicator& parent() const noexcept { return *_parent; }
+    // Whose error handler hears of what goes wrong; null: nobody's.
+    Communicator* parent() const noexcept { return _parent.get(); }
+    // Begins, and waits until it is finished. Returns an MPI code.
+    int complete() noexcept;
 
 private:
     Instance& _instance;
     Ref<Communicator> _parent; // it may be freed meanwhile
     Ref<Communicator> _comm;
-    GroupAgreement _agreement;
+    std::optional<GroupAgreement> _members; // of the two constructors' means of agreeing, those in use
+    std::optional<GroupAgreement> _whole;
+    std::unique_ptr<cid::Agreement> _other;
+    std::string _text;
     cid::NewCommunicator _what;
     std::unique_ptr<cid::Assignment> _assignment; // uses all of the above
 };
+
+// The part in a constructor of a process that will be in no new communicator, though it is a member of the parent:
+// `only` is what the constructor's info says of patchbay_cid. May block. Returns an MPI code.
+int pass_construction(Communicator& parent, int tag, const std::string& only) noexcept;
 
 // The last step, also of the predefined communicators: `comm` has its index and name; its pml learns of it and its
 // collectives are chosen. Returns an MPI code.

@@ -13,11 +13,11 @@ namespace patchbay {
 // last of the two deletes it.
 class ConstructionQueue::Entry final : public Request {
 public:
-    Entry(std::unique_ptr<Construction> construction, MPI_Comm* result) noexcept
-        : _parent(Ref<Communicator>::share(&construction->parent())), _construction(std::move(construction)),
+    Entry(Instance& instance, std::unique_ptr<Construction> construction, MPI_Comm* result) noexcept
+        : _parent(Ref<Communicator>::share(construction->parent())), _construction(std::move(construction)),
           _result(result) {
         comm = _parent.get();
-        progress = &comm->instance->progress();
+        progress = &instance.progress();
         set_state(State::active);
     }
 
@@ -63,7 +63,7 @@ int ConstructionQueue::add(std::unique_ptr<Construction> construction, MPI_Comm*
     if (const int code = construction->begin(); code != MPI_SUCCESS) {
         return code;
     }
-    auto* entry = new (std::nothrow) Entry(std::move(construction), result);
+    auto* entry = new (std::nothrow) Entry(_instance, std::move(construction), result);
     if (entry == nullptr) {
         return MPI_ERR_NO_MEM;
     }

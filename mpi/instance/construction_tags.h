@@ -18,4 +18,7 @@ inline constexpr int group_construction_tag(int user_tag) noexcept {
     return -(1 << 18) - user_tag;
 }
 
+// Letters in the lobby (mpi/instance/lobby.h), on its own communicator.
+inline constexpr int lobby_tag = -2;
+
 } // namespace patchbay

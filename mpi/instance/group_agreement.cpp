@@ -5,6 +5,7 @@
 #include "frameworks/pml/pml.h"
 #include "mpi/instance/construction_tags.h"
 #include "mpi/instance/instance.h"
+#include "mpi/instance/reduce_words.h"
 
 #include <algorithm>
 #include <array>
@@ -96,17 +97,7 @@ int GroupAgreement::finish_round() noexcept {
 
 void GroupAgreement::combine() noexcept {
     for (std::size_t i = 0; i < _words.size(); ++i) {
-        switch (_reduction) {
-        case Reduction::maximum:
-            _words[i] = std::max(_words[i], _incoming[i]);
-            break;
-        case Reduction::minimum:
-            _words[i] = std::min(_words[i], _incoming[i]);
-            break;
-        case Reduction::bit_and:
-            _words[i] &= _incoming[i];
-            break;
-        }
+        reduce_word(_words[i], _incoming[i], _reduction);
     }
 }
 

@@ -8,17 +8,19 @@
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/construction_queue.h"
 #include "mpi/instance/hw_resources.h"
+#include "mpi/instance/lobby.h"
 #include "mpi/instance/mpi_params.h"
 
 #include <algorithm>
 
 namespace patchbay {
 
-Instance::Instance(Core& core, int thread_level)
-    : _core(core), _thread_level(thread_level), _pml_framework("pml", pml::interface_version),
+Instance::Instance(Core& core, Keepsakes& keepsakes, int thread_level)
+    : _core(core), _keepsakes(keepsakes), _thread_level(thread_level), _pml_framework("pml", pml::interface_version),
       _btl_framework("btl", btl::interface_version), _cid_framework("cid", cid::interface_version),
-      _coll_framework("coll", coll::interface_version),
-      _pset_framework("pset", pset::interface_version), _constructions(std::make_unique<ConstructionQueue>(*this)),
+      _coll_framework("coll", coll::interface_version), _coll_selector(_coll_framework),
+      _pset_framework("pset", pset::interface_version), _lobby(std::make_unique<Lobby>(*this)),
+      _constructions(std::make_unique<ConstructionQueue>(*this)),
       _hw_resources(std::make_unique<HwResources>()) {}
 
 Instance::~Instance() = default;
@@ -32,6 +34,7 @@ Status Instance::define_params() {
         }
     };
     note(_core.params.define("mpi", "", mpi_params));
+    note(_core.params.define("cid", "", cid_params));
     note(_core.params.define("runtime", "", runtime_params));
     note(_core.params.define("wait", "", wait_params));
     note(_core.params.define("shm", "", shm_params));
@@ -65,6 +68,8 @@ Status Instance::settle_threads() {
         }
         _raised.push_back(std::move(*lease));
     }
+    set_namer(nullptr); // what was chosen before is chosen anew
+    _coll_selector.clear();
     return {};
 }
 

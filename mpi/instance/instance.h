@@ -4,8 +4,11 @@
 #include "core/core.h"
 #include "frameworks/btl/btl.h"
 #include "frameworks/cid/cid.h"
+#include "frameworks/cid/counters.h"
+#include "frameworks/cid/directory.h"
 #include "frameworks/cid/index_table.h"
 #include "frameworks/coll/coll.h"
+#include "frameworks/coll/selector.h"
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
 
@@ -20,6 +23,8 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class ConstructionQueue;
 class HwResources;
+class Keepsakes;
+class Lobby;
 class SendBuffer;
 namespace pset {
 class Sets;
@@ -31,7 +36,7 @@ class Sets;
 // been there.
 class Instance {
 public:
-    Instance(Core& core, int thread_level); // what its first user asks for
+    Instance(Core& core, Keepsakes& keepsakes, int thread_level); // what its first user asks for
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
@@ -55,6 +60,17 @@ public:
     // The process sets by name (frameworks/pset/sets.h); components are opened when a name is first asked for.
     pset::Sets& psets() noexcept { return *_psets; }
     cid::IndexTable& communicators() noexcept { return _communicators; }
+    // The same communicators by exCID, those that have one.
+    cid::Directory& directory() noexcept { return _directory; }
+    cid::Counters& cid_counters() noexcept { return _cid_counters; }
+    // Who names communicators whose info does not say; null until it was first asked for.
+    cid::Module* namer() const noexcept { return _namer.load(std::memory_order_acquire); }
+    void set_namer(cid::Module* namer) noexcept { _namer.store(namer, std::memory_order_release); }
+    coll::Selector& coll_selector() noexcept { return _coll_selector; }
+    // Where processes meet that have no communicator in common.
+    Lobby& lobby() noexcept { return *_lobby; }
+    // What outlives this instance.
+    Keepsakes& keepsakes() noexcept { return _keepsakes; }
     // Nonblocking constructors of communicators under way.
     ConstructionQueue& constructions() noexcept { return *_constructions; }
     // What hardware this process runs on; found out on first use.
@@ -82,6 +98,7 @@ private:
 
     friend class InstanceBuilder;
     Core& _core;
+    Keepsakes& _keepsakes;
     int _thread_level;
     Framework<pml::Component> _pml_framework;
     Framework<btl::Component> _btl_framework;
@@ -90,7 +107,12 @@ private:
     Framework<pset::Component> _pset_framework;
     std::unique_ptr<pml::Module> _pml;
     std::unique_ptr<pset::Sets> _psets;
+    coll::Selector _coll_selector;
     cid::IndexTable _communicators;
+    cid::Directory _directory;
+    cid::Counters _cid_counters;
+    std::atomic<cid::Module*> _namer{nullptr};
+    std::unique_ptr<Lobby> _lobby;
     std::unique_ptr<ConstructionQueue> _constructions;
     std::unique_ptr<HwResources> _hw_resources;
     std::shared_ptr<SendBuffer> _send_buffer;

@@ -7,7 +7,9 @@
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/communicators.h"
+#include "mpi/instance/cid_stats.h"
 #include "mpi/instance/construction_queue.h"
+#include "mpi/instance/lobby.h"
 
 namespace patchbay {
 
@@ -48,6 +50,7 @@ Status InstanceBuilder::build() {
         {"open framework cid", &InstanceBuilder::open_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
         {"make the process sets", &InstanceBuilder::make_psets},
+        {"open the lobby", &InstanceBuilder::open_lobby},
     };
     for (const auto& step : steps) {
         if (Status done = _cleanup.step(
@@ -62,8 +65,11 @@ Status InstanceBuilder::build() {
             instance.pml().drain(); // what peers still wait for
         }
         instance.constructions().clear();
+        instance.lobby().close();
+        print_cid_stats(instance);
         destroy_all(instance);
         instance._raised.clear();
+        instance.coll_selector().clear();
     });
     return _instance.core().report_unknown_params();
 }
@@ -188,6 +194,15 @@ Status InstanceBuilder::make_psets() {
     _instance._psets = std::make_unique<pset::Sets>(_instance.pset_framework(), core, _instance,
         pset::Sets::Job{_instance.self(), runtime.size(), runtime.local_peers()});
     _cleanup.push([&instance = _instance] { instance._psets.reset(); });
+    return {};
+}
+
+Status InstanceBuilder::open_lobby() {
+    // An error later on takes it down again with the other communicators; here that is still to be said.
+    if (_instance.lobby().open() != MPI_SUCCESS) {
+        destroy_all(_instance);
+        return Error{Errc::not_available, "the communicator of the lobby could not be made"};
+    }
     return {};
 }
 

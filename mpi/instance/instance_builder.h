@@ -23,6 +23,7 @@ private:
     Status open_cid();
     Status open_coll();
     Status make_psets();
+    Status open_lobby();
     // Opens a framework for the life of the instance.
     Status open(FrameworkBase& framework);
     void hold(Lease lease);

@@ -85,7 +85,7 @@ void forget_settings() {
 } // namespace
 
 Status Library::start(int thread_level, CleanupStack& cleanup) {
-    auto* instance = new Instance(*_core, thread_level);
+    auto* instance = new Instance(*_core, _keepsakes, thread_level);
     cleanup.push([this, instance] {
         _instance.store(nullptr, std::memory_order_release);
         delete instance;

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/lifetime/lease.h"
 #include "mpi/instance/instance.h"
+#include "mpi/instance/keepsakes.h"
 
 #include <atomic>
 #include <memory>
@@ -54,6 +55,7 @@ private:
     Subsystem _core_users{"core"};
     Subsystem _instance_users{"instance"};
     std::unique_ptr<Core> _core;
+    Keepsakes _keepsakes;
     std::atomic<Instance*> _instance{nullptr};
     std::unique_ptr<World> _world;
 };

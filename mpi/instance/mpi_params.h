@@ -15,4 +15,12 @@ inline constexpr ParamSpec mpi_params[] = {
      "fatal,abort,return", ParamLevel::user_detail, ParamScope::local},
 };
 
+// What concerns all components of framework cid.
+inline constexpr ParamSpec cid_params[] = {
+    {"stats", ParamType::boolean, "false",
+     "whether every process says at the end what naming its communicators has cost: rounds of agreement, PGCIDs, "
+     "extended headers, answers",
+     nullptr, ParamLevel::tuner_basic, ParamScope::local},
+};
+
 } // namespace patchbay

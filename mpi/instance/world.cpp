@@ -77,16 +77,15 @@ Status World::make_communicators(CleanupStack& cleanup) {
     const ProcessId self = instance.self();
     const MPI_Errhandler errhandler = initial_errhandler(instance.core().params);
     const struct {
-        PredefinedCommunicator what;
+        const PredefinedCommunicator& what;
         Ref<Group> group;
         Communicator** kept;
     } all[] = {
-        {{"MPI_COMM_WORLD", MPI_COMM_WORLD, 0, errhandler}, Group::range({0, 0}, int(instance.runtime().size()), self),
-            &_world},
-        {{"MPI_COMM_SELF", MPI_COMM_SELF, 1, errhandler}, Group::range(self, 1, self), &_self},
+        {predefined_world, Group::range({0, 0}, int(instance.runtime().size()), self), &_world},
+        {predefined_self, Group::range(self, 1, self), &_self},
     };
     for (const auto& one : all) {
-        if (make_predefined(instance, one.what, one.group, one.kept) != MPI_SUCCESS) {
+        if (make_predefined(instance, one.what, one.group, errhandler, one.kept) != MPI_SUCCESS) {
             return Error{Errc::not_available, std::string(one.what.name) + " could not be made"};
         }
         Communicator*& entry = entry_of(one.what.handle);

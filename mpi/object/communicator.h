@@ -54,6 +54,8 @@ public:
 
     Ref<Group> group;
     Ref<Group> remote_group; // intercommunicators; otherwise shares `group`
+    // Intercommunicators: of the local group, for the library's own messages within it; holds a reference.
+    Communicator* local_comm = nullptr;
     Ref<Info> hints;
     AttributeMap attributes;
     mutable std::mutex mutex; // name, error handler, hints

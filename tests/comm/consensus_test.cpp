@@ -82,11 +82,12 @@ private:
 struct Part {
     Part(cid::IndexTable& table, Exchange& exchange, std::uint64_t key)
         : agreement(exchange),
-          assignment(table, {comm, nullptr, true, key}, agreement) {}
+          assignment(table, counters, {comm, nullptr, agreement, nullptr, key, {}}) {}
     ~Part() { delete comm.name_service; }
 
     Communicator comm;
     SimulatedAgreement agreement;
+    cid::Counters counters;
     cid::ConsensusAssignment assignment;
     bool finished = false;
 
@@ -147,34 +148,34 @@ TEST(consensus, equal_tables_agree_in_one_round) {
 
 TEST(consensus, the_lowest_index_that_is_free_everywhere) {
     Job job(3);
-    job.tables[0].reserve(2);
-    job.tables[1].reserve(2);
+    job.tables[0].reserve(3);
     job.tables[1].reserve(3);
+    job.tables[1].reserve(4);
     auto parts = job.begin(1);
     run_in_turn(parts[0]);
-    EXPECT_EQ(common_index(parts[0]), 4);
+    EXPECT_EQ(common_index(parts[0]), 5);
     EXPECT_EQ(parts[0][0]->assignment.rounds(), 2u);
-    EXPECT_EQ(job.tables[2].reserve_lowest(0), 2u); // what was only proposed is free again
+    EXPECT_EQ(job.tables[2].reserve_lowest(0), 3u); // what was only proposed is free again
 }
 
 TEST(consensus, an_index_that_is_free_in_nobody_else_is_passed_over) {
     Job job(2);
-    for (const std::uint32_t taken : {2u, 4u}) {
+    for (const std::uint32_t taken : {3u, 5u}) {
         job.tables[0].reserve(taken);
     }
-    for (const std::uint32_t taken : {3u, 5u}) {
+    for (const std::uint32_t taken : {4u, 6u}) {
         job.tables[1].reserve(taken);
     }
     auto parts = job.begin(1);
     run_in_turn(parts[0]);
-    EXPECT_GE(common_index(parts[0]), 6);
+    EXPECT_GE(common_index(parts[0]), 7);
 }
 
 TEST(consensus, no_index_left_is_an_error_everywhere) {
     Job job(2);
-    job.tables[1].set_limit(3);
-    job.tables[1].reserve(2);
+    job.tables[1].set_limit(4);
     job.tables[1].reserve(3);
+    job.tables[1].reserve(4);
     auto parts = job.begin(1);
     int code[2] = {MPI_SUCCESS, MPI_SUCCESS};
     EXPECT_FALSE(parts[0][0]->assignment.advance(&code[0]));

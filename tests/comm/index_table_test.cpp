@@ -15,12 +15,12 @@ TEST(index_table, the_predefined_indices_are_taken) {
     EXPECT_FALSE(table.reserve(0));
     EXPECT_FALSE(table.reserve(1));
     EXPECT_EQ(table.reserve_lowest(0), IndexTable::predefined);
-    EXPECT_EQ(table.live(), 3u);
+    EXPECT_EQ(table.live(), IndexTable::predefined + 1);
 }
 
 TEST(index_table, released_indices_come_back_lowest_first) {
     IndexTable table;
-    for (std::uint32_t i = 2; i < 10; ++i) {
+    for (std::uint32_t i = IndexTable::predefined; i < 10; ++i) {
         EXPECT_EQ(table.reserve_lowest(0), i);
     }
     table.release(7);
@@ -32,11 +32,11 @@ TEST(index_table, released_indices_come_back_lowest_first) {
 
 TEST(index_table, the_limit_is_the_last_index) {
     IndexTable table;
-    table.set_limit(4);
-    EXPECT_FALSE(table.reserve(5));
-    EXPECT_TRUE(table.reserve(4));
-    EXPECT_EQ(table.reserve_lowest(0), 2u);
+    table.set_limit(5);
+    EXPECT_FALSE(table.reserve(6));
+    EXPECT_TRUE(table.reserve(5));
     EXPECT_EQ(table.reserve_lowest(0), 3u);
+    EXPECT_EQ(table.reserve_lowest(0), 4u);
     EXPECT_EQ(table.reserve_lowest(0), std::nullopt);
     EXPECT_EQ(table.reserve_lowest(9), std::nullopt);
 }
@@ -58,7 +58,7 @@ TEST(index_table, find_sees_what_is_bound) {
 TEST(index_table, random_use) {
     std::mt19937 random(7);
     IndexTable table;
-    std::set<std::uint32_t> taken{0, 1};
+    std::set<std::uint32_t> taken{0, 1, 2};
     for (int step = 0; step < 20000; ++step) {
         const std::uint32_t index = random() % 200;
         switch (random() % 3) {
@@ -81,4 +81,33 @@ TEST(index_table, random_use) {
         }
         ASSERT_EQ(table.live(), taken.size());
     }
+}
+
+TEST(index_table, what_is_on_offer_is_given_to_nobody) {
+    IndexTable table;
+    ASSERT_TRUE(table.reserve(70));
+    std::uint64_t mask[2];
+    table.offer(0, mask);
+    EXPECT_EQ(mask[0], ~std::uint64_t(7)); // but for the predefined ones
+    EXPECT_EQ(mask[1], ~(std::uint64_t(1) << 6));
+    EXPECT_FALSE(table.reserve(20));
+    EXPECT_EQ(table.reserve_lowest(0), 128u);
+    table.release(70); // was not on offer and is not now
+    table.withdraw_offer(20);
+    EXPECT_FALSE(table.reserve(20));
+    EXPECT_EQ(table.reserve_lowest(0), IndexTable::predefined);
+    table.offer(64, std::span(mask, 1));
+    EXPECT_EQ(mask[0], ~std::uint64_t(0));
+    table.withdraw_offer(std::nullopt);
+    EXPECT_EQ(table.reserve_lowest(64), 64u);
+}
+
+TEST(index_table, no_offer_goes_beyond_the_limit) {
+    IndexTable table;
+    table.set_limit(66);
+    std::uint64_t mask[3];
+    table.offer(0, mask);
+    EXPECT_EQ(mask[1], std::uint64_t(7));
+    EXPECT_EQ(mask[2], std::uint64_t(0));
+    table.withdraw_offer(std::nullopt);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/core.h"
 #include "mpi/instance/instance.h"
+#include "mpi/instance/keepsakes.h"
 #include "tools/info/options.h"
 
 #include <cstdint>
@@ -42,7 +43,7 @@ struct ComponentEntry {
 // What is installed and how it is set up. Looks at every component's descriptor, opens no framework, starts nothing.
 class Catalogue {
 public:
-    explicit Catalogue(Core& core) : _core(core), _instance(core, MPI_THREAD_SINGLE) {}
+    explicit Catalogue(Core& core) : _core(core), _instance(core, _keepsakes, MPI_THREAD_SINGLE) {}
 
     // Makes every parameter known. What is ill-typed is an error to report; everything can be listed all the same.
     Status read();
@@ -58,6 +59,7 @@ private:
     FrameworkBase* framework(const std::string& name);
 
     Core& _core;
+    Keepsakes _keepsakes;
     Instance _instance; // never brought up: it knows the frameworks and the library's own parameters
 };
 

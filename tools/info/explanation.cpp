@@ -12,14 +12,11 @@ namespace {
 
 // The same two that MPI_Init makes; they go with the instance.
 Status make_communicators(Instance& instance) {
-    const PredefinedCommunicator all[] = {
-        {"MPI_COMM_WORLD", MPI_COMM_WORLD, 0, MPI_ERRORS_ARE_FATAL},
-        {"MPI_COMM_SELF", MPI_COMM_SELF, 1, MPI_ERRORS_ARE_FATAL},
-    };
-    for (const PredefinedCommunicator& one : all) {
+    const Ref<Group> alone = Group::range(instance.self(), 1, instance.self());
+    for (const PredefinedCommunicator* one : {&predefined_world, &predefined_self}) {
         Communicator* made = nullptr;
-        if (make_predefined(instance, one, Group::range(instance.self(), 1, instance.self()), &made) != MPI_SUCCESS) {
-            return Error{Errc::not_available, std::string(one.name) + " could not be made"};
+        if (make_predefined(instance, *one, alone, MPI_ERRORS_ARE_FATAL, &made) != MPI_SUCCESS) {
+            return Error{Errc::not_available, std::string(one->name) + " could not be made"};
         }
     }
     return {};

@@ -17,13 +17,17 @@ constexpr ParamSpec params[] = {
 
 class ConsensusModule final : public Module {
 public:
-    explicit ConsensusModule(IndexTable& table) noexcept : _table(table) {}
-    std::unique_ptr<Assignment> begin(const NewCommunicator& what, Agreement& agreement) noexcept override {
-        return std::unique_ptr<Assignment>(new (std::nothrow) ConsensusAssignment(_table, what, agreement));
+    explicit ConsensusModule(Instance& instance) noexcept
+        : _table(instance.communicators()), _counters(instance.cid_counters()) {}
+    std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override {
+        auto* assignment = new (std::nothrow) ConsensusAssignment(_table, _counters, what);
+        *code = assignment != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+        return std::unique_ptr<Assignment>(assignment);
     }
 
 private:
     IndexTable& _table;
+    Counters& _counters;
 };
 
 class Consensus final : public Component {
@@ -36,12 +40,8 @@ public:
     void close() noexcept override { _module.reset(); }
     Capability capabilities() const noexcept override { return Capability::thread_multiple; }
 
-    Result<Choice> query(Instance& instance, const NewCommunicator& what) noexcept override {
-        // Without a parent there is nobody to talk to before the communicator exists.
-        if (what.parent == nullptr) {
-            return Error{Errc::not_available, "needs a parent communicator to agree over"};
-        }
-        std::call_once(_made, [&] { _module.reset(new (std::nothrow) ConsensusModule(instance.communicators())); });
+    Result<Choice> query(Instance& instance) noexcept override {
+        std::call_once(_made, [&] { _module.reset(new (std::nothrow) ConsensusModule(instance)); });
         if (_module == nullptr) {
             return Error{Errc::out_of_memory, "no memory for the module"};
         }
@@ -59,4 +59,4 @@ private:
 
 PATCHBAY_COMPONENT = patchbay::describe<patchbay::cid::Consensus>(
     "cid", patchbay::cid::interface_version, "consensus", "1.0.0",
-    "agrees over the parent, in rounds, on the lowest index that is free everywhere", patchbay::cid::params);
+    "agrees, in rounds, on the lowest index that is free everywhere", patchbay::cid::params);

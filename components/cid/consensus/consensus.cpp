@@ -91,6 +91,7 @@ int ConsensusAssignment::try_higher() noexcept {
 
 int ConsensusAssignment::start_reduction(Agreement::Reduction reduction) noexcept {
     ++_rounds;
+    _counters.rounds.add();
     return _agreement.start(_words, reduction);
 }
 

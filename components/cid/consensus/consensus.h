@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "frameworks/cid/cid.h"
+#include "frameworks/cid/counters.h"
 #include "frameworks/cid/index_table.h"
 
 #include <array>
@@ -20,8 +21,8 @@ namespace patchbay::cid {
 // with each failure: it is the same in all members, and differs between namings.
 class ConsensusAssignment final : public Assignment {
 public:
-    ConsensusAssignment(IndexTable& table, const NewCommunicator& what, Agreement& agreement) noexcept
-        : _table(table), _what(what), _agreement(agreement) {}
+    ConsensusAssignment(IndexTable& table, Counters& counters, const NewCommunicator& what) noexcept
+        : _table(table), _counters(counters), _what(what), _agreement(what.members) {}
     ~ConsensusAssignment() override;
 
     bool ready() const noexcept override { return _stage == Stage::begin || _agreement.ready(); }
@@ -40,6 +41,7 @@ private:
     int start_reduction(Agreement::Reduction reduction) noexcept;
 
     IndexTable& _table;
+    Counters& _counters;
     const NewCommunicator _what;
     Agreement& _agreement;
     Stage _stage = Stage::begin;

@@ -50,7 +50,7 @@ public:
         if (!module) {
             return Error{Errc::out_of_memory, "no memory for a module"};
         }
-        return Candidate{_priority, std::move(module)};
+        return Candidate{_priority, std::move(module), true};
     }
 
 private:

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "frameworks/cid/derivation.h"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace patchbay::cid {
+
+std::string ExtendedId::text() const {
+    char text[40];
+    std::snprintf(text, sizeof text, "%" PRIx64 ".%016" PRIx64, pgcid, fields);
+    return text;
+}
+
+Derivation::Ticket Derivation::take() noexcept {
+    std::lock_guard lock(_mutex);
+    const std::uint32_t number = _taken++;
+    if (number < _own_size) {
+        return {0, number + 1, false};
+    }
+    const std::uint32_t beyond = number - _own_size;
+    return {1 + beyond / block_size, 1 + beyond % block_size, beyond % block_size == 0};
+}
+
+bool Derivation::ready(const Ticket& ticket) const noexcept {
+    if (ticket.block == 0) {
+        return true;
+    }
+    std::lock_guard lock(_mutex);
+    const auto found = _blocks.find(ticket.block);
+    return found != _blocks.end() && found->second.known;
+}
+
+std::optional<Derivation::Child> Derivation::redeem(const Ticket& ticket, int* code) noexcept {
+    if (ticket.block == 0) {
+        return child_of(_own, ticket.value);
+    }
+    std::lock_guard lock(_mutex);
+    const auto found = _blocks.find(ticket.block);
+    const Block block = found->second;
+    count(found);
+    *code = block.code;
+    if (block.code != 0) {
+        return std::nullopt;
+    }
+    return child_of({{block.pgcid, 0}, top_field}, ticket.value);
+}
+
+void Derivation::skip(const Ticket& ticket) noexcept {
+    if (ticket.block != 0) {
+        std::lock_guard lock(_mutex);
+        count(_blocks.try_emplace(ticket.block).first);
+    }
+}
+
+void Derivation::renew(const Ticket& ticket, std::uint64_t pgcid, int code) noexcept {
+    std::lock_guard lock(_mutex);
+    Block& block = _blocks[ticket.block];
+    block.pgcid = pgcid;
+    block.code = code;
+    block.known = true;
+}
+
+void Derivation::count(std::map<std::uint32_t, Block>::iterator block) noexcept {
+    if (++block->second.redeemed == block_size) {
+        _blocks.erase(block);
+    }
+}
+
+Derivation::Child Derivation::child_of(const Base& base, std::uint32_t value) noexcept {
+    const int shift = 8 * base.active;
+    return {{base.id.pgcid, base.id.fields | std::uint64_t(value) << shift}, base.active - 1};
+}
+
+} // namespace patchbay::cid

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace [[gnu::visibility("default")]] patchbay {
+namespace cid {
+
+// exCID: a communicator's name, the same in all of its processes, and in none of them another communicator's. Disjoint
+// groups that one call of a constructor has made (the colours of MPI_Comm_split) share one.
+struct ExtendedId {
+    std::uint64_t pgcid = 0;  // of the group of processes that it was derived in; 0: the world model
+    std::uint64_t fields = 0; // eight fields of 8 bits (frameworks/cid/derivation.h)
+
+    bool operator==(const ExtendedId&) const = default;
+    // "3f.0100000000000000", for people.
+    std::string text() const;
+};
+static_assert(sizeof(ExtendedId) == 16);
+
+struct ExtendedIdHash {
+    std::size_t operator()(const ExtendedId& id) const noexcept {
+        std::uint64_t mixed = (id.pgcid ^ id.fields * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+        return std::size_t(mixed ^ mixed >> 32);
+    }
+};
+
+} // namespace cid
+} // namespace patchbay

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+// What has to outlive an instance, because other processes cannot know when this one goes down and comes up again
+// (sessions end locally): what makes names unique, and what arrived for a later life. Thread-safe.
+class Keepsakes {
+public:
+    // How often these processes (by the digest of their group) have used this text before. All of them make the same
+    // calls, so that all count alike.
+    std::uint32_t next_use(std::string_view text, std::uint64_t digest) {
+        std::lock_guard lock(_mutex);
+        return _uses[{std::string(text), digest}]++;
+    }
+
+    // Identifiers that this process has handed out to groups that it leads.
+    std::uint64_t next_number() noexcept { return _numbers.fetch_add(1, std::memory_order_relaxed); }
+
+    // Messages to the lobby (mpi/instance/lobby.h) that nobody here waited for.
+    void leave(std::vector<std::vector<std::byte>> letters) {
+        std::lock_guard lock(_mutex);
+        _letters = std::move(letters);
+    }
+    std::vector<std::vector<std::byte>> collect() {
+        std::lock_guard lock(_mutex);
+        return std::exchange(_letters, {});
+    }
+
+private:
+    std::mutex _mutex;
+    std::map<std::pair<std::string, std::uint64_t>, std::uint32_t> _uses;
+    std::atomic<std::uint64_t> _numbers{1};
+    std::vector<std::vector<std::byte>> _letters;
+};
+
+} // namespace patchbay

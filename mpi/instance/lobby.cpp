@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/instance/lobby.h"
+
+#include "core/runtime/runtime.h"
+#include "mpi/instance/communicators.h"
+#include "mpi/instance/construction_tags.h"
+#include "mpi/instance/instance.h"
+#include "mpi/instance/keepsakes.h"
+#include "mpi/instance/lobby_agreement.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace patchbay {
+
+namespace {
+
+const Datatype& byte_type() noexcept {
+    return *to_object<Datatype>(MPI_BYTE);
+}
+
+constexpr std::size_t longest_letter =
+    sizeof(LetterHead) + cid::Agreement::most_words * sizeof(std::uint64_t) + MPI_MAX_STRINGTAG_LEN;
+
+} // namespace
+
+Lobby::~Lobby() {
+    close();
+}
+
+int Lobby::open() noexcept {
+    const auto size = int(_instance.runtime().size());
+    return make_lobby(_instance, Group::range({0, 0}, size, _instance.self()), &_comm);
+}
+
+int Lobby::enter(LobbyAgreement& visitor) noexcept {
+    bool listening = false;
+    {
+        std::lock_guard lock(_mutex);
+        _visitors.push_back(&visitor);
+        for (auto& letter : _instance.keepsakes().collect()) {
+            _waiting.push_back(std::move(letter));
+        }
+        std::erase_if(_waiting, [&](const std::vector<std::byte>& letter) {
+            LetterView view;
+            return LetterView::read(letter, &view) && visitor.offer(letter, view);
+        });
+        if (!_poller) {
+            _poller = _instance.progress().add_poller(&Lobby::poll, this);
+        }
+        listening = _listening != nullptr || _looking;
+        _looking = _looking || !listening;
+    }
+    if (listening) {
+        return MPI_SUCCESS;
+    }
+    const int code = listen();
+    std::lock_guard lock(_mutex);
+    _looking = false;
+    return code;
+}
+
+void Lobby::leave(LobbyAgreement& visitor) noexcept {
+    std::lock_guard lock(_mutex);
+    _visitors.remove(&visitor);
+    if (_visitors.empty() && _outgoing.empty()) {
+        _poller.reset();
+    }
+}
+
+int Lobby::send(std::uint32_t job_rank, std::vector<std::byte> letter) noexcept {
+    Outgoing outgoing{nullptr, std::move(letter)};
+    const int code = _comm->pml->isend(outgoing.bytes.data(), MPI_Count(outgoing.bytes.size()), byte_type(),
+        int(job_rank), lobby_tag, pml::SendMode::standard, *_comm, &outgoing.request);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (outgoing.request->is_complete()) {
+        const int sent = outgoing.request->error;
+        outgoing.request->recycle();
+        return sent;
+    }
+    std::lock_guard lock(_mutex);
+    _outgoing.push_back(std::move(outgoing));
+    return MPI_SUCCESS;
+}
+
+int Lobby::poll(void* context) noexcept {
+    return static_cast<Lobby*>(context)->look();
+}
+
+// One thread looks at a time; sending a message may poll again.
+int Lobby::look() noexcept {
+    {
+        std::lock_guard lock(_mutex);
+        if (_looking) {
+            return 0;
+        }
+        _looking = true;
+    }
+    int events = 0;
+    while (_listening != nullptr && _listening->is_complete()) {
+        std::size_t size = status_bytes(_listening->status);
+        _listening->recycle();
+        _listening = nullptr;
+        take_in({_buffer.begin(), _buffer.begin() + std::ptrdiff_t(size)});
+        ++events;
+        if (listen() != MPI_SUCCESS) {
+            break;
+        }
+    }
+    std::lock_guard lock(_mutex);
+    reap();
+    _looking = false;
+    if (_visitors.empty() && _outgoing.empty()) {
+        _poller.reset();
+    }
+    return events;
+}
+
+int Lobby::listen() noexcept {
+    _buffer.resize(longest_letter);
+    return _comm->pml->irecv(_buffer.data(), MPI_Count(_buffer.size()), byte_type(), MPI_ANY_SOURCE, lobby_tag, *_comm,
+        &_listening);
+}
+
+void Lobby::take_in(std::vector<std::byte> letter) {
+    LetterView view;
+    if (!LetterView::read(letter, &view)) {
+        return;
+    }
+    std::lock_guard lock(_mutex);
+    for (LobbyAgreement* visitor : _visitors) {
+        if (visitor->offer(letter, view)) {
+            return;
+        }
+    }
+    _waiting.push_back(std::move(letter));
+}
+
+void Lobby::reap() noexcept {
+    std::erase_if(_outgoing, [](Outgoing& outgoing) {
+        if (!outgoing.request->is_complete()) {
+            return false;
+        }
+        outgoing.request->recycle();
+        return true;
+    });
+}
+
+void Lobby::close() noexcept {
+    if (_comm == nullptr) {
+        return;
+    }
+    _poller.reset();
+    if (_listening != nullptr) {
+        if (!_listening->is_complete()) {
+            _listening->cancel();
+        } else {
+            const std::size_t size = status_bytes(_listening->status);
+            _waiting.emplace_back(_buffer.begin(), _buffer.begin() + std::ptrdiff_t(size));
+        }
+        _listening->recycle();
+        _listening = nullptr;
+    }
+    for (;;) {
+        bool found = false;
+        Message* message = nullptr;
+        MPI_Status status;
+        if (_comm->pml->improbe(MPI_ANY_SOURCE, lobby_tag, *_comm, &found, &message, &status) != MPI_SUCCESS || !found) {
+            break;
+        }
+        std::vector<std::byte> letter(status_bytes(status));
+        if (_comm->pml->mrecv(letter.data(), MPI_Count(letter.size()), byte_type(), message, nullptr) == MPI_SUCCESS) {
+            _waiting.push_back(std::move(letter));
+        }
+    }
+    _instance.keepsakes().leave(std::move(_waiting));
+    _waiting.clear();
+    _comm = nullptr; // goes with the other communicators
+}
+
+} // namespace patchbay

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/instance/lobby_agreement.h"
+
+#include "mpi/instance/reduce_words.h"
+
+#include <algorithm>
+
+namespace patchbay {
+
+LobbyAgreement::LobbyAgreement(Lobby& lobby, Ref<Group> group, Topic topic)
+    : _lobby(lobby), _group(std::move(group)), _topic(std::move(topic)), _rank(_group->rank()) {
+    if (_group->size() > 1) {
+        _code = _lobby.enter(*this);
+    }
+}
+
+LobbyAgreement::~LobbyAgreement() {
+    if (_group->size() > 1) {
+        _lobby.leave(*this);
+    }
+}
+
+int LobbyAgreement::children() const noexcept {
+    return std::clamp(_group->size() - first_child(), 0, fan_out);
+}
+
+bool LobbyAgreement::offer(std::span<const std::byte> letter, const LetterView& view) {
+    if (!view.is_about(_topic, _group->size())) {
+        return false;
+    }
+    _inbox.emplace_back(letter.begin(), letter.end());
+    _arrived.fetch_add(1, std::memory_order_release);
+    return true;
+}
+
+int LobbyAgreement::start(std::span<std::uint64_t> words, Reduction reduction) noexcept {
+    if (_code != MPI_SUCCESS) {
+        return _code;
+    }
+    _words = words;
+    _reduction = reduction;
+    _missing = children();
+    _sent_up = false;
+    _running = _group->size() > 1;
+    auto early = std::move(_early);
+    _early.clear();
+    for (const auto& letter : early) {
+        LetterView view;
+        if (LetterView::read(letter, &view) && !take(view)) {
+            _early.push_back(letter);
+        }
+    }
+    if (_running && _rank > 0 && _missing == 0) {
+        _sent_up = true;
+        _code = send_to(parent(), LetterHead::Kind::contribution);
+    }
+    return _code;
+}
+
+bool LobbyAgreement::advance(int* code) noexcept {
+    *code = _code;
+    if (_code != MPI_SUCCESS) {
+        return true;
+    }
+    if (!_running) {
+        return true;
+    }
+    read_letters();
+    if (_running && _missing == 0 && !_sent_up) {
+        _sent_up = true;
+        if (_rank > 0) {
+            _code = send_to(parent(), LetterHead::Kind::contribution);
+        } else {
+            _code = pass_result_on();
+        }
+    }
+    *code = _code;
+    return !_running || _code != MPI_SUCCESS;
+}
+
+void LobbyAgreement::read_letters() {
+    std::vector<std::vector<std::byte>> letters;
+    {
+        std::lock_guard lock(_lobby._mutex);
+        letters.swap(_inbox);
+        _arrived.store(0, std::memory_order_relaxed);
+    }
+    for (auto& letter : letters) {
+        LetterView view;
+        if (LetterView::read(letter, &view) && !take(view)) {
+            _early.push_back(std::move(letter));
+        }
+    }
+}
+
+// false: it is of a later round.
+bool LobbyAgreement::take(const LetterView& view) noexcept {
+    if (view.head.round != _round || !_running) {
+        return false;
+    }
+    if (view.head.kind == LetterHead::Kind::contribution) {
+        combine(view);
+        --_missing;
+        return true;
+    }
+    for (std::size_t i = 0; i < _words.size(); ++i) {
+        _words[i] = view.word(i);
+    }
+    _code = pass_result_on();
+    return true;
+}
+
+void LobbyAgreement::combine(const LetterView& view) noexcept {
+    for (std::size_t i = 0; i < std::min<std::size_t>(_words.size(), view.head.words); ++i) {
+        reduce_word(_words[i], view.word(i), _reduction);
+    }
+}
+
+// The words are final: everybody below hears of them, and the round is over.
+int LobbyAgreement::pass_result_on() noexcept {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < children() && code == MPI_SUCCESS; ++i) {
+        code = send_to(first_child() + i, LetterHead::Kind::result);
+    }
+    ++_round;
+    _running = false;
+    return code;
+}
+
+int LobbyAgreement::send_to(int rank, LetterHead::Kind kind) noexcept {
+    LetterHead head{};
+    head.sender = _rank;
+    head.size = _group->size();
+    head.round = _round;
+    head.kind = kind;
+    return _lobby.send(_group->process(rank).rank, LetterHead::write(_topic, head, _words));
+}
+
+} // namespace patchbay

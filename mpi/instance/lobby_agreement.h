@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "frameworks/cid/cid.h"
+#include "mpi/instance/lobby.h"
+
+#include <atomic>
+#include <vector>
+
+namespace patchbay {
+
+// Reductions over a group whose members may have no communicator in common: letters in the lobby go up a flat tree to
+// the first member and the result comes down. Few rounds matter more than few messages here: with more ranks than cores
+// each round costs a change of processes.
+class LobbyAgreement final : public cid::Agreement {
+public:
+    // All members of `group` make one of the same topic. Enters the lobby.
+    LobbyAgreement(Lobby& lobby, Ref<Group> group, Topic topic);
+    ~LobbyAgreement() override;
+
+    const Topic& topic() const noexcept { return _topic; }
+
+    int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;
+    bool ready() const noexcept override { return _arrived.load(std::memory_order_acquire) != 0 || _code != MPI_SUCCESS; }
+    bool advance(int* code) noexcept override;
+
+private:
+    friend class Lobby;
+    static constexpr int fan_out = 16;
+
+    // By the lobby, with its lock held. false: the letter is not for us.
+    bool offer(std::span<const std::byte> letter, const LetterView& view);
+
+    int parent() const noexcept { return (_rank - 1) / fan_out; }
+    int first_child() const noexcept { return _rank * fan_out + 1; }
+    int children() const noexcept;
+    void read_letters();
+    bool take(const LetterView& view) noexcept;
+    void combine(const LetterView& view) noexcept;
+    int send_to(int rank, LetterHead::Kind kind) noexcept;
+    int pass_result_on() noexcept;
+
+    Lobby& _lobby;
+    Ref<Group> _group;
+    Topic _topic;
+    int _rank;
+    int _code = MPI_SUCCESS;
+    Reduction _reduction{};
+    std::span<std::uint64_t> _words;
+    std::uint32_t _round = 0;
+    int _missing = 0;        // children that have not contributed to this round
+    bool _running = false;
+    bool _sent_up = false;
+    std::atomic<std::uint32_t> _arrived{0};      // letters in the inbox
+    std::vector<std::vector<std::byte>> _inbox;  // under the lobby's lock
+    std::vector<std::vector<std::byte>> _early;  // of the next round
+};
+
+} // namespace patchbay
