@@ -10,6 +10,7 @@
 #include "mpi/instance/keepsakes.h"
 #include "mpi/instance/lobby_agreement.h"
 #include "mpi/instance/send_buffer.h"
+#include "mpi/instance/session.h"
 #include "mpi/instance/split.h"
 
 namespace patchbay {
@@ -27,6 +28,9 @@ void take_group(Communicator& comm, Ref<Group> group) noexcept {
 // A communicator of these members; what does not follow from them it has from its parent.
 Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
+    if (!group->is_predefined()) {
+        group->session = parent.session;
+    }
     take_group(*comm, std::move(group));
     comm->instance = parent.instance;
     comm->session = parent.session;
@@ -208,6 +212,7 @@ int make_lobby(Instance& instance, Ref<Group> group, Communicator** made) noexce
 }
 
 void Communicator::destroy(Communicator* comm) noexcept {
+    leave_session(*comm);
     if (comm->coll != nullptr) {
         comm->coll->release();
     }

@@ -9,7 +9,8 @@ namespace patchbay {
 // the stack has run.
 class InstanceBuilder {
 public:
-    InstanceBuilder(Instance& instance, CleanupStack& cleanup) noexcept : _instance(instance), _cleanup(cleanup) {}
+    InstanceBuilder(Instance& instance, CleanupStack& cleanup) noexcept
+        : _instance(instance), _cleanup(cleanup), _asked(instance.thread_level()) {}
     Status build();
 
 private:
@@ -21,8 +22,8 @@ private:
     Status choose_pml_that(Capability can);
     Status open_cid();
     Status open_coll();
-    Status open_lobby();
     Status make_psets();
+    Status open_lobby();
     // Opens a framework for the life of the instance.
     Status open(FrameworkBase& framework);
     void hold(Lease lease);
@@ -30,6 +31,7 @@ private:
 
     Instance& _instance;
     CleanupStack& _cleanup;
+    int _asked; // the thread level that the first user wants
 };
 
 } // namespace patchbay

@@ -15,6 +15,7 @@ Ob1::Ob1(Progress& progress, Runtime& runtime, const Names& names, ProcessId sel
       _runtime(runtime),
       _self(self),
       _settings(settings),
+      _lock(progress.threads()),
       _btl_lease(std::move(btl_lease)),
       _btls(std::move(btls)),
       _comms(static_cast<CommState**>(std::calloc(std::size_t(max_index()) + 1, sizeof(CommState*)))),

@@ -86,21 +86,15 @@ private:
     class Guard {
     public:
         explicit Guard(Ob1& module) noexcept
-            : _lock(module._progress.threaded() ? &module._lock : nullptr) {
-            if (_lock != nullptr) [[unlikely]] {
-                _lock->lock();
-            }
+            : _lock(module._lock) {
+            _lock.lock();
         }
-        ~Guard() {
-            if (_lock != nullptr) [[unlikely]] {
-                _lock->unlock();
-            }
-        }
+        ~Guard() { _lock.unlock(); }
         Guard(const Guard&) = delete;
         Guard& operator=(const Guard&) = delete;
 
     private:
-        ProgressLock* _lock;
+        ProgressLock& _lock;
     };
 
     // module.cpp: communicators, peers, polling. All below is called with the lock held.
@@ -202,7 +196,7 @@ private:
     Runtime& _runtime; // only to end the job
     const ProcessId _self;
     const Settings _settings;
-    ProgressLock _lock{true};
+    ProgressLock _lock;
     Lease _btl_lease; // declared before the modules: given back after they are gone
     std::vector<std::unique_ptr<btl::Module>> _btls;
     std::vector<btl::Module*> _polled;
