@@ -5,8 +5,12 @@ COMPONENTS = [
     ("btl", "self"),
     ("btl", "sm"),
     ("cid", "consensus"),
+    ("cid", "excid"),
+    ("cid", "mask"),
     ("coll", "basic"),
     ("coll", "inter"),
     ("coll", "self"),
     ("pml", "ob1"),
+    ("pset", "pmix"),
+    ("pset", "static"),
 ]

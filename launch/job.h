@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/runtime/pset_definition.h"
+
 #include <chrono>
 #include <optional>
 #include <string>
@@ -27,6 +29,7 @@ enum class MapBy { slot, core, numa, socket, node };
 struct JobSpec {
     std::vector<AppSpec> apps;
     std::vector<NameValue> parameters; // --mca, in order, each name once
+    std::vector<PsetDefinition> psets; // --pset, in order, each name once
     BindTo bind_to = BindTo::unset;
     MapBy map_by = MapBy::slot;
     bool oversubscribe = true;

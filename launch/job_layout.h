@@ -15,9 +15,16 @@ struct JobLayout {
         std::string working_directory;
     };
 
+    // A set of ranks with a name: what the user defined, each program of several, and the places that ranks are bound to.
+    struct Pset {
+        std::string name;
+        std::vector<int> ranks; // ascending, at least one
+    };
+
     std::string nspace;
     std::string hostname;
     std::vector<App> apps;
+    std::vector<Pset> psets;
     int ranks = 0;
     int slots = 0; // ranks that this machine has room for without sharing cores
 

@@ -55,6 +55,18 @@ Status add_environment(Words words, OptionTarget target) {
     return {};
 }
 
+Status add_pset(Words words, OptionTarget target) {
+    Result<PsetDefinition> pset = parse_pset_definition(words[0]);
+    if (!pset) {
+        return pset.error();
+    }
+    if (std::ranges::find(target.job.psets, pset->name, &PsetDefinition::name) != target.job.psets.end()) {
+        return wrong("the process set '" + pset->name + "' is defined twice");
+    }
+    target.job.psets.push_back(std::move(*pset));
+    return {};
+}
+
 Status set_working_directory(Words words, OptionTarget target) {
     target.app.working_directory = words[0];
     return {};
@@ -152,6 +164,9 @@ const std::vector<OptionRow>& table() {
         {"wdir", {"wd"}, 1, "DIRECTORY", job, "Start the program in DIRECTORY.", set_working_directory},
         {"path", {}, 1, "DIRECTORIES", job, "Look for the program here (separated by ':') before PATH.",
             set_search_path},
+        {"pset", {}, 1, "NAME=RANKS", job,
+            "Give the ranks (of the whole job, as in 0-3,6) a name that sessions find as a process set. May be repeated.",
+            add_pset},
         {"explain", {}, 0, "", job,
             "Rank 0 tells which components were chosen and why, and where each parameter came from.", set_explain},
         {"bind-to", {}, 1, "core|none", placement,

@@ -4,6 +4,7 @@
 #include "core/base/strings.h"
 
 #include <climits>
+#include <numeric>
 #include <unistd.h>
 
 namespace patchbay::launch {
@@ -37,6 +38,50 @@ JobLayout lay_out(const JobSpec& job, int cores) {
     return layout;
 }
 
+Status add_users_psets(const JobSpec& job, JobLayout& layout) {
+    for (const PsetDefinition& pset : job.psets) {
+        if (pset.highest_rank() >= static_cast<std::uint32_t>(layout.ranks)) {
+            return Error{Errc::invalid,
+                "option --pset: the process set '" + pset.name + "' has rank " + std::to_string(pset.highest_rank()) +
+                    ", but the job has the ranks 0 to " + std::to_string(layout.ranks - 1)};
+        }
+        const std::vector<std::uint32_t> ranks = pset.list();
+        layout.psets.push_back({pset.name, {ranks.begin(), ranks.end()}});
+    }
+    return {};
+}
+
+// One for each of several programs.
+void add_psets_of_apps(JobLayout& layout) {
+    for (std::size_t app = 0; app < layout.apps.size() && layout.apps.size() > 1; ++app) {
+        std::vector<int> ranks(static_cast<std::size_t>(layout.apps[app].size));
+        std::iota(ranks.begin(), ranks.end(), layout.apps[app].first_rank);
+        layout.psets.push_back({"mpirun://app/" + std::to_string(app), std::move(ranks)});
+    }
+}
+
+bool is_within(const cpu_set_t& cpus, const cpu_set_t& place) {
+    cpu_set_t both;
+    CPU_AND(&both, &cpus, &place);
+    return CPU_EQUAL(&both, &cpus);
+}
+
+// The ranks that may run nowhere else than there. A rank that is not bound may run wherever mpirun may.
+void add_psets_of_places(const Topology& topology, Placement& placement) {
+    const cpu_set_t everywhere = topology.all_cpus();
+    for (const Topology::Place& place : topology.places()) {
+        JobLayout::Pset pset{"mpix://" + place.name, {}};
+        for (int rank = 0; rank < placement.layout.ranks; ++rank) {
+            if (is_within(placement.cpus[static_cast<std::size_t>(rank)].value_or(everywhere), place.cpus)) {
+                pset.ranks.push_back(rank);
+            }
+        }
+        if (!pset.ranks.empty()) {
+            placement.layout.psets.push_back(std::move(pset));
+        }
+    }
+}
+
 } // namespace
 
 Result<Placement> place(const JobSpec& job, const Topology& topology) {
@@ -57,6 +102,11 @@ Result<Placement> place(const JobSpec& job, const Topology& topology) {
             placement.cpus[rank] = order[rank % order.size()];
         }
     }
+    if (Status psets = add_users_psets(job, placement.layout); !psets) {
+        return psets.error();
+    }
+    add_psets_of_apps(placement.layout);
+    add_psets_of_places(topology, placement);
     return placement;
 }
 

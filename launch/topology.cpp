@@ -62,6 +62,13 @@ std::vector<hwloc_obj_t> round_robin(hwloc_topology_t topology, const std::vecto
     return order;
 }
 
+cpu_set_t cpus_of(hwloc_topology_t topology, hwloc_obj_t object) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    hwloc_cpuset_to_glibc_sched_affinity(topology, object->cpuset, &cpus, sizeof cpus);
+    return cpus;
+}
+
 } // namespace
 
 Result<Topology> Topology::discover() {
@@ -95,11 +102,27 @@ std::vector<cpu_set_t> Topology::cores_in_order(MapBy map_by) const {
     }
     std::vector<cpu_set_t> sets;
     for (hwloc_obj_t core : cores) {
-        cpu_set_t& set = sets.emplace_back();
-        CPU_ZERO(&set);
-        hwloc_cpuset_to_glibc_sched_affinity(handle(), core->cpuset, &set, sizeof set);
+        sets.push_back(cpus_of(handle(), core));
     }
     return sets;
+}
+
+std::vector<Topology::Place> Topology::places() const {
+    static constexpr std::pair<hwloc_obj_type_t, const char*> kinds[] = {
+        {HWLOC_OBJ_NUMANODE, "NUMA/"}, {HWLOC_OBJ_PACKAGE, "PACKAGE/"}};
+    std::vector<Place> places;
+    for (auto [type, kind] : kinds) {
+        for (int i = 0; i < hwloc_get_nbobjs_by_type(handle(), type); ++i) {
+            hwloc_obj_t object = hwloc_get_obj_by_type(handle(), type, static_cast<unsigned>(i));
+            // hwloc's own numbers change when mpirun may use a part of the machine only.
+            places.push_back({kind + std::to_string(object->os_index), cpus_of(handle(), object)});
+        }
+    }
+    return places;
+}
+
+cpu_set_t Topology::all_cpus() const {
+    return cpus_of(handle(), hwloc_get_root_obj(handle()));
 }
 
 void Topology::Destroy::operator()(hwloc_topology* topology) const {

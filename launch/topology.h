@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <sched.h>
+#include <string>
 #include <vector>
 
 struct hwloc_topology;
@@ -23,6 +24,16 @@ public:
 
     int core_count() const;
     int cpu_count() const; // hardware threads
+
+    // A part of the machine and what sets of processes call it: "NUMA/0", by the number that the operating system gives.
+    struct Place {
+        std::string name;
+        cpu_set_t cpus; // those that mpirun may use
+    };
+    // NUMA nodes and packages.
+    std::vector<Place> places() const;
+    // All that mpirun may use.
+    cpu_set_t all_cpus() const;
 
     // The cpus of each core, in the order in which ranks are dealt out to cores.
     std::vector<cpu_set_t> cores_in_order(MapBy map_by) const;

@@ -23,9 +23,6 @@ public:
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
 
-    // As Progress::enable_threads.
-    void enable_threads() noexcept { _lock.enable_threads(); }
-
     // A new T(args...), or nullptr when memory is exhausted.
     template <class... Args>
     T* alloc(Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>) {

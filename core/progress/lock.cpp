@@ -22,7 +22,7 @@ void pause_core() noexcept {
 void ProgressLock::lock_contended() noexcept {
     for (int look = 0; look < looks_before_sleep; ++look) {
         pause_core();
-        if (_state.load(std::memory_order_relaxed) == unlocked && try_lock()) {
+        if (_state.load(std::memory_order_relaxed) == unlocked && try_lock_among_threads()) {
             return;
         }
     }

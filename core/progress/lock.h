@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/progress/thread_switch.h"
+
 #include <atomic>
 #include <cstdint>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// A mutex that costs one predictable branch below MPI_THREAD_MULTIPLE. It spins briefly, then sleeps in the kernel.
-// Not recursive. Satisfies the standard's Lockable requirements, so std::lock_guard and std::unique_lock work on it.
+// A mutex that is nothing but a mark in its own cache line while a single thread uses the library (LoneSection). With
+// several it spins briefly, then sleeps in the kernel. Not recursive. Satisfies the standard's Lockable requirements, so
+// std::lock_guard and std::unique_lock work on it.
 class ProgressLock {
 public:
-    explicit ProgressLock(bool threaded = false) noexcept : _threaded(threaded) {}
+    explicit ProgressLock(bool threaded = false) noexcept : _lone(threaded) {}
+    // Locks from when `threads` is turned on, at whatever moment that is.
+    explicit ProgressLock(ThreadSwitch& threads) : _lone(threads) {}
     ProgressLock(const ProgressLock&) = delete;
     ProgressLock& operator=(const ProgressLock&) = delete;
 
-    // From now on several threads may call. Only while nobody holds the lock; cannot be undone.
-    void enable_threads() noexcept { _threaded = true; }
-    bool threaded() const noexcept { return _threaded; }
-
     bool try_lock() noexcept {
-        if (!_threaded) {
-            return true;
-        }
-        std::uint32_t expected = unlocked;
-        return _state.compare_exchange_strong(expected, locked, std::memory_order_acquire,
-                                              std::memory_order_relaxed);
+        bool outer = false;
+        return _lone.enter(outer) || try_lock_among_threads();
     }
 
     void lock() noexcept {
@@ -33,18 +30,25 @@ public:
     }
 
     void unlock() noexcept {
-        if (_threaded && _state.exchange(unlocked, std::memory_order_release) == contended) [[unlikely]] {
+        // Before leaving: who waits for that may hold the lock at once.
+        const bool among_threads = _state.load(std::memory_order_relaxed) != unlocked;
+        _lone.leave(false);
+        if (among_threads && _state.exchange(unlocked, std::memory_order_release) == contended) [[unlikely]] {
             wake_one();
         }
     }
 
 private:
     static constexpr std::uint32_t unlocked = 0, locked = 1, contended = 2;
+    bool try_lock_among_threads() noexcept {
+        std::uint32_t expected = unlocked;
+        return _state.compare_exchange_strong(expected, locked, std::memory_order_acquire, std::memory_order_relaxed);
+    }
     void lock_contended() noexcept;
     void wake_one() noexcept;
 
+    LoneSection _lone;
     std::atomic<std::uint32_t> _state{unlocked};
-    bool _threaded;
 };
 
 } // namespace patchbay

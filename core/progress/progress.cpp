@@ -36,8 +36,9 @@ Progress::Block::Block() noexcept {
 }
 
 Progress::Progress(bool threaded, const WaitPolicy& policy) noexcept
-    : _threaded(threaded), _fenced(bool(register_all_cores_barrier())), _policy(policy), _bell(&_private_bell),
-      _longest_sleep_ns(sleeps_well.count()), _poll_lock(threaded), _list_lock(threaded) {}
+    : _fenced(bool(register_all_cores_barrier())), _threads(threaded || !_fenced), _polling_alone(_threads),
+      _sleeping_alone(_threads), _policy(policy), _bell(&_private_bell), _longest_sleep_ns(sleeps_well.count()),
+      _list_lock(_threads) {}
 
 Progress::~Progress() {
     for (Block* block = _first.next.load(); block != nullptr;) {
@@ -46,9 +47,7 @@ Progress::~Progress() {
 }
 
 void Progress::enable_threads() noexcept {
-    _poll_lock.enable_threads();
-    _list_lock.enable_threads();
-    _threaded = true;
+    _threads.turn_on([](void* self) { static_cast<Progress*>(self)->doorbell().ring(); }, this);
 }
 
 PollerHandle Progress::add_poller(PollFunction poll, void* context, std::chrono::nanoseconds longest_sleep) {
@@ -110,8 +109,11 @@ void Progress::update_longest_sleep() noexcept {
 }
 
 int Progress::try_poll() noexcept {
-    if (!_threaded) {
-        return poll_each();
+    bool outer;
+    if (_polling_alone.enter(outer)) {
+        const int events = poll_each();
+        _polling_alone.leave(outer);
+        return events;
     }
     std::uintptr_t self = this_thread();
     if (_polling_thread.load(std::memory_order_relaxed) == self) {
@@ -137,7 +139,7 @@ int Progress::poll_exclusively() noexcept {
 }
 
 void Progress::quiesce() noexcept {
-    if (_threaded && _polling_thread.load(std::memory_order_relaxed) != this_thread()) {
+    if (threaded() && _polling_thread.load(std::memory_order_relaxed) != this_thread()) {
         std::lock_guard wait_for_the_poll(_poll_lock);
     }
 }

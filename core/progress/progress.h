@@ -2,6 +2,7 @@
 #pragma once
 #include "core/progress/doorbell.h"
 #include "core/progress/lock.h"
+#include "core/progress/thread_switch.h"
 #include "core/progress/wait_policy.h"
 
 #include <atomic>
@@ -56,9 +57,13 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // Several threads may call from now on. Only while one thread is in the library; cannot be undone.
+    // Several threads may call from now on; cannot be undone. Another thread may be anywhere in the library meanwhile,
+    // asleep in a wait, too. Not from inside a poller. Whoever begins to use the library beside another thread calls
+    // this first, even when it was called before: it returns when the other one has noticed.
     void enable_threads() noexcept;
-    bool threaded() const noexcept { return _threaded; }
+    bool threaded() const noexcept { return _threads.on(); }
+    // For locks of pollers and of whoever else is used by a single thread until then.
+    ThreadSwitch& threads() noexcept { return _threads; }
 
     // A poller is registered only while there may be work for it. Whoever gives it work from outside must ring this
     // process's doorbell; a poller for work that cannot do so says for how long it may go unpolled (`longest_sleep`),
@@ -69,10 +74,13 @@ public:
     // one returns 0 at once. A poller that calls poll() (through a callback) is itself called again: it must either
     // bear that or return 0.
     int poll() noexcept {
-        if (_threaded) [[unlikely]] {
+        bool outer;
+        if (!_polling_alone.enter(outer)) [[unlikely]] {
             return poll_exclusively();
         }
-        return poll_each();
+        const int events = poll_each();
+        _polling_alone.leave(outer);
+        return events;
     }
 
     // Returns when no poll that another thread began before this call is still running. Call it without locks that a
@@ -132,12 +140,14 @@ private:
     void update_longest_sleep() noexcept;
 
     Block _first;
-    bool _threaded;
     bool _fenced = true;
+    ThreadSwitch _threads;
+    LoneSection _polling_alone; // a poll while there is but one thread
+    LoneSection _sleeping_alone;
     WaitPolicy _policy;
     std::atomic<Doorbell*> _bell;
     std::atomic<std::int64_t> _longest_sleep_ns;
-    ProgressLock _poll_lock;                     // held by the thread that polls
+    ProgressLock _poll_lock{true};               // held by the thread that polls, where there are several
     ProgressLock _list_lock;                     // held for moments: never while a poller runs
     std::atomic<std::uint64_t> _epoch{2};        // odd while a thread polls (kept only with several threads)
     std::atomic<std::uintptr_t> _polling_thread{0};

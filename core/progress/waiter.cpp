@@ -37,18 +37,22 @@ WaitPolicy WaitPolicy::make(nanoseconds spin, nanoseconds yield, bool sleep, boo
 // The waiter's view of Progress.
 struct WaitAccess {
     Progress& progress;
+    bool counted = false; // among the waiters that are awake: from when there may be several
 
     int poll() noexcept { return progress.poll(); }
 
     void enter() noexcept {
-        if (progress._threaded) {
+        if (!counted && progress.threaded()) {
             progress._awake_waiters.fetch_add(1, std::memory_order_seq_cst);
+            counted = true;
         }
     }
     // Threads may sleep because this one was awake and polled; if so, one of them must take over.
     void leave() noexcept {
-        if (progress._threaded) {
+        if (counted) {
             progress._awake_waiters.fetch_sub(1, std::memory_order_seq_cst);
+        }
+        if (progress.threaded()) {
             progress.doorbell().notify();
         }
     }
@@ -61,12 +65,21 @@ struct WaitAccess {
     }
 
     Slept sleep(bool (*done)(void*), void* context, nanoseconds left) noexcept {
+        bool outer;
+        const bool alone = progress._sleeping_alone.enter(outer);
+        if (!alone) {
+            enter();
+        }
         Doorbell& bell = progress.doorbell();
         std::uint32_t seq = bell.prepare();
         // From here on either a sender sees the flag, or what it published before is seen by the poll below.
         all_cores_barrier();
-        return progress._threaded ? sleep_among_threads(bell, seq, done, context, left)
-                                  : sleep_alone(bell, seq, done, context, left);
+        if (!alone) {
+            return sleep_among_threads(bell, seq, done, context, left);
+        }
+        const Slept slept = sleep_alone(bell, seq, done, context, left);
+        progress._sleeping_alone.leave(outer); // until here no other thread sleeps behind the flag
+        return slept;
     }
 
     Slept sleep_alone(Doorbell& bell, std::uint32_t seq, bool (*done)(void*), void* context,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Group identifiers from our own mpirun. PMIx_Group_construct is not used: in 4.2.2 the survivors of a member that dies
-// hang in it for ever.
+// Group identifiers, from our own mpirun or by PMIx_Group_construct. Nothing of ours needs the latter: in 4.2.2 the
+// survivors of a member that dies hang in it for ever.
 #include "core/runtime/group_protocol.h"
 #include "core/runtime/pmix_value.h"
 #include "core/runtime/runtime.h"
@@ -14,7 +14,9 @@ struct GroupRequest::State {
     pmix_status_t code = PMIX_SUCCESS;
     std::uint64_t id = 0;
     std::function<void()> wake;
-    pmix_info_t directives[2]; // PMIx reads them until it answers
+    pmix_info_t directives[2]; // PMIx reads them until it answers, and these two as well
+    std::string name;
+    std::vector<pmix_proc_t> members;
 
     State() {
         PMIX_INFO_CONSTRUCT(&directives[0]);
@@ -51,6 +53,22 @@ struct GroupCallbacks {
             wake();
         }
     }
+
+    // Of PMIx_Group_construct. The server forgets a group's members only when all have left it again.
+    static void constructed(pmix_status_t status, pmix_info_t* info, std::size_t count, void* context,
+                            pmix_release_cbfunc_t release, void* release_context) {
+        if (status == PMIX_SUCCESS) {
+            const State& state = **static_cast<std::shared_ptr<State>*>(context);
+            // Nobody waits for it: the name is not used again, and the next group has another.
+            PMIx_Group_destruct_nb(state.name.c_str(), nullptr, 0, [](pmix_status_t, void*) {}, nullptr);
+        }
+        // When it failed there is rubbish in `info` (4.2.2); answered() looks only on success.
+        answered(is_missing(status) ? PMIX_ERR_NOT_SUPPORTED : status, info, count, context, release, release_context);
+    }
+
+    static bool is_missing(pmix_status_t status) {
+        return status == PMIX_ERR_NOT_SUPPORTED || status == PMIX_ERR_UNREACH || status == PMIX_ERR_NOT_FOUND;
+    }
 };
 
 Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const std::uint32_t> members) {
@@ -79,6 +97,38 @@ Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const
     pmix_status_t status = PMIx_Job_control_nb(nullptr, 0, state.directives, 2, GroupCallbacks::answered, context.get());
     if (status != PMIX_SUCCESS) {
         return Error{Errc::system, "group '" + std::string(name) + "': " + text_of(status)};
+    }
+    (void)context.release(); // answered() frees it
+    return request;
+}
+
+Result<GroupRequest> Runtime::pmix_group_start(std::string_view name, std::span<const std::uint32_t> members) {
+    if (_singleton) {
+        return Error{Errc::unsupported, "no launcher gives identifiers to the groups of a process that runs alone"};
+    }
+    if (name.empty() || members.empty()) {
+        return Error{Errc::invalid, "a group needs a name and members"};
+    }
+    GroupRequest request;
+    request._state = std::make_shared<GroupRequest::State>();
+    GroupRequest::State& state = *request._state;
+    state.wake = wake();
+    state.name = name;
+    state.members.resize(members.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        PMIX_LOAD_PROCID(&state.members[i], _nspace.c_str(), members[i]);
+    }
+    // No PMIX_TIMEOUT: with it the server of 4.2.2 crashes.
+    PMIX_INFO_LOAD(&state.directives[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, nullptr, PMIX_BOOL);
+    auto context = std::make_unique<std::shared_ptr<GroupRequest::State>>(request._state);
+    const pmix_status_t status =
+        PMIx_Group_construct_nb(state.name.c_str(), state.members.data(), state.members.size(), state.directives, 1,
+                                GroupCallbacks::constructed, context.get());
+    if (GroupCallbacks::is_missing(status)) {
+        return Error{Errc::unsupported, "this launcher makes no groups"};
+    }
+    if (status != PMIX_SUCCESS) {
+        return Error{Errc::system, "group '" + state.name + "': " + text_of(status)};
     }
     (void)context.release(); // answered() frees it
     return request;

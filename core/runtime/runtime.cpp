@@ -128,6 +128,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) 
 Runtime::~Runtime() {
     if (!_singleton) {
         stop_death_reports();
+        stop_pset_reports();
         pmix_connection::close();
     }
 }

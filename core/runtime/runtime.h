@@ -43,6 +43,13 @@ struct ProcessName {
     bool operator==(const ProcessName&) const = default;
 };
 
+// A set of processes to which the launcher has given a name (a process set, pset).
+struct ProcessSet {
+    std::string name;
+    std::uint64_t version = 1; // what a name means in one version never changes
+    std::vector<ProcessName> members;
+};
+
 // A group under construction, to be polled: done() turns true on the PMIx library's thread, which then calls
 // the hook of Runtime::set_wake.
 class GroupRequest {
@@ -147,6 +154,25 @@ public:
     // Every member calls it with the same `name` and `members` (ranks of this job, in any order). The name must not be
     // in use by another group that is just being made.
     Result<GroupRequest> group_start(std::string_view name, std::span<const std::uint32_t> members);
+
+    // The same over PMIx_Group_construct, for launchers that offer that; the group is taken apart again as soon as it has
+    // its identifier. What PMIx 4.2 asks of callers: the name is one that no group of the job ever had or will have, and
+    // a member that dies hangs the others for ever. unsupported, here or from id(): the launcher (Slurm, Open MPI's
+    // mpirun) has no such groups.
+    Result<GroupRequest> pmix_group_start(std::string_view name, std::span<const std::uint32_t> members);
+
+    // The launcher's process sets. Each call asks it anew and blocks for that (30 to 200 us). Errors: not_found;
+    // unsupported: this launcher names none (Slurm, Open MPI's mpirun), or there is no launcher.
+    Result<std::vector<std::string>> pset_names() const;
+    Result<ProcessSet> pset(std::string_view name) const;
+    // Defines one, or its next version when the members are others than before; answers the version. Members are ranks
+    // of this job. unsupported: only Patchbay's mpirun does that. invalid: the name (check_pset_name) or a rank.
+    Result<std::uint64_t> define_pset(std::string_view name, std::span<const std::uint32_t> members);
+    // Calls `changed` on the PMIx library's thread for each set that the launcher defines (`members` are the new ones) or
+    // deletes (null); those defined earlier come too, and each may come more than once. One handler; it must not call the
+    // Runtime. Once stop_pset_reports() has returned it is not running and will not run again.
+    Status on_pset_change(std::function<void(const std::string& name, const std::vector<ProcessName>* members)> changed);
+    void stop_pset_reports() noexcept;
 
     // Called on the PMIx library's thread whenever something arrived that a wait may look at; normally
     // Progress::wake. It must not call the Runtime.

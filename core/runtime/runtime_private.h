@@ -11,6 +11,10 @@ struct Runtime::Private {
     std::function<void(const ProcessName&)> died;
     bool reports_deaths = false;
     std::size_t death_handler = 0;
+
+    std::function<void(const std::string& name, const std::vector<ProcessName>* members)> pset_changed;
+    bool reports_psets = false;
+    std::size_t pset_handler = 0;
 };
 
 } // namespace patchbay

@@ -21,7 +21,7 @@ class Instance;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 1;
+inline constexpr std::uint32_t interface_version = 2;
 
 // A peer as one module reaches it. Made by connect() on first contact, owned by the module, lives as long as it.
 class Endpoint {
@@ -45,8 +45,10 @@ enum class SendCode : std::uint8_t {
 using Receiver = void (*)(void* context, Endpoint& from, const void* header, std::size_t header_size,
                           const void* payload, std::size_t payload_size) noexcept;
 
+inline constexpr std::size_t smallest_header_room = 56;
+
 struct Limits {
-    std::size_t header = 0;     // bytes of header a packet can carry, at least 48
+    std::size_t header = 0;     // bytes of header a packet can carry, at least smallest_header_room
     std::size_t eager = 0;      // best size up to which a message travels whole in one packet
     std::size_t packet = 0;     // most payload bytes of one packet (>= eager)
     std::size_t inline_size = 0; // header + payload up to this cost a single cache line, or its like

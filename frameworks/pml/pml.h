@@ -16,7 +16,8 @@ class Instance;
 //
 // Common rules, for every function of Module unless it says otherwise:
 //  - Called by the bindings and by collectives, on any thread the thread level allows. The module locks itself when
-//    Progress::threaded() is set and takes no lock otherwise.
+//    Progress::threaded() is set and takes no lock otherwise. That may be turned on at any time: a ProgressLock that is
+//    made with Progress::threads() does all of this.
 //  - Arguments have been checked. `dest`/`source` are ranks of the remote group (== local group for
 //    intracommunicators), never MPI_PROC_NULL; `source` may be MPI_ANY_SOURCE, `tag` MPI_ANY_TAG where receiving.
 //  - Tags below zero other than MPI_ANY_TAG belong to the library (collectives, communicator creation). MPI_ANY_TAG

@@ -46,19 +46,20 @@ pmix_status_t group(pmix_group_operation_t operation, char*, const pmix_proc_t*,
     return PMIX_SUCCESS;
 }
 
-// The carrier of our own requests; see group_service.h.
+// The carrier of our own requests; see group_service.h and core/runtime/pset_protocol.h.
 pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std::size_t, const pmix_info_t* directives,
     std::size_t count, pmix_info_cbfunc_t callback, void* data) {
+    if (std::optional<pmix_status_t> status = pset_request(directives, count, callback, data)) {
+        return *status;
+    }
     std::string name;
     std::vector<pmix_proc_t> members;
     for (std::size_t i = 0; i < count; ++i) {
         const pmix_value_t& value = directives[i].value;
         if (std::string_view(directives[i].key) == group_key && value.type == PMIX_STRING) {
             name = value.data.string;
-        } else if (std::string_view(directives[i].key) == group_members_key && value.type == PMIX_DATA_ARRAY &&
-            value.data.darray->type == PMIX_PROC) {
-            auto* procs = static_cast<pmix_proc_t*>(value.data.darray->array);
-            members.assign(procs, procs + value.data.darray->size);
+        } else if (std::string_view(directives[i].key) == group_members_key) {
+            members = procs_in(value);
         }
     }
     if (name.empty() || members.empty()) {

@@ -6,6 +6,7 @@
 #include "launch/pmix/name_service.h"
 #include "launch/pmix/pset_table.h"
 
+#include <optional>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <string>
@@ -19,6 +20,7 @@ struct PmixHost {
         : loop(loop),
           rank_events(rank_events),
           nspace(layout.nspace),
+          ranks(layout.ranks),
           names(loop),
           groups(layout.nspace, layout.ranks) {}
 
@@ -27,6 +29,7 @@ struct PmixHost {
     EventLoop& loop;
     RankEvents& rank_events;
     std::string nspace;
+    int ranks;
     NameService names;
     GroupService groups;
     PsetTable psets;
@@ -44,5 +47,11 @@ void add_name_upcalls(pmix_server_module_t& module);
 void add_query_upcalls(pmix_server_module_t& module);
 void add_group_upcalls(pmix_server_module_t& module);
 void add_event_upcalls(pmix_server_module_t& module);
+
+// Defines the sets that the layout names, before any rank is started.
+void define_initial_psets(PmixHost& host, const JobLayout& layout);
+// Takes a job control request that defines a set; nothing when it is about something else.
+std::optional<pmix_status_t> pset_request(
+    const pmix_info_t* directives, std::size_t count, pmix_info_cbfunc_t callback, void* data);
 
 } // namespace patchbay::launch

@@ -60,6 +60,14 @@ void InfoList::add_topology(const char* key, pmix_topology_t* value) {
     info.flags = PMIX_INFO_PERSISTENT; // PMIX_INFO_DESTRUCT leaves the value alone
 }
 
+std::vector<pmix_proc_t> procs_in(const pmix_value_t& value) {
+    if (value.type != PMIX_DATA_ARRAY || value.data.darray == nullptr || value.data.darray->type != PMIX_PROC) {
+        return {};
+    }
+    const auto* procs = static_cast<const pmix_proc_t*>(value.data.darray->array);
+    return {procs, procs + value.data.darray->size};
+}
+
 void answer(pmix_info_cbfunc_t callback, void* callback_data, InfoList results) {
     auto* held = new InfoList(std::move(results));
     auto release = [](void* list) { delete static_cast<InfoList*>(list); };

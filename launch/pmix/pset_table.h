@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <pmix.h>
 #include <string>
@@ -7,7 +9,25 @@
 
 namespace patchbay::launch {
 
-// The process sets of the job by name. PMIx keeps no list that a client could query: it asks its host.
-using PsetTable = std::map<std::string, std::vector<pmix_proc_t>>;
+// The process sets of the job by name. PMIx keeps no list that a client could query: it asks its host. Only in the
+// loop's thread.
+class PsetTable {
+public:
+    struct Entry {
+        std::size_t version;
+        std::vector<pmix_proc_t> members; // ascending
+    };
+
+    // Answers the version: 1 for a new name, the next one for a name whose members are others than before. The members
+    // are put in order.
+    std::size_t define(const std::string& name, std::vector<pmix_proc_t> members);
+    const Entry* find(const std::string& name) const; // null: there is none
+
+    std::size_t size() const { return _entries.size(); }
+    std::string names() const; // separated by commas
+
+private:
+    std::map<std::string, Entry> _entries;
+};
 
 } // namespace patchbay::launch

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/runtime/pset_protocol.h"
 #include "launch/pmix/host.h"
 #include "launch/pmix/info_list.h"
 
@@ -7,14 +8,6 @@
 namespace patchbay::launch {
 
 namespace {
-
-std::string all_names(const PsetTable& psets) {
-    std::string names;
-    for (const auto& [name, members] : psets) {
-        names += (names.empty() ? "" : ",") + name;
-    }
-    return names;
-}
 
 // The set that a membership query asks for; empty without the qualifier.
 std::string wanted_set(const pmix_query_t& query) {
@@ -30,13 +23,14 @@ pmix_status_t answer_key(const PmixHost& host, const pmix_query_t& query, const 
     if (std::string_view(key) == PMIX_QUERY_NUM_PSETS) {
         results.add_size(key, host.psets.size());
     } else if (std::string_view(key) == PMIX_QUERY_PSET_NAMES) {
-        results.add_string(key, all_names(host.psets));
+        results.add_string(key, host.psets.names());
     } else if (std::string_view(key) == PMIX_QUERY_PSET_MEMBERSHIP) {
-        auto pset = host.psets.find(wanted_set(query));
-        if (pset == host.psets.end()) {
+        const PsetTable::Entry* pset = host.psets.find(wanted_set(query));
+        if (pset == nullptr) {
             return PMIX_ERR_NOT_FOUND;
         }
-        results.add_procs(key, pset->second);
+        results.add_procs(key, pset->members);
+        results.add_size(pset_version_key, pset->version);
     } else {
         return PMIX_ERR_NOT_SUPPORTED;
     }

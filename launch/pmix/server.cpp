@@ -94,6 +94,7 @@ Status PmixServer::register_job() {
             return pmix_error("PMIx_server_register_client", status);
         }
     }
+    define_initial_psets(*_host, _layout);
     return {};
 }
 

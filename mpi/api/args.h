@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/api/report.h"
+#include "mpi/instance/settings.h"
 #include "mpi/object/datatype.h"
 #include "mpi/object/info.h"
 #include "mpi/object/op.h"
 #include "mpi/object/request.h"
 
-#include <atomic>
-
 namespace patchbay::api {
 
-// Parameter mpi_param_check: are arguments checked? Set while MPI starts; true before.
-[[gnu::visibility("hidden")]] extern std::atomic<bool> param_check;
-inline bool checking() noexcept { return param_check.load(std::memory_order_relaxed); }
+inline bool checking() noexcept { return settings.check_arguments.load(std::memory_order_relaxed); }
 
 // The checks of one call. A binding makes one, chains the checks that concern it with &&, and returns code() when one
 // of them fails: by then the error has been reported with the function, the argument and its value.
@@ -33,10 +30,19 @@ public:
     // A call on a communicator; communicator() checks the handle.
     Arguments(const char* function, MPI_Comm comm) noexcept
         : _function(function), _comm(to_object<Communicator>(comm)), _handle(comm) {}
+    // A call on a session; session() checks the handle.
+    Arguments(const char* function, MPI_Session session) noexcept
+        : _function(function), _session(to_object<Session>(session)), _session_handle(session) {}
+    // A call on groups, of which one says whose session hears of errors.
+    Arguments(const char* function, MPI_Group group) noexcept : _function(function), _group(group) {}
+    // A call that makes an object or works on one that is no target of errors itself: who hears of errors is given.
+    Arguments(const char* function, ErrorTarget target) noexcept : _function(function), _other(target) {}
 
     // Undefined unless the handle is valid.
     Communicator* comm() const noexcept { return _comm; }
     int code() const noexcept { return _code; }
+    // Undefined unless the handle is valid.
+    Session& session_object() const noexcept { return *_session; }
 
     // The end of a binding: reports a code that is not MPI_SUCCESS and returns it.
     int result(int code) const noexcept {
@@ -50,6 +56,10 @@ public:
     // The handle given to the constructor. MPI_COMM_NULL fails.
     bool communicator() noexcept {
         return good(_comm != nullptr && _comm->kind() == ObjectKind::communicator) || bad_comm();
+    }
+    // MPI_SESSION_NULL fails.
+    bool session() noexcept {
+        return good(_session != nullptr && _session->kind() == ObjectKind::session) || bad_session();
     }
     bool intracommunicator() noexcept {
         return communicator() && (good(!_comm->is_inter) || note(bad_inter(_comm, _function, false)));
@@ -120,6 +130,18 @@ public:
         return good(handle == MPI_REQUEST_NULL) || request(name, handle);
     }
 
+    // Objects of different sessions, or of a session and the world model, must not meet in one call (MPI-5.0, 11.3):
+    // MPI_ERR_SESSION. MPI_GROUP_EMPTY belongs to all.
+    bool same_session(const Group& a, const Group& b) noexcept {
+        return good(a.session == b.session || a.is_predefined() || b.is_predefined()) || note(bad_mixture());
+    }
+    bool same_session(const Communicator& comm, const Group& group) noexcept {
+        return good(comm.session == group.session || group.is_predefined()) || note(bad_mixture());
+    }
+    bool same_session(const Communicator& a, const Communicator& b) noexcept {
+        return good(a.session == b.session) || note(bad_mixture());
+    }
+
     // Any handle for which checked_object knows the class.
     template <class T>
     bool valid(int code, const char* name, typename HandleTraits<T>::handle_type handle) noexcept {
@@ -151,7 +173,15 @@ private:
         _code = code;
         return code == MPI_SUCCESS;
     }
-    ErrorTarget target() const noexcept { return ErrorTarget(_comm); }
+    ErrorTarget target() const noexcept {
+        if (_comm != nullptr) {
+            return ErrorTarget(_comm);
+        }
+        if (_session != nullptr) {
+            return ErrorTarget(_session);
+        }
+        return _group != MPI_GROUP_NULL ? target_of(_group) : _other;
+    }
     bool in_remote_group(int rank) const noexcept {
         return static_cast<unsigned>(rank) < static_cast<unsigned>(_comm->remote_size);
     }
@@ -161,6 +191,16 @@ private:
         return note(bad_handle({}, _function, MPI_ERR_COMM, "comm", "MPI_Comm", value));
     }
 
+    int bad_mixture() noexcept {
+        return fail(MPI_ERR_SESSION, "the arguments belong to different sessions, or to a session and to the world model");
+    }
+    bool bad_session() noexcept {
+        _session = nullptr;
+        const auto value = reinterpret_cast<std::uintptr_t>(_session_handle);
+        return note(bad_handle({}, _function, MPI_ERR_SESSION, "session", "MPI_Session", value));
+    }
+
+    [[gnu::cold]] static ErrorTarget target_of(MPI_Group) noexcept;
     [[gnu::cold]] static int bad_inter(Communicator*, const char* function, bool wanted) noexcept;
     [[gnu::cold]] static int bad_value(ErrorTarget, const char* function, int code, const char* name, MPI_Count value,
                                        const char* rule) noexcept;
@@ -179,6 +219,10 @@ private:
     const char* _function;
     Communicator* _comm = nullptr;
     MPI_Comm _handle = MPI_COMM_NULL;
+    Session* _session = nullptr;
+    MPI_Session _session_handle = MPI_SESSION_NULL;
+    MPI_Group _group = MPI_GROUP_NULL;
+    ErrorTarget _other;
     int _code = MPI_SUCCESS;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attributes of communicators and windows (MPI-5.0, 7.7); those of datatypes are in datatype_query.cpp. Local; keys may
+// Attributes of communicators, windows (MPI-5.0, 7.7) and, as an extension, sessions; those of datatypes are in datatype_query.cpp. Local; keys may
 // be made and freed before MPI_Init and after MPI_Finalize.
 #include "mpi/api/args.h"
+#include "mpi/include/mpix.h"
 #include "mpi/instance/world.h"
 
 #include <new>
@@ -82,6 +83,44 @@ int erase(const char* function, MPI_Comm comm, int keyval) noexcept {
     return args.result(args.comm()->attributes.erase(AttributeOwner::communicator, comm, keyval));
 }
 
+// Attributes of sessions (extension; there is nothing to copy them to).
+bool own_session_key(Arguments& args, int keyval) noexcept {
+    return args.require(keyval_is_valid(AttributeOwner::session, keyval), MPI_ERR_KEYVAL, "keyval", keyval,
+                        "is not an attribute key for sessions");
+}
+
+int set_of_session(MPI_Session session, int keyval, void* value) noexcept {
+    Arguments args("MPIX_Session_set_attr", session);
+    if (checking() && !(args.session() && own_session_key(args, keyval))) {
+        return args.code();
+    }
+    try {
+        return args.result(args.session_object().attributes.set(AttributeOwner::session, session, keyval, value));
+    } catch (const std::bad_alloc&) {
+        return args.result(MPI_ERR_NO_MEM);
+    }
+}
+
+int get_of_session(MPI_Session session, int keyval, void* value, int* flag) noexcept {
+    Arguments args("MPIX_Session_get_attr", session);
+    if (checking() && !(args.session() && own_session_key(args, keyval) && args.pointer("attribute_val", value) &&
+                        args.pointer("flag", flag))) {
+        return args.code();
+    }
+    bool found = false;
+    const int code = args.session_object().attributes.get(keyval, static_cast<void**>(value), &found);
+    *flag = found ? 1 : 0;
+    return args.result(code);
+}
+
+int erase_of_session(MPI_Session session, int keyval) noexcept {
+    Arguments args("MPIX_Session_delete_attr", session);
+    if (checking() && !(args.session() && own_session_key(args, keyval))) {
+        return args.code();
+    }
+    return args.result(args.session_object().attributes.erase(AttributeOwner::session, session, keyval));
+}
+
 } // namespace
 
 } // namespace patchbay::api
@@ -131,4 +170,21 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function* copy_fn, MPI_Win_delete_a
 }
 int PMPI_Win_free_keyval(int* keyval) {
     return api::free_keyval("MPI_Win_free_keyval", AttributeOwner::window, keyval);
+}
+
+int PMPIX_Session_create_keyval(MPIX_Session_delete_attr_function* delete_fn, int* keyval, void* extra_state) {
+    return api::create_keyval("MPIX_Session_create_keyval", AttributeOwner::session, nullptr,
+                              reinterpret_cast<void*>(delete_fn), keyval, extra_state);
+}
+int PMPIX_Session_free_keyval(int* keyval) {
+    return api::free_keyval("MPIX_Session_free_keyval", AttributeOwner::session, keyval);
+}
+int PMPIX_Session_set_attr(MPI_Session session, int keyval, void* value) {
+    return api::set_of_session(session, keyval, value);
+}
+int PMPIX_Session_get_attr(MPI_Session session, int keyval, void* value, int* flag) {
+    return api::get_of_session(session, keyval, value, flag);
+}
+int PMPIX_Session_delete_attr(MPI_Session session, int keyval) {
+    return api::erase_of_session(session, keyval);
 }

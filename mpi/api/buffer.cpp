@@ -3,6 +3,7 @@
 #include "mpi/api/message_args.h"
 #include "mpi/instance/library.h"
 #include "mpi/instance/send_buffer.h"
+#include "mpi/object/session.h"
 
 #include <limits>
 #include <memory>
@@ -50,26 +51,40 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
     return give(args, code, request, handle);
 }
 
-// Where a buffer is attached: a communicator or, for null, the process.
+// Where a buffer is attached.
 struct Place {
     std::shared_ptr<SendBuffer>* slot;
     Progress* progress;
-    Communicator* comm;
+    Communicator* comm; // null: a session or the process
 };
 
-bool find_process(const Arguments& args, Place* place, int* code) noexcept {
-    Instance* instance = library().instance();
-    if (instance == nullptr) {
-        *code = args.fail(MPI_ERR_OTHER, "neither MPI_Init nor a session has started MPI");
-        return false;
+struct OnProcess {
+    static bool check(Arguments&) noexcept { return true; }
+    static bool find(const Arguments& args, Place* place, int* code) noexcept {
+        Instance* instance = library().instance();
+        if (instance == nullptr) {
+            *code = args.fail(MPI_ERR_OTHER, "neither MPI_Init nor a session has started MPI");
+            return false;
+        }
+        *place = {&instance->send_buffer(), &instance->progress(), nullptr};
+        return true;
     }
-    *place = {&instance->send_buffer(), &instance->progress(), nullptr};
-    return true;
-}
-
-Place place_of(Communicator& comm) noexcept {
-    return {&comm.send_buffer, &progress_of(comm), &comm};
-}
+};
+struct OnCommunicator {
+    static bool check(Arguments& args) noexcept { return args.communicator(); }
+    static bool find(const Arguments& args, Place* place, int*) noexcept {
+        *place = {&args.comm()->send_buffer, &progress_of(*args.comm()), args.comm()};
+        return true;
+    }
+};
+struct OnSession {
+    static bool check(Arguments& args) noexcept { return args.session(); }
+    static bool find(const Arguments& args, Place* place, int*) noexcept {
+        Session& session = args.session_object();
+        *place = {&session.send_buffer, &session.instance->progress(), nullptr};
+        return true;
+    }
+};
 
 int attach(const Arguments& args, const Place& place, void* buffer, MPI_Count size) noexcept {
     if (*place.slot != nullptr) {
@@ -127,76 +142,45 @@ bool attach_args(Arguments& args, const void* buffer, MPI_Count size) noexcept {
             args.array("buffer", buffer, size));
 }
 
-int process_attach(const char* function, void* buffer, MPI_Count size) noexcept {
-    Arguments args(function);
+template <class On>
+int attach_on(Arguments args, void* buffer, MPI_Count size) noexcept {
     Place place{};
     int code = MPI_SUCCESS;
-    if (checking() && !attach_args(args, buffer, size)) {
+    if (checking() && !(On::check(args) && attach_args(args, buffer, size))) {
         return args.code();
     }
-    return find_process(args, &place, &code) ? attach(args, place, buffer, size) : code;
+    return On::find(args, &place, &code) ? attach(args, place, buffer, size) : code;
 }
 
-template <class Count>
-int process_detach(const char* function, void* buffer_addr, Count* size) noexcept {
-    Arguments args(function);
+template <class On, class Count>
+int detach_on(Arguments args, void* buffer_addr, Count* size) noexcept {
     Place place{};
     int code = MPI_SUCCESS;
-    if (checking() && !(args.pointer("buffer_addr", buffer_addr) && args.pointer("size", size))) {
-        return args.code();
-    }
-    return find_process(args, &place, &code) ? detach(args, place, buffer_addr, size) : code;
-}
-
-int process_flush() noexcept {
-    Arguments args("MPI_Buffer_flush");
-    Place place{};
-    int code = MPI_SUCCESS;
-    return find_process(args, &place, &code) ? flush(place) : code;
-}
-
-int process_iflush(MPI_Request* handle) noexcept {
-    Arguments args("MPI_Buffer_iflush");
-    Place place{};
-    int code = MPI_SUCCESS;
-    if (checking() && !args.pointer("request", handle)) {
-        return args.code();
-    }
-    return find_process(args, &place, &code) ? iflush(args, place, handle) : code;
-}
-
-int comm_attach(const char* function, MPI_Comm comm, void* buffer, MPI_Count size) noexcept {
-    Arguments args(function, comm);
-    if (checking() && !(args.communicator() && attach_args(args, buffer, size))) {
-        return args.code();
-    }
-    return attach(args, place_of(*args.comm()), buffer, size);
-}
-
-template <class Count>
-int comm_detach(const char* function, MPI_Comm comm, void* buffer_addr, Count* size) noexcept {
-    Arguments args(function, comm);
     if (checking() &&
-        !(args.communicator() && args.pointer("buffer_addr", buffer_addr) && args.pointer("size", size))) {
+        !(On::check(args) && args.pointer("buffer_addr", buffer_addr) && args.pointer("size", size))) {
         return args.code();
     }
-    return detach(args, place_of(*args.comm()), buffer_addr, size);
+    return On::find(args, &place, &code) ? detach(args, place, buffer_addr, size) : code;
 }
 
-int comm_flush(MPI_Comm comm) noexcept {
-    Arguments args("MPI_Comm_flush_buffer", comm);
-    if (checking() && !args.communicator()) {
+template <class On>
+int flush_on(Arguments args) noexcept {
+    Place place{};
+    int code = MPI_SUCCESS;
+    if (checking() && !On::check(args)) {
         return args.code();
     }
-    return flush(place_of(*args.comm()));
+    return On::find(args, &place, &code) ? flush(place) : code;
 }
 
-int comm_iflush(MPI_Comm comm, MPI_Request* handle) noexcept {
-    Arguments args("MPI_Comm_iflush_buffer", comm);
-    if (checking() && !(args.communicator() && args.pointer("request", handle))) {
+template <class On>
+int iflush_on(Arguments args, MPI_Request* handle) noexcept {
+    Place place{};
+    int code = MPI_SUCCESS;
+    if (checking() && !(On::check(args) && args.pointer("request", handle))) {
         return args.code();
     }
-    return iflush(args, place_of(*args.comm()), handle);
+    return On::find(args, &place, &code) ? iflush(args, place, handle) : code;
 }
 
 } // namespace
@@ -225,39 +209,62 @@ int PMPI_Bsend_init_c(
     const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
     return patchbay::api::buffered_request("MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm, true, request);
 }
+
+using namespace patchbay::api;
+
 int PMPI_Buffer_attach(void* buffer, int size) {
-    return patchbay::api::process_attach("MPI_Buffer_attach", buffer, size);
+    return attach_on<OnProcess>(Arguments("MPI_Buffer_attach"), buffer, size);
 }
 int PMPI_Buffer_attach_c(void* buffer, MPI_Count size) {
-    return patchbay::api::process_attach("MPI_Buffer_attach_c", buffer, size);
+    return attach_on<OnProcess>(Arguments("MPI_Buffer_attach_c"), buffer, size);
 }
 int PMPI_Buffer_detach(void* buffer_addr, int* size) {
-    return patchbay::api::process_detach("MPI_Buffer_detach", buffer_addr, size);
+    return detach_on<OnProcess>(Arguments("MPI_Buffer_detach"), buffer_addr, size);
 }
 int PMPI_Buffer_detach_c(void* buffer_addr, MPI_Count* size) {
-    return patchbay::api::process_detach("MPI_Buffer_detach_c", buffer_addr, size);
+    return detach_on<OnProcess>(Arguments("MPI_Buffer_detach_c"), buffer_addr, size);
 }
 int PMPI_Buffer_flush(void) {
-    return patchbay::api::process_flush();
+    return flush_on<OnProcess>(Arguments("MPI_Buffer_flush"));
 }
 int PMPI_Buffer_iflush(MPI_Request* request) {
-    return patchbay::api::process_iflush(request);
+    return iflush_on<OnProcess>(Arguments("MPI_Buffer_iflush"), request);
 }
+
 int PMPI_Comm_attach_buffer(MPI_Comm comm, void* buffer, int size) {
-    return patchbay::api::comm_attach("MPI_Comm_attach_buffer", comm, buffer, size);
+    return attach_on<OnCommunicator>({"MPI_Comm_attach_buffer", comm}, buffer, size);
 }
 int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size) {
-    return patchbay::api::comm_attach("MPI_Comm_attach_buffer_c", comm, buffer, size);
+    return attach_on<OnCommunicator>({"MPI_Comm_attach_buffer_c", comm}, buffer, size);
 }
 int PMPI_Comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size) {
-    return patchbay::api::comm_detach("MPI_Comm_detach_buffer", comm, buffer_addr, size);
+    return detach_on<OnCommunicator>({"MPI_Comm_detach_buffer", comm}, buffer_addr, size);
 }
 int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size) {
-    return patchbay::api::comm_detach("MPI_Comm_detach_buffer_c", comm, buffer_addr, size);
+    return detach_on<OnCommunicator>({"MPI_Comm_detach_buffer_c", comm}, buffer_addr, size);
 }
 int PMPI_Comm_flush_buffer(MPI_Comm comm) {
-    return patchbay::api::comm_flush(comm);
+    return flush_on<OnCommunicator>({"MPI_Comm_flush_buffer", comm});
 }
 int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request) {
-    return patchbay::api::comm_iflush(comm, request);
+    return iflush_on<OnCommunicator>({"MPI_Comm_iflush_buffer", comm}, request);
+}
+
+int PMPI_Session_attach_buffer(MPI_Session session, void* buffer, int size) {
+    return attach_on<OnSession>({"MPI_Session_attach_buffer", session}, buffer, size);
+}
+int PMPI_Session_attach_buffer_c(MPI_Session session, void* buffer, MPI_Count size) {
+    return attach_on<OnSession>({"MPI_Session_attach_buffer_c", session}, buffer, size);
+}
+int PMPI_Session_detach_buffer(MPI_Session session, void* buffer_addr, int* size) {
+    return detach_on<OnSession>({"MPI_Session_detach_buffer", session}, buffer_addr, size);
+}
+int PMPI_Session_detach_buffer_c(MPI_Session session, void* buffer_addr, MPI_Count* size) {
+    return detach_on<OnSession>({"MPI_Session_detach_buffer_c", session}, buffer_addr, size);
+}
+int PMPI_Session_flush_buffer(MPI_Session session) {
+    return flush_on<OnSession>({"MPI_Session_flush_buffer", session});
+}
+int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request* request) {
+    return iflush_on<OnSession>({"MPI_Session_iflush_buffer", session}, request);
 }

@@ -68,6 +68,9 @@ bool check_subgroup(Arguments& args, MPI_Group handle) {
         return false;
     }
     const Group& group = *to_object<Group>(handle);
+    if (!args.same_session(*args.comm(), group)) {
+        return false;
+    }
     const Group& all = *args.comm()->group;
     for (int rank = 0; rank < group.size(); ++rank) {
         if (!args.require(all.rank_of(group.process(rank)) != MPI_UNDEFINED, MPI_ERR_GROUP, "a rank of group", rank,
@@ -149,7 +152,7 @@ int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
     api::Arguments args("MPI_Comm_compare", comm1);
     if (api::checking() &&
         !(args.communicator() && args.valid<Communicator>(MPI_ERR_COMM, "comm2", comm2) &&
-            args.pointer("result", result))) {
+            args.same_session(*args.comm(), *to_object<Communicator>(comm2)) && args.pointer("result", result))) {
         return args.code();
     }
     *result = compare(*args.comm(), *to_object<Communicator>(comm2));

@@ -40,30 +40,48 @@ int free(MPI_Errhandler* errhandler) noexcept {
     return MPI_SUCCESS;
 }
 
-int set_on_communicator(MPI_Comm comm, MPI_Errhandler errhandler) noexcept {
-    Arguments args("MPI_Comm_set_errhandler", comm);
-    if (checking() && !(args.communicator() && args.errhandler("errhandler", errhandler))) {
+// The object that a call is on, where it is checked, and whose handlers it takes.
+struct OfCommunicator {
+    using Handle = MPI_Comm;
+    static constexpr Owner owner = Owner::communicator;
+    static constexpr char wrong[] = "errhandler was made for another kind of object, not for communicators";
+    static bool check(Arguments& args) noexcept { return args.communicator(); }
+    static Communicator& object(const Arguments& args) noexcept { return *args.comm(); }
+};
+struct OfSession {
+    using Handle = MPI_Session;
+    static constexpr Owner owner = Owner::session;
+    static constexpr char wrong[] = "errhandler was made for another kind of object, not for sessions";
+    static bool check(Arguments& args) noexcept { return args.session(); }
+    static Session& object(const Arguments& args) noexcept { return args.session_object(); }
+};
+
+template <class Of>
+int set_on(const char* function, typename Of::Handle handle, MPI_Errhandler errhandler) noexcept {
+    Arguments args(function, handle);
+    if (checking() && !(Of::check(args) && args.errhandler("errhandler", errhandler))) {
         return args.code();
     }
     Errhandler* object = to_object<Errhandler>(errhandler);
-    if (checking() && object->owner != Owner::any && object->owner != Owner::communicator) {
-        return args.fail(MPI_ERR_ERRHANDLER, "errhandler was made for another kind of object, not for communicators");
+    if (checking() && object->owner != Owner::any && object->owner != Of::owner) {
+        return args.fail(MPI_ERR_ERRHANDLER, Of::wrong);
     }
     auto shared = Ref<Errhandler>::share(object);
-    const std::lock_guard lock(args.comm()->mutex);
-    args.comm()->errhandler = std::move(shared);
+    const std::lock_guard lock(Of::object(args).mutex);
+    std::swap(Of::object(args).errhandler, shared);
     return MPI_SUCCESS;
 }
 
-int get_of_communicator(MPI_Comm comm, MPI_Errhandler* errhandler) noexcept {
-    Arguments args("MPI_Comm_get_errhandler", comm);
-    if (checking() && !(args.communicator() && args.pointer("errhandler", errhandler))) {
+template <class Of>
+int get_of(const char* function, typename Of::Handle handle, MPI_Errhandler* errhandler) noexcept {
+    Arguments args(function, handle);
+    if (checking() && !(Of::check(args) && args.pointer("errhandler", errhandler))) {
         return args.code();
     }
     Ref<Errhandler> current;
     {
-        const std::lock_guard lock(args.comm()->mutex);
-        current = args.comm()->errhandler;
+        const std::lock_guard lock(Of::object(args).mutex);
+        current = Of::object(args).errhandler;
     }
     *errhandler = current ? to_handle(current.get()) : MPI_ERRORS_ARE_FATAL;
     if (current && !current->is_predefined()) {
@@ -72,9 +90,10 @@ int get_of_communicator(MPI_Comm comm, MPI_Errhandler* errhandler) noexcept {
     return MPI_SUCCESS;
 }
 
-int call_of_communicator(MPI_Comm comm, int code) noexcept {
-    Arguments args("MPI_Comm_call_errhandler", comm);
-    if (checking() && !args.communicator()) {
+template <class Of>
+int call_of(const char* function, typename Of::Handle handle, int code) noexcept {
+    Arguments args(function, handle);
+    if (checking() && !Of::check(args)) {
         return args.code();
     }
     args.fail(code, "called by the program");
@@ -177,13 +196,23 @@ int PMPI_Errhandler_free(MPI_Errhandler* errhandler) {
 }
 
 int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
-    return api::set_on_communicator(comm, errhandler);
+    return api::set_on<api::OfCommunicator>("MPI_Comm_set_errhandler", comm, errhandler);
 }
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
-    return api::get_of_communicator(comm, errhandler);
+    return api::get_of<api::OfCommunicator>("MPI_Comm_get_errhandler", comm, errhandler);
 }
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
-    return api::call_of_communicator(comm, errorcode);
+    return api::call_of<api::OfCommunicator>("MPI_Comm_call_errhandler", comm, errorcode);
+}
+
+int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) {
+    return api::set_on<api::OfSession>("MPI_Session_set_errhandler", session, errhandler);
+}
+int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler* errhandler) {
+    return api::get_of<api::OfSession>("MPI_Session_get_errhandler", session, errhandler);
+}
+int PMPI_Session_call_errhandler(MPI_Session session, int errorcode) {
+    return api::call_of<api::OfSession>("MPI_Session_call_errhandler", session, errorcode);
 }
 
 int PMPI_Error_class(int errorcode, int* errorclass) {

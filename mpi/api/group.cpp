@@ -47,7 +47,7 @@ int choose(const Arguments& args, const Group& group, std::span<const int> ranks
 }
 
 int choose(const char* function, MPI_Group group, int n, const int* ranks, bool keep, MPI_Group* newgroup) {
-    Arguments args(function);
+    Arguments args(function, group);
     if (checking() &&
         !(args.group("group", group) && args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") &&
             args.array("ranks", ranks, n) && args.pointer("newgroup", newgroup))) {
@@ -78,7 +78,7 @@ bool expand(const Group& group, int n, int ranges[][3], std::vector<int>* ranks,
 }
 
 int choose_ranges(const char* function, MPI_Group group, int n, int ranges[][3], bool keep, MPI_Group* newgroup) {
-    Arguments args(function);
+    Arguments args(function, group);
     if (checking() &&
         !(args.group("group", group) && args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") &&
             args.array("ranges", ranges, n) && args.pointer("newgroup", newgroup))) {
@@ -95,9 +95,10 @@ int choose_ranges(const char* function, MPI_Group group, int n, int ranges[][3],
 using SetOperation = Ref<Group> (*)(const Group&, const Group&);
 
 int combine(const char* function, MPI_Group group1, MPI_Group group2, SetOperation operation, MPI_Group* newgroup) {
-    Arguments args(function);
+    Arguments args(function, group1);
     if (checking() &&
-        !(args.group("group1", group1) && args.group("group2", group2) && args.pointer("newgroup", newgroup))) {
+        !(args.group("group1", group1) && args.group("group2", group2) &&
+            args.same_session(group_of(group1), group_of(group2)) && args.pointer("newgroup", newgroup))) {
         return args.code();
     }
     return give(operation(group_of(group1), group_of(group2)), newgroup);
@@ -110,7 +111,7 @@ int combine(const char* function, MPI_Group group1, MPI_Group group2, SetOperati
 using namespace patchbay;
 
 int PMPI_Group_size(MPI_Group group, int* size) {
-    api::Arguments args("MPI_Group_size");
+    api::Arguments args("MPI_Group_size", group);
     if (api::checking() && !(args.group("group", group) && args.pointer("size", size))) {
         return args.code();
     }
@@ -119,7 +120,7 @@ int PMPI_Group_size(MPI_Group group, int* size) {
 }
 
 int PMPI_Group_rank(MPI_Group group, int* rank) {
-    api::Arguments args("MPI_Group_rank");
+    api::Arguments args("MPI_Group_rank", group);
     if (api::checking() && !(args.group("group", group) && args.pointer("rank", rank))) {
         return args.code();
     }
@@ -128,10 +129,10 @@ int PMPI_Group_rank(MPI_Group group, int* rank) {
 }
 
 int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[]) {
-    api::Arguments args("MPI_Group_translate_ranks");
+    api::Arguments args("MPI_Group_translate_ranks", group1);
     if (api::checking() &&
         !(args.group("group1", group1) && args.group("group2", group2) &&
-            args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") && args.array("ranks1", ranks1, n) &&
+            args.same_session(api::group_of(group1), api::group_of(group2)) && args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") && args.array("ranks1", ranks1, n) &&
             args.array("ranks2", ranks2, n))) {
         return args.code();
     }
@@ -153,9 +154,10 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
 }
 
 int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int* result) {
-    api::Arguments args("MPI_Group_compare");
+    api::Arguments args("MPI_Group_compare", group1);
     if (api::checking() &&
-        !(args.group("group1", group1) && args.group("group2", group2) && args.pointer("result", result))) {
+        !(args.group("group1", group1) && args.group("group2", group2) &&
+            args.same_session(api::group_of(group1), api::group_of(group2)) && args.pointer("result", result))) {
         return args.code();
     }
     *result = api::group_of(group1).compare(api::group_of(group2));
@@ -191,7 +193,7 @@ int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group* ne
 }
 
 int PMPI_Group_free(MPI_Group* group) {
-    api::Arguments args("MPI_Group_free");
+    api::Arguments args("MPI_Group_free", group != nullptr ? *group : MPI_GROUP_NULL);
     if (api::checking() && !(args.pointer("group", group) && args.group("group", *group))) {
         return args.code();
     }

@@ -22,7 +22,6 @@ int start(const char* function, int required, int* provided) {
     if (Status started = world().init(required); !started) {
         return args.fail(MPI_ERR_OTHER, started.error().text);
     }
-    param_check.store(world().instance().core().params.at("mpi_param_check").as_bool(), std::memory_order_relaxed);
     if (provided != nullptr) {
         *provided = world().thread_level();
     }
@@ -66,7 +65,6 @@ int PMPI_Finalize() {
         return args.code();
     }
     const int code = api::world().finalize();
-    api::param_check.store(true, std::memory_order_relaxed);
     return args.result(code);
 }
 

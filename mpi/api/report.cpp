@@ -3,6 +3,8 @@
 
 #include "core/log.h"
 #include "mpi/api/abort.h"
+#include "mpi/instance/library.h"
+#include "mpi/instance/settings.h"
 
 #include <fmt/format.h>
 
@@ -38,9 +40,10 @@ void remember(int code, const char* function, std::string_view detail) noexcept 
     last_error.length = std::min(written.size, last_error.text.size());
 }
 
-Ref<Errhandler> errhandler_of(Communicator& comm) {
-    std::lock_guard lock(comm.mutex);
-    return comm.errhandler;
+template <class T>
+Ref<Errhandler> errhandler_of(T& object) {
+    std::lock_guard lock(object.mutex);
+    return object.errhandler;
 }
 
 // Who hears of an error that belongs to no object: MPI_COMM_SELF (MPI-5.0, 9.3). Until MPI-4.0 it was MPI_COMM_WORLD,
@@ -70,24 +73,48 @@ std::string name_of(Communicator& comm) {
     end_job(instance, error_class);
 }
 
-int report_on_communicator(Communicator& comm, const char* function, int code) {
-    const Ref<Errhandler> errhandler = errhandler_of(comm);
-    const auto behaviour = errhandler ? errhandler->behaviour : Errhandler::Behaviour::fatal;
+// Calls `errhandler` (null: that of an object without one) for the object behind `handle`; `name` says for people which
+// that is.
+template <class Handle, class Name>
+int call(const Errhandler* errhandler, Handle handle, Instance* instance, const char* function, int code, Name name) {
+    const auto behaviour = errhandler != nullptr ? errhandler->behaviour : Errhandler::Behaviour::fatal;
     switch (behaviour) {
     case Errhandler::Behaviour::give_back:
         break;
     case Errhandler::Behaviour::user: {
-        MPI_Comm handle = to_handle(&comm);
         int passed = code;
-        reinterpret_cast<MPI_Comm_errhandler_function*>(errhandler->function)(&handle, &passed, function);
+        using Function = void(Handle*, int*, ...);
+        reinterpret_cast<Function*>(errhandler->function)(&handle, &passed, function);
         break;
     }
     case Errhandler::Behaviour::fatal:
     case Errhandler::Behaviour::abort:
         const char* handler = behaviour == Errhandler::Behaviour::abort ? "MPI_ERRORS_ABORT" : "MPI_ERRORS_ARE_FATAL";
-        end_with_message(comm.instance, code, fmt::format("{} has the error handler {}", name_of(comm), handler));
+        end_with_message(instance, code, fmt::format("{} has the error handler {}", name(), handler));
     }
     return code;
+}
+
+int report_on(Communicator& comm, const char* function, int code) {
+    const Ref<Errhandler> errhandler = errhandler_of(comm);
+    return call(errhandler.get(), to_handle(&comm), comm.instance, function, code, [&comm] { return name_of(comm); });
+}
+
+int report_on(Session& session, const char* function, int code) {
+    const Ref<Errhandler> errhandler = errhandler_of(session);
+    return call(errhandler.get(), to_handle(&session), session.instance, function, code, [] { return "the session"; });
+}
+
+// Neither an object nor MPI_COMM_SELF (MPI-5.0, 9.3): the error handler that a program begins with decides. Without
+// anybody who has started MPI its parameter is not known.
+int report_on_nothing(const char* function, int code) {
+    Instance* instance = library().instance();
+    if (instance == nullptr) {
+        end_with_message(nullptr, code, "MPI is not initialized, or has been finalized");
+    }
+    const Errhandler initial(settings.initial_errhandler.load());
+    return call(&initial, MPI_COMM_SELF, instance, function, code,
+                [] { return "the call has no object, and without MPI_Init parameter mpi_initial_errhandler decides: it"; });
 }
 
 } // namespace
@@ -96,16 +123,24 @@ int report(ErrorTarget target, const char* function, int code, std::string_view 
     remember(code, function, detail);
     switch (target.kind()) {
     case ErrorTarget::Kind::communicator:
-        return report_on_communicator(*static_cast<Communicator*>(target.object()), function, code);
+        return report_on(*static_cast<Communicator*>(target.object()), function, code);
+    case ErrorTarget::Kind::session:
+        return report_on(*static_cast<Session*>(target.object()), function, code);
+    case ErrorTarget::Kind::new_communicator:
+        return call(static_cast<Errhandler*>(target.object()), MPI_COMM_NULL, library().instance(), function, code,
+                    [] { return "the communicator to be made"; });
+    case ErrorTarget::Kind::new_session:
+        return call(static_cast<Errhandler*>(target.object()), MPI_SESSION_NULL, library().instance(), function, code,
+                    [] { return "the session to be opened"; });
     case ErrorTarget::Kind::file:
         return code; // the default for files: MPI_ERRORS_RETURN (MPI-5.0, 14.7)
     default:
         break;
     }
     if (Communicator* comm = default_target(); comm != nullptr) {
-        return report_on_communicator(*comm, function, code);
+        return report_on(*comm, function, code);
     }
-    end_with_message(nullptr, code, "MPI is not initialized, or has been finalized");
+    return report_on_nothing(function, code);
 }
 
 std::string_view last_error_detail(int code) noexcept {
@@ -128,7 +163,10 @@ int unimplemented(const char* function, MPI_File) noexcept {
                   "this build does not implement the function");
 }
 
-int unimplemented(const char* function, MPI_Session) noexcept { return unimplemented(function); }
+int unimplemented(const char* function, MPI_Session session) noexcept {
+    return report(checked_object<Session>(session), function, MPI_ERR_UNSUPPORTED_OPERATION,
+                  "this build does not implement the function");
+}
 
 int unimplemented_tool(const char*) noexcept { return MPI_T_ERR_NOT_SUPPORTED; }
 

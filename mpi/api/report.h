@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/object/communicator.h"
+#include "mpi/object/session.h"
 
 #include <string_view>
 
@@ -10,12 +11,19 @@ namespace patchbay::api {
 // handle is not valid, belongs to MPI_COMM_SELF; files without an object have a default of their own.
 class ErrorTarget {
 public:
-    enum class Kind : std::uint8_t { self, communicator, window, file, session };
+    enum class Kind : std::uint8_t { self, communicator, window, file, session, new_communicator, new_session };
 
     ErrorTarget() = default;
     // A null pointer means MPI_COMM_SELF.
     ErrorTarget(Communicator* comm) noexcept
         : _kind(comm != nullptr ? Kind::communicator : Kind::self), _object(comm) {}
+    // A null pointer means MPI_COMM_SELF.
+    ErrorTarget(Session* session) noexcept : _kind(session != nullptr ? Kind::session : Kind::self), _object(session) {}
+    // An object that is still to be made: the error handler that it will have decides (MPI-5.0, 7.4.2 and 11.3.1).
+    static ErrorTarget new_communicator(Errhandler* errhandler) noexcept {
+        return future(Kind::new_communicator, errhandler);
+    }
+    static ErrorTarget new_session(Errhandler* errhandler) noexcept { return future(Kind::new_session, errhandler); }
     static ErrorTarget file() noexcept {
         ErrorTarget target;
         target._kind = Kind::file;
@@ -23,10 +31,17 @@ public:
     }
 
     Kind kind() const noexcept { return _kind; }
-    // Null for Kind::self and for files.
+    // Null for Kind::self and for files; the error handler of an object to come.
     Object* object() const noexcept { return _object; }
 
 private:
+    static ErrorTarget future(Kind kind, Errhandler* errhandler) noexcept {
+        ErrorTarget target;
+        target._kind = errhandler != nullptr ? kind : Kind::self;
+        target._object = errhandler;
+        return target;
+    }
+
     Kind _kind = Kind::self;
     Object* _object = nullptr;
 };

@@ -12,6 +12,7 @@
 #include "mpi/instance/lobby_agreement.h"
 #include "mpi/instance/new_communicator.h"
 #include "mpi/instance/send_buffer.h"
+#include "mpi/instance/session.h"
 #include "mpi/instance/split.h"
 
 namespace patchbay {
@@ -42,6 +43,9 @@ int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>*
 
 Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
+    if (!group->is_predefined()) {
+        group->session = parent.session;
+    }
     take_group(*comm, std::move(group));
     comm->instance = parent.instance;
     comm->session = parent.session;
@@ -102,9 +106,9 @@ int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Requ
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
         return code;
     }
-    auto construction = parent.is_inter
-        ? duplication_of_inter(parent, std::move(comm))
-        : std::make_unique<Construction>(*parent.instance, std::move(comm), parent, true, next_construction_tag(parent));
+    auto construction = parent.is_inter ? duplication_of_inter(parent, std::move(comm))
+                                        : std::make_unique<Construction>(*parent.instance, std::move(comm), parent,
+                                              true, next_construction_tag(parent));
     return parent.instance->constructions().add(std::move(construction), made, request);
 }
 
@@ -233,17 +237,20 @@ int make_lobby(Instance& instance, Ref<Group> group, Communicator** made) noexce
 }
 
 void Communicator::destroy(Communicator* comm) noexcept {
+    leave_session(*comm);
     if (comm->coll != nullptr) {
         comm->coll->release();
+    }
+    // First of all no message finds it by name: the pml looks with its lock held, and remove_comm takes that lock.
+    const cid::ExtendedId* id = comm->name_service != nullptr ? comm->name_service->extended_id() : nullptr;
+    if (id != nullptr) {
+        comm->instance->directory().unbind(*id);
     }
     if (comm->pml_data != nullptr) {
         comm->pml->remove_comm(*comm);
     }
     if (comm->name_service != nullptr) {
         cid::IndexTable& indices = comm->instance->communicators();
-        if (const cid::ExtendedId* id = comm->name_service->extended_id()) {
-            comm->instance->directory().unbind(*id);
-        }
         delete comm->name_service;
         indices.bind(comm->index, nullptr);
         if (comm->index >= cid::IndexTable::predefined) {

@@ -6,6 +6,7 @@
 #include "mpi/instance/error_code.h"
 #include "mpi/instance/hints.h"
 #include "mpi/instance/instance.h"
+#include "mpi/instance/session.h"
 
 namespace patchbay {
 
@@ -137,6 +138,7 @@ int open_communicator(Instance& instance, Communicator& comm) noexcept {
         return report_cause(table.error());
     }
     comm.coll = *table;
+    enter_session(comm);
     return MPI_SUCCESS;
 }
 

@@ -38,7 +38,10 @@ struct HwResources::Topology {
     bool usable = false;
 
     Topology() {
-        usable = hwloc_topology_init(&hwloc) == 0 && hwloc_topology_load(hwloc) == 0 &&
+        // Also what a cgroup keeps from this process: numbers and counts must be the same in all processes of the node.
+        usable = hwloc_topology_init(&hwloc) == 0 &&
+                 hwloc_topology_set_flags(hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
+                 hwloc_topology_load(hwloc) == 0 &&
                  hwloc_get_cpubind(hwloc, binding, HWLOC_CPUBIND_PROCESS) == 0;
     }
     ~Topology() {
@@ -60,28 +63,46 @@ bool HwResources::knows(std::string_view kind) noexcept {
     return is_node(kind) || type_of(kind).has_value();
 }
 
-std::optional<std::uint32_t> HwResources::confined_to(std::string_view kind) {
-    if (is_node(kind)) {
-        return 0;
-    }
-    const auto type = type_of(kind);
-    if (!type) {
-        return std::nullopt;
-    }
+HwResources::Topology* HwResources::topology() {
     std::lock_guard lock(_mutex);
     if (_topology == nullptr) {
         _topology = std::make_unique<Topology>();
     }
-    if (!_topology->usable) {
+    return _topology->usable ? _topology.get() : nullptr; // unchanging from now on
+}
+
+std::optional<HwResources::Resource> HwResources::find_confined_to(std::string_view kind) {
+    if (is_node(kind)) {
+        return Resource{0, 0};
+    }
+    const auto type = type_of(kind);
+    const Topology* machine = type ? topology() : nullptr;
+    if (machine == nullptr) {
         return std::nullopt;
     }
     hwloc_obj_t object = nullptr;
-    while ((object = hwloc_get_next_obj_by_type(_topology->hwloc, *type, object)) != nullptr) {
-        if (object->cpuset != nullptr && hwloc_bitmap_isincluded(_topology->binding, object->cpuset)) {
-            return object->logical_index;
+    while ((object = hwloc_get_next_obj_by_type(machine->hwloc, *type, object)) != nullptr) {
+        if (object->cpuset != nullptr && hwloc_bitmap_isincluded(machine->binding, object->cpuset)) {
+            return Resource{object->logical_index, object->os_index};
         }
     }
     return std::nullopt;
+}
+
+std::optional<std::uint32_t> HwResources::confined_to(std::string_view kind) {
+    const auto resource = find_confined_to(kind);
+    return resource ? std::optional(resource->logical) : std::nullopt;
+}
+
+std::optional<std::uint32_t> HwResources::number_of_confined_to(std::string_view kind) {
+    const auto resource = find_confined_to(kind);
+    return resource ? std::optional(resource->physical) : std::nullopt;
+}
+
+std::uint32_t HwResources::count(std::string_view kind) {
+    const auto type = type_of(kind);
+    const Topology* machine = type ? topology() : nullptr;
+    return machine == nullptr ? 0 : std::uint32_t(std::max(hwloc_get_nbobjs_by_type(machine->hwloc, *type), 0));
 }
 
 } // namespace patchbay

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace patchbay {
+namespace [[gnu::visibility("default")]] patchbay {
 
 // The hardware this process is bound to, as hwloc sees it. The topology is loaded on first use (some 10 ms).
 // Thread-safe.
@@ -26,8 +26,21 @@ public:
     // may run on several of them, or the machine has none. The node itself is always number 0.
     std::optional<std::uint32_t> confined_to(std::string_view kind);
 
+    // The same by the number that the operating system gives to the resource.
+    std::optional<std::uint32_t> number_of_confined_to(std::string_view kind);
+    // How many of that kind this machine has.
+    std::uint32_t count(std::string_view kind);
+
 private:
     struct Topology;
+    struct Resource {
+        std::uint32_t logical;
+        std::uint32_t physical;
+    };
+    Topology* topology(); // null: hwloc cannot tell
+    std::optional<Resource> find_confined_to(std::string_view kind);
+
+
     std::mutex _mutex;
     std::unique_ptr<Topology> _topology;
 };

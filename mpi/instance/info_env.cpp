@@ -3,6 +3,7 @@
 
 #include "core/base/strings.h"
 #include "core/runtime/runtime.h"
+#include "mpi/instance/session.h"
 
 #include <filesystem>
 #include <fstream>
@@ -28,19 +29,6 @@ std::vector<std::string> own_arguments() {
 // A value that is too long for an info object is cut: it is for people.
 void set(Info& info, const char* key, const std::string& value) {
     info.set(key, std::string_view(value).substr(0, MPI_MAX_INFO_VAL - 1));
-}
-
-const char* level_name(int thread_level) noexcept {
-    switch (thread_level) {
-    case MPI_THREAD_SINGLE:
-        return "MPI_THREAD_SINGLE";
-    case MPI_THREAD_FUNNELED:
-        return "MPI_THREAD_FUNNELED";
-    case MPI_THREAD_SERIALIZED:
-        return "MPI_THREAD_SERIALIZED";
-    default:
-        return "MPI_THREAD_MULTIPLE";
-    }
 }
 
 } // namespace
@@ -69,7 +57,7 @@ void fill_info_env(Info& info, const std::vector<std::string>& arguments) {
 
 void fill_info_env(Info& info, const Runtime& runtime, int thread_level) {
     set(info, "maxprocs", std::to_string(runtime.size()));
-    set(info, "thread_level", level_name(thread_level));
+    set(info, "thread_level", thread_level_name(thread_level));
 }
 
 } // namespace patchbay

@@ -2,20 +2,25 @@
 #include "mpi/instance/instance.h"
 
 #include "core/memory/node_segment.h"
+#include "core/progress/progress.h"
 #include "core/progress/wait_policy.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/pset/sets.h"
 #include "mpi/instance/construction_queue.h"
 #include "mpi/instance/hw_resources.h"
 #include "mpi/instance/lobby.h"
 #include "mpi/instance/mpi_params.h"
+
+#include <algorithm>
 
 namespace patchbay {
 
 Instance::Instance(Core& core, Keepsakes& keepsakes, int thread_level)
     : _core(core), _keepsakes(keepsakes), _thread_level(thread_level), _pml_framework("pml", pml::interface_version),
       _btl_framework("btl", btl::interface_version), _cid_framework("cid", cid::interface_version),
-      _coll_framework("coll", coll::interface_version), _coll_selector(_coll_framework),
-      _lobby(std::make_unique<Lobby>(*this)), _constructions(std::make_unique<ConstructionQueue>(*this)),
+      _coll_framework("coll", coll::interface_version),
+      _pset_framework("pset", pset::interface_version), _coll_selector(_coll_framework), _lobby(std::make_unique<Lobby>(*this)),
+      _constructions(std::make_unique<ConstructionQueue>(*this)),
       _hw_resources(std::make_unique<HwResources>()) {}
 
 Instance::~Instance() = default;
@@ -37,6 +42,50 @@ Status Instance::define_params() {
         note(framework->announce(_core));
     }
     return result;
+}
+
+void Instance::add_user(int thread_level) noexcept {
+    _users.fetch_add(1);
+    if (thread_level == MPI_THREAD_MULTIPLE) {
+        _multiple.store(true);
+    }
+}
+
+Status Instance::settle_threads() {
+    if (_users.load() < 2 && !_multiple.load()) {
+        return {};
+    }
+    progress().enable_threads();
+    std::lock_guard lock(_mutex);
+    if (!_raised.empty() || _thread_level != MPI_THREAD_MULTIPLE) {
+        return {};
+    }
+    // Communicators that are made from here on get nothing that serves one thread only.
+    for (FrameworkBase* framework : std::initializer_list<FrameworkBase*>{&_cid_framework, &_coll_framework}) {
+        auto lease = framework->open(_core, Capability::thread_multiple);
+        if (!lease) {
+            return lease.error();
+        }
+        _raised.push_back(std::move(*lease));
+    }
+    set_namer(nullptr); // what was chosen before is chosen anew
+    _coll_selector.clear();
+    return {};
+}
+
+void Instance::remember(Session& session) {
+    std::lock_guard lock(_mutex);
+    _sessions.push_back(&session);
+}
+
+void Instance::forget(Session& session) noexcept {
+    std::lock_guard lock(_mutex);
+    std::erase(_sessions, &session);
+}
+
+bool Instance::is_open(const Session* session) noexcept {
+    std::lock_guard lock(_mutex);
+    return std::find(_sessions.begin(), _sessions.end(), session) != _sessions.end();
 }
 
 } // namespace patchbay

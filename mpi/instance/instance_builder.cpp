@@ -5,6 +5,7 @@
 #include "core/memory/node_segment.h"
 #include "core/progress/progress.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/pset/sets.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/cid_stats.h"
 #include "mpi/instance/construction_queue.h"
@@ -48,6 +49,7 @@ Status InstanceBuilder::build() {
         {"choose the pml", &InstanceBuilder::choose_pml},
         {"open framework cid", &InstanceBuilder::open_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
+        {"make the process sets", &InstanceBuilder::make_psets},
         {"open the lobby", &InstanceBuilder::open_lobby},
     };
     for (const auto& step : steps) {
@@ -59,10 +61,14 @@ Status InstanceBuilder::build() {
     }
     // Communicators use all of the above, so they go first.
     _cleanup.push([&instance = _instance] {
+        if (instance._pml != nullptr) {
+            instance.pml().drain(); // what peers still wait for
+        }
         instance.constructions().clear();
         instance.lobby().close();
         print_cid_stats(instance);
         destroy_all(instance);
+        instance._raised.clear();
         instance.coll_selector().clear();
     });
     return _instance.core().report_unknown_params();
@@ -89,7 +95,7 @@ Status InstanceBuilder::start_runtime() {
 
 Status InstanceBuilder::start_progress() {
     Core& core = _instance.core();
-    const bool threaded = _instance.thread_level() == MPI_THREAD_MULTIPLE;
+    const bool threaded = _asked == MPI_THREAD_MULTIPLE;
     core.progress = new Progress(threaded, wait_policy(core.params, *core.runtime));
     core.runtime->set_wake([progress = core.progress] { progress->wake(); });
     _cleanup.push([&core] {
@@ -120,7 +126,7 @@ Status InstanceBuilder::attach_node() {
 }
 
 Capability InstanceBuilder::needed() const noexcept {
-    return _instance.thread_level() == MPI_THREAD_MULTIPLE ? Capability::thread_multiple : Capability::none;
+    return _asked == MPI_THREAD_MULTIPLE ? Capability::thread_multiple : Capability::none;
 }
 
 void InstanceBuilder::hold(Lease lease) {
@@ -142,7 +148,7 @@ Status InstanceBuilder::choose_pml() {
     if (!chosen && chosen.error().code == Errc::not_available && needed() != Capability::none) {
         // MPI lets a library give less than was asked for; the program is told by `provided`.
         log_warn_job(chosen.error().text + "; MPI_THREAD_MULTIPLE is not available, MPI_THREAD_SERIALIZED is");
-        _instance._thread_level = MPI_THREAD_SERIALIZED;
+        _asked = MPI_THREAD_SERIALIZED;
         chosen = choose_pml_that(Capability::none);
     }
     return chosen;
@@ -166,6 +172,9 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     }
     hold(std::move(*lease));
     _instance._pml = std::move(chosen->module);
+    _instance._thread_level = has_all(chosen->component->capabilities(), Capability::thread_multiple)
+        ? MPI_THREAD_MULTIPLE
+        : MPI_THREAD_SERIALIZED;
     _instance.communicators().set_limit(_instance.pml().max_index());
     _cleanup.push([&instance = _instance] { instance._pml.reset(); });
     return {};
@@ -177,6 +186,15 @@ Status InstanceBuilder::open_cid() {
 
 Status InstanceBuilder::open_coll() {
     return open(_instance.coll_framework());
+}
+
+Status InstanceBuilder::make_psets() {
+    Core& core = _instance.core();
+    const Runtime& runtime = *core.runtime;
+    _instance._psets = std::make_unique<pset::Sets>(_instance.pset_framework(), core, _instance,
+        pset::Sets::Job{_instance.self(), runtime.size(), runtime.local_peers()});
+    _cleanup.push([&instance = _instance] { instance._psets.reset(); });
+    return {};
 }
 
 Status InstanceBuilder::open_lobby() {

@@ -9,7 +9,8 @@ namespace patchbay {
 // the stack has run.
 class InstanceBuilder {
 public:
-    InstanceBuilder(Instance& instance, CleanupStack& cleanup) noexcept : _instance(instance), _cleanup(cleanup) {}
+    InstanceBuilder(Instance& instance, CleanupStack& cleanup) noexcept
+        : _instance(instance), _cleanup(cleanup), _asked(instance.thread_level()) {}
     Status build();
 
 private:
@@ -21,6 +22,7 @@ private:
     Status choose_pml_that(Capability can);
     Status open_cid();
     Status open_coll();
+    Status make_psets();
     Status open_lobby();
     // Opens a framework for the life of the instance.
     Status open(FrameworkBase& framework);
@@ -29,6 +31,7 @@ private:
 
     Instance& _instance;
     CleanupStack& _cleanup;
+    int _asked; // the thread level that the first user wants
 };
 
 } // namespace patchbay

@@ -4,14 +4,33 @@
 #include "core/component/static_components.h"
 #include "core/log.h"
 #include "mpi/instance/instance_builder.h"
+#include "mpi/instance/settings.h"
 #include "mpi/instance/world.h"
 
 #include <cstdio>
 
 namespace patchbay {
 
+Settings settings;
+
+InstanceLease::InstanceLease(InstanceLease&& other) noexcept
+    : _core(std::move(other._core)), _users(std::move(other._users)),
+      _instance(std::exchange(other._instance, nullptr)) {}
+
+InstanceLease& InstanceLease::operator=(InstanceLease&& other) noexcept {
+    if (this != &other) {
+        release();
+        _core = std::move(other._core);
+        _users = std::move(other._users);
+        _instance = std::exchange(other._instance, nullptr);
+    }
+    return *this;
+}
+
 void InstanceLease::release() noexcept {
-    _instance = nullptr;
+    if (_instance != nullptr) {
+        std::exchange(_instance, nullptr)->remove_user();
+    }
     _users.release();
     _core.release();
 }
@@ -45,8 +64,25 @@ Result<InstanceLease> Library::acquire(int thread_level) {
     }
     lease._users = std::move(*users);
     lease._instance = instance();
+    lease._instance->add_user(thread_level);
     return lease;
 }
+
+namespace {
+
+void apply_settings(const ParamRegistry& params) {
+    using Behaviour = Errhandler::Behaviour;
+    const Behaviour by_choice[] = {Behaviour::fatal, Behaviour::abort, Behaviour::give_back};
+    settings.check_arguments.store(params.at("mpi_param_check").as_bool());
+    settings.initial_errhandler.store(by_choice[params.at("mpi_initial_errhandler").as_enum()]);
+}
+
+void forget_settings() {
+    settings.check_arguments.store(true);
+    settings.initial_errhandler.store(Errhandler::Behaviour::fatal);
+}
+
+} // namespace
 
 Status Library::start(int thread_level, CleanupStack& cleanup) {
     auto* instance = new Instance(*_core, _keepsakes, thread_level);
@@ -58,6 +94,8 @@ Status Library::start(int thread_level, CleanupStack& cleanup) {
         return built;
     }
     _instance.store(instance, std::memory_order_release);
+    apply_settings(_core->params);
+    cleanup.push(forget_settings);
     cleanup.push([this] { print_explanation(*_core); });
     return {};
 }

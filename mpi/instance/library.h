@@ -15,6 +15,9 @@ class World;
 class [[nodiscard]] InstanceLease {
 public:
     InstanceLease() = default;
+    InstanceLease(InstanceLease&& other) noexcept;
+    InstanceLease& operator=(InstanceLease&& other) noexcept;
+    ~InstanceLease() { release(); }
     Instance& instance() const noexcept { return *_instance; }
     explicit operator bool() const noexcept { return _instance != nullptr; }
     void release() noexcept;

@@ -4,6 +4,7 @@
 #include "core/progress/waiter.h"
 #include "mpi/instance/instance.h"
 #include "mpi/object/convertor.h"
+#include "mpi/object/session.h"
 
 #include <algorithm>
 #include <new>
@@ -19,7 +20,16 @@ SendBuffer::~SendBuffer() {
 }
 
 std::shared_ptr<SendBuffer> SendBuffer::serving(const Communicator& comm) noexcept {
-    return comm.send_buffer != nullptr ? comm.send_buffer : comm.instance->send_buffer();
+    if (comm.send_buffer != nullptr) {
+        return comm.send_buffer;
+    }
+    if (Session* session = comm.session; session != nullptr) {
+        std::lock_guard lock(session->mutex);
+        if (session->send_buffer != nullptr) {
+            return session->send_buffer;
+        }
+    }
+    return comm.instance->send_buffer();
 }
 
 int SendBuffer::send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,

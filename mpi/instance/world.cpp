@@ -6,6 +6,7 @@
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/group_agreement.h"
 #include "mpi/instance/info_env.h"
+#include "mpi/instance/session.h"
 
 namespace patchbay {
 
@@ -32,25 +33,27 @@ Status World::init(int required) {
         return Error{Errc::invalid,
             finalized() ? "MPI has been finalized; only sessions can start it again" : "MPI is initialized already"};
     }
-    auto lease = _library.acquire(required);
-    if (!lease) {
-        return lease.error();
+    auto session = open_session(_library, required, Errhandler::predefined(MPI_ERRORS_RETURN));
+    if (!session) {
+        return session.error();
     }
-    _lease = std::move(*lease);
-    _cleanup = std::make_unique<CleanupStack>(&_lease.instance().core().faults);
-    if (Status started = start(required, *_cleanup); !started) {
+    _session = std::move(*session);
+    _cleanup = std::make_unique<CleanupStack>(&instance().core().faults);
+    if (Status started = start(*_cleanup); !started) {
         _cleanup.reset();
-        _lease.release();
+        close_session(*_session.detach());
         return started;
     }
     _main_thread = std::this_thread::get_id();
-    _provided = std::min(required, instance().thread_level());
     _state.store(State::running, std::memory_order_release);
     print_explanation(instance().core());
     return {};
 }
 
-Status World::start(int required, CleanupStack& cleanup) {
+Status World::start(CleanupStack& cleanup) {
+    if (Status settled = instance().settle_threads(); !settled) {
+        return settled;
+    }
     _attributes = std::make_unique<PredefinedAttributes>(instance());
     cleanup.push([this] { _attributes.reset(); });
     Status made = cleanup.step(
@@ -63,14 +66,14 @@ Status World::start(int required, CleanupStack& cleanup) {
         "fill MPI_INFO_ENV",
         [&]() -> Status {
             fill_info_env(env, {});
-            fill_info_env(env, instance().runtime(), std::min(required, instance().thread_level()));
+            fill_info_env(env, instance().runtime(), thread_level());
             return {};
         },
         [&env] { env.clear(); });
 }
 
 Status World::make_communicators(CleanupStack& cleanup) {
-    Instance& instance = _lease.instance();
+    Instance& instance = this->instance();
     const ProcessId self = instance.self();
     const MPI_Errhandler errhandler = initial_errhandler(instance.core().params);
     const struct {
@@ -111,7 +114,7 @@ int World::finalize() {
     instance().pml().drain();
     _state.store(State::finished, std::memory_order_release);
     _cleanup.reset();
-    _lease.release();
+    close_session(*_session.detach());
     return code;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "mpi/instance/library.h"
 #include "mpi/instance/predefined_attributes.h"
+#include "mpi/object/session.h"
 
 #include <atomic>
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// The world model (MPI-5.0, 11.2): a lease on the instance, and on top of it MPI_COMM_WORLD, MPI_COMM_SELF and
+// The world model (MPI-5.0, 11.2): a session like any other, and on top of it MPI_COMM_WORLD, MPI_COMM_SELF and
 // MPI_INFO_ENV. Once in the life of a process. Thread-safe.
 class World {
 public:
@@ -29,28 +30,27 @@ public:
     bool running() const noexcept { return _state.load(std::memory_order_acquire) == State::running; }
 
     // While running:
-    Instance& instance() noexcept { return _lease.instance(); }
+    Instance& instance() noexcept { return *_session->instance; }
     Communicator& world() noexcept { return *_world; }
     Communicator& self() noexcept { return *_self; }
     bool is_main_thread() const noexcept { return std::this_thread::get_id() == _main_thread; }
-    int thread_level() const noexcept { return _provided; }
+    int thread_level() const noexcept { return _session->thread_level; }
     PredefinedAttributes& attributes() noexcept { return *_attributes; }
 
 private:
     enum class State : std::uint8_t { fresh, starting, running, finished };
-    Status start(int required, CleanupStack& cleanup);
+    Status start(CleanupStack& cleanup);
     Status make_communicators(CleanupStack& cleanup);
 
     Library& _library;
     std::mutex _mutex; // init and finalize
     std::atomic<State> _state{State::fresh};
-    InstanceLease _lease;
+    Ref<Session> _session; // its objects do not say so: their `session` is null
     std::unique_ptr<CleanupStack> _cleanup;
     Communicator* _world = nullptr;
     Communicator* _self = nullptr;
     std::unique_ptr<PredefinedAttributes> _attributes;
     std::thread::id _main_thread;
-    int _provided = MPI_THREAD_SINGLE;
 };
 
 } // namespace patchbay

@@ -48,6 +48,9 @@ public:
     cid::Name* name_service = nullptr; // how the index came to be and what is known of peers' indices; owned by cid
     Instance* instance = nullptr; // what it belongs to
     Session* session = nullptr;   // nullptr: world model
+    Communicator* next_of_session = nullptr; // the session's list (mpi/instance/session.h)
+    Communicator* previous_of_session = nullptr;
+    bool in_session = false; // in that list
 
     Ref<Group> group;
     Ref<Group> remote_group; // intercommunicators; otherwise shares `group`

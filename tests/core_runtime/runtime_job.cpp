@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program for a PMIx launcher: `mpirun -n N runtime_job`. Every rank checks what core/runtime and the node segment
 // tell it, and exits with 0 when all is as it must be. `runtime_job child` is what it starts itself.
-//   runtime_job [--backing memfd|file] [--cycles N]
+//   runtime_job [RANKS] [--backing memfd|file] [--cycles N]
+// RANKS: how many there must be; 1 may then also be a process that nobody started.
 #include "core/memory/node_segment.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace {
 using namespace patchbay;
 
 std::uint32_t own_rank = 0;
+std::uint32_t wanted_size = 0; // 0: any
 
 void require(bool condition, const char* what, const std::string& detail = "") {
     if (!condition) {
@@ -34,7 +39,8 @@ std::vector<std::byte> value_of(std::uint32_t rank, std::uint32_t lifetime) {
 }
 
 void check_identity(const Runtime& runtime) {
-    require(!runtime.is_singleton(), "started by a launcher");
+    require(!runtime.is_singleton() || wanted_size == 1, "started by a launcher");
+    require(wanted_size == 0 || runtime.size() == wanted_size, "number of ranks", std::to_string(runtime.size()));
     require(runtime.size() > runtime.rank(), "rank below size");
     auto peers = runtime.local_peers();
     require(peers[runtime.local_rank()] == runtime.rank(), "local rank");
@@ -109,6 +115,123 @@ void check_groups(Runtime& runtime, Progress& progress) {
     require(first && std::memcmp(first->data(), &id, sizeof id) == 0, "all members have the same id");
 }
 
+std::uint64_t id_of(Result<GroupRequest> group) {
+    auto id = group->id();
+    require(bool(id), "id of a PMIx group", id ? "" : id.error().text);
+    return *id;
+}
+
+// Groups by PMIx_Group_construct: of all, of one, and of two halves that two threads of each rank make at once.
+void check_pmix_groups(Runtime& runtime) {
+    const std::string name = "group.by.pmix." + std::to_string(runtime.lifetime());
+    std::vector<std::uint32_t> all;
+    std::vector<std::uint32_t> half;
+    for (std::uint32_t rank = 0; rank < runtime.size(); ++rank) {
+        all.push_back(rank);
+        if (rank % 2 == runtime.rank() % 2) {
+            half.push_back(rank);
+        }
+    }
+    if (!runtime.own_launcher()) {
+        // Some say so at once, some when all have come. No name is used twice, so nothing is left for others to meet.
+        auto group = runtime.pmix_group_start(name, all);
+        while (group && !group->done()) {
+            std::this_thread::yield();
+        }
+        require((group ? group->id().error().code : group.error().code) == Errc::unsupported, "no PMIx groups");
+        return;
+    }
+    const auto wait_for = [](Result<GroupRequest> group) {
+        require(bool(group), "pmix_group_start", group ? "" : group.error().text);
+        while (!group->done()) {
+            std::this_thread::yield();
+        }
+        return id_of(group);
+    };
+    const std::uint64_t whole = wait_for(runtime.pmix_group_start(name, all));
+    std::uint32_t self[] = {runtime.rank()};
+    const std::uint64_t alone = wait_for(runtime.pmix_group_start(name + ".of." + std::to_string(runtime.rank()), self));
+    require(whole != alone, "ids of two PMIx groups differ");
+    for (int round = 0; round < 20; ++round) {
+        const std::string at = "." + std::to_string(round);
+        std::uint64_t first = 0;
+        std::uint64_t second = 0;
+        std::thread other([&] { first = wait_for(runtime.pmix_group_start(name + ".all" + at, all)); });
+        second = wait_for(
+            runtime.pmix_group_start(name + ".half" + std::to_string(runtime.rank() % 2) + at, half));
+        other.join();
+        require(first != second && first != whole && second != alone, "ids of concurrent PMIx groups differ");
+    }
+    // PMIx's groups and mpirun's own share their identifiers.
+    if (runtime.has_groups()) {
+        auto own = runtime.group_start(name, self);
+        while (!own->done()) {
+            std::this_thread::yield();
+        }
+        require(id_of(own) > alone, "ids of both kinds of group differ");
+    }
+    std::uint64_t id = whole;
+    require(bool(runtime.put(name, std::as_bytes(std::span(&id, 1)))) && bool(runtime.commit()), "put the id");
+    auto first = runtime.get(0, name);
+    require(first && std::memcmp(first->data(), &id, sizeof id) == 0, "all members have the same id");
+}
+
+// Process sets: one that a rank defines, its next version, its report.
+void check_psets(Runtime& runtime) {
+    const std::string name = "set." + std::to_string(runtime.lifetime());
+    std::uint32_t self[] = {runtime.rank()};
+    if (!runtime.own_launcher()) {
+        const Errc code = runtime.pset(name).error().code;
+        require(code == Errc::unsupported || code == Errc::not_found, "no process set");
+        require(runtime.pset_names().error().code == Errc::unsupported, "no names of process sets");
+        require(runtime.define_pset(name, self).error().code == Errc::unsupported, "no process set can be defined");
+        return;
+    }
+    require(runtime.pset(name).error().code == Errc::not_found, "no such process set");
+    require(bool(runtime.pset_names()), "names of process sets");
+    require(bool(runtime.fence({}, false)), "fence");
+    std::mutex mutex;
+    std::vector<std::size_t> reports;
+    Status listening = runtime.on_pset_change([&](const std::string& changed, const std::vector<ProcessName>* members) {
+        const std::lock_guard lock(mutex);
+        if (changed == name && members != nullptr && (reports.empty() || reports.back() != members->size())) {
+            reports.push_back(members->size());
+        }
+    });
+    require(bool(listening), "reports of process sets", listening ? "" : listening.error().text);
+    const std::uint32_t last = runtime.size() - 1;
+    std::uint32_t one[] = {last};
+    std::uint32_t two[] = {0, last, 0};
+    if (runtime.rank() == 0) {
+        require(*runtime.define_pset(name, one) == 1, "first version");
+        require(*runtime.define_pset(name, one) == 1, "the same again");
+        require(runtime.define_pset("mpi://WORLD", one).error().code == Errc::invalid, "a name that is not ours to give");
+        std::uint32_t stranger[] = {runtime.size()};
+        require(runtime.define_pset(name, stranger).error().code == Errc::invalid, "a rank that is not there");
+    }
+    require(bool(runtime.fence({}, false)), "fence");
+    auto set = runtime.pset(name);
+    require(set && set->version == 1 && set->members.size() == 1, "a process set", set ? "" : set.error().text);
+    require(set->members[0] == ProcessName{runtime.nspace(), last}, "its member");
+    auto names = runtime.pset_names();
+    require(names && std::find(names->begin(), names->end(), name) != names->end(), "its name");
+    require(bool(runtime.fence({}, false)), "fence");
+    if (runtime.rank() == 0) {
+        require(*runtime.define_pset(name, two) == (runtime.size() == 1 ? 1u : 2u), "second version");
+    }
+    require(bool(runtime.fence({}, false)), "fence");
+    set = runtime.pset(name);
+    const std::size_t members = runtime.size() == 1 ? 1 : 2;
+    require(set && set->version == members && set->members.size() == members, "the next version");
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    for (bool heard = false; !heard;) {
+        require(std::chrono::steady_clock::now() < deadline, "report of the next version");
+        const std::lock_guard lock(mutex);
+        heard = !reports.empty() && reports.back() == members;
+    }
+    runtime.stop_pset_reports();
+}
+
 // Local ranks pass a token round a ring through the segment, waking each other by their bells.
 void check_segment(Runtime& runtime, NodeSegment& segment, Progress& progress) {
     auto region = segment.region("test_ring", 4096, "test=1");
@@ -140,6 +263,8 @@ void one_lifetime(const NodeSegmentOptions& options, bool thorough) {
         check_identity(**runtime);
         check_fences(**runtime, progress);
         check_groups(**runtime, progress);
+        check_pmix_groups(**runtime);
+        check_psets(**runtime);
     }
     check_modex(**runtime);
     if (thorough) {
@@ -150,6 +275,7 @@ void one_lifetime(const NodeSegmentOptions& options, bool thorough) {
     }
     // Nobody takes the segment away while a neighbour still needs to be woken.
     require(bool((*runtime)->fence({}, false)), "last fence");
+    (*runtime)->set_wake({}); // the last fence is done before its hook has run
     progress.set_doorbell(nullptr);
 }
 
@@ -213,6 +339,10 @@ int main(int argc, char** argv) {
         std::string word = argv[i];
         if (word == "child") {
             return as_child();
+        }
+        if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) {
+            wanted_size = std::uint32_t(std::atoi(argv[i]));
+            continue;
         }
         require(i + 1 < argc, "option needs a value", word);
         if (word == "--backing") {

@@ -51,7 +51,7 @@ class CommandLine(harness.LaunchTest):
         result = self.run_words("--help")
         self.assert_result(result, 0, err_lines=0)
         for option in ("--np", "--mca", "--export", "--wdir", "--path", "--bind-to", "--map-by", "--oversubscribe",
-                       "--timeout", "--tag-output", "--output-filename", "--timing", "--explain", "--version"):
+                       "--timeout", "--pset", "--tag-output", "--output-filename", "--timing", "--explain", "--version"):
             self.assertIn(option, result.out)
         self.assertLessEqual(max(map(len, result.out.splitlines())), 110)
 

@@ -353,17 +353,46 @@ void exchange(const std::string&) {
     print("exchange ok");
 }
 
+// The number and the names of the process sets.
 void query_psets(const std::string&) {
     pmix_query_t* query = nullptr;
     PMIX_QUERY_CREATE(query, 1);
     pmix_status_t status = PMIX_SUCCESS;
-    PMIX_ARGV_APPEND(status, query->keys, PMIX_QUERY_NUM_PSETS);
-    expect("PMIX_ARGV_APPEND", status);
+    for (const char* key : {PMIX_QUERY_NUM_PSETS, PMIX_QUERY_PSET_NAMES}) {
+        PMIX_ARGV_APPEND(status, query->keys, key);
+        expect("PMIX_ARGV_APPEND", status);
+    }
     pmix_info_t* results = nullptr;
     std::size_t count = 0;
     expect("PMIx_Query_info", PMIx_Query_info(query, 1, &results, &count));
-    std::printf("psets %zu\n", count == 1 ? results[0].value.data.size : 999);
+    if (count != 2) {
+        give_up("PMIx_Query_info", "answers something else");
+    }
+    std::printf("psets %zu: %s\n", results[0].value.data.size, results[1].value.data.string);
     std::fflush(stdout);
+}
+
+void query_pset(const std::string& name) {
+    pmix_query_t* query = nullptr;
+    PMIX_QUERY_CREATE(query, 1);
+    pmix_status_t status = PMIX_SUCCESS;
+    PMIX_ARGV_APPEND(status, query->keys, PMIX_QUERY_PSET_MEMBERSHIP);
+    expect("PMIX_ARGV_APPEND", status);
+    PMIX_QUERY_QUALIFIERS_CREATE(query, 1);
+    PMIX_INFO_LOAD(&query->qualifiers[0], PMIX_PSET_NAME, name.c_str(), PMIX_STRING);
+    pmix_info_t* results = nullptr;
+    std::size_t count = 0;
+    status = PMIx_Query_info(query, 1, &results, &count);
+    std::string text = status == PMIX_SUCCESS ? "" : std::string(" ") + PMIx_Error_string(status);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (PMIX_CHECK_KEY(&results[i], PMIX_QUERY_PSET_MEMBERSHIP)) {
+            const auto* members = static_cast<pmix_proc_t*>(results[i].value.data.darray->array);
+            for (std::size_t member = 0; member < results[i].value.data.darray->size; ++member) {
+                text += " " + std::to_string(members[member].rank);
+            }
+        }
+    }
+    print("pset " + name + text);
 }
 
 const std::map<std::string, void (*)(const std::string&)> commands = {
@@ -398,6 +427,7 @@ const std::map<std::string, void (*)(const std::string&)> commands = {
     {"pmix-group", pmix_group},
     {"exchange", exchange},
     {"psets", query_psets},
+    {"pset", query_pset},
 };
 
 } // namespace

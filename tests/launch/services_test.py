@@ -65,11 +65,6 @@ class Services(harness.LaunchTest):
         self.assert_result(result, 0)
         self.assertEqual(result.lines(), ["group a BAD-PARAM", "group b BAD-PARAM"])
 
-    def test_psets_can_be_asked_for(self):
-        result = self.run_ranks(2, "init", "psets", "finalize")
-        self.assert_result(result, 0)
-        self.assertEqual(result.out, "psets 0\n" * 2)
-
 
 if __name__ == "__main__":
     harness.main()

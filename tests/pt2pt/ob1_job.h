@@ -114,7 +114,8 @@ public:
                 btls.back() = std::make_unique<BreakingBtl>(std::move(btls.back()));
             }
         }
-        pml = std::make_unique<pml::ob1::Ob1>(progress, *runtime, self, std::move(btls), options.ob1);
+        pml = std::make_unique<pml::ob1::Ob1>(
+            progress, *runtime, pml::ob1::Names{directory, counters}, self, std::move(btls), options.ob1);
         group = Group::range({0, 0}, size, self);
         world = make_comm(0);
     }
@@ -166,6 +167,8 @@ public:
     const int rank;
     const int size;
     std::unique_ptr<NodeSegment> node;
+    cid::Directory directory;
+    cid::Counters counters;
     std::unique_ptr<Runtime> runtime; // of a singleton: these processes have no launcher
     std::unique_ptr<pml::ob1::Ob1> pml;
     Ref<Group> group;

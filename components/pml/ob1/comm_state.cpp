@@ -3,6 +3,7 @@
 
 #include "components/pml/ob1/requests.h"
 #include "core/log.h"
+#include "frameworks/cid/cid.h"
 
 namespace patchbay::pml::ob1 {
 
@@ -26,6 +27,10 @@ RecvRequest* PostedList::find(int tag) const noexcept {
     }
     return nullptr;
 }
+
+CommState::CommState(Communicator& comm) noexcept
+    : comm(comm),
+      name(comm.name_service == nullptr ? nullptr : comm.name_service->extended_id()) {}
 
 bool CommState::make_ranks() noexcept {
     _ranks = static_cast<RankState*>(std::calloc(std::size_t(comm.remote_size), sizeof(RankState)));

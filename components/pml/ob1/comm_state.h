@@ -27,11 +27,13 @@ using ArrivalQueue = List<Unexpected, &Unexpected::by_arrival>;
 
 // One rank of a communicator's remote group. Zero-filled: never spoken to.
 struct RankState {
-    Peer* peer; // as a destination, connected; nullptr: before the first send
+    Peer* peer; // as a destination, connected and its index known; nullptr: messages take another way
     PostedList posted;
     SourceQueue unexpected;
     std::uint64_t match_word; // MatchWords::first of a message to it, valid with `peer`
     std::uint16_t index;      // of the communicator at that rank, valid with `peer`
+    bool has_our_index;       // we have told it ours, in an answer or in an extended header
+    Peer* nameless;           // as a destination, connected, while its index is not known: then `peer` is null
 };
 
 // The matching queues of one communicator. A receive looks among the unexpected messages of its source, or of all in
@@ -39,8 +41,7 @@ struct RankState {
 // posted first wins. Tables over ranks are made of untouched pages, so that a silent peer costs nothing.
 class CommState final : public CommData {
 public:
-    explicit CommState(Communicator& comm) noexcept
-        : comm(comm) {}
+    explicit CommState(Communicator& comm) noexcept;
     ~CommState() override { std::free(_ranks); }
 
     // false: out of memory.
@@ -62,6 +63,8 @@ public:
     Unexpected* earliest() noexcept { return _arrivals.first(); }
 
     Communicator& comm;
+    // Of a communicator whose index may differ from process to process; nullptr: it does not.
+    const cid::ExtendedId* const name;
 
 private:
     bool make_ranks() noexcept;

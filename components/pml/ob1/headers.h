@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "frameworks/btl/btl.h"
+#include "frameworks/cid/extended_id.h"
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +23,17 @@ enum class PacketType : std::uint8_t {
     cancel_reply, // ControlHeader; code 1: given back
     xoff,         // ControlHeader: announce messages by rts only, too many wait here unmatched
     xon,          // ControlHeader: the opposite
+    answer,       // AnswerHeader: by which index we know the communicator that you named by its exCID
 };
+
+// In a match header: it does not name the communicator by the receiver's index, which its sender does not know yet, but
+// by the exCID that follows the header (struct Extended).
+inline constexpr std::uint8_t named_by_excid = 1;
 
 struct MatchHeader {
     PacketType type;
     std::uint8_t flags;
-    std::uint16_t index; // of the communicator, at the receiver
+    std::uint16_t index; // of the communicator, at the receiver; named_by_excid: at the sender
     std::int32_t source; // sender's rank in its local group
     std::int32_t tag;
     std::uint32_t id; // names the message for a later cancel; 0: it will not be cancelled
@@ -88,7 +96,26 @@ struct FragHeader {
 };
 static_assert(sizeof(FragHeader) == 16);
 
-inline constexpr std::size_t largest_header = 40;
+// Any of the headers that begin with a match header, when it is named_by_excid: the receiver learns at once which
+// communicator is meant and by which index the sender knows it.
+template <class Header>
+struct Extended {
+    Header header;
+    cid::ExtendedId id;
+};
+static_assert(sizeof(Extended<MatchHeader>) == 32);
+
+struct AnswerHeader {
+    PacketType type;
+    std::uint8_t unused;
+    std::uint16_t index; // of the communicator, at the answering process
+    std::int32_t source; // its rank in its local group
+    cid::ExtendedId id;
+};
+static_assert(sizeof(AnswerHeader) == 24);
+
+inline constexpr std::size_t largest_header = sizeof(Extended<RtsHeader>);
+static_assert(largest_header == btl::smallest_header_room);
 
 // Tags below zero are the library's own: a receive for any tag does not see them.
 inline bool tag_matches(std::int32_t wanted, std::int32_t tag, std::int32_t any_tag) noexcept {

@@ -3,22 +3,23 @@
 
 #include "core/log.h"
 #include "core/progress/waiter.h"
-#include "frameworks/cid/cid.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace patchbay::pml::ob1 {
 
-Ob1::Ob1(Progress& progress, Runtime& runtime, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls,
-    const Settings& settings, Lease btl_lease)
+Ob1::Ob1(Progress& progress, Runtime& runtime, const Names& names, ProcessId self,
+    std::vector<std::unique_ptr<btl::Module>> btls, const Settings& settings, Lease btl_lease)
     : _progress(progress),
       _runtime(runtime),
       _self(self),
       _settings(settings),
+      _lock(progress.threads()),
       _btl_lease(std::move(btl_lease)),
       _btls(std::move(btls)),
-      _comms(static_cast<CommState**>(std::calloc(std::size_t(max_index()) + 1, sizeof(CommState*)))) {
+      _comms(static_cast<CommState**>(std::calloc(std::size_t(max_index()) + 1, sizeof(CommState*)))),
+      _names(names) {
     for (const auto& btl : _btls) {
         btl->set_receiver(&Ob1::receive, this);
         if (btl->limits().unsolicited) {
@@ -31,8 +32,16 @@ Ob1::~Ob1() {
     _poller.reset();
     _progress.quiesce();
     // Requests that nobody gave back go with the pools; the communicators they refer to are gone already.
-    while (!_early.empty()) {
-        _store.free(_early.pop_front());
+    const auto free_all = [this](ArrivalQueue& messages) {
+        while (!messages.empty()) {
+            _store.free(messages.pop_front());
+        }
+    };
+    for (auto& [index, messages] : _early_by_index) {
+        free_all(messages);
+    }
+    for (auto& [name, messages] : _early_by_name) {
+        free_all(messages);
     }
     // Modules save their positions in shared memory: before the lease on their components goes.
     _polled.clear();
@@ -53,18 +62,7 @@ int Ob1::add_comm(Communicator& comm) noexcept {
     Guard guard(*this);
     comm.pml_data = state;
     _comms[comm.index] = state;
-    for (Unexpected* message = _early.first(); message != nullptr;) {
-        Unexpected* following = ArrivalQueue::next(*message);
-        if (message->match.index == comm.index) {
-            _early.erase(*message);
-            if (find_state(message->match) != nullptr) {
-                state->keep(*message);
-            } else {
-                give_up(*message);
-            }
-        }
-        message = following;
-    }
+    deliver_early(*state);
     return MPI_SUCCESS;
 }
 
@@ -80,35 +78,17 @@ void Ob1::remove_comm(Communicator& comm) noexcept {
     delete &state;
 }
 
-// The seam for communicators whose index differs from process to process: false until the peer has told its own.
-bool Ob1::peer_index(Communicator& comm, int rank, std::uint16_t* index) noexcept {
-    if (comm.name_service == nullptr) { // world and self: the same everywhere
-        *index = comm.index;
-        return true;
-    }
-    const auto known = comm.name_service->peer_index(rank);
-    *index = known.value_or(0);
-    return known.has_value();
-}
-
 RankState* Ob1::connect_rank(CommState& state, int rank) noexcept {
     if (!state.prepare()) {
         return nullptr;
     }
     RankState& target = state.rank(rank);
-    if (target.peer == nullptr) {
+    if (target.peer == nullptr && target.nameless == nullptr) {
         Peer& peer = peer_of(state.comm.remote_group->process(rank));
         if (!connect(peer)) {
             return nullptr;
         }
-        if (!peer_index(state.comm, rank, &target.index)) {
-            log_error(fmt::format("pml/ob1: rank {} of communicator {} has not told its index, and this pml does not "
-                                  "ask for it",
-                rank, state.comm.name));
-            return nullptr;
-        }
-        target.match_word = MatchWords::make_first(target.index, state.comm.rank);
-        target.peer = &peer;
+        (find_index(state, rank, target) ? target.peer : target.nameless) = &peer;
     }
     return &target;
 }

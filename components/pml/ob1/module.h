@@ -10,11 +10,14 @@
 #include "core/progress/lock.h"
 #include "core/progress/progress.h"
 #include "frameworks/btl/btl.h"
+#include "frameworks/cid/counters.h"
+#include "frameworks/cid/directory.h"
 #include "frameworks/pml/pml.h"
 
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace patchbay {
@@ -28,12 +31,18 @@ struct Settings {
     std::size_t fetch_chunk = 4 << 20;       // bytes of one large message fetched before other work gets its turn
 };
 
+// Where communicators are found by exCID, and what is counted of that.
+struct Names {
+    cid::Directory& directory;
+    cid::Counters& counters;
+};
+
 // Two-sided messages, matched here, over btls. The protocol is described in README.md. One lock protects everything
 // below; it is taken only when several threads run.
 class Ob1 final : public Module {
 public:
-    Ob1(Progress& progress, Runtime& runtime, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls,
-        const Settings& settings, Lease btl_lease = {});
+    Ob1(Progress& progress, Runtime& runtime, const Names& names, ProcessId self,
+        std::vector<std::unique_ptr<btl::Module>> btls, const Settings& settings, Lease btl_lease = {});
     ~Ob1() override;
 
     int add_comm(Communicator& comm) noexcept override;
@@ -77,26 +86,19 @@ private:
     class Guard {
     public:
         explicit Guard(Ob1& module) noexcept
-            : _lock(module._progress.threaded() ? &module._lock : nullptr) {
-            if (_lock != nullptr) [[unlikely]] {
-                _lock->lock();
-            }
+            : _lock(module._lock) {
+            _lock.lock();
         }
-        ~Guard() {
-            if (_lock != nullptr) [[unlikely]] {
-                _lock->unlock();
-            }
-        }
+        ~Guard() { _lock.unlock(); }
         Guard(const Guard&) = delete;
         Guard& operator=(const Guard&) = delete;
 
     private:
-        ProgressLock* _lock;
+        ProgressLock& _lock;
     };
 
     // module.cpp: communicators, peers, polling. All below is called with the lock held.
     static CommState& state_of(Communicator& comm) noexcept { return static_cast<CommState&>(*comm.pml_data); }
-    static bool peer_index(Communicator& comm, int rank, std::uint16_t* index) noexcept;
     RankState* connect_rank(CommState& state, int rank) noexcept;
     Peer& peer_of(ProcessId process) noexcept;
     Peer& peer_of(btl::Endpoint& endpoint) noexcept;
@@ -117,11 +119,21 @@ private:
         const MatchWords header{target.match_word, MatchWords::make_second(tag, id)};
         return target.peer->btl->send(*target.peer->endpoint, &header, sizeof header, from, bytes);
     }
+    // The same while the receiver's index is not known.
+    static bool goes_nameless(const RankState* target, std::size_t bytes) noexcept {
+        return target != nullptr && target->nameless != nullptr && bytes < target->nameless->direct_below;
+    }
+    btl::SendCode send_nameless(
+        CommState& state, int dest, int tag, std::uint32_t id, const void* from, std::size_t bytes) noexcept;
+    void note_told(RankState& target) noexcept;
+    template <class Header>
+    std::size_t name_communicator(SendRequest& request, Extended<Header>& header) noexcept;
     int send_slowly(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept;
     void start(SendRequest& request) noexcept;
     btl::SendCode transmit(SendRequest& request) noexcept;
     btl::SendCode transmit_eager(SendRequest& request) noexcept;
+    btl::SendCode transmit_eager(SendRequest& request, const void* header, std::size_t header_size) noexcept;
     btl::SendCode transmit_rts(SendRequest& request) noexcept;
     btl::SendCode transmit_fragment(SendRequest& request) noexcept;
     void finish(SendRequest& request, int code) noexcept;
@@ -155,8 +167,10 @@ private:
         const void* payload, std::size_t payload_size) noexcept;
     void receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     CommState* find_state(const MatchHeader& match) noexcept;
+    static bool is_rank_of(CommState& state, const MatchHeader& match) noexcept;
     void keep(
         Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    Unexpected* store(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     void on_match(Peer& from, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
     void on_sync(Peer& from, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept;
     void on_rts(Peer& from, const RtsHeader& rts) noexcept;
@@ -164,6 +178,15 @@ private:
     void on_frag(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;
     void on_cancel(Peer& from, const SyncHeader& cancel) noexcept;
     void on_cancel_reply(const ControlHeader& reply) noexcept;
+
+    // names.cpp: communicators whose index differs from process to process
+    CommState* find_named(const cid::ExtendedId& id) noexcept;
+    bool find_index(CommState& state, int rank, RankState& target) noexcept;
+    void learn(CommState& state, int rank, std::uint16_t index) noexcept;
+    void meet(CommState& state, Peer& from, const MatchHeader& match) noexcept;
+    void on_nameless(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    void on_answer(const AnswerHeader& answer) noexcept;
+    void deliver_early(CommState& state) noexcept;
 
     // probe.cpp
     Unexpected* look(CommState& state, int source, int tag) noexcept;
@@ -173,7 +196,7 @@ private:
     Runtime& _runtime; // only to end the job
     const ProcessId _self;
     const Settings _settings;
-    ProgressLock _lock{true};
+    ProgressLock _lock;
     Lease _btl_lease; // declared before the modules: given back after they are gone
     std::vector<std::unique_ptr<btl::Module>> _btls;
     std::vector<btl::Module*> _polled;
@@ -184,7 +207,10 @@ private:
     };
     std::unique_ptr<CommState*[], FreeDelete> _comms; // by index; pages never touched cost nothing
     std::map<ProcessId, Peer> _peers;
-    ArrivalQueue _early; // for communicators that do not exist here yet
+    Names _names;
+    // Messages for communicators that do not exist here yet, by what they call them.
+    std::map<std::uint16_t, ArrivalQueue> _early_by_index;
+    std::unordered_map<cid::ExtendedId, ArrivalQueue, cid::ExtendedIdHash> _early_by_name;
     MessageStore _store;
     Pool<SendRequest> _send_pool;
     Pool<RecvRequest> _recv_pool;

@@ -5,6 +5,7 @@
 #include "core/runtime/runtime.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 
 namespace patchbay::pml::ob1 {
@@ -16,6 +17,13 @@ T* from_wire(std::uint64_t request) noexcept {
     return reinterpret_cast<T*>(static_cast<std::uintptr_t>(request));
 }
 
+// A match header with no flag, by one comparison.
+bool is_plain_match(const void* header) noexcept {
+    std::uint16_t type_and_flags;
+    std::memcpy(&type_and_flags, header, sizeof type_and_flags);
+    return type_and_flags == std::uint16_t(PacketType::match);
+}
+
 } // namespace
 
 void Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, std::size_t, const void* payload,
@@ -24,7 +32,7 @@ void Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, st
     Peer& from = self.peer_of(endpoint);
     const auto& match = *static_cast<const MatchHeader*>(header);
     const auto* bytes = static_cast<const std::byte*>(payload);
-    if (match.type == PacketType::match) [[likely]] {
+    if (is_plain_match(header)) [[likely]] {
         self.on_match(from, match, bytes, payload_size);
     } else {
         self.receive_other(from, header, bytes, payload_size);
@@ -35,12 +43,20 @@ void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
     const auto& control = *static_cast<const ControlHeader*>(header);
     switch (control.type) {
     case PacketType::match:
-        break; // not here
-    case PacketType::match_sync:
-        on_sync(from, *static_cast<const SyncHeader*>(header), payload, payload_size);
+        on_nameless(from, header, payload, payload_size);
         break;
+    case PacketType::match_sync:
     case PacketType::rts:
-        on_rts(from, *static_cast<const RtsHeader*>(header));
+        if (static_cast<const MatchHeader*>(header)->flags == named_by_excid) {
+            on_nameless(from, header, payload, payload_size);
+        } else if (control.type == PacketType::rts) {
+            on_rts(from, *static_cast<const RtsHeader*>(header));
+        } else {
+            on_sync(from, *static_cast<const SyncHeader*>(header), payload, payload_size);
+        }
+        break;
+    case PacketType::answer:
+        on_answer(*static_cast<const AnswerHeader*>(header));
         break;
     case PacketType::ack:
     case PacketType::fin:
@@ -69,16 +85,20 @@ void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
 // The communicator that a message is for; nullptr: it does not exist here (yet), or has no such rank.
 CommState* Ob1::find_state(const MatchHeader& match) noexcept {
     CommState* state = _comms[match.index];
-    if (state == nullptr || !state->prepare()) {
-        return nullptr;
+    return state != nullptr && is_rank_of(*state, match) ? state : nullptr;
+}
+
+bool Ob1::is_rank_of(CommState& state, const MatchHeader& match) noexcept {
+    if (!state.prepare()) {
+        return false;
     }
-    if (std::uint32_t(match.source) >= std::uint32_t(state->comm.remote_size)) [[unlikely]] {
+    if (std::uint32_t(match.source) >= std::uint32_t(state.comm.remote_size)) [[unlikely]] {
         log_error(fmt::format("pml/ob1: a message from rank {} came for communicator {}, which has only {} ranks; it "
                               "is dropped",
-            match.source, match.index, state->comm.remote_size));
-        return nullptr;
+            match.source, state.comm.index, state.comm.remote_size));
+        return false;
     }
-    return state;
+    return true;
 }
 
 void Ob1::on_match(Peer& from, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
@@ -119,6 +139,17 @@ void Ob1::keep(
     if (state == nullptr && _comms[match.index] != nullptr) {
         return; // dropped by find_state, which has said so
     }
+    Unexpected* message = store(from, header, payload, payload_size);
+    if (state != nullptr) {
+        state->keep(*message);
+    } else {
+        _early_by_index[match.index].push_back(*message);
+    }
+}
+
+Unexpected* Ob1::store(
+    Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+    const auto& match = *static_cast<const MatchHeader*>(header);
     Unexpected* message = _store.make(payload_size);
     if (message == nullptr) {
         // The message is on no wire any more, so nobody could be given an error for it. What is left of the memory is
@@ -142,16 +173,12 @@ void Ob1::keep(
         message->address = rts.address;
     }
     common::copy_any(message->payload(), payload, payload_size);
-    if (state != nullptr) {
-        state->keep(*message);
-    } else {
-        _early.push_back(*message);
-    }
     from.unexpected_bytes += message->charge;
     if (from.unexpected_bytes > _settings.unexpected_limit && !from.stopped) {
         from.stopped = true;
         send_control(from, PacketType::xoff, 0, 0);
     }
+    return message;
 }
 
 void Ob1::on_cts(const CtsHeader& cts) noexcept {
@@ -172,18 +199,32 @@ void Ob1::on_frag(const FragHeader& frag, const std::byte* payload, std::size_t 
 }
 
 void Ob1::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
+    const MatchHeader& match = cancel.match;
+    CommState* state = nullptr;
+    ArrivalQueue* early = nullptr;
+    if (match.flags == named_by_excid) {
+        const cid::ExtendedId& id = reinterpret_cast<const Extended<SyncHeader>&>(cancel).id;
+        state = find_named(id);
+        const auto waiting = _early_by_name.find(id);
+        early = waiting != _early_by_name.end() ? &waiting->second : nullptr;
+    } else {
+        state = _comms[match.index];
+        const auto waiting = _early_by_index.find(match.index);
+        early = waiting != _early_by_index.end() ? &waiting->second : nullptr;
+    }
     Unexpected* message = nullptr;
-    if (_comms[cancel.match.index] == nullptr) {
-        for (message = _early.first(); message != nullptr; message = ArrivalQueue::next(*message)) {
-            if (message->from == &from && message->match.id == cancel.match.id) {
-                _early.erase(*message);
-                break;
-            }
-        }
-    } else if (CommState* state = find_state(cancel.match)) {
-        message = state->find_id(cancel.match.source, cancel.match.id);
+    if (state != nullptr) {
+        message = is_rank_of(*state, match) ? state->find_id(match.source, match.id) : nullptr;
         if (message != nullptr) {
             state->remove(*message);
+        }
+    } else if (early != nullptr) {
+        message = early->first();
+        while (message != nullptr && (message->from != &from || message->match.id != match.id)) {
+            message = ArrivalQueue::next(*message);
+        }
+        if (message != nullptr) {
+            early->erase(*message);
         }
     }
     if (message != nullptr) {

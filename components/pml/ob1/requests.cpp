@@ -121,9 +121,12 @@ int Ob1::cancel(SendRequest& request) noexcept {
         ++_sends;
     }
     request.cancel_asked = true;
-    const SyncHeader header{{PacketType::cancel, 0, request.index, request.source, request.tag, request.id},
-        reinterpret_cast<std::uintptr_t>(&request)};
-    send_control(*request.peer, &header, sizeof header);
+    const std::uint8_t flags = request.by_excid ? named_by_excid : 0;
+    const Extended<SyncHeader> header{
+        {{PacketType::cancel, flags, request.index, request.source, request.tag, request.id},
+            reinterpret_cast<std::uintptr_t>(&request)},
+        request.excid};
+    send_control(*request.peer, &header, request.by_excid ? sizeof header : sizeof header.header);
     return MPI_SUCCESS;
 }
 

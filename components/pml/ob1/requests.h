@@ -72,7 +72,9 @@ public:
     bool cancel_asked = false; // an answer to a cancel packet is on its way: nothing may free the request before
     bool done_but_for_answer = false;
     std::uint32_t id = 0;    // as in the match header
-    std::uint16_t index = 0; // of the communicator at the peer
+    std::uint16_t index = 0; // as in the match header
+    bool by_excid = false;   // the match header is named_by_excid
+    cid::ExtendedId excid;   // then, and kept for a cancel: the communicator may be gone by that time
     Peer* peer = nullptr;
     StreamLink stream{{}, this};
     std::uint64_t remote_request = 0; // of the receiver, once it asked for a stream

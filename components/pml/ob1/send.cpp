@@ -21,6 +21,11 @@ int Ob1::send(const void* buffer, MPI_Count count, const Datatype& type, int des
             if (send_direct(*target, tag, 0, from, bytes) == SendCode::ok) [[likely]] {
                 return MPI_SUCCESS;
             }
+        } else if (goes_nameless(target, bytes)) {
+            const void* from = static_cast<const std::byte*>(buffer) + type.true_lower_bound;
+            if (send_nameless(state, dest, tag, 0, from, bytes) == SendCode::ok) {
+                return MPI_SUCCESS;
+            }
         }
     }
     return send_slowly(buffer, count, type, dest, tag, mode, comm);
@@ -54,6 +59,15 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
             if (send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok) [[likely]] {
                 made->peer = target->peer;
                 made->index = target->index;
+                made->set_state(Request::State::complete);
+                return MPI_SUCCESS;
+            }
+        } else if (goes_nameless(target, made->bytes)) {
+            if (send_nameless(state, dest, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
+                made->peer = target->nameless;
+                made->index = comm.index;
+                made->by_excid = true;
+                made->excid = *state.name;
                 made->set_state(Request::State::complete);
                 return MPI_SUCCESS;
             }
@@ -98,8 +112,7 @@ void Ob1::start(SendRequest& request) noexcept {
             finish(request, MPI_ERR_OTHER);
             return;
         }
-        request.peer = target->peer;
-        request.index = target->index;
+        request.peer = target->peer != nullptr ? target->peer : target->nameless;
     }
     Peer& peer = *request.peer;
     const SendCode code = peer.waiting.empty() ? transmit(request) : SendCode::full;
@@ -113,8 +126,13 @@ void Ob1::start(SendRequest& request) noexcept {
 SendCode Ob1::transmit(SendRequest& request) noexcept {
     Peer& peer = *request.peer;
     const bool eager = request.bytes <= peer.eager_limit && !peer.told_to_stop;
+    RankState& target = state_of(*request.comm).rank(request.dest);
+    const bool nameless = target.peer == nullptr;
     const SendCode code = eager ? transmit_eager(request) : transmit_rts(request);
     if (code == SendCode::ok) {
+        if (nameless) {
+            note_told(target);
+        }
         wake_if_local(peer);
     }
     return code;
@@ -122,26 +140,35 @@ SendCode Ob1::transmit(SendRequest& request) noexcept {
 
 // Completes the request when the message is gone; after that the request may not exist any more.
 SendCode Ob1::transmit_eager(SendRequest& request) noexcept {
-    Peer& peer = *request.peer;
     const bool synchronous = request.mode == SendMode::synchronous;
-    const SyncHeader header{{synchronous ? PacketType::match_sync : PacketType::match, 0, request.index, request.source,
-                                request.tag, request.id},
-        reinterpret_cast<std::uintptr_t>(&request)};
-    const std::size_t header_size = synchronous ? sizeof(SyncHeader) : sizeof(MatchHeader);
+    if (!synchronous) {
+        Extended<MatchHeader> header{{PacketType::match, 0, 0, request.source, request.tag, request.id}, {}};
+        const std::size_t header_size = name_communicator(request, header);
+        return transmit_eager(request, &header, header_size);
+    }
+    Extended<SyncHeader> header{{{PacketType::match_sync, 0, 0, request.source, request.tag, request.id},
+                                    reinterpret_cast<std::uintptr_t>(&request)},
+        {}};
+    const std::size_t header_size = name_communicator(request, header);
+    return transmit_eager(request, &header, header_size);
+}
+
+SendCode Ob1::transmit_eager(SendRequest& request, const void* header, std::size_t header_size) noexcept {
+    Peer& peer = *request.peer;
     SendCode code;
     if (request.type->dense || request.bytes == 0) {
         const void* from = request.bytes == 0 ? nullptr : request.address();
-        code = peer.btl->send(*peer.endpoint, &header, header_size, from, request.bytes);
+        code = peer.btl->send(*peer.endpoint, header, header_size, from, request.bytes);
     } else {
         const auto reservation = peer.btl->reserve(*peer.endpoint, header_size, request.bytes);
         code = reservation.code;
         if (code == SendCode::ok) {
             Convertor convertor(*request.type, request.count, request.buffer);
             convertor.pack(reservation.room.data(), request.bytes);
-            code = peer.btl->commit(*peer.endpoint, &header, header_size, request.bytes);
+            code = peer.btl->commit(*peer.endpoint, header, header_size, request.bytes);
         }
     }
-    if (code == SendCode::ok && !synchronous) {
+    if (code == SendCode::ok && request.mode != SendMode::synchronous) {
         finish(request, MPI_SUCCESS);
     }
     return code;
@@ -150,10 +177,47 @@ SendCode Ob1::transmit_eager(SendRequest& request) noexcept {
 SendCode Ob1::transmit_rts(SendRequest& request) noexcept {
     Peer& peer = *request.peer;
     const Convertor& convertor = request.convertor.make(*request.type, request.count, request.buffer);
-    const RtsHeader header{{PacketType::rts, 0, request.index, request.source, request.tag, request.id},
-        reinterpret_cast<std::uintptr_t>(&request), request.bytes,
-        reinterpret_cast<std::uintptr_t>(convertor.contiguous())};
-    return peer.btl->send(*peer.endpoint, &header, sizeof header, nullptr, 0);
+    Extended<RtsHeader> header{{{PacketType::rts, 0, 0, request.source, request.tag, request.id},
+                                   reinterpret_cast<std::uintptr_t>(&request), request.bytes,
+                                   reinterpret_cast<std::uintptr_t>(convertor.contiguous())},
+        {}};
+    const std::size_t header_size = name_communicator(request, header);
+    return peer.btl->send(*peer.endpoint, &header, header_size, nullptr, 0);
+}
+
+SendCode Ob1::send_nameless(
+    CommState& state, int dest, int tag, std::uint32_t id, const void* from, std::size_t bytes) noexcept {
+    RankState& target = state.rank(dest);
+    const Extended<MatchHeader> header{
+        {PacketType::match, named_by_excid, state.comm.index, state.comm.rank, tag, id}, *state.name};
+    const SendCode code = target.nameless->btl->send(*target.nameless->endpoint, &header, sizeof header, from, bytes);
+    if (code == SendCode::ok) {
+        note_told(target);
+    }
+    return code;
+}
+
+// A message with our index has left for that rank.
+void Ob1::note_told(RankState& target) noexcept {
+    target.has_our_index = true;
+    _names.counters.extended_headers.add();
+}
+
+// How the message names its communicator, as things are now. Returns the header's size.
+template <class Header>
+std::size_t Ob1::name_communicator(SendRequest& request, Extended<Header>& header) noexcept {
+    CommState& state = state_of(*request.comm);
+    RankState& target = state.rank(request.dest);
+    auto& match = reinterpret_cast<MatchHeader&>(header);
+    request.by_excid = target.peer == nullptr;
+    request.index = request.by_excid ? state.comm.index : target.index;
+    match.index = request.index;
+    if (!request.by_excid) {
+        return sizeof(Header);
+    }
+    match.flags = named_by_excid;
+    header.id = request.excid = *state.name;
+    return sizeof header;
 }
 
 // The next piece of a message that its receiver asked for, packed straight into the wire's memory.

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/cid/excid/pgcid.h"
+
+#include "mpi/instance/error_code.h"
+#include "mpi/instance/instance.h"
+#include "mpi/instance/keepsakes.h"
+#include "mpi/instance/letter.h"
+
+#include <vector>
+
+namespace patchbay::cid {
+
+namespace {
+
+// Identifiers of our own making have the highest bit, which a launcher's do not reach: 24 bits say who handed it out,
+// 39 bits count.
+constexpr std::uint64_t own_making = std::uint64_t(1) << 63;
+constexpr int number_bits = 39;
+
+} // namespace
+
+int PgcidRequest::start(
+    Agreement& agreement, const Group* group, bool leads, std::string_view text, std::uint64_t key) noexcept {
+    if (asks_launcher(group, text)) {
+        return start_group(*group, text, key);
+    }
+    // Only those that lead offer one; where two do, the higher one it is.
+    _agreement = &agreement;
+    _word = leads ? fresh() : 0;
+    _instance.cid_counters().rounds.add();
+    return agreement.start({&_word, 1}, Agreement::Reduction::maximum);
+}
+
+// Members that have a communicator are quicker among themselves.
+bool PgcidRequest::asks_launcher(const Group* group, std::string_view text) const noexcept {
+    switch (_source) {
+    case PgcidSource::bootstrap:
+        return false;
+    case PgcidSource::automatic:
+        return !text.empty() && _instance.runtime().has_groups() && group != nullptr;
+    case PgcidSource::pmix:
+    case PgcidSource::launcher:
+        return group != nullptr;
+    }
+    return false;
+}
+
+int PgcidRequest::start_group(const Group& group, std::string_view text, std::uint64_t key) noexcept {
+    std::vector<std::uint32_t> ranks;
+    ranks.reserve(std::size_t(group.size()));
+    for (int rank = 0; rank < group.size(); ++rank) {
+        ranks.push_back(group.process(rank).rank);
+    }
+    std::string name(text);
+    if (name.empty()) {
+        Topic topic{"child " + std::to_string(key), digest_of(group), 0};
+        topic.use = _instance.keepsakes().next_use(topic.text, topic.digest);
+        name = topic.unique_text();
+    }
+    auto request = _source == PgcidSource::pmix ? _instance.runtime().pmix_group_start("patchbay " + name, ranks)
+                                                : _instance.runtime().group_start("pgcid " + name, ranks);
+    if (!request) {
+        return report_cause({request.error().code, "cid/excid: no PGCID: " + request.error().text +
+                                                       "; cid_excid_source=bootstrap needs no launcher"});
+    }
+    _group = std::move(*request);
+    return MPI_SUCCESS;
+}
+
+bool PgcidRequest::advance(int* code) noexcept {
+    *code = MPI_SUCCESS;
+    if (!_group) {
+        if (!_agreement->advance(code)) {
+            return false;
+        }
+    } else {
+        if (!_group->done()) {
+            return false;
+        }
+        Result<std::uint64_t> id = _group->id();
+        if (!id) {
+            *code = report_cause({id.error().code, "cid/excid: no PGCID: " + id.error().text});
+            return true;
+        }
+        _word = *id;
+    }
+    _instance.cid_counters().pgcids.add();
+    return true;
+}
+
+std::uint64_t PgcidRequest::fresh() noexcept {
+    return own_making | std::uint64_t(_instance.self().rank) << number_bits | _instance.keepsakes().next_number();
+}
+
+} // namespace patchbay::cid

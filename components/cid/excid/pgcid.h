@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/runtime/runtime.h"
+#include "frameworks/cid/cid.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace patchbay {
+class Instance;
+}
+
+namespace patchbay::cid {
+
+// Where PGCIDs come from, in the order of parameter cid_excid_source.
+enum class PgcidSource : std::uint8_t { automatic, pmix, launcher, bootstrap };
+
+// A new PGCID for a group of processes, under way.
+class PgcidRequest {
+public:
+    PgcidRequest(Instance& instance, PgcidSource source) noexcept : _instance(instance), _source(source) {}
+
+    // All members of `group` begin. `agreement` is over them; `leads` for one or more of them. `text` is empty or a name
+    // that these members never use again; `key` tells apart what is under way at one time. Returns an MPI code.
+    int start(Agreement& agreement, const Group* group, bool leads, std::string_view text, std::uint64_t key) noexcept;
+    bool ready() const noexcept { return _group ? _group->done() : _agreement->ready(); }
+    // true: finished, with the PGCID when *code is MPI_SUCCESS.
+    bool advance(int* code) noexcept;
+    std::uint64_t pgcid() const noexcept { return _word; }
+
+private:
+    int start_group(const Group& group, std::string_view text, std::uint64_t key) noexcept;
+    bool asks_launcher(const Group* group, std::string_view text) const noexcept;
+    std::uint64_t fresh() noexcept;
+
+    Instance& _instance;
+    PgcidSource _source;
+    Agreement* _agreement = nullptr;
+    std::optional<GroupRequest> _group; // asked of the launcher
+    std::uint64_t _word = 0;
+};
+
+} // namespace patchbay::cid

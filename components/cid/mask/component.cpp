@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/cid/mask/mask.h"
+#include "core/component/describe.h"
+#include "core/core.h"
+#include "mpi/instance/instance.h"
+
+#include <new>
+
+namespace patchbay::cid {
+
+namespace {
+
+constexpr ParamSpec params[] = {
+    {"priority", ParamType::integer, "30", "how much this component wants to name communicators, 0 to 100", nullptr,
+     ParamLevel::tuner_basic, ParamScope::all_equal},
+};
+
+class MaskModule final : public Module {
+public:
+    explicit MaskModule(Instance& instance) noexcept
+        : _table(instance.communicators()), _counters(instance.cid_counters()) {}
+    std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override {
+        auto* assignment = new (std::nothrow) MaskAssignment(_table, _turns, _counters, what);
+        *code = assignment != nullptr ? assignment->start() : MPI_ERR_NO_MEM;
+        return std::unique_ptr<Assignment>(assignment);
+    }
+
+private:
+    IndexTable& _table;
+    Turns _turns;
+    Counters& _counters;
+};
+
+class Mask final : public Component {
+public:
+    Status open(Core& core) override {
+        _priority = int(core.params.at("cid_mask_priority").as_int());
+        return {};
+    }
+    // Whoever closes us has destroyed all communicators before.
+    void close() noexcept override { _module.reset(); }
+    Capability capabilities() const noexcept override { return Capability::thread_multiple; }
+
+    Result<Choice> query(Instance& instance) noexcept override {
+        std::call_once(_made, [&] { _module.reset(new (std::nothrow) MaskModule(instance)); });
+        if (_module == nullptr) {
+            return Error{Errc::out_of_memory, "no memory for the module"};
+        }
+        return Choice{_priority, _module.get()};
+    }
+
+private:
+    int _priority = 0;
+    std::once_flag _made;
+    std::unique_ptr<MaskModule> _module;
+};
+
+} // namespace
+} // namespace patchbay::cid
+
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::cid::Mask>(
+    "cid", patchbay::cid::interface_version, "mask", "1.0.0",
+    "agrees on an index by one reduction of the members' free ones, a bit each", patchbay::cid::params);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/cid/mask/mask.h"
+
+#include "frameworks/cid/equal_name.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+namespace patchbay::cid {
+
+static_assert(Agreement::most_words >= 65);
+
+void Turns::enter(std::uint64_t key, const void* who) {
+    std::lock_guard lock(_mutex);
+    _waiting.emplace(key, who);
+}
+
+void Turns::leave(std::uint64_t key, const void* who) {
+    std::lock_guard lock(_mutex);
+    _waiting.erase({key, who});
+}
+
+bool Turns::take(std::uint64_t key, const void* who) {
+    std::lock_guard lock(_mutex);
+    if (_holder != nullptr || _waiting.begin()->first != key || _waiting.begin()->second != who) {
+        return false;
+    }
+    _holder = who;
+    return true;
+}
+
+void Turns::give_up(const void* who) {
+    std::lock_guard lock(_mutex);
+    if (_holder == who) {
+        _holder = nullptr;
+    }
+}
+
+MaskAssignment::MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what)
+    : _table(table), _turns(turns), _counters(counters), _what(what) {
+    _turns.enter(_what.key, this);
+}
+
+MaskAssignment::~MaskAssignment() {
+    withdraw(std::nullopt);
+    _turns.leave(_what.key, this);
+}
+
+int MaskAssignment::start() noexcept {
+    return reduce();
+}
+
+int MaskAssignment::reduce() noexcept {
+    _words.fill(0);
+    _offers = _turns.take(_what.key, this);
+    if (_offers) {
+        _words[0] = ~std::uint64_t(0);
+        _table.offer(_from, std::span(_words).subspan(1));
+    }
+    ++_rounds;
+    _counters.rounds.add();
+    return _what.members.start(_words, Agreement::Reduction::bit_and);
+}
+
+bool MaskAssignment::advance(int* code) noexcept {
+    *code = MPI_SUCCESS;
+    while (_what.members.advance(code)) {
+        if (*code != MPI_SUCCESS || evaluate(code)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// true: finished. false: another reduction is under way.
+bool MaskAssignment::evaluate(int* code) noexcept {
+    const bool all_offered = _words[0] != 0;
+    if (all_offered) {
+        const auto free = std::find_if(_words.begin() + 1, _words.end(), [](std::uint64_t word) { return word != 0; });
+        if (free != _words.end()) {
+            const auto word = std::uint32_t(free - _words.begin() - 1);
+            *code = finish(_from + word * 64 + std::uint32_t(std::countr_zero(*free)));
+            return true;
+        }
+        _from += window;
+        if (_from >= IndexTable::capacity) {
+            *code = MPI_ERR_NO_SPACE;
+            return true;
+        }
+    }
+    withdraw(std::nullopt);
+    *code = reduce();
+    return *code != MPI_SUCCESS;
+}
+
+int MaskAssignment::finish(std::uint32_t index) noexcept {
+    auto* name = new (std::nothrow) EqualName(std::uint16_t(index));
+    if (name == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    withdraw(index);
+    _what.comm.index = std::uint16_t(index);
+    _what.comm.name_service = name;
+    return MPI_SUCCESS;
+}
+
+void MaskAssignment::withdraw(std::optional<std::uint32_t> taken) noexcept {
+    if (_offers) {
+        _offers = false;
+        _table.withdraw_offer(taken);
+        _turns.give_up(this);
+    }
+}
+
+} // namespace patchbay::cid

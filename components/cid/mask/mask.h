@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "frameworks/cid/cid.h"
+#include "frameworks/cid/counters.h"
+#include "frameworks/cid/index_table.h"
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <set>
+
+namespace patchbay::cid {
+
+// Whose turn it is in this process to put its free indices on offer: of the namings that are under way the one with
+// the lowest key. The keys are the same in all processes, so that the lowest of all namings gets its turn everywhere
+// and nobody waits in a ring. Thread-safe.
+class Turns {
+public:
+    struct Less {
+        bool operator()(const std::pair<std::uint64_t, const void*>& a,
+            const std::pair<std::uint64_t, const void*>& b) const noexcept {
+            return a < b;
+        }
+    };
+    void enter(std::uint64_t key, const void* who);
+    void leave(std::uint64_t key, const void* who);
+    // Takes the turn: nobody else has it, and nobody with a lower key is waiting. Held until give_up().
+    bool take(std::uint64_t key, const void* who);
+    void give_up(const void* who);
+
+private:
+    std::mutex _mutex;
+    std::set<std::pair<std::uint64_t, const void*>, Less> _waiting;
+    const void* _holder = nullptr;
+};
+
+// One naming by mask: each member whose turn it is puts a window of its free indices, a bit each, into one reduction; the
+// lowest bit that is left is free in all members. A member whose turn it is not makes all of them try again.
+class MaskAssignment final : public Assignment {
+public:
+    MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what);
+    ~MaskAssignment() override;
+
+    int start() noexcept;
+    bool ready() const noexcept override { return _what.members.ready(); }
+    bool advance(int* code) noexcept override;
+    std::uint32_t rounds() const noexcept { return _rounds; }
+
+private:
+    static constexpr std::size_t window_words = 64;
+    static constexpr std::uint32_t window = window_words * 64;
+
+    int reduce() noexcept;
+    bool evaluate(int* code) noexcept;
+    int finish(std::uint32_t index) noexcept;
+    void withdraw(std::optional<std::uint32_t> taken) noexcept;
+
+    IndexTable& _table;
+    Turns& _turns;
+    Counters& _counters;
+    const NewCommunicator _what;
+    std::uint32_t _from = 0; // of the window
+    bool _offers = false;    // it is our turn and the window is on offer
+    std::uint32_t _rounds = 0;
+    std::array<std::uint64_t, 1 + window_words> _words; // the first: all bits when everybody had its turn
+};
+
+} // namespace patchbay::cid

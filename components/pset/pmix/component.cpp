@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pset/pmix/launcher_sets.h"
+#include "core/component/describe.h"
+#include "core/core.h"
+#include "mpi/instance/instance.h"
+
+#include <new>
+
+namespace patchbay::pset {
+
+namespace {
+
+constexpr ParamSpec params[] = {
+    {"priority", ParamType::integer, "50", "how much the launcher is believed about a process set, 0 to 100", nullptr,
+     ParamLevel::tuner_basic, ParamScope::all_equal},
+};
+
+class Pmix final : public Component {
+public:
+    Status open(Core& core) override {
+        _priority = int(core.params.at("pset_pmix_priority").as_int());
+        return {};
+    }
+    Capability capabilities() const noexcept override { return Capability::thread_multiple; }
+
+    Result<Candidate> query(Instance& instance) noexcept override {
+        Runtime& runtime = instance.runtime();
+        auto module = std::unique_ptr<LauncherSets>(new (std::nothrow) LauncherSets(runtime));
+        if (module == nullptr) {
+            return Error{Errc::out_of_memory, "no memory for the module"};
+        }
+        // Others may have no answer at all, which only asking tells.
+        if (!runtime.own_launcher()) {
+            if (auto names = module->names(); !names) {
+                const bool lacking = names.error().code == Errc::unsupported;
+                return Error{lacking ? Errc::not_available : names.error().code, names.error().text};
+            }
+        }
+        return Candidate{_priority, std::move(module)};
+    }
+
+private:
+    int _priority = 0;
+};
+
+} // namespace
+} // namespace patchbay::pset
+
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::pset::Pmix>(
+    "pset", patchbay::pset::interface_version, "pmix", "1.0.0", "asks the launcher for its process sets",
+    patchbay::pset::params);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/runtime/runtime.h"
+#include "frameworks/pset/pset.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchbay::pset {
+
+// The launcher's process sets. It is asked each time; `Sets` remembers what it said.
+class LauncherSets final : public Module {
+public:
+    explicit LauncherSets(Runtime& runtime) noexcept : _runtime(runtime) {}
+    ~LauncherSets() override { _runtime.stop_pset_reports(); }
+
+    Result<std::vector<std::string>> names() override;
+    Result<Set> find(const std::string& name) override;
+    bool is_current(const Set& set) const noexcept override;
+    std::uint64_t requests() const noexcept override { return _requests.load(std::memory_order_relaxed); }
+
+private:
+    using Members = std::optional<std::vector<Run>>; // nothing: the set is deleted, or has members we cannot name
+
+    void listen();
+    Members members_of(const std::vector<ProcessName>& processes) const;
+
+    Runtime& _runtime;
+    bool _listens = false;
+    std::atomic<std::uint64_t> _requests{0};
+    mutable std::mutex _mutex;
+    std::map<std::string, Members> _heard; // the latest report for each set; written by PMIx's thread
+};
+
+} // namespace patchbay::pset

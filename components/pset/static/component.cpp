@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pset/static/static_sets.h"
+#include "core/component/describe.h"
+#include "core/core.h"
+#include "core/runtime/runtime.h"
+#include "mpi/instance/hw_resources.h"
+#include "mpi/instance/instance.h"
+
+#include <new>
+
+namespace patchbay::pset {
+
+namespace {
+
+constexpr ParamSpec params[] = {
+    {"priority", ParamType::integer, "20", "how much the parameter is believed about a process set, 0 to 100", nullptr,
+     ParamLevel::tuner_basic, ParamScope::all_equal},
+    {"sets", ParamType::string, "", "process sets as NAME=RANKS, separated by ';': \"ocean=0-3;atmos=4-7\"", nullptr,
+     ParamLevel::user_basic, ParamScope::all_equal},
+};
+
+// Our own mpirun has bound the processes and says itself who is where. Elsewhere a process knows its own binding only:
+// alone it is the only member; among others a set is the same for all members just where the machine has one of that
+// kind, so that all processes of the node are in it, whatever they are bound to.
+std::optional<StaticSets::Hardware> hardware_of(Instance& instance) {
+    const Runtime& runtime = instance.runtime();
+    if (runtime.own_launcher()) {
+        return std::nullopt;
+    }
+    const bool alone = runtime.size() == 1;
+    StaticSets::Hardware hardware;
+    hardware.confined_to = [&resources = instance.hw_resources(), alone](std::string_view kind) {
+        return alone || resources.count(kind) == 1 ? resources.number_of_confined_to(kind) : std::nullopt;
+    };
+    for (const std::uint32_t rank : runtime.local_peers()) {
+        hardware.members.push_back({0, rank});
+    }
+    return hardware;
+}
+
+class Static final : public Component {
+public:
+    Status open(Core& core) override {
+        _priority = int(core.params.at("pset_static_priority").as_int());
+        _definitions.clear();
+        auto definitions = parse_definitions(core.params.at("pset_static_sets").as_string());
+        if (!definitions) {
+            return Error{Errc::invalid, "parameter pset_static_sets: " + definitions.error().text};
+        }
+        _definitions = std::move(*definitions);
+        return {};
+    }
+    Capability capabilities() const noexcept override { return Capability::thread_multiple; }
+
+    Result<Candidate> query(Instance& instance) noexcept override {
+        const std::uint32_t size = instance.runtime().size();
+        for (const PsetDefinition& definition : _definitions) {
+            if (definition.highest_rank() >= size) {
+                return Error{Errc::invalid, "parameter pset_static_sets: '" + definition.name + "' has rank " +
+                                                std::to_string(definition.highest_rank()) +
+                                                ", but the job has the ranks 0 to " + std::to_string(size - 1)};
+            }
+        }
+        return Candidate{_priority, std::make_unique<StaticSets>(_definitions, hardware_of(instance))};
+    }
+
+private:
+    int _priority = 0;
+    std::vector<PsetDefinition> _definitions;
+};
+
+} // namespace
+} // namespace patchbay::pset
+
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::pset::Static>(
+    "pset", patchbay::pset::interface_version, "static", "1.0.0",
+    "process sets from a parameter, and those of the hardware that a process can tell by itself", patchbay::pset::params);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "mpi/object/group.h"
+#include "mpi/object/process.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace [[gnu::visibility("default")]] patchbay {
+namespace pset {
+
+// Processes with consecutive ranks in one job.
+struct Run {
+    ProcessId first;
+    std::uint32_t count;
+    friend bool operator==(const Run&, const Run&) = default;
+};
+
+// A set of processes under a name. What a name means in one version never changes; who defines it anew gives it the next
+// version. Members are in ascending order, hence in the same order in every process.
+struct Set {
+    std::string name;
+    std::uint64_t version = 1;
+    std::vector<Run> runs; // ascending and as long as can be, so that equal sets have equal runs
+
+    static Set of(std::string name, std::uint64_t version, std::vector<ProcessId> members); // in any order
+    static Set run(std::string name, ProcessId first, std::uint32_t count);
+
+    std::size_t size() const noexcept;
+    bool contains(ProcessId process) const noexcept;
+    std::vector<ProcessId> members() const;
+    // The group of its members, in their order. A single run costs no memory per member.
+    Ref<Group> group(ProcessId self) const;
+};
+
+} // namespace pset
+} // namespace patchbay

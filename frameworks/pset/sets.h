@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/result.h"
+#include "core/component/framework.h"
+#include "frameworks/pset/pset.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace [[gnu::visibility("default")]] patchbay {
+namespace pset {
+
+inline constexpr char world_name[] = "mpi://WORLD";
+inline constexpr char self_name[] = "mpi://SELF";
+inline constexpr char shared_name[] = "mpix://SHARED"; // the processes of this job on this node
+
+// All process sets that this process can name: its own and those of the sources. Thread-safe. What is known already is
+// answered at once; otherwise a call may block while it asks a source, and several such calls take turns. None makes MPI
+// progress.
+class Sets {
+public:
+    using SetPtr = std::shared_ptr<const Set>; // stays valid when the name gets a later version
+
+    // What the sets are made of without asking anybody. `local_peers`: ranks on this node, ascending, `self` included.
+    struct Job {
+        ProcessId self;
+        std::uint32_t size;
+        std::span<const std::uint32_t> local_peers;
+    };
+    Sets(Framework<Component>& framework, Core& core, Instance& instance, const Job& job);
+    ~Sets();
+    Sets(const Sets&) = delete;
+    Sets& operator=(const Sets&) = delete;
+
+    // The sets of which this process is a member (MPI_Session_get_num_psets): asks the sources for names that are new.
+    // The number only grows, and a number once given keeps its name. Errors: a source failed, or the user's choice of
+    // components is wrong.
+    Result<std::size_t> count();
+    // The name of one of them (MPI_Session_get_nth_pset): asks nobody. Errc::invalid: count() has not given that number.
+    Result<std::string> name(std::size_t number) const;
+
+    // A set by its name, whether this process is in it or not. A source is asked once per name and version, and
+    // again whenever the name is unknown. Errc::not_found: no such set.
+    Result<SetPtr> find(std::string_view name);
+
+    // Requests that the sources have sent to a server, for the rule that a set costs at most one.
+    std::uint64_t requests() const;
+
+private:
+    using Offer = Framework<Component>::Selected<Module>;
+    struct Known {
+        SetPtr set;
+        const Module* source; // null: our own
+    };
+
+    Status open_sources();
+    SetPtr known(std::string_view name) const;
+    Result<SetPtr> ask(const std::string& name);
+    void remember(SetPtr set, const Module* source);
+
+    Framework<Component>& _framework;
+    Core& _core;
+    Instance& _instance;
+    const ProcessId _self;
+
+    // Held while a source is asked. Never taken with _mutex held.
+    std::mutex _asking;
+    Lease _lease;
+    bool _opened = false;
+    std::string _no_source; // why nobody can be asked
+
+    mutable std::mutex _mutex; // guards what follows; never held while anybody is asked
+    std::vector<Offer> _sources;
+    std::map<std::string, Known, std::less<>> _known;
+    std::vector<std::string> _listed; // by number; only grows
+};
+
+} // namespace pset
+} // namespace patchbay

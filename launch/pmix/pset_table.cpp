@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/pmix/pset_table.h"
+
+#include <algorithm>
+
+namespace patchbay::launch {
+
+std::size_t PsetTable::define(const std::string& name, std::vector<pmix_proc_t> members) {
+    const auto same = [](const pmix_proc_t& a, const pmix_proc_t& b) { return a.rank == b.rank; };
+    std::ranges::sort(members, {}, &pmix_proc_t::rank);
+    members.erase(std::unique(members.begin(), members.end(), same), members.end());
+    auto [found, is_new] = _entries.try_emplace(name, Entry{1, {}});
+    Entry& entry = found->second;
+    if (!is_new && !std::ranges::equal(entry.members, members, same)) {
+        ++entry.version;
+    }
+    entry.members = std::move(members);
+    return entry.version;
+}
+
+const PsetTable::Entry* PsetTable::find(const std::string& name) const {
+    auto found = _entries.find(name);
+    return found == _entries.end() ? nullptr : &found->second;
+}
+
+std::string PsetTable::names() const {
+    std::string names;
+    for (const auto& [name, entry] : _entries) {
+        names += (names.empty() ? "" : ",") + name;
+    }
+    return names;
+}
+
+} // namespace patchbay::launch

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/runtime/pset_definition.h"
+#include "core/runtime/pset_protocol.h"
+#include "launch/pmix/host.h"
+#include "launch/pmix/info_list.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace patchbay::launch {
+
+namespace {
+
+// Tells whoever has registered for it. Blocks until PMIx's thread has done it, so never from an upcall.
+void announce(const std::string& name, const PsetTable::Entry& entry) {
+    // It copies both. What it returns in 4.2.2 is no status: a variable that nobody has set (7 was seen).
+    (void)PMIx_server_define_process_set(entry.members.data(), entry.members.size(), name.c_str());
+}
+
+bool are_of_the_job(const PmixHost& host, const std::vector<pmix_proc_t>& members) {
+    return !members.empty() && std::ranges::all_of(members, [&host](const pmix_proc_t& member) {
+        return host.knows(member) && member.rank < static_cast<pmix_rank_t>(host.ranks);
+    });
+}
+
+void define(PmixHost& host, const std::string& name, const std::vector<pmix_proc_t>& members,
+    pmix_info_cbfunc_t callback, void* data) {
+    if (!check_pset_name(name) || !are_of_the_job(host, members)) {
+        answer_error(callback, data, PMIX_ERR_BAD_PARAM);
+        return;
+    }
+    const PsetTable::Entry* before = host.psets.find(name);
+    const std::size_t old_version = before == nullptr ? 0 : before->version;
+    const std::size_t version = host.psets.define(name, members);
+    if (version != old_version) {
+        announce(name, *host.psets.find(name));
+    }
+    InfoList results;
+    results.add_size(pset_version_key, version);
+    answer(callback, data, std::move(results));
+}
+
+} // namespace
+
+void define_initial_psets(PmixHost& host, const JobLayout& layout) {
+    for (const JobLayout::Pset& pset : layout.psets) {
+        std::vector<pmix_proc_t> members;
+        for (int rank : pset.ranks) {
+            members.push_back(make_proc(layout.nspace, static_cast<pmix_rank_t>(rank)));
+        }
+        host.psets.define(pset.name, std::move(members));
+        announce(pset.name, *host.psets.find(pset.name));
+    }
+}
+
+std::optional<pmix_status_t> pset_request(
+    const pmix_info_t* directives, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
+    std::string name;
+    std::vector<pmix_proc_t> members;
+    for (std::size_t i = 0; i < count; ++i) {
+        const pmix_value_t& value = directives[i].value;
+        if (std::string_view(directives[i].key) == pset_define_key && value.type == PMIX_STRING) {
+            name = value.data.string;
+        } else if (std::string_view(directives[i].key) == pset_members_key) {
+            members = procs_in(value);
+        }
+    }
+    if (name.empty()) {
+        return std::nullopt;
+    }
+    PmixHost& host = pmix_host();
+    host.loop.post([&host, name, members, callback, data] { define(host, name, members, callback, data); });
+    return PMIX_SUCCESS;
+}
+
+} // namespace patchbay::launch

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sessions (MPI-5.0, 11.3): opening and closing, process sets, and communicators of them (7.4.2). Error handlers,
+// attributes and buffers of sessions stand with those of communicators.
+#include "mpi/api/args.h"
+#include "mpi/instance/session.h"
+
+#include "frameworks/pset/sets.h"
+#include "mpi/instance/communicators.h"
+#include "mpi/instance/intercommunicators.h"
+#include "mpi/instance/library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace patchbay::api {
+
+namespace {
+
+// Without a wish a session gets what costs no more than MPI_THREAD_SINGLE.
+constexpr int default_thread_level = MPI_THREAD_SERIALIZED;
+
+bool asked_thread_level(const Arguments& args, const Info* info, int* level, int* code) {
+    const auto wish = info != nullptr ? info->get("thread_level") : std::nullopt;
+    const auto named = wish ? thread_level_named(*wish) : default_thread_level;
+    if (!named) {
+        *code = args.fail(MPI_ERR_INFO_VALUE,
+            fmt::format("info key thread_level has the value \"{}\", but must name one of MPI_THREAD_*", *wish));
+        return false;
+    }
+    *level = *named;
+    return true;
+}
+
+bool serves(Arguments& args, MPI_Errhandler handle, Errhandler::Owner owner) noexcept {
+    if (!args.errhandler("errhandler", handle)) {
+        return false;
+    }
+    const Errhandler::Owner made_for = to_object<Errhandler>(handle)->owner;
+    return args.require(made_for == Errhandler::Owner::any || made_for == owner, MPI_ERR_ERRHANDLER, "errhandler",
+        reinterpret_cast<std::intptr_t>(handle), "was made for another kind of object");
+}
+
+int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+    Arguments args("MPI_Session_init", ErrorTarget::new_session(checked_object<Errhandler>(errhandler)));
+    if (checking() &&
+        !(serves(args, errhandler, Errhandler::Owner::session) && args.info_or_null("info", info) &&
+            args.pointer("session", session))) {
+        return args.code();
+    }
+    *session = MPI_SESSION_NULL;
+    int level = MPI_THREAD_SINGLE;
+    int code = MPI_SUCCESS;
+    if (!asked_thread_level(args, to_object<Info>(info), &level, &code)) {
+        return code;
+    }
+    auto opened = open_session(library(), level, Ref<Errhandler>::share(to_object<Errhandler>(errhandler)));
+    if (!opened) {
+        return args.fail(MPI_ERR_OTHER, opened.error().text);
+    }
+    print_explanation((*opened)->instance->core());
+    *session = to_handle(opened->detach());
+    return MPI_SUCCESS;
+}
+
+int session_finalize(MPI_Session* handle) {
+    Arguments args("MPI_Session_finalize", handle != nullptr ? *handle : MPI_SESSION_NULL);
+    if (checking() && !(args.pointer("session", handle) && args.session())) {
+        return args.code();
+    }
+    const int code = close_session(args.session_object());
+    if (code == MPI_SUCCESS) {
+        *handle = MPI_SESSION_NULL;
+    }
+    return args.result(code);
+}
+
+int get_info(MPI_Session session, MPI_Info* info_used) {
+    Arguments args("MPI_Session_get_info", session);
+    if (checking() && !(args.session() && args.pointer("info_used", info_used))) {
+        return args.code();
+    }
+    *info_used = to_handle(args.session_object().info->duplicate().detach());
+    return MPI_SUCCESS;
+}
+
+int get_num_psets(MPI_Session session, MPI_Info info, int* number) {
+    Arguments args("MPI_Session_get_num_psets", session);
+    if (checking() &&
+        !(args.session() && args.info_or_null("info", info) && args.pointer("npset_names", number))) {
+        return args.code();
+    }
+    auto count = args.session_object().instance->psets().count();
+    if (!count) {
+        return args.fail(MPI_ERR_OTHER, count.error().text);
+    }
+    *number = int(*count);
+    return MPI_SUCCESS;
+}
+
+// `length` counts the terminator: the room in `name` before, what the whole name takes afterwards.
+int get_nth_pset(MPI_Session session, MPI_Info info, int n, int* length, char* name) {
+    Arguments args("MPI_Session_get_nth_pset", session);
+    if (checking() &&
+        !(args.session() && args.info_or_null("info", info) && args.pointer("pset_len", length) &&
+            args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") &&
+            args.require(*length >= 0, MPI_ERR_ARG, "*pset_len", *length, "must not be negative") &&
+            args.array("pset_name", name, *length))) {
+        return args.code();
+    }
+    auto found = args.session_object().instance->psets().name(std::size_t(n));
+    if (!found) {
+        return args.fail(
+            MPI_ERR_ARG, fmt::format("n is {}: {}; MPI_Session_get_num_psets says how many there are", n,
+                             found.error().text));
+    }
+    if (*length > 0) {
+        const std::size_t copied = std::min(found->size(), std::size_t(*length) - 1);
+        std::memcpy(name, found->data(), copied);
+        name[copied] = '\0';
+    }
+    *length = int(found->size()) + 1;
+    return MPI_SUCCESS;
+}
+
+int get_pset_info(MPI_Session session, const char* name, MPI_Info* info) {
+    Arguments args("MPI_Session_get_pset_info", session);
+    if (checking() && !(args.session() && args.pointer("pset_name", name) && args.pointer("info", info))) {
+        return args.code();
+    }
+    auto set = args.session_object().instance->psets().find(name);
+    if (!set) {
+        return args.fail(set.error().code == Errc::not_found ? MPI_ERR_ARG : MPI_ERR_OTHER, set.error().text);
+    }
+    auto made = Ref<Info>::adopt(new Info);
+    made->set("mpi_size", std::to_string((*set)->size()));
+    *info = to_handle(made.detach());
+    return MPI_SUCCESS;
+}
+
+// A name that nobody knows is no error: the answer is MPI_GROUP_NULL (MPI-5.0, 11.3.2). It may become known later.
+int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
+    Arguments args("MPI_Group_from_session_pset", handle);
+    if (checking() && !(args.session() && args.pointer("pset_name", name) && args.pointer("newgroup", newgroup))) {
+        return args.code();
+    }
+    *newgroup = MPI_GROUP_NULL;
+    Session& session = args.session_object();
+    auto set = session.instance->psets().find(name);
+    if (!set) {
+        return set.error().code == Errc::not_found ? MPI_SUCCESS : args.fail(MPI_ERR_OTHER, set.error().text);
+    }
+    Ref<Group> group = (*set)->group(session.instance->self());
+    if (!group->is_predefined()) {
+        group->session = &session;
+    }
+    *newgroup = to_handle(group.detach());
+    return MPI_SUCCESS;
+}
+
+// The library as the group's session has it, or the world model's; null: *code says what is wrong.
+Instance* instance_of(Arguments& args, const Group& group, int* code) {
+    Instance* instance = library().instance();
+    if (instance == nullptr || (group.session != nullptr && !instance->is_open(group.session))) {
+        *code = args.fail(MPI_ERR_SESSION,
+            instance == nullptr ? "neither MPI_Init nor a session has started MPI" : "the session of group is closed");
+        return nullptr;
+    }
+    if (Status settled = instance->settle_threads(); !settled) {
+        *code = args.fail(MPI_ERR_OTHER, settled.error().text);
+        return nullptr;
+    }
+    return instance;
+}
+
+bool check_tag(Arguments& args, const char* tag) {
+    return args.pointer("stringtag", tag) &&
+        args.require(strnlen(tag, MPI_MAX_STRINGTAG_LEN) < MPI_MAX_STRINGTAG_LEN, MPI_ERR_ARG,
+            "the length of stringtag", MPI_MAX_STRINGTAG_LEN, "must be less than MPI_MAX_STRINGTAG_LEN");
+}
+
+bool check_member(Arguments& args, const char* name, const Group& group) {
+    return args.require(group.rank() != MPI_UNDEFINED, MPI_ERR_GROUP, name, group.rank(),
+        "must be there: only members of the group may call");
+}
+
+int comm_from_group(
+    MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+    Arguments args(
+        "MPI_Comm_create_from_group", ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
+    if (checking() &&
+        !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("group", handle) &&
+            check_tag(args, tag) && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
+        return args.code();
+    }
+    *newcomm = MPI_COMM_NULL;
+    Group& group = *to_object<Group>(handle);
+    if (group.size() == 0) {
+        return MPI_SUCCESS;
+    }
+    if (checking() && !check_member(args, "the calling process's rank in group", group)) {
+        return args.code();
+    }
+    int code = MPI_SUCCESS;
+    Instance* instance = instance_of(args, group, &code);
+    if (instance == nullptr) {
+        return code;
+    }
+    Communicator* made = nullptr;
+    code = create_from_group(*instance, group, tag, to_object<Info>(info),
+        Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made);
+    if (code == MPI_SUCCESS && made != nullptr) {
+        *newcomm = to_handle(made);
+    }
+    return args.result(code);
+}
+
+// What counts at the leader alone.
+bool check_remote_group(Arguments& args, const Group& local, MPI_Group handle, int leader) {
+    if (!args.group("remote_group", handle)) {
+        return false;
+    }
+    const Group& remote = *to_object<Group>(handle);
+    return args.require(leader >= 0 && leader < remote.size(), MPI_ERR_RANK, "remote_leader", leader,
+               "must be a rank of remote_group") &&
+        args.same_session(local, remote);
+}
+
+int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group remote_handle, int remote_leader,
+    const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+    Arguments args("MPI_Intercomm_create_from_groups",
+        ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
+    if (checking() &&
+        !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("local_group", local_handle) &&
+            check_member(args, "the calling process's rank in local_group", *to_object<Group>(local_handle)) &&
+            args.require(local_leader >= 0 && local_leader < to_object<Group>(local_handle)->size(), MPI_ERR_RANK,
+                "local_leader", local_leader, "must be a rank of local_group") &&
+            check_tag(args, tag) && args.info_or_null("info", info) && args.pointer("newintercomm", newcomm))) {
+        return args.code();
+    }
+    *newcomm = MPI_COMM_NULL;
+    Group& local = *to_object<Group>(local_handle);
+    int code = MPI_SUCCESS;
+    Instance* instance = instance_of(args, local, &code);
+    if (instance == nullptr) {
+        return code;
+    }
+    const bool leads = local.rank() == local_leader;
+    const bool refused = checking() && leads && !check_remote_group(args, local, remote_handle, remote_leader);
+    Communicator* made = nullptr;
+    std::string problem;
+    code = create_intercommunicator_from_groups(*instance, local, local_leader,
+        leads && !refused ? to_object<Group>(remote_handle) : nullptr, tag, to_object<Info>(info),
+        Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made, &problem);
+    if (refused) {
+        return args.code(); // the others in local_group have heard by now, and this process's user before
+    }
+    if (code != MPI_SUCCESS) {
+        return args.fail(code, problem);
+    }
+    *newcomm = to_handle(made);
+    return MPI_SUCCESS;
+}
+
+} // namespace
+
+} // namespace patchbay::api
+
+using namespace patchbay;
+
+int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+    return api::session_init(info, errhandler, session);
+}
+int PMPI_Session_finalize(MPI_Session* session) {
+    return api::session_finalize(session);
+}
+int PMPI_Session_get_info(MPI_Session session, MPI_Info* info_used) {
+    return api::get_info(session, info_used);
+}
+int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int* npset_names) {
+    return api::get_num_psets(session, info, npset_names);
+}
+int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* pset_len, char* pset_name) {
+    return api::get_nth_pset(session, info, n, pset_len, pset_name);
+}
+int PMPI_Session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* info) {
+    return api::get_pset_info(session, pset_name, info);
+}
+int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
+    return api::group_from_pset(session, pset_name, newgroup);
+}
+int PMPI_Comm_create_from_group(
+    MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+    return api::comm_from_group(group, stringtag, info, errhandler, newcomm);
+}
+int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
+    int remote_leader, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
+    return api::intercomm_from_groups(
+        local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
+}

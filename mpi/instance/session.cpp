@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/instance/session.h"
+
+#include "mpi/instance/communicators.h"
+#include "mpi/instance/library.h"
+#include "mpi/instance/send_buffer.h"
+
+#include <algorithm>
+
+namespace patchbay {
+
+namespace {
+
+constexpr struct {
+    int level;
+    const char* name;
+} thread_levels[] = {
+    {MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
+    {MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
+    {MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
+    {MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"},
+};
+
+// Memory kinds that every call takes, whether asked for or not (MPI-5.0, 11.4.3).
+constexpr char memory_kinds[] = "mpi,system";
+
+Communicator* first_communicator(Session& session) noexcept {
+    std::lock_guard lock(session.mutex);
+    return session.communicators;
+}
+
+} // namespace
+
+Session::Session() : Object(ObjectKind::session) {}
+Session::~Session() = default;
+
+void Session::destroy(Session* session) noexcept {
+    session->instance->forget(*session);
+    delete session;
+}
+
+Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhandler> errhandler) {
+    auto lease = library.acquire(thread_level);
+    if (!lease) {
+        return lease.error();
+    }
+    Instance& instance = lease->instance();
+    auto session = Ref<Session>::adopt(new Session);
+    session->instance = &instance;
+    session->lease = std::make_unique<InstanceLease>(std::move(*lease));
+    session->thread_level = std::min(thread_level, instance.thread_level());
+    session->errhandler = std::move(errhandler);
+    session->info = Ref<Info>::adopt(new Info);
+    session->info->set("thread_level", thread_level_name(session->thread_level));
+    session->info->set("mpi_memory_alloc_kinds", memory_kinds);
+    instance.remember(*session);
+    return session;
+}
+
+int close_session(Session& session) noexcept {
+    if (const int code = session.attributes.erase_all(AttributeOwner::session, to_handle(&session));
+        code != MPI_SUCCESS) {
+        return code;
+    }
+    while (Communicator* comm = first_communicator(session)) {
+        if (const int code = comm->attributes.erase_all(AttributeOwner::communicator, to_handle(comm));
+            code != MPI_SUCCESS) {
+            return code;
+        }
+        leave_session(*comm);
+        free_communicator(*comm);
+    }
+    std::unique_lock lock(session.mutex);
+    const std::shared_ptr<SendBuffer> buffer = std::exchange(session.send_buffer, nullptr);
+    lock.unlock();
+    if (buffer != nullptr) {
+        buffer->flush();
+    }
+    Ref<Session>::adopt(&session).reset();
+    return MPI_SUCCESS;
+}
+
+void enter_session(Communicator& comm) noexcept {
+    Session* session = comm.session;
+    if (session == nullptr) {
+        return;
+    }
+    std::lock_guard lock(session->mutex);
+    comm.next_of_session = session->communicators;
+    comm.previous_of_session = nullptr;
+    if (session->communicators != nullptr) {
+        session->communicators->previous_of_session = &comm;
+    }
+    session->communicators = &comm;
+    comm.in_session = true;
+}
+
+void leave_session(Communicator& comm) noexcept {
+    Session* session = comm.session;
+    if (!comm.in_session) {
+        return;
+    }
+    std::lock_guard lock(session->mutex);
+    (comm.previous_of_session != nullptr ? comm.previous_of_session->next_of_session : session->communicators) =
+        comm.next_of_session;
+    if (comm.next_of_session != nullptr) {
+        comm.next_of_session->previous_of_session = comm.previous_of_session;
+    }
+    comm.in_session = false;
+    comm.session = nullptr;
+}
+
+const char* thread_level_name(int level) noexcept {
+    const auto found = std::find_if(
+        std::begin(thread_levels), std::end(thread_levels), [level](const auto& one) { return one.level == level; });
+    return found->name;
+}
+
+std::optional<int> thread_level_named(std::string_view name) noexcept {
+    for (const auto& one : thread_levels) {
+        if (name == one.name) {
+            return one.level;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace patchbay

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "mpi/object/attribute.h"
+#include "mpi/object/errhandler.h"
+#include "mpi/object/info.h"
+
+#include <memory>
+#include <mutex>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Instance;
+class InstanceLease;
+class SendBuffer;
+
+// A session (MPI-5.0, 11.3): one user of the library, with its own error handling, thread level, attributes and buffer
+// for buffered sends. Objects that are derived from it carry a pointer to it. Opened and closed by
+// mpi/instance/session.h; the world model holds one, too, of which its objects say nothing (their `session` is null).
+class Session final : public Object {
+public:
+    Session();
+    ~Session();
+    static void destroy(Session*) noexcept;
+
+    Instance* instance = nullptr; // there as long as the session is
+    int thread_level = MPI_THREAD_SINGLE;
+    Ref<Info> info; // what is in effect, for MPI_Session_get_info
+    AttributeMap attributes;
+    mutable std::mutex mutex; // what follows
+    Ref<Errhandler> errhandler;
+    std::shared_ptr<SendBuffer> send_buffer; // mpi/instance/send_buffer.h; null: none attached
+    Communicator* communicators = nullptr;   // those derived from it that live, linked by their `next_of_session`
+
+    std::unique_ptr<InstanceLease> lease; // declared last: given back before the rest goes
+};
+
+} // namespace patchbay
