@@ -95,6 +95,7 @@ bool Construction::ready() const noexcept {
 bool Construction::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     if (!_open && (_assignment == nullptr || _assignment->advance(code))) {
+        _assignment.reset(); // others may wait for its turn to end
         *code = *code == MPI_SUCCESS ? open_communicator(_instance, *_comm) : *code;
         _open = true;
     }

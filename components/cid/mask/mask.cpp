@@ -21,9 +21,18 @@ void Turns::leave(std::uint64_t key, const void* who) {
     _waiting.erase({key, who});
 }
 
+bool Turns::is_next(std::uint64_t key, const void* who) const {
+    return _holder == nullptr && _waiting.begin()->first == key && _waiting.begin()->second == who;
+}
+
+bool Turns::may_take(std::uint64_t key, const void* who) const {
+    std::lock_guard lock(_mutex);
+    return is_next(key, who);
+}
+
 bool Turns::take(std::uint64_t key, const void* who) {
     std::lock_guard lock(_mutex);
-    if (_holder != nullptr || _waiting.begin()->first != key || _waiting.begin()->second != who) {
+    if (!is_next(key, who)) {
         return false;
     }
     _holder = who;
@@ -63,11 +72,18 @@ int MaskAssignment::reduce() noexcept {
     return _what.members.start(_words, Agreement::Reduction::bit_and);
 }
 
+bool MaskAssignment::ready() const noexcept {
+    return _what.members.ready() && (!alone() || _offers || _turns.may_take(_what.key, this));
+}
+
 bool MaskAssignment::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     while (_what.members.advance(code)) {
         if (*code != MPI_SUCCESS || evaluate(code)) {
             return true;
+        }
+        if (alone() && !_offers) {
+            return false;
         }
     }
     return false;

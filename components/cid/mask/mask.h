@@ -27,10 +27,14 @@ public:
     void leave(std::uint64_t key, const void* who);
     // Takes the turn: nobody else has it, and nobody with a lower key is waiting. Held until give_up().
     bool take(std::uint64_t key, const void* who);
+    // Would take() succeed?
+    bool may_take(std::uint64_t key, const void* who) const;
     void give_up(const void* who);
 
 private:
-    std::mutex _mutex;
+    bool is_next(std::uint64_t key, const void* who) const;
+
+    mutable std::mutex _mutex;
     std::set<std::pair<std::uint64_t, const void*>, Less> _waiting;
     const void* _holder = nullptr;
 };
@@ -43,7 +47,7 @@ public:
     ~MaskAssignment() override;
 
     int start() noexcept;
-    bool ready() const noexcept override { return _what.members.ready(); }
+    bool ready() const noexcept override;
     bool advance(int* code) noexcept override;
     std::uint32_t rounds() const noexcept { return _rounds; }
 
@@ -51,6 +55,8 @@ private:
     static constexpr std::size_t window_words = 64;
     static constexpr std::uint32_t window = window_words * 64;
 
+    // The only member: then there is nobody to try again with, only other namings in this process to wait for.
+    bool alone() const noexcept { return _what.comm.size == 1 && !_what.comm.is_inter; }
     int reduce() noexcept;
     bool evaluate(int* code) noexcept;
     int finish(std::uint32_t index) noexcept;
