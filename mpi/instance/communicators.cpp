@@ -34,9 +34,16 @@ Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* i
     take_group(*comm, std::move(group));
     comm->instance = parent.instance;
     comm->session = parent.session;
-    comm->hints = hints_for_child(parent, info);
-    std::lock_guard lock(parent.mutex);
+    std::unique_lock lock(parent.mutex);
     comm->errhandler = parent.errhandler;
+    if (info != nullptr || parent.hints) {
+        lock.unlock();
+        comm->hints = hints_for_child(parent, info);
+    } else if (!parent.is_inter && parent.size == comm->size && parent.coll->is_shared()) {
+        // Nobody has chosen anything for one of them: what would be selected is the same.
+        comm->coll = parent.coll;
+        comm->coll->retain();
+    }
     return comm;
 }
 
