@@ -226,4 +226,8 @@ private:
     int _code = MPI_SUCCESS;
 };
 
+inline const Datatype& type_of(MPI_Datatype handle) noexcept {
+    return *to_object<Datatype>(handle);
+}
+
 } // namespace patchbay::api
