@@ -206,7 +206,7 @@ Result<std::uint32_t> Runtime::universe_size() const {
 }
 
 void Runtime::abort(int code, std::string_view message) {
-    if (!message.empty()) {
+    if (!message.empty() && !_own_launcher) { // ours prints it
         log_error(message);
     }
     if (!_singleton) {

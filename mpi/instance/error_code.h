@@ -2,7 +2,7 @@
 #pragma once
 #include "core/base/result.h"
 
-namespace patchbay {
+namespace [[gnu::visibility("default")]] patchbay {
 
 // The MPI error class that fits an error of the core.
 int error_code(Errc code) noexcept;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program for a PMIx launcher: `mpirun -n N runtime_job`. Every rank checks what core/runtime and the node segment
 // tell it, and exits with 0 when all is as it must be. `runtime_job child` is what it starts itself.
-//   runtime_job [--backing memfd|file] [--cycles N]
+//   runtime_job [RANKS] [--backing memfd|file] [--cycles N]
+// RANKS: how many there must be; 1 may then also be a process that nobody started.
 #include "core/memory/node_segment.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +23,7 @@ namespace {
 using namespace patchbay;
 
 std::uint32_t own_rank = 0;
+std::uint32_t wanted_size = 0; // 0: any
 
 void require(bool condition, const char* what, const std::string& detail = "") {
     if (!condition) {
@@ -36,7 +39,8 @@ std::vector<std::byte> value_of(std::uint32_t rank, std::uint32_t lifetime) {
 }
 
 void check_identity(const Runtime& runtime) {
-    require(!runtime.is_singleton(), "started by a launcher");
+    require(!runtime.is_singleton() || wanted_size == 1, "started by a launcher");
+    require(wanted_size == 0 || runtime.size() == wanted_size, "number of ranks", std::to_string(runtime.size()));
     require(runtime.size() > runtime.rank(), "rank below size");
     auto peers = runtime.local_peers();
     require(peers[runtime.local_rank()] == runtime.rank(), "local rank");
@@ -128,6 +132,15 @@ void check_pmix_groups(Runtime& runtime) {
             half.push_back(rank);
         }
     }
+    if (!runtime.own_launcher()) {
+        // Some say so at once, some when all have come. No name is used twice, so nothing is left for others to meet.
+        auto group = runtime.pmix_group_start(name, all);
+        while (group && !group->done()) {
+            std::this_thread::yield();
+        }
+        require((group ? group->id().error().code : group.error().code) == Errc::unsupported, "no PMIx groups");
+        return;
+    }
     const auto wait_for = [](Result<GroupRequest> group) {
         require(bool(group), "pmix_group_start", group ? "" : group.error().text);
         while (!group->done()) {
@@ -166,6 +179,14 @@ void check_pmix_groups(Runtime& runtime) {
 // Process sets: one that a rank defines, its next version, its report.
 void check_psets(Runtime& runtime) {
     const std::string name = "set." + std::to_string(runtime.lifetime());
+    std::uint32_t self[] = {runtime.rank()};
+    if (!runtime.own_launcher()) {
+        const Errc code = runtime.pset(name).error().code;
+        require(code == Errc::unsupported || code == Errc::not_found, "no process set");
+        require(runtime.pset_names().error().code == Errc::unsupported, "no names of process sets");
+        require(runtime.define_pset(name, self).error().code == Errc::unsupported, "no process set can be defined");
+        return;
+    }
     require(runtime.pset(name).error().code == Errc::not_found, "no such process set");
     require(bool(runtime.pset_names()), "names of process sets");
     require(bool(runtime.fence({}, false)), "fence");
@@ -318,6 +339,10 @@ int main(int argc, char** argv) {
         std::string word = argv[i];
         if (word == "child") {
             return as_child();
+        }
+        if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) {
+            wanted_size = std::uint32_t(std::atoi(argv[i]));
+            continue;
         }
         require(i + 1 < argc, "option needs a value", word);
         if (word == "--backing") {

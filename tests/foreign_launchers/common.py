@@ -41,10 +41,21 @@ def environment(prefix, home, **more):
 def run(command, env, limit=60):
     """Status and all output of one command; a command that hangs fails the test."""
     print("+", " ".join(command), flush=True)
-    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=limit, check=False)
-    print(done.stdout, end="", flush=True)
-    return done.returncode, done.stdout
+    process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+    try:
+        output, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        process.terminate()  # so that it can take its ranks with it
+        try:
+            output, _ = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, _ = process.communicate()
+        print(output, end="", flush=True)
+        raise
+    print(output, end="", flush=True)
+    return process.returncode, output
 
 
 def expect(condition, what):

@@ -3,6 +3,7 @@
 """The program under Open MPI's mpirun, whose PMIx server is then ours."""
 
 import os
+import shutil
 import sys
 import tempfile
 
@@ -10,8 +11,9 @@ import common
 
 
 def mpirun_of_open_mpi():
-    """By the name that Debian gives it, or the plain one when that is Open MPI's."""
-    mpirun, = common.need("mpirun.openmpi") if os.path.exists("/usr/bin/mpirun.openmpi") else common.need("mpirun")
+    """By the name that Debian gives it, or the plain one when that is Open MPI's; a path would mean --prefix to it."""
+    mpirun = "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun"
+    common.need(mpirun)
     status, version = common.run([mpirun, "--version"], dict(os.environ))
     if status != 0 or "Open" not in version:
         common.skip(f"{mpirun} is not Open MPI's")

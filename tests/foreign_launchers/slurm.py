@@ -41,11 +41,11 @@ PartitionName=all Nodes=n0 Default=YES MaxTime=INFINITE State=UP OverSubscribe=F
 class Slurm:
     """Daemons that run in the foreground as our children, so that exactly they are ended."""
 
-    def __init__(self, directory, munged, slurmctld, slurmd, sinfo, cpus):
+    def __init__(self, directory, munged, slurmctld, slurmd, sinfo, squeue, scancel, cpus):
         self.directory = directory
         self.configuration = os.path.join(directory, "slurm.conf")
         self._programs = (munged, slurmctld, slurmd)
-        self._sinfo = sinfo
+        self._sinfo, self._squeue, self._scancel = sinfo, squeue, scancel
         self._cpus = cpus
         self._children = []
 
@@ -68,7 +68,13 @@ class Slurm:
         self._wait(self._node_is_idle, "the node takes jobs")
 
     def stop(self):
-        """The last started goes first. A daemon that does not go is killed."""
+        """First what a failed test has left running, then the daemons: the last started goes first."""
+        end = time.monotonic() + 20
+        jobs = self._ask(self._squeue, "--noheader", "-o", "%A").split()
+        while jobs and time.monotonic() < end:
+            self._ask(self._scancel, "--signal=KILL", *jobs)
+            time.sleep(0.2)
+            jobs = self._ask(self._squeue, "--noheader", "-o", "%A").split()
         for _, child in reversed(self._children):
             if child.poll() is None:
                 child.terminate()
@@ -98,9 +104,15 @@ class Slurm:
         self._children.append((name, child))
 
     def _node_is_idle(self):
-        done = subprocess.run([self._sinfo, "--noheader", "-o", "%T"], env={**os.environ, **self.environment()},
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=30, check=False)
-        return done.stdout.strip() == "idle"
+        return self._ask(self._sinfo, "--noheader", "-o", "%T").strip() == "idle"
+
+    def _ask(self, *command):
+        """What a command of Slurm's prints; nothing when it cannot."""
+        if any(child.poll() is not None for _, child in self._children) or len(self._children) < 3:
+            return ""
+        done = subprocess.run(command, env={**os.environ, **self.environment()}, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, timeout=30, check=False)
+        return done.stdout
 
     def _wait(self, condition, what, seconds=60):
         end = time.monotonic() + seconds

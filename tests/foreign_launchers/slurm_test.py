@@ -29,10 +29,11 @@ def check(srun, prefix, program, home, cluster):
 
 
 def main(prefix, program):
-    munged, slurmctld, slurmd, srun, sinfo = common.need("munged", "slurmctld", "slurmd", "srun", "sinfo")
+    daemons = common.need("munged", "slurmctld", "slurmd")
+    srun, sinfo, squeue, scancel = common.need("srun", "sinfo", "squeue", "scancel")
     # Slurm's sockets need a short path.
     directory = tempfile.mkdtemp(prefix="patchbay-slurm-", dir="/tmp")
-    cluster = slurm.Slurm(directory, munged, slurmctld, slurmd, sinfo, common.RANKS)
+    cluster = slurm.Slurm(directory, *daemons, sinfo, squeue, scancel, common.RANKS)
     try:
         cluster.start()
         check(srun, prefix, program, directory, cluster)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Process sets inside a job: psets SOURCE, where SOURCE says who defines the set "first" (rank 0 alone): launcher, static,
-// both (the parameter then has one more, "second") or nobody.
+// both (the parameter then has one more, "second") or nobody. A number instead: so many ranks must there be, under a
+// launcher that is not ours.
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/library.h"
@@ -8,7 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -157,14 +158,19 @@ void check_hardware(Instance& instance, bool source) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const std::string source = argc > 1 ? argv[1] : "nobody";
+    std::string source = argc > 1 ? argv[1] : "nobody";
+    const int wanted = std::atoi(source.c_str());
+    if (wanted > 0) {
+        source = "foreign launcher";
+    }
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
     Instance& instance = *library().instance();
     rank = instance.runtime().rank();
     size = instance.runtime().size();
     const bool launcher = source == "launcher" || source == "both";
-    const bool defined = source != "nobody";
+    const bool defined = source != "nobody" && wanted == 0;
+    CHECK(wanted == 0 || size == std::uint32_t(wanted));
     check_own_sets(instance);
     if (defined) {
         check_one_request(instance.psets(), launcher);
@@ -172,8 +178,8 @@ int main(int argc, char** argv) {
     }
     check_unknown(instance.psets(), launcher);
     check_list(instance.psets(), defined);
-    // Under our mpirun only the launcher tells of the hardware, alone only the process itself.
-    check_hardware(instance, launcher || (source == "static" && instance.runtime().is_singleton()));
+    // Under our mpirun only the launcher tells of the hardware, elsewhere only the process itself.
+    check_hardware(instance, launcher || wanted > 0 || (source == "static" && instance.runtime().is_singleton()));
     if (launcher) {
         check_later(instance);
     }

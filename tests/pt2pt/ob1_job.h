@@ -6,6 +6,7 @@
 #include "core/memory/node_segment.h"
 #include "core/progress/progress.h"
 #include "core/progress/waiter.h"
+#include "core/runtime/runtime.h"
 #include "tests/core_runtime/processes.h"
 
 #include <cerrno>
@@ -97,6 +98,9 @@ public:
         progress.set_doorbell(&node->own_control().bell);
         std::vector<std::unique_ptr<btl::Module>> btls;
         const ProcessId self{0, std::uint32_t(rank)};
+        auto alone = Runtime::create({});
+        require(bool(alone), alone ? "" : alone.error().text);
+        runtime = std::move(*alone);
         btls.push_back(std::make_unique<btl::self::SelfModule>(self, 4096, 1 << 20));
         if (size > 1) {
             std::vector<std::uint32_t> ranks;
@@ -110,7 +114,8 @@ public:
                 btls.back() = std::make_unique<BreakingBtl>(std::move(btls.back()));
             }
         }
-        pml = std::make_unique<pml::ob1::Ob1>(progress, self, std::move(btls), options.ob1);
+        pml = std::make_unique<pml::ob1::Ob1>(
+            progress, *runtime, pml::ob1::Names{directory, counters}, self, std::move(btls), options.ob1);
         group = Group::range({0, 0}, size, self);
         world = make_comm(0);
     }
@@ -162,6 +167,9 @@ public:
     const int rank;
     const int size;
     std::unique_ptr<NodeSegment> node;
+    cid::Directory directory;
+    cid::Counters counters;
+    std::unique_ptr<Runtime> runtime; // of a singleton: these processes have no launcher
     std::unique_ptr<pml::ob1::Ob1> pml;
     Ref<Group> group;
     std::unique_ptr<Communicator> world;

@@ -77,7 +77,7 @@ bool PgcidRequest::advance(int* code) noexcept {
         if (!_group->done()) {
             return false;
         }
-        const Result<std::uint64_t> id = _group->id();
+        Result<std::uint64_t> id = _group->id();
         if (!id) {
             *code = report_cause({id.error().code, "cid/excid: no PGCID: " + id.error().text});
             return true;

@@ -55,8 +55,9 @@ public:
             btls.push_back(std::move(offer.module));
         }
         return Candidate{50,
-            std::make_unique<Ob1>(*instance.core().progress, Names{instance.directory(), instance.cid_counters()},
-                instance.self(), std::move(btls), _settings, std::move(*lease))};
+            std::make_unique<Ob1>(*instance.core().progress, *instance.core().runtime,
+                Names{instance.directory(), instance.cid_counters()}, instance.self(), std::move(btls), _settings,
+                std::move(*lease))};
     }
 
 private:

@@ -9,9 +9,10 @@
 
 namespace patchbay::pml::ob1 {
 
-Ob1::Ob1(Progress& progress, const Names& names, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls,
-    const Settings& settings, Lease btl_lease)
+Ob1::Ob1(Progress& progress, Runtime& runtime, const Names& names, ProcessId self,
+    std::vector<std::unique_ptr<btl::Module>> btls, const Settings& settings, Lease btl_lease)
     : _progress(progress),
+      _runtime(runtime),
       _self(self),
       _settings(settings),
       _lock(progress.threads()),

@@ -20,6 +20,10 @@
 #include <unordered_map>
 #include <vector>
 
+namespace patchbay {
+class Runtime;
+}
+
 namespace patchbay::pml::ob1 {
 
 struct Settings {
@@ -37,8 +41,8 @@ struct Names {
 // below; it is taken only when several threads run.
 class Ob1 final : public Module {
 public:
-    Ob1(Progress& progress, const Names& names, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls,
-        const Settings& settings, Lease btl_lease = {});
+    Ob1(Progress& progress, Runtime& runtime, const Names& names, ProcessId self,
+        std::vector<std::unique_ptr<btl::Module>> btls, const Settings& settings, Lease btl_lease = {});
     ~Ob1() override;
 
     int add_comm(Communicator& comm) noexcept override;
@@ -189,6 +193,7 @@ private:
     int take(CommState& state, Unexpected& message, Message** out) noexcept;
 
     Progress& _progress;
+    Runtime& _runtime; // only to end the job
     const ProcessId _self;
     const Settings _settings;
     ProgressLock _lock;

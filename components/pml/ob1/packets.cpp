@@ -2,8 +2,9 @@
 #include "components/common/short_copy.h"
 #include "components/pml/ob1/module.h"
 #include "core/log.h"
+#include "core/runtime/runtime.h"
 
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -151,10 +152,14 @@ Unexpected* Ob1::store(
     const auto& match = *static_cast<const MatchHeader*>(header);
     Unexpected* message = _store.make(payload_size);
     if (message == nullptr) {
-        log_error(fmt::format("pml/ob1: out of memory for an unexpected message of {} bytes; a lower "
-                              "pml_ob1_unexpected_limit makes senders wait earlier",
-            payload_size));
-        std::abort();
+        // The message is on no wire any more, so nobody could be given an error for it. What is left of the memory is
+        // for ending the job.
+        char text[200];
+        const auto end = fmt::format_to_n(text, sizeof text,
+            "pml/ob1: out of memory for an unexpected message of {} bytes from rank {} of its communicator; a lower "
+            "pml_ob1_unexpected_limit makes senders wait earlier",
+            payload_size, match.source);
+        _runtime.abort(MPI_ERR_NO_MEM, {text, std::min(end.size, sizeof text)});
     }
     message->from = &from;
     message->match = match;
