@@ -8,6 +8,7 @@ COMPONENTS = [
     ("cid", "excid"),
     ("cid", "mask"),
     ("coll", "basic"),
+    ("coll", "inter"),
     ("coll", "self"),
     ("pml", "ob1"),
     ("pset", "pmix"),

@@ -65,7 +65,7 @@ public:
     virtual ~Module() = default;
 
     virtual const char* name() const noexcept = 0;
-    virtual const Limits& limits() const noexcept = 0;
+    virtual const Limits& limits() const noexcept = 0; // only get_from changes later
 
     // Called once before the first connect.
     virtual void set_receiver(Receiver receiver, void* context) noexcept = 0;
@@ -96,7 +96,8 @@ public:
         (void)from, (void)remote, (void)local;
         return -95; // EOPNOTSUPP
     }
-    // May get() work with this peer? Probed once per peer with a real read, not guessed.
+    // May get() work with this peer? Probed once per peer with a real read, not guessed. What the probe finds may
+    // change limits().get_from.
     virtual bool can_get(Endpoint& from) noexcept {
         (void)from;
         return false;

@@ -12,17 +12,27 @@ namespace patchbay::coll {
 
 namespace {
 
-Error incomplete(const std::string& object, const std::array<Module*, function_count>& serving,
-                 const std::vector<std::string>& offered) {
+// On intercommunicators there is no order of all processes (MPI-5.0, 6.2.2).
+bool is_defined(Function f, const Communicator& comm) noexcept {
+    return !comm.is_inter || (f != Function::scan && f != Function::exscan);
+}
+
+std::vector<std::string> missing_functions(const Communicator& comm,
+                                           const std::array<Module*, function_count>& serving) {
     std::vector<std::string> missing;
     for (std::size_t f = 0; f < function_count; ++f) {
-        if (serving[f] == nullptr) {
+        if (serving[f] == nullptr && is_defined(Function(f), comm)) {
             missing.emplace_back(function_name(Function(f)));
         }
     }
+    return missing;
+}
+
+Error incomplete(const Communicator& comm, const std::string& object, const std::vector<std::string>& missing,
+                 const std::vector<std::string>& offered) {
     return {Errc::not_available, "framework coll: no component provides " + join(missing, ", ") + " for " + object +
                                      "; asked: " + join(offered, ", ") +
-                                     ". Add a component that does (coll or patchbay_coll), such as basic"};
+                                     ". Add a component that does (coll or patchbay_coll), such as " + (comm.is_inter ? "inter" : "basic")};
 }
 
 } // namespace
@@ -107,8 +117,8 @@ Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std:
             }
         }
     }
-    if (std::count(table->_serving.begin(), table->_serving.end(), nullptr) != 0) {
-        return incomplete(object, table->_serving, offered);
+    if (const auto missing = missing_functions(comm, table->_serving); !missing.empty()) {
+        return incomplete(comm, object, missing, offered);
     }
     std::stable_partition(offers->begin(), offers->end(),
                           [&](const auto& offer) { return used.contains(offer.module->module.get()); });

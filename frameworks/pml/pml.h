@@ -29,9 +29,9 @@ namespace pml {
 
 inline constexpr std::uint32_t interface_version = 1;
 
-// No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group mirrors the user's tag
-// there, below all others (mpi/instance/construction_tags.h).
-inline constexpr int highest_tag = INT_MAX - (1 << 20);
+// No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
+// each mirror the user's tag there, below all others (mpi/instance/construction_tags.h).
+inline constexpr int highest_tag = INT_MAX / 2 - (1 << 20);
 
 enum class SendMode : std::uint8_t { standard, synchronous, ready };
 

@@ -220,4 +220,8 @@ private:
     Object* _other = nullptr; // of every other kind
 };
 
+inline const Datatype& type_of(MPI_Datatype handle) noexcept {
+    return *to_object<Datatype>(handle);
+}
+
 } // namespace patchbay::api

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators: what they are (MPI-5.0, 7.4.1, 7.4.4, 7.8), how they are made and freed (7.4.2, 7.4.3);
-// intracommunicators so far.
+// Communicators: what they are (MPI-5.0, 7.4.1, 7.4.4, 7.8), how they are made and freed (7.4.2, 7.4.3). What joins two
+// groups: intercommunicator.cpp.
 #include "mpi/api/args.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/hints.h"
@@ -40,7 +40,7 @@ int give(Ref<Group> group, MPI_Group* handle) noexcept {
 int dup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
     Arguments args(function, comm);
     if (checking() &&
-        !(args.intracommunicator() && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
+        !(args.communicator() && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
         return args.code();
     }
     Communicator* made = nullptr;
@@ -51,7 +51,7 @@ int dup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
 int idup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
     Arguments args(function, comm);
     if (checking() &&
-        !(args.intracommunicator() && args.info_or_null("info", info) && args.pointer("newcomm", newcomm) &&
+        !(args.communicator() && args.info_or_null("info", info) && args.pointer("newcomm", newcomm) &&
             args.pointer("request", request))) {
         return args.code();
     }
@@ -178,7 +178,7 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MP
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
     api::Arguments args("MPI_Comm_create", comm);
     if (api::checking() &&
-        !(args.intracommunicator() && api::check_subgroup(args, group) && args.pointer("newcomm", newcomm))) {
+        !(args.communicator() && api::check_subgroup(args, group) && args.pointer("newcomm", newcomm))) {
         return args.code();
     }
     Communicator* made = nullptr;
@@ -201,7 +201,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* ne
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
     api::Arguments args("MPI_Comm_split", comm);
     if (api::checking() &&
-        !(args.intracommunicator() &&
+        !(args.communicator() &&
             args.require(color >= 0 || color == MPI_UNDEFINED, MPI_ERR_ARG, "color", color,
                 "must not be negative, unless it is MPI_UNDEFINED") &&
             args.pointer("newcomm", newcomm))) {

@@ -22,10 +22,6 @@ namespace patchbay::api {
         args.buffer("buf", buf, count, type) && args.source("source", source) && args.receive_tag("tag", tag);
 }
 
-inline const Datatype& type_of(MPI_Datatype handle) noexcept {
-    return *to_object<Datatype>(handle);
-}
-
 inline Progress& progress_of(const Communicator& comm) noexcept {
     return comm.instance->progress();
 }

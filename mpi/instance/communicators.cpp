@@ -7,8 +7,10 @@
 #include "mpi/instance/construction_tags.h"
 #include "mpi/instance/hints.h"
 #include "mpi/instance/instance.h"
+#include "mpi/instance/intercommunicators.h"
 #include "mpi/instance/keepsakes.h"
 #include "mpi/instance/lobby_agreement.h"
+#include "mpi/instance/new_communicator.h"
 #include "mpi/instance/send_buffer.h"
 #include "mpi/instance/session.h"
 #include "mpi/instance/split.h"
@@ -25,7 +27,25 @@ void take_group(Communicator& comm, Ref<Group> group) noexcept {
     comm.group = std::move(group);
 }
 
-// A communicator of these members; what does not follow from them it has from its parent.
+int build(Communicator& parent, Ref<Communicator> comm, bool collective, int tag, Communicator** made) {
+    Construction construction(*parent.instance, std::move(comm), parent, collective, tag);
+    return finish(construction, made);
+}
+
+// The duplicate with its attributes: their callbacks run first, because they may refuse (MPI-5.0, 7.7.2).
+int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>* comm) {
+    *comm = child_of(parent, parent.group, info);
+    if (!(*comm)->hints && parent.coll->is_shared()) {
+        // Nobody has chosen anything for one of them: what would be selected is the same.
+        (*comm)->coll = parent.coll;
+        parent.coll->retain();
+    }
+    return parent.attributes.copy_to((*comm)->attributes, AttributeOwner::communicator, to_handle(&parent),
+                                     to_handle(comm->get()));
+}
+
+} // namespace
+
 Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     if (!group->is_predefined()) {
@@ -34,38 +54,59 @@ Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* i
     take_group(*comm, std::move(group));
     comm->instance = parent.instance;
     comm->session = parent.session;
-    comm->hints = hints_for_child(parent, info);
-    std::lock_guard lock(parent.mutex);
+    std::unique_lock lock(parent.mutex);
     comm->errhandler = parent.errhandler;
+    if (info != nullptr || parent.hints) {
+        lock.unlock();
+        comm->hints = hints_for_child(parent, info);
+    }
     return comm;
 }
 
-int build(Communicator& parent, Ref<Communicator> comm, bool collective, int tag, Communicator** made) {
-    Construction construction(*parent.instance, std::move(comm), parent, collective, tag);
+Ref<Communicator> without_parent(Instance& instance, Ref<Group> group, const Info* info, Ref<Errhandler> errhandler) {
+    auto comm = Ref<Communicator>::adopt(new Communicator);
+    comm->instance = &instance;
+    comm->session = group->session;
+    comm->errhandler = std::move(errhandler);
+    take_group(*comm, std::move(group));
+    if (info != nullptr) {
+        set_hints(*comm, *info);
+    }
+    return comm;
+}
+
+int finish(Construction& construction, Communicator** made) noexcept {
     const int code = construction.complete();
     *made = code == MPI_SUCCESS ? construction.take().detach() : nullptr;
     return code;
 }
 
-int next_tag(Communicator& parent) noexcept {
-    return construction_tag(parent.constructions.fetch_add(1, std::memory_order_relaxed));
+int build_by_meeting(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
+    Communicator** made) noexcept {
+    Instance& instance = *comm->instance;
+    Topic topic{std::string(tag), digest_of(*members), 0};
+    if (!kind.empty()) {
+        // No tag of C has a null character in it.
+        topic.text = topic.text + '\0' + std::string(kind);
+    }
+    topic.use = instance.keepsakes().next_use(topic.text, topic.digest);
+    const std::uint64_t key = std::hash<std::string_view>()(topic.text) ^ topic.digest ^ topic.use;
+    // Users' own end with a number, those of other kinds do not.
+    std::string text = Topic{std::string(tag), topic.digest, topic.use}.unique_text() + std::string(kind);
+    auto meeting = std::make_unique<LobbyAgreement>(instance.lobby(), std::move(members), std::move(topic));
+    Construction construction(instance, std::move(comm), nullptr, std::move(meeting), key, std::move(text));
+    return finish(construction, made);
 }
-
-// The duplicate with its attributes: their callbacks run first, because they may refuse (MPI-5.0, 7.7.2).
-int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>* comm) {
-    *comm = child_of(parent, parent.group, info);
-    return parent.attributes.copy_to((*comm)->attributes, AttributeOwner::communicator, to_handle(&parent),
-                                     to_handle(comm->get()));
-}
-
-} // namespace
 
 int duplicate(Communicator& parent, const Info* info, Communicator** made) noexcept {
     Ref<Communicator> comm;
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
         return code;
     }
-    return build(parent, std::move(comm), true, next_tag(parent), made);
+    if (parent.is_inter) {
+        return finish(*duplication_of_inter(parent, std::move(comm)), made);
+    }
+    return build(parent, std::move(comm), true, next_construction_tag(parent), made);
 }
 
 int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) noexcept {
@@ -73,13 +114,17 @@ int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Requ
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
         return code;
     }
-    auto construction =
-        std::make_unique<Construction>(*parent.instance, std::move(comm), parent, true, next_tag(parent));
+    auto construction = parent.is_inter
+        ? duplication_of_inter(parent, std::move(comm))
+        : std::make_unique<Construction>(*parent.instance, std::move(comm), parent, true, next_construction_tag(parent));
     return parent.instance->constructions().add(std::move(construction), made, request);
 }
 
 int create_from_subgroup(Communicator& parent, Group& group, Communicator** made) noexcept {
-    const int tag = next_tag(parent); // all members count, so that they agree on the next one
+    if (parent.is_inter) {
+        return create_from_subgroups(parent, group, made);
+    }
+    const int tag = next_construction_tag(parent); // all members count, so that they agree on the next one
     *made = nullptr;
     if (group.rank() == MPI_UNDEFINED) {
         return pass_construction(parent, tag, hint(parent, "patchbay_cid"));
@@ -97,21 +142,24 @@ int create_group(Communicator& parent, Group& group, int tag, Communicator** mad
 }
 
 int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) noexcept {
+    if (parent.is_inter) {
+        return split_inter(parent, color, key, made);
+    }
     return split_by_color(parent, color == MPI_UNDEFINED ? no_color : color, key, info, made);
 }
 
 int split_by_color(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept {
     *made = nullptr;
-    std::vector<ProcessId> members;
-    if (const int code = members_with_color(parent, color, key, &members); code != MPI_SUCCESS) {
+    std::vector<Vote> votes;
+    if (const int code = gather_votes(parent, {color, key}, &votes); code != MPI_SUCCESS) {
         return code;
     }
-    const int tag = next_tag(parent);
+    const int tag = next_construction_tag(parent);
     if (color == no_color) {
         const Ref<Info> hints = hints_for_child(parent, info);
         return pass_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
     }
-    Ref<Group> group = Group::list(std::move(members), parent.group->self());
+    Ref<Group> group = Group::list(members_with_color(*parent.group, votes, color), parent.group->self());
     return build(parent, child_of(parent, std::move(group), info), true, tag, made);
 }
 
@@ -158,23 +206,8 @@ int create_from_group(Instance& instance, Group& group, std::string_view tag, co
     if (group.rank() == MPI_UNDEFINED) {
         return MPI_SUCCESS;
     }
-    auto comm = Ref<Communicator>::adopt(new Communicator);
-    take_group(*comm, Ref<Group>::share(&group));
-    comm->instance = &instance;
-    comm->session = group.session;
-    comm->errhandler = std::move(errhandler);
-    if (info != nullptr) {
-        set_hints(*comm, *info);
-    }
-    Topic topic{std::string(tag), digest_of(group), 0};
-    topic.use = instance.keepsakes().next_use(topic.text, topic.digest);
-    const std::uint64_t key = std::hash<std::string_view>()(tag) ^ topic.digest ^ topic.use;
-    std::string text = topic.unique_text();
-    auto members = std::make_unique<LobbyAgreement>(instance.lobby(), Ref<Group>::share(&group), std::move(topic));
-    Construction construction(instance, std::move(comm), nullptr, std::move(members), key, std::move(text));
-    const int code = construction.complete();
-    *made = code == MPI_SUCCESS ? construction.take().detach() : nullptr;
-    return code;
+    auto comm = without_parent(instance, Ref<Group>::share(&group), info, std::move(errhandler));
+    return build_by_meeting(std::move(comm), Ref<Group>::share(&group), tag, {}, made);
 }
 
 int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group,

@@ -45,21 +45,20 @@ cid::Module* choose_namer(Instance& instance, const std::string& only, int* code
     return module;
 }
 
-// Equal at all members, although the parent's index need not be.
-std::uint64_t key_of(const Communicator& parent, int tag) noexcept {
+} // namespace
+
+std::uint64_t construction_key(const Communicator& parent, int tag) noexcept {
     const cid::ExtendedId* id = parent.name_service != nullptr ? parent.name_service->extended_id() : nullptr;
     const std::uint64_t parent_key = id != nullptr ? cid::ExtendedIdHash()(*id) : parent.index;
     return parent_key << 32 | std::uint32_t(tag);
 }
-
-} // namespace
 
 Construction::Construction(Instance& instance, Ref<Communicator> comm, Communicator& parent, bool collective, int tag)
     : _instance(instance),
       _parent(Ref<Communicator>::share(&parent)),
       _comm(std::move(comm)),
       _members(std::in_place, parent, *_comm->group, tag),
-      _what{*_comm, &parent, *_members, nullptr, key_of(parent, tag), {}} {
+      _what{*_comm, &parent, *_members, nullptr, construction_key(parent, tag), {}} {
     if (collective && _comm->size == parent.size) {
         _what.whole = &*_members;
     } else if (collective) {
@@ -80,23 +79,30 @@ Construction::~Construction() = default;
 
 int Construction::begin() noexcept {
     int code = MPI_SUCCESS;
-    cid::Module* namer = choose_namer(_instance, hint(*_comm, "patchbay_cid"), &code);
+    cid::Module* namer = choose_namer(_instance, hint_of_new(*_comm, "patchbay_cid"), &code);
     if (namer != nullptr) {
         _instance.cid_counters().named.add();
         _assignment = namer->begin(_what, &code);
     }
-    return code;
+    // Now, not when its turn has come to be waited for: all members begin their constructors in the same order.
+    return code == MPI_SUCCESS && _local != nullptr ? _local->begin() : code;
+}
+
+bool Construction::ready() const noexcept {
+    return (!_open && (_assignment == nullptr || _assignment->ready())) || (_local != nullptr && _local->ready());
 }
 
 bool Construction::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
-    if (_assignment != nullptr && !_assignment->advance(code)) {
-        return false;
+    if (!_open && (_assignment == nullptr || _assignment->advance(code))) {
+        *code = *code == MPI_SUCCESS ? open_communicator(_instance, *_comm) : *code;
+        _open = true;
     }
-    if (*code == MPI_SUCCESS) {
-        *code = open_communicator(_instance, *_comm);
+    if (*code == MPI_SUCCESS && _local != nullptr && _local->advance(code)) {
+        _comm->local_comm = _local->take().detach();
+        _local.reset();
     }
-    return true;
+    return *code != MPI_SUCCESS || (_open && _local == nullptr);
 }
 
 int Construction::complete() noexcept {
@@ -127,11 +133,13 @@ int open_communicator(Instance& instance, Communicator& comm) noexcept {
     if (const int code = comm.pml->add_comm(comm); code != MPI_SUCCESS) {
         return code;
     }
-    auto table = instance.coll_selector().select(instance, comm, hint(comm, "patchbay_coll"));
-    if (!table) {
-        return report_cause(table.error());
+    if (comm.coll == nullptr) { // otherwise it has its parent's
+        auto table = instance.coll_selector().select(instance, comm, hint_of_new(comm, "patchbay_coll"));
+        if (!table) {
+            return report_cause(table.error());
+        }
+        comm.coll = *table;
     }
-    comm.coll = *table;
     enter_session(comm);
     return MPI_SUCCESS;
 }

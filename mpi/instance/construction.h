@@ -22,6 +22,8 @@ public:
     // cid::NewCommunicator.
     Construction(Instance& instance, Ref<Communicator> comm, Communicator* parent,
         std::unique_ptr<cid::Agreement> members, std::uint64_t key, std::string text = {});
+    // Before begin(), for an intercommunicator: its local_comm is made at the same time.
+    void add_local_side(std::unique_ptr<Construction> local) noexcept { _local = std::move(local); }
     ~Construction();
     Construction(const Construction&) = delete;
     Construction& operator=(const Construction&) = delete;
@@ -29,7 +31,7 @@ public:
     // Chooses who names it, and begins. Does not block. Returns an MPI code.
     int begin() noexcept;
     // Would advance() get any further now? Only looks.
-    bool ready() const noexcept { return _assignment == nullptr || _assignment->ready(); }
+    bool ready() const noexcept;
     // Goes as far as it can without blocking. true: finished, and with *code MPI_SUCCESS take() has the communicator.
     bool advance(int* code) noexcept;
     Ref<Communicator> take() noexcept { return std::move(_comm); }
@@ -48,7 +50,13 @@ private:
     std::string _text;
     cid::NewCommunicator _what;
     std::unique_ptr<cid::Assignment> _assignment; // uses all of the above
+    std::unique_ptr<Construction> _local;         // until it is finished
+    bool _open = false;                           // the communicator is named, and its pml knows it
 };
+
+// cid::NewCommunicator's `key` of what is made from `parent` with this tag: equal at all members, although the parent's
+// index need not be.
+std::uint64_t construction_key(const Communicator& parent, int tag) noexcept;
 
 // The part in a constructor of a process that will be in no new communicator, though it is a member of the parent:
 // `only` is what the constructor's info says of patchbay_cid. May block. Returns an MPI code.

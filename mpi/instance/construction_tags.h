@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "frameworks/pml/pml.h"
+
 #include <cstdint>
 
 namespace patchbay {
@@ -12,11 +14,21 @@ inline constexpr int construction_tag(std::uint32_t sequence) noexcept {
     return -(1 << 16) - int(sequence % (1u << 16));
 }
 
+inline int next_construction_tag(Communicator& parent) noexcept {
+    return construction_tag(parent.constructions.fetch_add(1, std::memory_order_relaxed));
+}
+
 // MPI_Comm_create_group: only some members call it, several of them may do so at one time, with tags of their own.
-// The user's tag is at most pml::highest_tag, so that this does not overflow.
 inline constexpr int group_construction_tag(int user_tag) noexcept {
     return -(1 << 18) - user_tag;
 }
+
+// MPI_Intercomm_create: the two leaders over the peer communicator, with the user's tag.
+inline constexpr int bridge_tag(int user_tag) noexcept {
+    return group_construction_tag(pml::highest_tag) - 1 - user_tag;
+}
+// Neither overflows.
+static_assert(-std::int64_t(1 << 18) - 2 * std::int64_t(pml::highest_tag) - 1 >= INT32_MIN);
 
 // Letters in the lobby (mpi/instance/lobby.h), on its own communicator.
 inline constexpr int lobby_tag = -2;

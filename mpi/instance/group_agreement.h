@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "frameworks/cid/cid.h"
-#include "mpi/object/request.h"
-
-#include <vector>
+#include "mpi/instance/word_exchange.h"
 
 namespace patchbay {
 
@@ -15,17 +13,15 @@ public:
     // `members` all belong to the group of `over`, the calling process among them; nobody else uses `tag` now.
     GroupAgreement(Communicator& over, const Group& members, int tag) noexcept
         : _over(over), _members(members), _tag(tag) {}
-    ~GroupAgreement() override;
 
     int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;
-    bool ready() const noexcept override;
+    bool ready() const noexcept override { return _exchange.ready(); }
     bool advance(int* code) noexcept override;
 
 private:
     int rank_in_parent(int member) const noexcept { return _over.group->rank_of(_members.process(member)); }
     int start_round() noexcept;
     int finish_round() noexcept;
-    void combine() noexcept;
 
     Communicator& _over;
     const Group& _members;
@@ -33,13 +29,15 @@ private:
     int _distance = 0; // of the round under way
     Reduction _reduction{};
     std::span<std::uint64_t> _words;
-    std::vector<std::uint64_t> _incoming;
-    Request* _sending = nullptr;
-    Request* _receiving = nullptr;
+    WordExchange _exchange;
 };
 
-// Waits until all members of a communicator have called it. For MPI_Finalize and MPI_Comm_disconnect, which may come
-// when collectives are at work no more. Returns an MPI code.
+// Reduces `words` and waits for it. Returns an MPI code.
+int complete(Instance& instance, cid::Agreement& agreement, std::span<std::uint64_t> words,
+    cid::Agreement::Reduction reduction) noexcept;
+
+// Waits until all members of a communicator, of both its groups, have called it. For MPI_Finalize and
+// MPI_Comm_disconnect, which may come when collectives are at work no more. Returns an MPI code.
 int agree_to_leave(Communicator& comm) noexcept;
 
 } // namespace patchbay

@@ -7,6 +7,7 @@
 #include "mpi/instance/instance.h"
 #include "mpi/instance/keepsakes.h"
 #include "mpi/instance/lobby_agreement.h"
+#include "mpi/instance/new_communicator.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,7 +21,7 @@ const Datatype& byte_type() noexcept {
 }
 
 constexpr std::size_t longest_letter =
-    sizeof(LetterHead) + cid::Agreement::most_words * sizeof(std::uint64_t) + MPI_MAX_STRINGTAG_LEN;
+    sizeof(LetterHead) + cid::Agreement::most_words * sizeof(std::uint64_t) + MPI_MAX_STRINGTAG_LEN + longest_kind;
 
 } // namespace
 

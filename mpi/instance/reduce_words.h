@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace patchbay {
 
@@ -19,6 +20,14 @@ inline void reduce_word(std::uint64_t& word, std::uint64_t other, cid::Agreement
     case cid::Agreement::Reduction::bit_and:
         word &= other;
         break;
+    }
+}
+
+// The same for as many words as both have.
+inline void reduce_words(std::span<std::uint64_t> words, std::span<const std::uint64_t> others,
+    cid::Agreement::Reduction reduction) noexcept {
+    for (std::size_t i = 0; i < words.size() && i < others.size(); ++i) {
+        reduce_word(words[i], others[i], reduction);
     }
 }
 

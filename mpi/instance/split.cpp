@@ -7,38 +7,27 @@
 
 namespace patchbay {
 
-namespace {
-
-struct Vote {
-    std::int64_t color;
-    std::int64_t key;
-};
-static_assert(sizeof(Vote) == 2 * sizeof(std::int64_t));
-
-} // namespace
-
-int members_with_color(Communicator& parent, std::int64_t color, int key, std::vector<ProcessId>* members) noexcept {
+int gather_votes(Communicator& parent, Vote mine, std::vector<Vote>* votes) noexcept {
     const Datatype& type = *to_object<Datatype>(MPI_INT64_T);
-    const Vote mine{color, key};
-    std::vector<Vote> choices(std::size_t(parent.size));
-    const int code =
-        (*parent.coll)[coll::Function::allgather].allgather(&mine, 2, type, choices.data(), 2, type, parent);
-    if (code != MPI_SUCCESS || color == no_color) {
-        return code;
-    }
+    votes->resize(std::size_t(parent.size));
+    return (*parent.coll)[coll::Function::allgather].allgather(&mine, 2, type, votes->data(), 2, type, parent);
+}
+
+std::vector<ProcessId> members_with_color(const Group& group, const std::vector<Vote>& votes, std::int64_t color) {
     std::vector<int> ranks;
-    for (int rank = 0; rank < parent.size; ++rank) {
-        if (choices[std::size_t(rank)].color == color) {
+    for (int rank = 0; rank < group.size(); ++rank) {
+        if (votes[std::size_t(rank)].color == color) {
             ranks.push_back(rank);
         }
     }
     std::stable_sort(ranks.begin(), ranks.end(),
-        [&](int a, int b) { return choices[std::size_t(a)].key < choices[std::size_t(b)].key; });
-    members->reserve(ranks.size());
+        [&](int a, int b) { return votes[std::size_t(a)].key < votes[std::size_t(b)].key; });
+    std::vector<ProcessId> members;
+    members.reserve(ranks.size());
     for (const int rank : ranks) {
-        members->push_back(parent.group->process(rank));
+        members.push_back(group.process(rank));
     }
-    return MPI_SUCCESS;
+    return members;
 }
 
 } // namespace patchbay

@@ -31,7 +31,7 @@ struct JobOptions {
     int ranks = 2;
     bool threaded = false;
     bool get_breaks = false; // single copy works for a while and then is refused
-    btl::sm::Settings sm;
+    btl::sm::Settings sm{.single_copy = btl::sm::SingleCopy::cma}; // whether it is faster here or not
     pml::ob1::Settings ob1;
     unsigned seconds = 60;
 };

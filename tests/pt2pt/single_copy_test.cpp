@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "components/btl/sm/copy_cost.h"
 #include "components/btl/sm/single_copy.h"
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -60,6 +62,33 @@ TEST(SingleCopy, StopsWhereMemoryEnds) {
     EXPECT_EQ(to[page], 0);
     EXPECT_EQ(read_process(getpid(), reinterpret_cast<std::uintptr_t>(memory + page), blocks), -EFAULT);
     munmap(memory, 2 * page);
+}
+
+TEST(CopyCost, BreaksEvenWhereTheSecondCopyHasPaidForTheCall) {
+    // A call of 400 ns, 40 ns per KiB read, 30 per KiB copied: each KiB gains 20 ns.
+    EXPECT_EQ((CopyCost{400, 40, 30}.break_even()), 20u * 1024);
+    // A call that costs nothing wins from the first byte on; 0 would mean never.
+    EXPECT_EQ((CopyCost{0, 40, 30}.break_even()), 1u);
+    // Reading costs as much as two copies, or more: at no size.
+    EXPECT_EQ((CopyCost{400, 60, 30}.break_even()), 0u);
+    EXPECT_EQ((CopyCost{400, 90, 30}.break_even()), 0u);
+    EXPECT_NE((CopyCost{400, 40, 30}.text().find("single copy from 20480 bytes on")), std::string::npos);
+    EXPECT_NE((CopyCost{400, 90, 30}.text().find("at every size")), std::string::npos);
+}
+
+TEST(CopyCost, MeasuresARealRead) {
+    ProbeCard card{};
+    EXPECT_FALSE(CopyCost::measure(getpid(), card)); // nothing is shown
+    OwnProbe probe(card);
+    const auto cost = CopyCost::measure(getpid(), card);
+    ASSERT_TRUE(cost);
+    // A call costs more than 10 ns and, undisturbed, less than 1 ms; memory moves at 1 MB/s to 1 TB/s.
+    EXPECT_GT(cost->call_ns + cost->read_ns_per_kib, 10);
+    EXPECT_LT(cost->call_ns, 1e6);
+    EXPECT_GT(cost->copy_ns_per_kib, 1);
+    EXPECT_LT(cost->copy_ns_per_kib, 1e6);
+    std::printf("%s\n", cost->text().c_str());
+    EXPECT_FALSE(CopyCost::measure(0x3fffffff, card)); // no such process
 }
 
 } // namespace

@@ -162,6 +162,7 @@ def mpi_test(
         timeout_seconds = 60,
         size = "small",
         sanitizers = ["asan"],
+        static = [],
         tags = [],
         data = [],
         copts = [],
@@ -186,6 +187,7 @@ def mpi_test(
       size: Bazel's test size.
       sanitizers: under which `./dev test --sanitizers` runs it again, at one number of ranks, the first above 1, of each variant:
         "asan" (with ubsan), "tsan".
+      static: at which of these numbers of ranks `./dev test` runs it again with all components linked into the library.
       tags: Bazel's tags.
       data: files the program reads.
       copts: compiler options of the program.
@@ -222,7 +224,8 @@ def mpi_test(
                 ] + mpirun_args + _mca_arguments(parameters, ranks) + ["--"] + args,
                 data = data + [":" + program, PREFIX],
                 env = env,
-                tags = tags + (["cpu:2"] if ranks > 1 else []) + (sanitizers if ranks == sample else []),
+                tags = tags + (["cpu:2"] if ranks > 1 else []) + (sanitizers if ranks == sample else []) +
+                       (["static"] if ranks in static else []),
             )
     native.test_suite(
         name = name,

@@ -216,9 +216,24 @@ bool SmModule::can_get(Endpoint& from) noexcept {
         peer.readable = error == 0;
         if (error != 0) {
             explain_refusal(peer, error);
+        } else if (_settings.single_copy == SingleCopy::automatic && !_cost_known) {
+            choose_by_cost(peer);
         }
     }
-    return *peer.readable;
+    return *peer.readable && _limits.get_from != 0;
+}
+
+// With `auto`, at the first message that single copy could fetch: from which size on it is the faster way here.
+void SmModule::choose_by_cost(SmEndpoint& peer) noexcept {
+    const auto cost = CopyCost::measure(peer.control.pid.load(std::memory_order_relaxed), card_of(peer.local_rank));
+    if (!cost) {
+        return; // this peer is leaving; the next one will do
+    }
+    _cost_known = true;
+    const std::size_t from = cost->break_even();
+    _limits.get_from = from == 0 ? 0 : std::max(from, _limits.get_from);
+    _decisions.record("btl", "single copy on this node", "sm cma", from == 0 ? Outcome::declined : Outcome::chosen, 0,
+        cost->text());
 }
 
 void SmModule::explain_refusal(const SmEndpoint& peer, int error) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/btl/sm/channel.h"
+#include "components/btl/sm/copy_cost.h"
 #include "components/btl/sm/settings.h"
 #include "components/btl/sm/single_copy.h"
 #include "core/explain.h"
@@ -76,6 +77,7 @@ private:
     bool commit_bulk(SmEndpoint& to) noexcept;
     int deliver(Inbound& inbound) noexcept;
     void accept_senders(std::size_t word, std::uint64_t senders) noexcept;
+    void choose_by_cost(SmEndpoint& peer) noexcept;
     void explain_refusal(const SmEndpoint& peer, int error) noexcept;
 
     NodeSegment& _node;
@@ -92,6 +94,7 @@ private:
     std::vector<Inbound> _inbound;
     std::vector<std::unique_ptr<SmEndpoint>> _endpoints; // by local rank, null before the first contact
     std::unique_ptr<OwnProbe> _probe;
+    bool _cost_known = false; // single copy was timed; all peers are on this node, so one of them is enough
 };
 
 } // namespace patchbay::btl::sm

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstring>
+#include <new>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -64,16 +66,19 @@ int probe_process(pid_t pid, const ProbeCard& card) noexcept {
 
 OwnProbe::OwnProbe(ProbeCard& card) noexcept
     : _card(card),
-      _number(0) {
+      _shown(new (std::nothrow) std::byte[shown_bytes]) {
+    if (_shown == nullptr) {
+        return; // peers take it for a process that shows nothing
+    }
     std::uint64_t number = 0;
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
         number = std::uint64_t(getpid()) << 32 ^ reinterpret_cast<std::uintptr_t>(this);
     }
-    _number = number | 1;
+    std::memcpy(_shown.get(), &number, sizeof number);
     // Fails where there is no Yama, and is not needed there.
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-    card.value.store(_number, std::memory_order_relaxed);
-    card.address.store(reinterpret_cast<std::uintptr_t>(&_number), std::memory_order_release);
+    card.value.store(number, std::memory_order_relaxed);
+    card.address.store(reinterpret_cast<std::uintptr_t>(_shown.get()), std::memory_order_release);
 }
 
 OwnProbe::~OwnProbe() {

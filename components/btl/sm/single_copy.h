@@ -3,18 +3,22 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <sys/types.h>
 #include <sys/uio.h>
 
 namespace patchbay::btl::sm {
 
-// What a process shows its peers so that they can try whether they may read its memory: a number and where it stands.
-// Without it a wrong process (another pid namespace) could be taken for the peer.
+// What a process shows its peers so that they can try whether they may read its memory, and how fast: a number and where
+// it stands, at the beginning of `shown_bytes` that may all be read. Without the number a wrong process (another pid
+// namespace) could be taken for the peer.
 struct ProbeCard {
     std::atomic<std::uint64_t> address;
     std::atomic<std::uint64_t> value;
 };
+
+inline constexpr std::size_t shown_bytes = 32 * 1024;
 
 // Reads `size` bytes at `remote` in process `pid` by process_vm_readv, in as many calls as it takes. Returns the number
 // of bytes, fewer than asked for when a later part cannot be read, or -errno when nothing could.
@@ -34,7 +38,8 @@ public:
 
 private:
     ProbeCard& _card;
-    volatile std::uint64_t _number;
+    // Not touched but for the number: until a peer reads the rest it takes no memory.
+    std::unique_ptr<std::byte[]> _shown;
 };
 
 } // namespace patchbay::btl::sm

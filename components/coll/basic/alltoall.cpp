@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/basic/basic.h"
-#include "components/coll/basic/batch.h"
+#include "frameworks/coll/batch.h"
 #include "frameworks/coll/tags.h"
 #include "frameworks/coll/typed_buffer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/basic/basic.h"
-#include "core/component/descriptor.h"
+#include "core/component/describe.h"
 #include "core/core.h"
 #include "core/runtime/runtime.h"
 #include "mpi/instance/instance.h"
@@ -62,17 +62,6 @@ private:
 
 } // namespace patchbay::coll::basic
 
-extern "C" [[gnu::visibility("default")]] const patchbay::ComponentDescriptor patchbay_component;
-const patchbay::ComponentDescriptor patchbay_component = {
-    .struct_size = sizeof(patchbay::ComponentDescriptor),
-    .core_abi = patchbay::core_abi_version,
-    .toolchain = patchbay::toolchain_tag,
-    .framework = "coll",
-    .framework_version = patchbay::coll::interface_version,
-    .name = "basic",
-    .version = "1.0.0",
-    .summary = "every blocking collective over point-to-point: linear, trees, rings",
-    .params = patchbay::coll::basic::params,
-    .param_count = std::size(patchbay::coll::basic::params),
-    .create = []() noexcept -> patchbay::Component* { return new (std::nothrow) patchbay::coll::basic::BasicComponent; },
-};
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::coll::basic::BasicComponent>("coll",
+    patchbay::coll::interface_version, "basic", "1.0.0",
+    "every blocking collective over point-to-point: linear, trees, rings", patchbay::coll::basic::params);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/component/descriptor.h"
+#include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/typed_buffer.h"
 #include "mpi/object/handle.h"
 
-#include <iterator>
 #include <new>
 
 namespace patchbay::coll::self {
@@ -135,17 +134,6 @@ private:
 
 } // namespace patchbay::coll::self
 
-extern "C" [[gnu::visibility("default")]] const patchbay::ComponentDescriptor patchbay_component;
-const patchbay::ComponentDescriptor patchbay_component = {
-    .struct_size = sizeof(patchbay::ComponentDescriptor),
-    .core_abi = patchbay::core_abi_version,
-    .toolchain = patchbay::toolchain_tag,
-    .framework = "coll",
-    .framework_version = patchbay::coll::interface_version,
-    .name = "self",
-    .version = "1.0.0",
-    .summary = "collectives of communicators of one process: local copies",
-    .params = patchbay::coll::self::params,
-    .param_count = std::size(patchbay::coll::self::params),
-    .create = []() noexcept -> patchbay::Component* { return new (std::nothrow) patchbay::coll::self::SelfComponent; },
-};
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::coll::self::SelfComponent>("coll",
+    patchbay::coll::interface_version, "self", "1.0.0", "collectives of communicators of one process: local copies",
+    patchbay::coll::self::params);

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace patchbay::coll::basic {
+namespace patchbay::coll {
 
 // Starts many transfers and keeps a bounded number under way, oldest first, so that a root with thousands of peers
 // needs no memory per peer.
@@ -43,4 +43,4 @@ private:
     std::size_t _next = 0;
 };
 
-} // namespace patchbay::coll::basic
+} // namespace patchbay::coll

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "frameworks/coll/coll.h"
+#include "mpi/api/args.h"
+
+// What the bindings of the collectives have in common.
+namespace patchbay::api {
+
+using coll::CountArray;
+using coll::Function;
+
+inline coll::Module& serving(const Arguments& args, Function function) noexcept {
+    return (*args.comm()->coll)[function];
+}
+
+// A buffer of `count` elements of a committed type.
+inline bool block(Arguments& args, const char* buffer_name, const void* buffer, const char* count_name,
+                  MPI_Count count, const char* type_name, MPI_Datatype type) noexcept {
+    return args.count(count_name, count) && args.datatype(type_name, type) &&
+           args.buffer(buffer_name, buffer, count, type);
+}
+inline bool send_block(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+    return block(args, "sendbuf", buffer, "sendcount", count, "sendtype", type);
+}
+inline bool recv_block(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+    return block(args, "recvbuf", buffer, "recvcount", count, "recvtype", type);
+}
+
+// Where the standard allows one side to be MPI_IN_PLACE, that side's count and type are ignored.
+inline bool send_block_or_in_place(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+    return buffer == MPI_IN_PLACE || send_block(args, buffer, count, type);
+}
+inline bool recv_block_or_in_place(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+    return buffer == MPI_IN_PLACE || recv_block(args, buffer, count, type);
+}
+
+// One entry per rank: counts that are not negative, displacements where a function takes them.
+inline bool counts(Arguments& args, const char* name, CountArray values) noexcept {
+    const auto size = std::size_t(args.comm()->remote_size);
+    if (!args.require(bool(values), MPI_ERR_ARG, name, 0, "must not be NULL")) {
+        return false;
+    }
+    for (std::size_t rank = 0; rank < size; ++rank) {
+        if (!args.count(name, values[rank])) {
+            return false;
+        }
+    }
+    return true;
+}
+inline bool placed(Arguments& args, const char* counts_name, CountArray values, const char* displacements_name,
+                   CountArray displacements, const char* type_name, MPI_Datatype type) noexcept {
+    return counts(args, counts_name, values) && args.datatype(type_name, type) &&
+           args.require(bool(displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL");
+}
+
+// Does this process take the root's part of a rooted collective? Its arguments are significant there only.
+inline bool at_root(const Arguments& args, int root) noexcept {
+    return args.comm()->is_inter ? root == MPI_ROOT : root == args.comm()->rank;
+}
+
+} // namespace patchbay::api

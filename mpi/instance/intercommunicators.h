@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "mpi/object/communicator.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Construction;
+class Instance;
+
+// Communicators of two groups (MPI-5.0, 7.6). Each keeps a hidden intracommunicator of its local group (`local_comm`)
+// for what the library says within one side. As in communicators.h every function returns an MPI code, and the new
+// communicator is nullptr for a process that belongs to none. `problem` gets the text of an error that is the caller's.
+
+// MPI_Intercomm_create: all members of `local` call it. `peer`, `remote_leader` and `tag` count where local.rank is
+// `leader`.
+int create_intercommunicator(Communicator& local, int leader, Communicator* peer, int remote_leader, int tag,
+    Communicator** made, std::string* problem) noexcept;
+// Instead of it, by a leader that was called with arguments by which it cannot reach the other one: the other members
+// of `local` return `code` too.
+void refuse_intercommunicator(Communicator& local, int leader, int code) noexcept;
+
+// MPI_Intercomm_create_from_groups: the calling process is a member of `local`. `remote` counts where its rank there is
+// `leader`; nullptr or no members there makes all members of `local` return MPI_ERR_GROUP. `info` may be null.
+int create_intercommunicator_from_groups(Instance& instance, Group& local, int leader, Group* remote,
+    std::string_view tag, const Info* info, Ref<Errhandler> errhandler, Communicator** made,
+    std::string* problem) noexcept;
+
+// MPI_Intercomm_merge. Collective.
+int merge(Communicator& inter, bool high, Communicator** made, std::string* problem) noexcept;
+
+// The parts of communicators.h that concern intercommunicators:
+// `comm` has its local group and what it inherits.
+std::unique_ptr<Construction> duplication_of_inter(Communicator& parent, Ref<Communicator> comm);
+int create_from_subgroups(Communicator& parent, Group& local, Communicator** made) noexcept;
+int split_inter(Communicator& parent, int color, int key, Communicator** made) noexcept;
+
+} // namespace patchbay

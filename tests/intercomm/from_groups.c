@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI_Intercomm_create_from_groups: no communicator is used to make it. */
+#include "tests/intercomm/sides.h"
+
+static MPI_Group world;
+
+/* Ranks [first, last] of the world in steps. */
+static MPI_Group part(int first, int last, int step) {
+    MPI_Group group;
+    int range[1][3] = {{first, last, step}};
+    CHECK(MPI_Group_range_incl(world, 1, range, &group) == MPI_SUCCESS);
+    return group;
+}
+
+/* The remote group and its leader count at the leader alone. */
+static MPI_Comm make(MPI_Group local, int leader, MPI_Group remote, int remote_leader, const char *tag) {
+    MPI_Comm inter = MPI_COMM_WORLD;
+    int rank;
+    MPI_Group_rank(local, &rank);
+    const int leads = rank == leader;
+    CHECK(MPI_Intercomm_create_from_groups(local, leader, leads ? remote : MPI_GROUP_NULL, leads ? remote_leader : -1,
+                                           tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter) == MPI_SUCCESS);
+    return inter;
+}
+
+static void check(MPI_Comm inter, MPI_Group local, MPI_Group remote) {
+    MPI_Group group;
+    int result, sum = 0, size, one = 1;
+    MPI_Comm_group(inter, &group);
+    CHECK(MPI_Group_compare(group, local, &result) == MPI_SUCCESS && result == MPI_IDENT);
+    MPI_Group_free(&group);
+    MPI_Comm_remote_group(inter, &group);
+    CHECK(MPI_Group_compare(group, remote, &result) == MPI_SUCCESS && result == MPI_IDENT);
+    MPI_Group_free(&group);
+    use_inter(inter, 1);
+    MPI_Comm_remote_size(inter, &size);
+    CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inter) == MPI_SUCCESS && sum == size);
+}
+
+static void test_halves(int rank, int size) {
+    for (int first = 1; first < size; ++first) {
+        MPI_Group low = part(0, first - 1, 1), high = part(size - 1, first, -1); /* the second one backwards */
+        const int in_low = rank < first;
+        const MPI_Group local = in_low ? low : high, remote = in_low ? high : low;
+        /* The same tag again and again. */
+        MPI_Comm one = make(local, 0, remote, 0, "halves"), two = make(local, 0, remote, 0, "halves");
+        check(one, local, remote);
+        check(two, local, remote);
+        MPI_Comm merged;
+        CHECK(MPI_Intercomm_merge(one, in_low, &merged) == MPI_SUCCESS);
+        CHECK(MPI_Barrier(merged) == MPI_SUCCESS);
+        MPI_Comm_free(&one);
+        MPI_Comm dup;
+        CHECK(MPI_Comm_dup(two, &dup) == MPI_SUCCESS);
+        check(dup, local, remote);
+        MPI_Comm_free(&two);
+        MPI_Comm_free(&merged);
+        MPI_Comm_free(&dup);
+        MPI_Group_free(&low);
+        MPI_Group_free(&high);
+    }
+}
+
+/* The tag is that of communicators from the same groups, at the same time; and as long as a tag can be. */
+static void test_tags(int rank, int size) {
+    char longest[MPI_MAX_STRINGTAG_LEN];
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    MPI_Group low = part(0, 0, 1), high = part(1, size - 1, 1);
+    const MPI_Group local = rank == 0 ? low : high, remote = rank == 0 ? high : low;
+    MPI_Comm inter = make(local, 0, remote, 0, longest);
+    check(inter, local, remote);
+    MPI_Comm_free(&inter);
+    inter = make(local, 0, remote, 0, "");
+    check(inter, local, remote);
+    MPI_Comm_free(&inter);
+    MPI_Group_free(&low);
+    MPI_Group_free(&high);
+}
+
+static void test_errors(int rank, int size) {
+    MPI_Comm inter = MPI_COMM_WORLD;
+    MPI_Group none = MPI_GROUP_EMPTY, all = part(0, size - 1, 1), low = part(0, 0, 1);
+    int code, error_class;
+    /* The leader alone knows, and tells the others. */
+    CHECK(MPI_Intercomm_create_from_groups(all, 0, none, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter) !=
+          MPI_SUCCESS);
+    CHECK(inter == MPI_COMM_NULL);
+    /* The groups overlap. */
+    code = MPI_Intercomm_create_from_groups(all, 0, low, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
+    MPI_Error_class(code, &error_class);
+    CHECK(error_class == MPI_ERR_COMM && inter == MPI_COMM_NULL);
+    code = MPI_Intercomm_create_from_groups(all, size, low, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
+    MPI_Error_class(code, &error_class);
+    CHECK(error_class == MPI_ERR_RANK);
+    if (rank > 0) {
+        code = MPI_Intercomm_create_from_groups(low, 0, all, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
+        MPI_Error_class(code, &error_class);
+        CHECK(error_class == MPI_ERR_GROUP);
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&low);
+}
+
+int main(int argc, char **argv) {
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    test_halves(rank, size);
+    test_tags(rank, size);
+    test_errors(rank, size);
+    MPI_Group_free(&world);
+    MPI_Finalize();
+    return failures();
+}
