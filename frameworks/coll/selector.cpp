@@ -32,7 +32,8 @@ Error incomplete(const Communicator& comm, const std::string& object, const std:
                  const std::vector<std::string>& offered) {
     return {Errc::not_available, "framework coll: no component provides " + join(missing, ", ") + " for " + object +
                                      "; asked: " + join(offered, ", ") +
-                                     ". Add a component that does (coll or patchbay_coll), such as " + (comm.is_inter ? "inter" : "basic")};
+                                     ". Add a component that does (coll or patchbay_coll), such as " +
+                                     (comm.is_inter ? "inter" : "basic")};
 }
 
 } // namespace

@@ -15,8 +15,10 @@ int barrier(const char* name, MPI_Comm comm) noexcept {
 
 int bcast(const char* name, void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (checking() && !(args.communicator() && args.root(root) &&
-                        block(args, "buffer", buffer, "count", count, "datatype", type))) {
+    if (ends_here(args, root)) {
+        return args.code();
+    }
+    if (checking() && !block(args, "buffer", buffer, "count", count, "datatype", type)) {
         return args.code();
     }
     if (count == 0 || type_of(type).size == 0) {
@@ -28,18 +30,22 @@ int bcast(const char* name, void* buffer, MPI_Count count, MPI_Datatype type, in
 int gather(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
            MPI_Count recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
+    if (ends_here(args, root)) {
+        return args.code();
+    }
     if (checking()) {
-        const bool fine = args.communicator() && args.root(root) &&
-                          (at_root(args, root) ? recv_block(args, recv, recv_count, recv_type) &&
-                                                     send_block_or_in_place(args, send, send_count, send_type)
-                                               : send_block(args, send, send_count, send_type));
+        const bool fine = at_root(args, root)
+                              ? recv_block(args, recv, recv_count, recv_type) &&
+                                    (only_root(args, root) ||
+                                     send_block_or_in_place(args, send, send_count, send_type))
+                              : send_block(args, send, send_count, send_type);
         if (!fine) {
             return args.code();
         }
     }
     // What is not significant here may be anything: do not look at it.
     const bool root_side = at_root(args, root);
-    const Datatype& from = send == MPI_IN_PLACE ? type_of(recv_type) : type_of(send_type);
+    const Datatype& from = type_of(send == MPI_IN_PLACE || only_root(args, root) ? recv_type : send_type);
     const Datatype& into = root_side ? type_of(recv_type) : from;
     return args.result(serving(args, Function::gather)
                            .gather(send, send_count, from, recv, root_side ? recv_count : 0, into, root, *args.comm()));
@@ -49,18 +55,20 @@ int gatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dataty
             CountArray recv_counts, CountArray displacements, MPI_Datatype recv_type, int root,
             MPI_Comm comm) noexcept {
     Arguments args(name, comm);
+    if (ends_here(args, root)) {
+        return args.code();
+    }
     if (checking()) {
         const bool fine =
-            args.communicator() && args.root(root) &&
-            (at_root(args, root)
-                 ? placed(args, "recvcounts", recv_counts, "displs", displacements, "recvtype", recv_type) &&
-                       send_block_or_in_place(args, send, send_count, send_type)
-                 : send_block(args, send, send_count, send_type));
+            at_root(args, root)
+                ? placed(args, "recvcounts", recv_counts, "displs", displacements, "recvtype", recv_type) &&
+                      (only_root(args, root) || send_block_or_in_place(args, send, send_count, send_type))
+                : send_block(args, send, send_count, send_type);
         if (!fine) {
             return args.code();
         }
     }
-    const Datatype& from = send == MPI_IN_PLACE ? type_of(recv_type) : type_of(send_type);
+    const Datatype& from = type_of(send == MPI_IN_PLACE || only_root(args, root) ? recv_type : send_type);
     const Datatype& into = at_root(args, root) ? type_of(recv_type) : from;
     return args.result(
         serving(args, Function::gatherv)
@@ -70,17 +78,21 @@ int gatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dataty
 int scatter(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
             MPI_Count recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
+    if (ends_here(args, root)) {
+        return args.code();
+    }
     if (checking()) {
-        const bool fine = args.communicator() && args.root(root) &&
-                          (at_root(args, root) ? send_block(args, send, send_count, send_type) &&
-                                                     recv_block_or_in_place(args, recv, recv_count, recv_type)
-                                               : recv_block(args, recv, recv_count, recv_type));
+        const bool fine = at_root(args, root)
+                              ? send_block(args, send, send_count, send_type) &&
+                                    (only_root(args, root) ||
+                                     recv_block_or_in_place(args, recv, recv_count, recv_type))
+                              : recv_block(args, recv, recv_count, recv_type);
         if (!fine) {
             return args.code();
         }
     }
     const bool root_side = at_root(args, root);
-    const Datatype& into = recv == MPI_IN_PLACE ? type_of(send_type) : type_of(recv_type);
+    const Datatype& into = type_of(recv == MPI_IN_PLACE || only_root(args, root) ? send_type : recv_type);
     const Datatype& from = root_side ? type_of(send_type) : into;
     return args.result(
         serving(args, Function::scatter)
@@ -91,18 +103,20 @@ int scatterv(const char* name, const void* send, CountArray send_counts, CountAr
              MPI_Datatype send_type, void* recv, MPI_Count recv_count, MPI_Datatype recv_type, int root,
              MPI_Comm comm) noexcept {
     Arguments args(name, comm);
+    if (ends_here(args, root)) {
+        return args.code();
+    }
     if (checking()) {
         const bool fine =
-            args.communicator() && args.root(root) &&
-            (at_root(args, root)
-                 ? placed(args, "sendcounts", send_counts, "displs", displacements, "sendtype", send_type) &&
-                       recv_block_or_in_place(args, recv, recv_count, recv_type)
-                 : recv_block(args, recv, recv_count, recv_type));
+            at_root(args, root)
+                ? placed(args, "sendcounts", send_counts, "displs", displacements, "sendtype", send_type) &&
+                      (only_root(args, root) || recv_block_or_in_place(args, recv, recv_count, recv_type))
+                : recv_block(args, recv, recv_count, recv_type);
         if (!fine) {
             return args.code();
         }
     }
-    const Datatype& into = recv == MPI_IN_PLACE ? type_of(send_type) : type_of(recv_type);
+    const Datatype& into = type_of(recv == MPI_IN_PLACE || only_root(args, root) ? send_type : recv_type);
     const Datatype& from = at_root(args, root) ? type_of(send_type) : into;
     return args.result(
         serving(args, Function::scatterv)

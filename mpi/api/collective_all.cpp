@@ -9,7 +9,7 @@ using coll::TypedVector;
 
 bool typed(Arguments& args, const char* counts_name, const char* displacements_name, const char* types_name,
            const TypedVector& side) noexcept {
-    if (!counts(args, counts_name, side.counts) ||
+    if (!counts(args, counts_name, side.counts, args.comm()->remote_size) ||
         !args.require(bool(side.displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL") ||
         !args.pointer(types_name, side.types)) {
         return false;
@@ -70,8 +70,9 @@ int alltoallv(const char* name, const void* send, CountArray send_counts, CountA
     if (checking() &&
         !(args.communicator() &&
           placed(args, "recvcounts", recv_counts, "rdispls", recv_displacements, "recvtype", recv_type) &&
-          (send == MPI_IN_PLACE ||
-           placed(args, "sendcounts", send_counts, "sdispls", send_displacements, "sendtype", send_type)))) {
+          (in_place(args, send) ||
+           (send_place(args, send) &&
+            placed(args, "sendcounts", send_counts, "sdispls", send_displacements, "sendtype", send_type))))) {
         return args.code();
     }
     const Datatype& into = type_of(recv_type);
@@ -86,7 +87,8 @@ int alltoallw(const char* name, const void* send, const TypedVector& send_side, 
     Arguments args(name, comm);
     if (checking() &&
         !(args.communicator() && typed(args, "recvcounts", "rdispls", "recvtypes", recv_side) &&
-          (send == MPI_IN_PLACE || typed(args, "sendcounts", "sdispls", "sendtypes", send_side)))) {
+          (in_place(args, send) ||
+           (send_place(args, send) && typed(args, "sendcounts", "sdispls", "sendtypes", send_side))))) {
         return args.code();
     }
     return args.result(

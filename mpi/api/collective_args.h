@@ -26,17 +26,26 @@ inline bool recv_block(Arguments& args, const void* buffer, MPI_Count count, MPI
     return block(args, "recvbuf", buffer, "recvcount", count, "recvtype", type);
 }
 
-// Where the standard allows one side to be MPI_IN_PLACE, that side's count and type are ignored.
+// Where the standard allows one side to be MPI_IN_PLACE, that side's count and type are ignored. Between two groups
+// there is no such place (MPI-5.0, 6.2.3); every check of a buffer refuses it.
+inline bool in_place(const Arguments& args, const void* buffer) noexcept {
+    return buffer == MPI_IN_PLACE && !args.comm()->is_inter;
+}
 inline bool send_block_or_in_place(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
-    return buffer == MPI_IN_PLACE || send_block(args, buffer, count, type);
+    return in_place(args, buffer) || send_block(args, buffer, count, type);
 }
 inline bool recv_block_or_in_place(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
-    return buffer == MPI_IN_PLACE || recv_block(args, buffer, count, type);
+    return in_place(args, buffer) || recv_block(args, buffer, count, type);
+}
+// A buffer without a count of its own.
+inline bool send_place(Arguments& args, const void* buffer) noexcept {
+    return args.require(buffer != MPI_IN_PLACE || !args.comm()->is_inter, MPI_ERR_BUFFER, "sendbuf", 1,
+                        "must not be MPI_IN_PLACE on an intercommunicator");
 }
 
 // One entry per rank: counts that are not negative, displacements where a function takes them.
-inline bool counts(Arguments& args, const char* name, CountArray values) noexcept {
-    const auto size = std::size_t(args.comm()->remote_size);
+inline bool counts(Arguments& args, const char* name, CountArray values, int entries) noexcept {
+    const auto size = std::size_t(entries);
     if (!args.require(bool(values), MPI_ERR_ARG, name, 0, "must not be NULL")) {
         return false;
     }
@@ -49,13 +58,26 @@ inline bool counts(Arguments& args, const char* name, CountArray values) noexcep
 }
 inline bool placed(Arguments& args, const char* counts_name, CountArray values, const char* displacements_name,
                    CountArray displacements, const char* type_name, MPI_Datatype type) noexcept {
-    return counts(args, counts_name, values) && args.datatype(type_name, type) &&
+    return counts(args, counts_name, values, args.comm()->remote_size) && args.datatype(type_name, type) &&
            args.require(bool(displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL");
 }
 
 // Does this process take the root's part of a rooted collective? Its arguments are significant there only.
 inline bool at_root(const Arguments& args, int root) noexcept {
     return args.comm()->is_inter ? root == MPI_ROOT : root == args.comm()->rank;
+}
+
+// The beginning of a rooted collective. true: the binding returns args.code(). That is the case after an error, and for
+// the other processes of the root's group on an intercommunicator: nothing they pass is significant, and nothing
+// happens.
+inline bool ends_here(Arguments& args, int root) noexcept {
+    return (checking() && !(args.communicator() && args.root(root))) ||
+           (args.comm()->is_inter && root == MPI_PROC_NULL);
+}
+
+// The root of an intercommunicator has its own arguments for the other group's data, and nothing that it gives itself.
+inline bool only_root(const Arguments& args, int root) noexcept {
+    return args.comm()->is_inter && root == MPI_ROOT;
 }
 
 } // namespace patchbay::api

@@ -13,19 +13,22 @@ bool distinct(Arguments& args, const void* send, const void* recv, MPI_Count cou
 bool reduction(Arguments& args, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op) noexcept {
     return args.count("count", count) && args.datatype("datatype", type) && args.op(op, type) &&
            args.buffer("recvbuf", recv, count, type) &&
-           (send == MPI_IN_PLACE ||
+           (in_place(args, send) ||
             (args.buffer("sendbuf", send, count, type) && distinct(args, send, recv, count)));
 }
 
 int reduce(const char* name, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
            MPI_Comm comm) noexcept {
     Arguments args(name, comm);
+    if (ends_here(args, root)) {
+        return args.code();
+    }
     if (checking()) {
-        const bool fine = args.communicator() && args.root(root) &&
-                          (at_root(args, root)
-                               ? reduction(args, send, recv, count, type, op)
-                               : args.count("count", count) && args.datatype("datatype", type) && args.op(op, type) &&
-                                     args.buffer("sendbuf", send, count, type));
+        const bool fine = at_root(args, root) && !only_root(args, root)
+                              ? reduction(args, send, recv, count, type, op)
+                              : args.count("count", count) && args.datatype("datatype", type) && args.op(op, type) &&
+                                    args.buffer(only_root(args, root) ? "recvbuf" : "sendbuf",
+                                                only_root(args, root) ? recv : send, count, type);
         if (!fine) {
             return args.code();
         }
@@ -63,8 +66,8 @@ int reduce_everywhere(const char* name, const void* send, void* recv, MPI_Count 
 int reduce_scatter(const char* name, const void* send, void* recv, CountArray recv_counts, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (checking() && !(args.communicator() && counts(args, "recvcounts", recv_counts) &&
-                        args.datatype("datatype", type) && args.op(op, type))) {
+    if (checking() && !(args.communicator() && counts(args, "recvcounts", recv_counts, args.comm()->size) &&
+                        args.datatype("datatype", type) && args.op(op, type) && send_place(args, send))) {
         return args.code();
     }
     return args.result(serving(args, Function::reduce_scatter)
@@ -75,7 +78,7 @@ int reduce_scatter_block(const char* name, const void* send, void* recv, MPI_Cou
                          MPI_Op op, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
     if (checking() && !(args.communicator() && args.count("recvcount", recv_count) &&
-                        args.datatype("datatype", type) && args.op(op, type))) {
+                        args.datatype("datatype", type) && args.op(op, type) && send_place(args, send))) {
         return args.code();
     }
     if (recv_count == 0) {

@@ -6,6 +6,7 @@
 
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/communicators.h"
+#include "mpi/instance/intercommunicators.h"
 #include "mpi/instance/library.h"
 
 #include <fmt/format.h>
@@ -166,7 +167,22 @@ Instance* instance_of(Arguments& args, const Group& group, int* code) {
             instance == nullptr ? "neither MPI_Init nor a session has started MPI" : "the session of group is closed");
         return nullptr;
     }
+    if (Status settled = instance->settle_threads(); !settled) {
+        *code = args.fail(MPI_ERR_OTHER, settled.error().text);
+        return nullptr;
+    }
     return instance;
+}
+
+bool check_tag(Arguments& args, const char* tag) {
+    return args.pointer("stringtag", tag) &&
+        args.require(strnlen(tag, MPI_MAX_STRINGTAG_LEN) < MPI_MAX_STRINGTAG_LEN, MPI_ERR_ARG,
+            "the length of stringtag", MPI_MAX_STRINGTAG_LEN, "must be less than MPI_MAX_STRINGTAG_LEN");
+}
+
+bool check_member(Arguments& args, const char* name, const Group& group) {
+    return args.require(group.rank() != MPI_UNDEFINED, MPI_ERR_GROUP, name, group.rank(),
+        "must be there: only members of the group may call");
 }
 
 int comm_from_group(
@@ -175,10 +191,7 @@ int comm_from_group(
         "MPI_Comm_create_from_group", ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
     if (checking() &&
         !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("group", handle) &&
-            args.pointer("stringtag", tag) &&
-            args.require(strnlen(tag, MPI_MAX_STRINGTAG_LEN) < MPI_MAX_STRINGTAG_LEN, MPI_ERR_ARG,
-                "the length of stringtag", MPI_MAX_STRINGTAG_LEN, "must be less than MPI_MAX_STRINGTAG_LEN") &&
-            args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
+            check_tag(args, tag) && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
         return args.code();
     }
     *newcomm = MPI_COMM_NULL;
@@ -186,18 +199,13 @@ int comm_from_group(
     if (group.size() == 0) {
         return MPI_SUCCESS;
     }
-    if (checking() &&
-        !args.require(group.rank() != MPI_UNDEFINED, MPI_ERR_GROUP, "the calling process's rank in group",
-            group.rank(), "must be there: only members of group may call")) {
+    if (checking() && !check_member(args, "the calling process's rank in group", group)) {
         return args.code();
     }
     int code = MPI_SUCCESS;
     Instance* instance = instance_of(args, group, &code);
     if (instance == nullptr) {
         return code;
-    }
-    if (Status settled = instance->settle_threads(); !settled) {
-        return args.fail(MPI_ERR_OTHER, settled.error().text);
     }
     Communicator* made = nullptr;
     code = create_from_group(*instance, group, tag, to_object<Info>(info),
@@ -206,6 +214,53 @@ int comm_from_group(
         *newcomm = to_handle(made);
     }
     return args.result(code);
+}
+
+// What counts at the leader alone.
+bool check_remote_group(Arguments& args, const Group& local, MPI_Group handle, int leader) {
+    if (!args.group("remote_group", handle)) {
+        return false;
+    }
+    const Group& remote = *to_object<Group>(handle);
+    return args.require(leader >= 0 && leader < remote.size(), MPI_ERR_RANK, "remote_leader", leader,
+               "must be a rank of remote_group") &&
+        args.same_session(local, remote);
+}
+
+int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group remote_handle, int remote_leader,
+    const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+    Arguments args("MPI_Intercomm_create_from_groups",
+        ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
+    if (checking() &&
+        !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("local_group", local_handle) &&
+            check_member(args, "the calling process's rank in local_group", *to_object<Group>(local_handle)) &&
+            args.require(local_leader >= 0 && local_leader < to_object<Group>(local_handle)->size(), MPI_ERR_RANK,
+                "local_leader", local_leader, "must be a rank of local_group") &&
+            check_tag(args, tag) && args.info_or_null("info", info) && args.pointer("newintercomm", newcomm))) {
+        return args.code();
+    }
+    *newcomm = MPI_COMM_NULL;
+    Group& local = *to_object<Group>(local_handle);
+    int code = MPI_SUCCESS;
+    Instance* instance = instance_of(args, local, &code);
+    if (instance == nullptr) {
+        return code;
+    }
+    const bool leads = local.rank() == local_leader;
+    const bool refused = checking() && leads && !check_remote_group(args, local, remote_handle, remote_leader);
+    Communicator* made = nullptr;
+    std::string problem;
+    code = create_intercommunicator_from_groups(*instance, local, local_leader,
+        leads && !refused ? to_object<Group>(remote_handle) : nullptr, tag, to_object<Info>(info),
+        Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made, &problem);
+    if (refused) {
+        return args.code(); // the others in local_group have heard by now, and this process's user before
+    }
+    if (code != MPI_SUCCESS) {
+        return args.fail(code, problem);
+    }
+    *newcomm = to_handle(made);
+    return MPI_SUCCESS;
 }
 
 } // namespace
@@ -238,4 +293,9 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI
 int PMPI_Comm_create_from_group(
     MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
     return api::comm_from_group(group, stringtag, info, errhandler, newcomm);
+}
+int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,
+    int remote_leader, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
+    return api::intercomm_from_groups(
+        local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
 }

@@ -114,9 +114,9 @@ int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Requ
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
         return code;
     }
-    auto construction = parent.is_inter
-        ? duplication_of_inter(parent, std::move(comm))
-        : std::make_unique<Construction>(*parent.instance, std::move(comm), parent, true, next_construction_tag(parent));
+    auto construction = parent.is_inter ? duplication_of_inter(parent, std::move(comm))
+                                        : std::make_unique<Construction>(*parent.instance, std::move(comm), parent,
+                                              true, next_construction_tag(parent));
     return parent.instance->constructions().add(std::move(construction), made, request);
 }
 

@@ -21,11 +21,14 @@ using Words = std::vector<std::uint64_t>;
 void set_remote_group(Communicator& comm, Ref<Group> group) noexcept {
     comm.is_inter = true;
     comm.remote_size = group->size();
+    if (!group->is_predefined()) {
+        group->session = comm.session;
+    }
     comm.remote_group = std::move(group);
 }
 
-// A child of an intracommunicator, but for the collectives: which components serve those of two groups its parent does
-// not know.
+// Which components serve the collectives of two groups does not follow from which serve those of one, nor the other way
+// round.
 void forget_collectives(Communicator& comm) {
     if (comm.hints) {
         comm.hints->erase("patchbay_coll");
@@ -34,8 +37,10 @@ void forget_collectives(Communicator& comm) {
 
 // The hidden communicator of one side, under way. It belongs to its intercommunicator, not to a session or a program.
 std::unique_ptr<Construction> local_side(Communicator& parent, Ref<Group> group, bool collective, int tag) {
-    auto comm = child_of(parent, std::move(group), nullptr);
+    Session* session = group->session;
+    auto comm = child_of(parent, group, nullptr);
     comm->session = nullptr;
+    group->session = session; // the group is the intercommunicator's too
     return std::make_unique<Construction>(*parent.instance, std::move(comm), parent, collective, tag);
 }
 
@@ -147,7 +152,6 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
         return code;
     }
     Ref<Group> remote = read_group(std::span(theirs).subspan(2), local.group->self());
-    remote->session = local.session;
     if (const int code = check_disjoint(*local.group, *remote, problem); code != MPI_SUCCESS) {
         return code;
     }
@@ -195,7 +199,6 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
         return code;
     }
     set_remote_group(*comm, read_group(members, local.self()));
-    comm->remote_group->session = local.session;
     if (const int code = check_disjoint(local, *comm->remote_group, problem); code != MPI_SUCCESS) {
         return code;
     }
@@ -222,12 +225,8 @@ int merge(Communicator& inter, bool high, Communicator** made, std::string* prob
     const bool local_is_lower = said[0] == said[2] ? first : !high;
     const Group& lower = local_is_lower ? *inter.group : *inter.remote_group;
     const Group& upper = local_is_lower ? *inter.remote_group : *inter.group;
-    auto comm = child_of(*inter.local_comm, Group::unite(lower, upper), nullptr);
-    comm->session = inter.session;
-    {
-        std::lock_guard lock(inter.mutex);
-        comm->errhandler = inter.errhandler;
-    }
+    auto comm = child_of(inter, Group::unite(lower, upper), nullptr);
+    forget_collectives(*comm);
     auto agreement = bridge_over(inter);
     const std::uint64_t key = construction_key(inter, int(inter.constructions.load()));
     Construction construction(*inter.instance, std::move(comm), nullptr, std::move(agreement), key);

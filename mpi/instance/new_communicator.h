@@ -17,8 +17,8 @@ Ref<Communicator> without_parent(Instance& instance, Ref<Group> group, const Inf
 // Waits for the construction. Returns an MPI code; *made is nullptr unless that is MPI_SUCCESS.
 int finish(Construction& construction, Communicator** made) noexcept;
 
-// A communicator without a parent: all of `members` call it and meet in the lobby about `tag`. `kind`: what for, of at most `longest_kind` characters; empty for users' own calls, so
-// that no tag of theirs leads to any other.
+// A communicator without a parent: all of `members` call it and meet in the lobby about `tag`. `kind`: what for, of at
+// most `longest_kind` characters; empty for users' own calls, so that no tag of theirs leads to any other.
 inline constexpr std::size_t longest_kind = 7;
 int build_by_meeting(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
     Communicator** made) noexcept;
