@@ -19,21 +19,32 @@ public:
     ProgressLock& operator=(const ProgressLock&) = delete;
 
     bool try_lock() noexcept {
-        bool outer = false;
-        return _lone.enter(outer) || try_lock_among_threads();
+        return _lone.enter() || try_lock_among_threads();
     }
 
     void lock() noexcept {
-        if (!try_lock()) [[unlikely]] {
-            lock_contended();
-        }
+        (void)acquire();
     }
 
     void unlock() noexcept {
-        // Before leaving: who waits for that may hold the lock at once.
-        const bool among_threads = _state.load(std::memory_order_relaxed) != unlocked;
-        _lone.leave(false);
-        if (among_threads && _state.exchange(unlocked, std::memory_order_release) == contended) [[unlikely]] {
+        // Looked at first: who waits for us to leave may hold the lock at once.
+        release(_state.load(std::memory_order_relaxed) == unlocked);
+    }
+
+    // The same, cheaper, for who keeps the answer of acquire() for release().
+    bool acquire() noexcept {
+        if (_lone.enter()) [[likely]] {
+            return true;
+        }
+        if (!try_lock_among_threads()) [[unlikely]] {
+            lock_contended();
+        }
+        return false;
+    }
+    void release(bool alone) noexcept {
+        if (alone) [[likely]] {
+            _lone.leave();
+        } else if (_state.exchange(unlocked, std::memory_order_release) == contended) [[unlikely]] {
             wake_one();
         }
     }

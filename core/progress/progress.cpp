@@ -110,9 +110,9 @@ void Progress::update_longest_sleep() noexcept {
 
 int Progress::try_poll() noexcept {
     bool outer;
-    if (_polling_alone.enter(outer)) {
+    if (_polling_alone.enter_again(outer)) {
         const int events = poll_each();
-        _polling_alone.leave(outer);
+        _polling_alone.leave_to(outer);
         return events;
     }
     std::uintptr_t self = this_thread();

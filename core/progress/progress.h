@@ -75,11 +75,11 @@ public:
     // bear that or return 0.
     int poll() noexcept {
         bool outer;
-        if (!_polling_alone.enter(outer)) [[unlikely]] {
+        if (!_polling_alone.enter_again(outer)) [[unlikely]] {
             return poll_exclusively();
         }
         const int events = poll_each();
-        _polling_alone.leave(outer);
+        _polling_alone.leave_to(outer);
         return events;
     }
 

@@ -22,9 +22,18 @@ public:
     LoneSection(const LoneSection&) = delete;
     LoneSection& operator=(const LoneSection&) = delete;
 
-    // false: several threads run, so the caller must lock instead; nothing to leave then. `outer`: for leave().
-    bool enter(bool& outer) noexcept {
+    // false: several threads run, so the caller must lock instead; nothing to leave then.
+    bool enter() noexcept { return enter_from(false); }
+    void leave() noexcept { leave_to(false); }
+    // For a section that may be entered again from inside: `outer` is for the matching leave_to().
+    bool enter_again(bool& outer) noexcept {
         outer = _inside.load(std::memory_order_relaxed);
+        return enter_from(outer);
+    }
+    void leave_to(bool outer) noexcept { _inside.store(outer, std::memory_order_release); }
+
+private:
+    bool enter_from(bool outer) noexcept {
         _inside.store(true, std::memory_order_relaxed);
         std::atomic_signal_fence(std::memory_order_seq_cst); // the processor is handled by turn_on()
         if (!_threaded.load(std::memory_order_relaxed)) [[likely]] {
@@ -33,9 +42,7 @@ public:
         _inside.store(outer, std::memory_order_release);
         return false;
     }
-    void leave(bool outer) noexcept { _inside.store(outer, std::memory_order_release); }
 
-private:
     friend class ThreadSwitch;
     std::atomic<bool> _inside{false};
     std::atomic<bool> _threaded;

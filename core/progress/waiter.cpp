@@ -65,8 +65,7 @@ struct WaitAccess {
     }
 
     Slept sleep(bool (*done)(void*), void* context, nanoseconds left) noexcept {
-        bool outer;
-        const bool alone = progress._sleeping_alone.enter(outer);
+        const bool alone = progress._sleeping_alone.enter();
         if (!alone) {
             enter();
         }
@@ -78,7 +77,7 @@ struct WaitAccess {
             return sleep_among_threads(bell, seq, done, context, left);
         }
         const Slept slept = sleep_alone(bell, seq, done, context, left);
-        progress._sleeping_alone.leave(outer); // until here no other thread sleeps behind the flag
+        progress._sleeping_alone.leave(); // until here no other thread sleeps behind the flag
         return slept;
     }
 

@@ -13,8 +13,7 @@ std::string ExtendedId::text() const {
 }
 
 Derivation::Ticket Derivation::take() noexcept {
-    std::lock_guard lock(_mutex);
-    const std::uint32_t number = _taken++;
+    const std::uint32_t number = _taken.fetch_add(1, std::memory_order_relaxed);
     if (number < _own_size) {
         return {0, number + 1, false};
     }

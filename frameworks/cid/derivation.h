@@ -2,6 +2,7 @@
 #pragma once
 #include "frameworks/cid/extended_id.h"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -66,7 +67,7 @@ private:
     mutable std::mutex _mutex;
     Base _own;
     std::uint32_t _own_size;
-    std::uint32_t _taken = 0;
+    std::atomic<std::uint32_t> _taken{0};
     std::map<std::uint32_t, Block> _blocks; // those that have not named all their children yet
 };
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "core/progress/progress.h"
 #include "core/progress/waiter.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/pml/pml.h"
-#include "mpi/instance/instance.h"
 
 #include <span>
 
@@ -44,7 +42,7 @@ public:
 
     // Waits for the request and gives it back.
     int wait(Request* request) const noexcept {
-        wait_until(*_comm.instance->core().progress, [request] { return request->is_complete(); });
+        wait_until(*request->progress, [request] { return request->is_complete(); });
         const int code = request->error;
         request->recycle();
         return code;

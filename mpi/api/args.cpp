@@ -2,7 +2,6 @@
 #include "mpi/api/args.h"
 
 #include "frameworks/pml/pml.h"
-#include "mpi/instance/library.h"
 
 #include <fmt/format.h>
 
@@ -21,15 +20,6 @@ std::string describe(MPI_Datatype handle) {
 }
 
 } // namespace
-
-// The session's error handler, while it is open; groups outlive it.
-ErrorTarget Arguments::target_of(MPI_Group handle) noexcept {
-    const Group* group = checked_object<Group>(handle);
-    Instance* instance = library().instance();
-    const bool open = group != nullptr && group->session != nullptr && instance != nullptr &&
-                      instance->is_open(group->session);
-    return open ? ErrorTarget(group->session) : ErrorTarget();
-}
 
 int Arguments::bad_inter(Communicator* comm, const char* function, bool wanted) noexcept {
     return report(comm, function, MPI_ERR_COMM,

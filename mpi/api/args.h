@@ -32,17 +32,20 @@ public:
         : _function(function), _comm(to_object<Communicator>(comm)), _handle(comm) {}
     // A call on a session; session() checks the handle.
     Arguments(const char* function, MPI_Session session) noexcept
-        : _function(function), _session(to_object<Session>(session)), _session_handle(session) {}
+        : _function(function), _handle(reinterpret_cast<MPI_Comm>(session)), _kind(ErrorTarget::Kind::session),
+          _other(to_object<Session>(session)) {}
     // A call on groups, of which one says whose session hears of errors.
-    Arguments(const char* function, MPI_Group group) noexcept : _function(function), _group(group) {}
+    Arguments(const char* function, MPI_Group group) noexcept
+        : Arguments(function, ErrorTarget(checked_object<Group>(group))) {}
     // A call that makes an object or works on one that is no target of errors itself: who hears of errors is given.
-    Arguments(const char* function, ErrorTarget target) noexcept : _function(function), _other(target) {}
+    Arguments(const char* function, ErrorTarget target) noexcept
+        : _function(function), _kind(target.kind()), _other(target.object()) {}
 
     // Undefined unless the handle is valid.
     Communicator* comm() const noexcept { return _comm; }
     int code() const noexcept { return _code; }
     // Undefined unless the handle is valid.
-    Session& session_object() const noexcept { return *_session; }
+    Session& session_object() const noexcept { return *static_cast<Session*>(_other); }
 
     // The end of a binding: reports a code that is not MPI_SUCCESS and returns it.
     int result(int code) const noexcept {
@@ -59,7 +62,7 @@ public:
     }
     // MPI_SESSION_NULL fails.
     bool session() noexcept {
-        return good(_session != nullptr && _session->kind() == ObjectKind::session) || bad_session();
+        return good(_other != nullptr && _other->kind() == ObjectKind::session) || bad_session();
     }
     bool intracommunicator() noexcept {
         return communicator() && (good(!_comm->is_inter) || note(bad_inter(_comm, _function, false)));
@@ -174,13 +177,7 @@ private:
         return code == MPI_SUCCESS;
     }
     ErrorTarget target() const noexcept {
-        if (_comm != nullptr) {
-            return ErrorTarget(_comm);
-        }
-        if (_session != nullptr) {
-            return ErrorTarget(_session);
-        }
-        return _group != MPI_GROUP_NULL ? target_of(_group) : _other;
+        return _kind == ErrorTarget::Kind::communicator ? ErrorTarget(_comm) : ErrorTarget(_kind, _other);
     }
     bool in_remote_group(int rank) const noexcept {
         return static_cast<unsigned>(rank) < static_cast<unsigned>(_comm->remote_size);
@@ -195,12 +192,11 @@ private:
         return fail(MPI_ERR_SESSION, "the arguments belong to different sessions, or to a session and to the world model");
     }
     bool bad_session() noexcept {
-        _session = nullptr;
-        const auto value = reinterpret_cast<std::uintptr_t>(_session_handle);
+        _kind = ErrorTarget::Kind::self;
+        const auto value = reinterpret_cast<std::uintptr_t>(_handle);
         return note(bad_handle({}, _function, MPI_ERR_SESSION, "session", "MPI_Session", value));
     }
 
-    [[gnu::cold]] static ErrorTarget target_of(MPI_Group) noexcept;
     [[gnu::cold]] static int bad_inter(Communicator*, const char* function, bool wanted) noexcept;
     [[gnu::cold]] static int bad_value(ErrorTarget, const char* function, int code, const char* name, MPI_Count value,
                                        const char* rule) noexcept;
@@ -218,12 +214,10 @@ private:
 
     const char* _function;
     Communicator* _comm = nullptr;
-    MPI_Comm _handle = MPI_COMM_NULL;
-    Session* _session = nullptr;
-    MPI_Session _session_handle = MPI_SESSION_NULL;
-    MPI_Group _group = MPI_GROUP_NULL;
-    ErrorTarget _other;
+    MPI_Comm _handle = MPI_COMM_NULL; // of whatever the call is on
     int _code = MPI_SUCCESS;
+    ErrorTarget::Kind _kind = ErrorTarget::Kind::communicator;
+    Object* _other = nullptr; // of every other kind
 };
 
 inline const Datatype& type_of(MPI_Datatype handle) noexcept {

@@ -22,8 +22,10 @@ bool typed(Arguments& args, const char* counts_name, const char* displacements_n
     return true;
 }
 
-int allgather(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
-              MPI_Count recv_count, MPI_Datatype recv_type, MPI_Comm comm) noexcept {
+// allgather and alltoall have the same arguments.
+template <Function function>
+int equal_blocks(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
+                 MPI_Count recv_count, MPI_Datatype recv_type, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
     if (checking() && !(args.communicator() && recv_block(args, recv, recv_count, recv_type) &&
                         send_block_or_in_place(args, send, send_count, send_type))) {
@@ -31,8 +33,12 @@ int allgather(const char* name, const void* send, MPI_Count send_count, MPI_Data
     }
     const Datatype& into = type_of(recv_type);
     const Datatype& from = send == MPI_IN_PLACE ? into : type_of(send_type);
-    return args.result(serving(args, Function::allgather)
-                           .allgather(send, send_count, from, recv, recv_count, into, *args.comm()));
+    coll::Module& module = serving(args, function);
+    if constexpr (function == Function::allgather) {
+        return args.result(module.allgather(send, send_count, from, recv, recv_count, into, *args.comm()));
+    } else {
+        return args.result(module.alltoall(send, send_count, from, recv, recv_count, into, *args.comm()));
+    }
 }
 
 int allgatherv(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
@@ -48,19 +54,6 @@ int allgatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dat
     return args.result(
         serving(args, Function::allgatherv)
             .allgatherv(send, send_count, from, recv, recv_counts, displacements, into, *args.comm()));
-}
-
-int alltoall(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
-             MPI_Count recv_count, MPI_Datatype recv_type, MPI_Comm comm) noexcept {
-    Arguments args(name, comm);
-    if (checking() && !(args.communicator() && recv_block(args, recv, recv_count, recv_type) &&
-                        send_block_or_in_place(args, send, send_count, send_type))) {
-        return args.code();
-    }
-    const Datatype& into = type_of(recv_type);
-    const Datatype& from = send == MPI_IN_PLACE ? into : type_of(send_type);
-    return args.result(serving(args, Function::alltoall)
-                           .alltoall(send, send_count, from, recv, recv_count, into, *args.comm()));
 }
 
 int alltoallv(const char* name, const void* send, CountArray send_counts, CountArray send_displacements,
@@ -100,6 +93,7 @@ int alltoallw(const char* name, const void* send, const TypedVector& send_side, 
 } // namespace patchbay::api
 
 using patchbay::coll::CountArray;
+using patchbay::coll::Function;
 using patchbay::coll::TypedVector;
 namespace api = patchbay::api;
 
@@ -107,12 +101,14 @@ extern "C" {
 
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                    MPI_Datatype recvtype, MPI_Comm comm) {
-    return api::allgather("MPI_Allgather", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return api::equal_blocks<Function::allgather>("MPI_Allgather", sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm);
 }
 
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    return api::allgather("MPI_Allgather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return api::equal_blocks<Function::allgather>("MPI_Allgather_c", sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm);
 }
 
 int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
@@ -129,12 +125,14 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                   MPI_Datatype recvtype, MPI_Comm comm) {
-    return api::alltoall("MPI_Alltoall", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return api::equal_blocks<Function::alltoall>("MPI_Alltoall", sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm);
 }
 
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm) {
-    return api::alltoall("MPI_Alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return api::equal_blocks<Function::alltoall>("MPI_Alltoall_c", sendbuf, sendcount, sendtype, recvbuf,
+        recvcount, recvtype, comm);
 }
 
 int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,

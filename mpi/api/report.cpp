@@ -126,6 +126,14 @@ int report(ErrorTarget target, const char* function, int code, std::string_view 
         return report_on(*static_cast<Communicator*>(target.object()), function, code);
     case ErrorTarget::Kind::session:
         return report_on(*static_cast<Session*>(target.object()), function, code);
+    case ErrorTarget::Kind::group: {
+        Session* session = static_cast<Group*>(target.object())->session;
+        Instance* instance = library().instance();
+        if (session != nullptr && instance != nullptr && instance->is_open(session)) {
+            return report_on(*session, function, code);
+        }
+        break;
+    }
     case ErrorTarget::Kind::new_communicator:
         return call(static_cast<Errhandler*>(target.object()), MPI_COMM_NULL, library().instance(), function, code,
                     [] { return "the communicator to be made"; });

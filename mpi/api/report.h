@@ -11,7 +11,7 @@ namespace patchbay::api {
 // handle is not valid, belongs to MPI_COMM_SELF; files without an object have a default of their own.
 class ErrorTarget {
 public:
-    enum class Kind : std::uint8_t { self, communicator, window, file, session, new_communicator, new_session };
+    enum class Kind : std::uint8_t { self, communicator, window, file, session, group, new_communicator, new_session };
 
     ErrorTarget() = default;
     // A null pointer means MPI_COMM_SELF.
@@ -19,6 +19,9 @@ public:
         : _kind(comm != nullptr ? Kind::communicator : Kind::self), _object(comm) {}
     // A null pointer means MPI_COMM_SELF.
     ErrorTarget(Session* session) noexcept : _kind(session != nullptr ? Kind::session : Kind::self), _object(session) {}
+    // The session that it is derived from, while that is open; groups may outlive it. Otherwise MPI_COMM_SELF.
+    ErrorTarget(Group* group) noexcept : _kind(group != nullptr ? Kind::group : Kind::self), _object(group) {}
+    ErrorTarget(Kind kind, Object* object) noexcept : _kind(kind), _object(object) {}
     // An object that is still to be made: the error handler that it will have decides (MPI-5.0, 7.4.2 and 11.3.1).
     static ErrorTarget new_communicator(Errhandler* errhandler) noexcept {
         return future(Kind::new_communicator, errhandler);
@@ -36,10 +39,7 @@ public:
 
 private:
     static ErrorTarget future(Kind kind, Errhandler* errhandler) noexcept {
-        ErrorTarget target;
-        target._kind = errhandler != nullptr ? kind : Kind::self;
-        target._object = errhandler;
-        return target;
+        return ErrorTarget(errhandler != nullptr ? kind : Kind::self, errhandler);
     }
 
     Kind _kind = Kind::self;

@@ -35,6 +35,11 @@ int build(Communicator& parent, Ref<Communicator> comm, bool collective, int tag
 // The duplicate with its attributes: their callbacks run first, because they may refuse (MPI-5.0, 7.7.2).
 int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>* comm) {
     *comm = child_of(parent, parent.group, info);
+    if (!(*comm)->hints && parent.coll->is_shared()) {
+        // Nobody has chosen anything for one of them: what would be selected is the same.
+        (*comm)->coll = parent.coll;
+        parent.coll->retain();
+    }
     return parent.attributes.copy_to((*comm)->attributes, AttributeOwner::communicator, to_handle(&parent),
                                      to_handle(comm->get()));
 }
@@ -49,9 +54,12 @@ Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* i
     take_group(*comm, std::move(group));
     comm->instance = parent.instance;
     comm->session = parent.session;
-    comm->hints = hints_for_child(parent, info);
-    std::lock_guard lock(parent.mutex);
+    std::unique_lock lock(parent.mutex);
     comm->errhandler = parent.errhandler;
+    if (info != nullptr || parent.hints) {
+        lock.unlock();
+        comm->hints = hints_for_child(parent, info);
+    }
     return comm;
 }
 

@@ -79,7 +79,7 @@ Construction::~Construction() = default;
 
 int Construction::begin() noexcept {
     int code = MPI_SUCCESS;
-    cid::Module* namer = choose_namer(_instance, hint(*_comm, "patchbay_cid"), &code);
+    cid::Module* namer = choose_namer(_instance, hint_of_new(*_comm, "patchbay_cid"), &code);
     if (namer != nullptr) {
         _instance.cid_counters().named.add();
         _assignment = namer->begin(_what, &code);
@@ -134,11 +134,13 @@ int open_communicator(Instance& instance, Communicator& comm) noexcept {
     if (const int code = comm.pml->add_comm(comm); code != MPI_SUCCESS) {
         return code;
     }
-    auto table = instance.coll_selector().select(instance, comm, hint(comm, "patchbay_coll"));
-    if (!table) {
-        return report_cause(table.error());
+    if (comm.coll == nullptr) { // otherwise it has its parent's
+        auto table = instance.coll_selector().select(instance, comm, hint_of_new(comm, "patchbay_coll"));
+        if (!table) {
+            return report_cause(table.error());
+        }
+        comm.coll = *table;
     }
-    comm.coll = *table;
     enter_session(comm);
     return MPI_SUCCESS;
 }

@@ -31,6 +31,10 @@ std::string hint(const Communicator& comm, std::string_view key) {
     return hints ? hints->get(key).value_or(std::string()) : std::string();
 }
 
+std::string hint_of_new(const Communicator& comm, std::string_view key) {
+    return comm.hints ? comm.hints->get(key).value_or(std::string()) : std::string();
+}
+
 void set_hints(Communicator& comm, const Info& info) {
     const auto pairs = info.pairs();
     std::lock_guard lock(comm.mutex);

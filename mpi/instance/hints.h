@@ -13,6 +13,9 @@ namespace patchbay {
 // The value, or an empty string.
 std::string hint(const Communicator& comm, std::string_view key);
 
+// The same of a communicator that nobody else knows yet.
+std::string hint_of_new(const Communicator& comm, std::string_view key);
+
 // MPI_Comm_set_info: keys replace their earlier values, others stay.
 void set_hints(Communicator& comm, const Info& info);
 // MPI_Comm_get_info: a new object.

@@ -119,6 +119,7 @@ Status InstanceBuilder::attach_node() {
             "the kernel refuses membarrier(2): long waits wake every millisecond instead of sleeping");
     }
     _cleanup.push([&core] {
+        core.runtime->set_wake({}); // it may be ringing the bell that goes
         core.progress->set_doorbell(nullptr);
         delete std::exchange(core.node, nullptr);
     });

@@ -10,8 +10,8 @@ inline constexpr ParamSpec mpi_params[] = {
      "whether every MPI call checks its arguments; without, a wrong argument has undefined consequences", nullptr,
      ParamLevel::user_detail, ParamScope::local},
     {"initial_errhandler", ParamType::enumeration, "fatal",
-     "error handler that MPI_COMM_WORLD and MPI_COMM_SELF begin with: MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT or "
-     "MPI_ERRORS_RETURN",
+     "error handler that MPI_COMM_WORLD and MPI_COMM_SELF begin with, and that decides about errors of calls without an "
+     "object while only sessions are open: MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT or MPI_ERRORS_RETURN",
      "fatal,abort,return", ParamLevel::user_detail, ParamScope::local},
 };
 

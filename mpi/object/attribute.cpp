@@ -13,6 +13,9 @@ AttributeMap::~AttributeMap() = default;
 // Callbacks run without the lock: they may use attributes themselves.
 
 bool AttributeMap::empty() const noexcept {
+    if (!_used.load(std::memory_order_acquire)) {
+        return true;
+    }
     std::lock_guard lock(_mutex);
     return _entries.empty();
 }
@@ -22,6 +25,7 @@ int AttributeMap::set(AttributeOwner owner, void* handle, int keyval, void* valu
     if (definition == nullptr) {
         return MPI_ERR_KEYVAL;
     }
+    _used.store(true, std::memory_order_release);
     // An old value goes as if it were deleted; when its callback refuses, it stays (MPI-5.0, 7.7.2).
     std::unique_lock lock(_mutex);
     const auto old = find(keyval);
@@ -68,12 +72,12 @@ int AttributeMap::erase(AttributeOwner owner, void* handle, int keyval) {
 }
 
 int AttributeMap::copy_to(AttributeMap& target, AttributeOwner owner, void* source_handle, void* target_handle) const {
+    if (empty()) {
+        return MPI_SUCCESS;
+    }
     std::vector<Entry> entries;
     {
         std::lock_guard lock(_mutex);
-        if (_entries.empty()) {
-            return MPI_SUCCESS;
-        }
         entries = _entries;
     }
     for (const Entry& entry : entries) {
@@ -86,6 +90,7 @@ int AttributeMap::copy_to(AttributeMap& target, AttributeOwner owner, void* sour
             return code;
         }
         if (copied) {
+            target._used.store(true, std::memory_order_release);
             std::lock_guard lock(target._mutex);
             target._entries.push_back({entry.keyval, value, entry.definition});
         }
@@ -94,7 +99,7 @@ int AttributeMap::copy_to(AttributeMap& target, AttributeOwner owner, void* sour
 }
 
 int AttributeMap::erase_all(AttributeOwner, void* handle) {
-    for (;;) {
+    while (!empty()) {
         std::unique_lock lock(_mutex);
         if (_entries.empty()) {
             return MPI_SUCCESS;
@@ -105,10 +110,12 @@ int AttributeMap::erase_all(AttributeOwner, void* handle) {
             return code;
         }
     }
+    return MPI_SUCCESS;
 }
 
 void AttributeMap::move_to(AttributeMap& target) noexcept {
     std::scoped_lock lock(_mutex, target._mutex);
+    target._used.store(_used.load(std::memory_order_relaxed), std::memory_order_release);
     target._entries.swap(_entries);
 }
 

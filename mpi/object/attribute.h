@@ -2,6 +2,7 @@
 #pragma once
 #include "mpi/object/handle.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -40,6 +41,7 @@ private:
     std::vector<Entry>::const_iterator find(int keyval) const;
     int remove(void* handle, const Entry& going);
 
+    std::atomic<bool> _used{false}; // ever: most objects never have an attribute, and need no lock to know it
     mutable std::mutex _mutex;
     std::vector<Entry> _entries;
 };

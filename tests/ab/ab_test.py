@@ -23,6 +23,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 [ "$1" = silent ] && exit 0
+[ "$2" = slow ] && speed=$3
 echo "some other output"
 echo "METRIC latency $speed.$((RANDOM % 10)) us lower"
 echo "METRIC rate $((1000 / speed)) M/s higher"
@@ -72,6 +73,14 @@ class Tool(unittest.TestCase):
         self.assertEqual(latency["verdict"], "b is worse")
         self.assertEqual(rows["rate", "b"]["verdict"], "b is worse")
         self.assertEqual(len(data["samples"]["latency"]["values"]["a"]), 5)
+
+    def test_one_variant_has_arguments_of_its_own(self):
+        result = self.run_tool("--b", "", "--arguments", "b:slow '30'", "--blocks", "5", "--json", "-", "--", "program")
+        rows = {(row["metric"], row["variant"]): row for row in json.loads(result.stdout)["rows"]}
+        self.assertGreater(rows["latency", "b"]["ratio"], 2)
+        wrong = self.run_tool("--b", "", "--arguments", "c:slow", "--", "program")
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("there is no variant 'c' (there are a, b)", wrong.stderr)
 
     def test_same_settings_show_no_difference(self):
         result = self.run_tool("--a", "speed=50", "--b", "speed=50", "--blocks", "9", "--seed", "4", "--", "/bin/true")

@@ -1,39 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/pt2pt/ob1_job.h"
+#include "tests/pt2pt/ob1_matrix.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <numeric>
-#include <random>
 
 namespace patchbay {
 namespace {
 
 using pml::SendMode;
+using test::byte;
 using test::JobOptions;
 using test::Ob1Rank;
+using test::pattern;
 using test::run_job;
-
-const Datatype& byte() {
-    return *to_object<Datatype>(MPI_BYTE);
-}
-
-std::vector<unsigned char> pattern(std::size_t size, unsigned seed) {
-    std::vector<unsigned char> data(size);
-    for (std::size_t i = 0; i < size; ++i) {
-        data[i] = static_cast<unsigned char>(i * 131 + (i >> 8) * 17 + seed);
-    }
-    return data;
-}
-
-JobOptions without_single_copy(int ranks) {
-    JobOptions options;
-    options.ranks = ranks;
-    options.sm.single_copy = btl::sm::SingleCopy::none;
-    return options;
-}
 
 class Ob1Test : public testing::TestWithParam<JobOptions> {};
 
@@ -139,116 +118,6 @@ TEST_P(Ob1Test, LibraryTagsAreInvisibleToWildcards) {
     }));
 }
 
-TEST_P(Ob1Test, SynchronousSendWaitsForItsMatch) {
-    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
-        bool fine = true;
-        for (std::size_t size : {8ul, 100000ul}) {
-            std::vector<unsigned char> sent = pattern(size, 1), got(size);
-            const int to = (self.rank + 1) % self.size;
-            Request* sending = nullptr;
-            self.pml->isend(sent.data(), MPI_Count(size), byte(), to, 4, SendMode::synchronous, *self.world, &sending);
-            for (int i = 0; i < 100; ++i) {
-                self.progress.poll();
-            }
-            fine = fine && !sending->is_complete();
-            self.barrier();
-            self.pml->recv(got.data(), MPI_Count(size), byte(), MPI_ANY_SOURCE, 4, *self.world, nullptr);
-            self.wait(sending);
-            sending->recycle();
-            fine = fine && sent == got;
-        }
-        return fine;
-    }));
-}
-
-TEST_P(Ob1Test, SendsAreCancelledUnlessTheyMatched) {
-    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
-        bool fine = true;
-        const int to = self.size - 1;
-        for (std::size_t size : {1ul, 1000ul, 300000ul}) {
-            for (SendMode mode : {SendMode::standard, SendMode::synchronous}) {
-                const auto sent = pattern(size, 2);
-                if (self.rank == 0) {
-                    Request* request = nullptr;
-                    self.pml->isend(sent.data(), MPI_Count(size), byte(), to, 6, mode, *self.world, &request);
-                    request->cancel();
-                    self.wait(request);
-                    fine = fine && status_cancelled(request->status);
-                    request->recycle();
-                }
-                self.barrier();
-                if (self.rank == to) { // it must not be there any more
-                    bool found = true;
-                    self.pml->iprobe(0, 6, *self.world, &found, nullptr);
-                    fine = fine && !found;
-                }
-                // This one is waited for: the cancel comes too late.
-                std::vector<unsigned char> got(size);
-                Request* receiving = nullptr;
-                if (self.rank == to) {
-                    self.pml->irecv(got.data(), MPI_Count(size), byte(), 0, 7, *self.world, &receiving);
-                }
-                self.barrier();
-                if (self.rank == 0) {
-                    Request* request = nullptr;
-                    self.pml->isend(sent.data(), MPI_Count(size), byte(), to, 7, mode, *self.world, &request);
-                    request->cancel();
-                    self.wait(request);
-                    fine = fine && !status_cancelled(request->status);
-                    request->recycle();
-                }
-                if (self.rank == to) {
-                    self.wait(receiving);
-                    receiving->recycle();
-                    fine = fine && got == sent;
-                }
-            }
-        }
-        return fine;
-    }));
-}
-
-TEST_P(Ob1Test, ReceivesAreCancelled) {
-    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
-        char there = 0;
-        Request* any = nullptr;
-        Request* one = nullptr;
-        self.pml->irecv(&there, 1, byte(), MPI_ANY_SOURCE, 1, *self.world, &any);
-        self.pml->irecv(&there, 1, byte(), 0, 1, *self.world, &one);
-        any->cancel();
-        one->cancel();
-        const bool fine = any->is_complete() && status_cancelled(any->status) && status_cancelled(one->status);
-        any->recycle();
-        one->recycle();
-        return fine;
-    }));
-}
-
-TEST_P(Ob1Test, MatchedProbeTakesTheMessageAway) {
-    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
-        bool fine = true;
-        for (std::size_t size : {16ul, 50000ul}) {
-            const auto sent = pattern(size, 9);
-            std::vector<unsigned char> got(size);
-            const int to = (self.rank + 1) % self.size;
-            Request* sending = nullptr;
-            self.pml->isend(sent.data(), MPI_Count(size), byte(), to, 8, SendMode::standard, *self.world, &sending);
-            Message* message = nullptr;
-            MPI_Status status{};
-            self.pml->mprobe(MPI_ANY_SOURCE, 8, *self.world, &message, &status);
-            bool found = true;
-            self.pml->iprobe(MPI_ANY_SOURCE, 8, *self.world, &found, nullptr);
-            fine = fine && !found && status_bytes(status) == size;
-            self.pml->mrecv(got.data(), MPI_Count(size), byte(), message, &status);
-            self.wait(sending);
-            sending->recycle();
-            fine = fine && got == sent && status.MPI_TAG == 8;
-            self.barrier(); // the next round's message must not be there for this round's iprobe
-        }
-        return fine;
-    }));
-}
-
 // A message that comes before its communicator does.
 TEST_P(Ob1Test, EarlyMessagesWaitForTheirCommunicator) {
     EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
@@ -323,26 +192,6 @@ TEST_P(Ob1Test, FloodIsHeldBack) {
     }));
 }
 
-// Requests that were given back before they completed.
-TEST_P(Ob1Test, AbandonedRequestsFinishAlone) {
-    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
-        const std::size_t size = 100000;
-        static std::vector<unsigned char> sent, got;
-        sent = pattern(size, unsigned(self.rank));
-        got.assign(size, 0);
-        const int to = (self.rank + 1) % self.size;
-        const int from = (self.rank + self.size - 1) % self.size;
-        Request* request = nullptr;
-        self.pml->irecv(got.data(), MPI_Count(size), byte(), from, 2, *self.world, &request);
-        request->recycle();
-        self.pml->isend(sent.data(), MPI_Count(size), byte(), to, 2, SendMode::standard, *self.world, &request);
-        request->recycle();
-        const auto expected = pattern(size, unsigned(from));
-        wait_until(self.progress, [&] { return got == expected; });
-        return true;
-    }));
-}
-
 // Every process leaves and comes back, and goes on where its rings stood.
 TEST(Ob1Lives, GoOnFromWhereTheLastOneEnded) {
     const int fd = memfd_create("ob1_lives", MFD_CLOEXEC);
@@ -387,27 +236,7 @@ TEST(Ob1Lives, GoOnFromWhereTheLastOneEnded) {
     EXPECT_TRUE(good);
 }
 
-std::vector<JobOptions> jobs() {
-    JobOptions two, four, small;
-    four.ranks = 4;
-    small.ranks = 3;
-    small.sm.shape = {8, 4096};
-    small.sm.eager_limit = 1024;
-    small.ob1.fetch_chunk = 10000;
-    JobOptions threaded;
-    threaded.threaded = true;
-    JobOptions alone, breaking;
-    alone.ranks = 1;
-    breaking.get_breaks = true;
-    return {two, four, small, threaded, without_single_copy(2), without_single_copy(4), alone, breaking};
-}
-
-INSTANTIATE_TEST_SUITE_P(Jobs, Ob1Test, testing::ValuesIn(jobs()), [](const auto& info) {
-    const JobOptions& job = info.param;
-    return std::to_string(info.index) + "_ranks" + std::to_string(job.ranks) +
-        (job.sm.single_copy == btl::sm::SingleCopy::none ? "_copy" : "") + (job.threaded ? "_threaded" : "") +
-        (job.get_breaks ? "_breaking" : "");
-});
+INSTANTIATE_TEST_SUITE_P(Jobs, Ob1Test, testing::ValuesIn(test::matrix()), test::name_of);
 
 } // namespace
 } // namespace patchbay

@@ -118,6 +118,17 @@ def build(program, variants, folder, flags):
     return commands
 
 
+def own_arguments(texts, variants):
+    """'NAME:words' -> what only that variant's program is given, after what all are given."""
+    arguments = {variant.name: [] for variant in variants}
+    for text in texts:
+        name, sign, words = text.partition(":")
+        if not sign or name not in arguments:
+            raise Problem(f"--arguments {text}: there is no variant '{name}' (there are {', '.join(arguments)})")
+        arguments[name] += shlex.split(words)
+    return arguments
+
+
 def run_once(variant, ranks, program, limit):
     """One run: its metrics, name -> (value, unit, better)."""
     command = variant.command(ranks, program)
@@ -196,6 +207,8 @@ def parse_arguments(arguments):
     parser.add_argument("--variant", metavar="NAME:'K=V ...'", action="append", default=[], help="one more variant")
     parser.add_argument("--peer", choices=["openmpi", "mpich"], action="append", default=[],
                         help="compare with this MPI: the same source built with its mpicc and run by its mpirun")
+    parser.add_argument("--arguments", metavar="NAME:'WORDS'", action="append", default=[],
+                        help="more arguments for the program of one variant (a, b, a NAME, a peer)")
     parser.add_argument("-n", dest="ranks", type=int, default=2, help="number of ranks (2)")
     parser.add_argument("--blocks", type=int, default=7, help="runs of each variant (7)")
     parser.add_argument("--warm-up", type=int, default=1, help="blocks that do not count (1)")
@@ -235,6 +248,8 @@ def main(arguments):
         variants = make_variants(options)
         with tempfile.TemporaryDirectory(prefix="patchbay-ab-") as folder:
             commands = build(options.program, variants, folder, shlex.split(options.cflags))
+            for name, more in own_arguments(options.arguments, variants).items():
+                commands[name] = commands[name] + more
             samples = measure(variants, commands, options)
     except Problem as problem:
         show_progress("")

@@ -86,15 +86,15 @@ private:
     class Guard {
     public:
         explicit Guard(Ob1& module) noexcept
-            : _lock(module._lock) {
-            _lock.lock();
-        }
-        ~Guard() { _lock.unlock(); }
+            : _lock(module._lock),
+              _alone(_lock.acquire()) {}
+        ~Guard() { _lock.release(_alone); }
         Guard(const Guard&) = delete;
         Guard& operator=(const Guard&) = delete;
 
     private:
         ProgressLock& _lock;
+        const bool _alone;
     };
 
     // module.cpp: communicators, peers, polling. All below is called with the lock held.

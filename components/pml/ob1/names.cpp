@@ -98,12 +98,14 @@ void Ob1::on_nameless(Peer& from, const void* header, const std::byte* payload, 
 // Messages that came before their communicator.
 void Ob1::deliver_early(CommState& state) noexcept {
     ArrivalQueue messages;
-    if (state.name != nullptr) {
+    if (state.name != nullptr && !_early_by_name.empty()) {
         if (auto waiting = _early_by_name.extract(*state.name)) {
             messages = waiting.mapped();
         }
-    } else if (auto waiting = _early_by_index.extract(state.comm.index)) {
-        messages = waiting.mapped();
+    } else if (state.name == nullptr && !_early_by_index.empty()) {
+        if (auto waiting = _early_by_index.extract(state.comm.index)) {
+            messages = waiting.mapped();
+        }
     }
     while (!messages.empty()) {
         Unexpected* message = messages.pop_front();

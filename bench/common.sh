@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the comparing scripts share. Sourced with the folder of the benches in `here`, the arguments of the script as own.
+
+prefix=${1:?usage: $0 PREFIX [--quick] [--json FOLDER]}
+prefix=$(cd "$prefix" && pwd)
+shift
+blocks=7
+json=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick) blocks=3; shift;;
+    --json) mkdir -p "$2"; json=$(cd "$2" && pwd); shift 2;;
+    *) echo "$0: unknown option $1 (known: --quick, --json FOLDER)" >&2; exit 2;;
+    esac
+done
+
+peers=()
+for peer in openmpi mpich; do
+    if command -v "mpirun.$peer" >/dev/null && command -v "mpicc.$peer" >/dev/null; then
+        peers+=(--peer "$peer")
+    else
+        echo "$0: $peer is not installed and is left out" >&2
+    fi
+done
+
+# has PEER: is it installed?
+has() { [[ " ${peers[*]} " == *" $1 "* ]]; }
+
+# compare TITLE NAME RANKS [patchbay-ab options] -- PROGRAM [ARGUMENT]...: one table.
+compare() {
+    local title=$1 name=$2 ranks=$3
+    shift 3
+    printf '\n== %s (%s ranks) ==\n' "$title" "$ranks"
+    "$prefix/bin/patchbay-ab" -n "$ranks" --blocks "$blocks" ${json:+--json "$json/$name.json"} "$@"
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/runtime/group_protocol.h"
+#include "tests/launch/rank_program.h"
+
+#include <cstring>
+#include <vector>
+
+namespace rank_program {
+
+void publish(const std::string& name) {
+    pmix_info_t info;
+    PMIX_INFO_LOAD(&info, name.c_str(), "here I am", PMIX_STRING);
+    expect("PMIx_Publish", PMIx_Publish(&info, 1));
+    expect("PMIx_Publish again", PMIx_Publish(&info, 1), PMIX_ERR_DUPLICATE_KEY);
+}
+
+void unpublish(const std::string& name) {
+    char* keys[] = {const_cast<char*>(name.c_str()), nullptr};
+    expect("PMIx_Unpublish", PMIx_Unpublish(keys, nullptr, 0));
+    expect("PMIx_Unpublish again", PMIx_Unpublish(keys, nullptr, 0), PMIX_ERR_NOT_FOUND);
+}
+
+void look_up_published(const std::string& name) {
+    pmix_info_t wait;
+    bool yes = true;
+    PMIX_INFO_LOAD(&wait, PMIX_WAIT, &yes, PMIX_BOOL);
+    pmix_pdata_t data;
+    PMIX_PDATA_CONSTRUCT(&data);
+    PMIX_LOAD_KEY(data.key, name.c_str());
+    expect("PMIx_Lookup", PMIx_Lookup(&data, 1, &wait, 1));
+    std::printf("rank %u found %s of rank %u\n", self.rank, data.value.data.string, data.proc.rank);
+    std::fflush(stdout);
+    PMIX_PDATA_DESTRUCT(&data);
+}
+
+void miss_published(const std::string& name) {
+    pmix_pdata_t data;
+    PMIX_PDATA_CONSTRUCT(&data);
+    PMIX_LOAD_KEY(data.key, name.c_str());
+    expect("PMIx_Lookup", PMIx_Lookup(&data, 1, nullptr, 0), PMIX_ERR_NOT_FOUND);
+}
+
+// "NAME:RANK,RANK,..." by mpirun's own groups; prints the identifier, or the error.
+void host_group(const std::string& text) {
+    std::string name = text.substr(0, text.find(':'));
+    std::vector<pmix_proc_t> members;
+    for (const char* number = text.c_str() + name.size(); *number != '\0';) {
+        pmix_proc_t member = self;
+        char* end = nullptr;
+        member.rank = static_cast<pmix_rank_t>(std::strtoul(number + 1, &end, 10));
+        members.push_back(member);
+        number = end;
+    }
+    pmix_info_t infos[2];
+    PMIX_INFO_LOAD(&infos[0], patchbay::group_key, name.c_str(), PMIX_STRING);
+    PMIX_INFO_CONSTRUCT(&infos[1]);
+    PMIX_LOAD_KEY(infos[1].key, patchbay::group_members_key);
+    infos[1].value.type = PMIX_DATA_ARRAY;
+    PMIX_DATA_ARRAY_CREATE(infos[1].value.data.darray, members.size(), PMIX_PROC);
+    std::memcpy(infos[1].value.data.darray->array, members.data(), members.size() * sizeof(pmix_proc_t));
+    pmix_info_t* results = nullptr;
+    std::size_t count = 0;
+    pmix_status_t status = PMIx_Job_control(nullptr, 0, infos, 2, &results, &count);
+    if (status == PMIX_SUCCESS && count == 1 && PMIX_CHECK_KEY(&results[0], PMIX_GROUP_CONTEXT_ID)) {
+        std::printf("group %s id %zu\n", name.c_str(), results[0].value.data.size);
+    } else {
+        std::printf("group %s %s\n", name.c_str(), PMIx_Error_string(status));
+    }
+    std::fflush(stdout);
+}
+
+void pmix_group(const std::string& name) {
+    pmix_proc_t all = everyone();
+    pmix_info_t wants_id;
+    bool yes = true;
+    PMIX_INFO_LOAD(&wants_id, PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL);
+    pmix_info_t* results = nullptr;
+    std::size_t count = 0;
+    expect("PMIx_Group_construct", PMIx_Group_construct(name.c_str(), &all, 1, &wants_id, 1, &results, &count));
+    for (std::size_t i = 0; i < count; ++i) {
+        if (PMIX_CHECK_KEY(&results[i], PMIX_GROUP_CONTEXT_ID)) {
+            std::printf("pmix group %s id %zu\n", name.c_str(), results[i].value.data.size);
+        }
+    }
+    std::fflush(stdout);
+    expect("PMIx_Group_destruct", PMIx_Group_destruct(name.c_str(), nullptr, 0));
+}
+
+void exchange(const std::string&) {
+    pmix_value_t mine;
+    std::uint32_t number = 100 + self.rank;
+    PMIX_VALUE_LOAD(&mine, &number, PMIX_UINT32);
+    expect("PMIx_Put", PMIx_Put(PMIX_GLOBAL, "test.number", &mine));
+    expect("PMIx_Commit", PMIx_Commit());
+    fence("");
+    std::uint32_t size = look_up(everyone(), PMIX_JOB_SIZE);
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
+        pmix_proc_t peer = self;
+        peer.rank = rank;
+        if (look_up(peer, "test.number") != 100 + rank) {
+            give_up("exchange", "a wrong number came");
+        }
+    }
+    print("exchange ok");
+}
+
+// The number and the names of the process sets.
+void query_psets(const std::string&) {
+    pmix_query_t* query = nullptr;
+    PMIX_QUERY_CREATE(query, 1);
+    pmix_status_t status = PMIX_SUCCESS;
+    for (const char* key : {PMIX_QUERY_NUM_PSETS, PMIX_QUERY_PSET_NAMES}) {
+        PMIX_ARGV_APPEND(status, query->keys, key);
+        expect("PMIX_ARGV_APPEND", status);
+    }
+    pmix_info_t* results = nullptr;
+    std::size_t count = 0;
+    expect("PMIx_Query_info", PMIx_Query_info(query, 1, &results, &count));
+    if (count != 2) {
+        give_up("PMIx_Query_info", "answers something else");
+    }
+    std::printf("psets %zu: %s\n", results[0].value.data.size, results[1].value.data.string);
+    std::fflush(stdout);
+}
+
+void query_pset(const std::string& name) {
+    pmix_query_t* query = nullptr;
+    PMIX_QUERY_CREATE(query, 1);
+    pmix_status_t status = PMIX_SUCCESS;
+    PMIX_ARGV_APPEND(status, query->keys, PMIX_QUERY_PSET_MEMBERSHIP);
+    expect("PMIX_ARGV_APPEND", status);
+    PMIX_QUERY_QUALIFIERS_CREATE(query, 1);
+    PMIX_INFO_LOAD(&query->qualifiers[0], PMIX_PSET_NAME, name.c_str(), PMIX_STRING);
+    pmix_info_t* results = nullptr;
+    std::size_t count = 0;
+    status = PMIx_Query_info(query, 1, &results, &count);
+    std::string text = status == PMIX_SUCCESS ? "" : std::string(" ") + PMIx_Error_string(status);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (PMIX_CHECK_KEY(&results[i], PMIX_QUERY_PSET_MEMBERSHIP)) {
+            const auto* members = static_cast<pmix_proc_t*>(results[i].value.data.darray->array);
+            for (std::size_t member = 0; member < results[i].value.data.darray->size; ++member) {
+                text += " " + std::to_string(members[member].rank);
+            }
+        }
+    }
+    print("pset " + name + text);
+}
+
+} // namespace rank_program

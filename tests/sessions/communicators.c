@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is derived from a session: communicators, their error handlers, buffers and attributes, and what is left over. */
+#include "tests/sessions/session_check.h"
+
+#include <mpix.h>
+#include <stdlib.h>
+
+static MPI_Comm comm_of(MPI_Session session, const char *pset, const char *tag) {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    CHECK(MPI_Group_from_session_pset(session, pset, &group) == MPI_SUCCESS && group != MPI_GROUP_NULL);
+    CHECK(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
+    MPI_Group_free(&group);
+    return comm;
+}
+
+static void talk(MPI_Comm comm) {
+    int rank, size, sum = 0, from = -1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    CHECK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == size * (size - 1) / 2);
+    CHECK(MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 5, &from, 1, MPI_INT, (rank + size - 1) % size, 5, comm,
+                       MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(from == (rank + size - 1) % size);
+}
+
+static void check_communicators(void) {
+    MPI_Session session = open_session(NULL), other = open_session(NULL);
+    MPI_Comm comm = comm_of(session, "mpi://WORLD", "here"), dup, half, mine = comm_of(session, "mpi://SELF", "here");
+    MPI_Comm twin = comm_of(other, "mpi://WORLD", "here"), none = MPI_COMM_WORLD;
+    MPI_Group group, of_half;
+    int rank, result = 0;
+    talk(comm);
+    talk(mine);
+    talk(twin);
+    MPI_Comm_rank(comm, &rank);
+    CHECK(MPI_Comm_dup(comm, &dup) == MPI_SUCCESS);
+    CHECK(MPI_Comm_split(comm, rank % 2, 0, &half) == MPI_SUCCESS);
+    talk(dup);
+    talk(half);
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(half, &of_half);
+    CHECK(MPI_Group_compare(group, of_half, &result) == MPI_SUCCESS);
+    CHECK(MPI_Comm_compare(comm, dup, &result) == MPI_SUCCESS && result == MPI_CONGRUENT);
+    CHECK(MPI_Comm_compare(comm, twin, &result) == MPI_ERR_SESSION);
+    CHECK(MPI_Comm_create_group(twin, group, 1, &none) == MPI_ERR_SESSION);
+    CHECK(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "nobody", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none) ==
+              MPI_SUCCESS &&
+          none == MPI_COMM_NULL);
+    MPI_Group_free(&of_half);
+    MPI_Comm_free(&twin);
+    CHECK(MPI_Session_finalize(&other) == MPI_SUCCESS);
+    talk(half); /* the other session's end is nothing to this one */
+    MPI_Comm_free(&half);
+    MPI_Comm_free(&dup);
+    MPI_Comm_free(&mine);
+    MPI_Comm_free(&comm);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+    CHECK(MPI_Group_free(&group) == MPI_SUCCESS); /* groups are local and may outlive their session */
+}
+
+static MPI_Session heard_session;
+static MPI_Comm heard_comm;
+static int heard_session_code, heard_comm_code, session_calls, comm_calls;
+static void on_session(MPI_Session *session, int *code, ...) {
+    heard_session = *session;
+    heard_session_code = *code;
+    ++session_calls;
+}
+static void on_comm(MPI_Comm *comm, int *code, ...) {
+    heard_comm = *comm;
+    heard_comm_code = *code;
+    ++comm_calls;
+}
+
+static void check_error_handlers(void) {
+    MPI_Session one, other = open_session(NULL);
+    MPI_Errhandler for_sessions, for_comms, current;
+    MPI_Group group;
+    MPI_Comm comm = MPI_COMM_NULL;
+    char long_tag[MPI_MAX_STRINGTAG_LEN + 8];
+    int n = 0, value = 0;
+    MPI_Session_create_errhandler(on_session, &for_sessions);
+    MPI_Comm_create_errhandler(on_comm, &for_comms);
+    CHECK(MPI_Session_init(MPI_INFO_NULL, for_sessions, &one) == MPI_SUCCESS);
+    CHECK(MPI_Session_get_errhandler(one, &current) == MPI_SUCCESS && current == for_sessions);
+    MPI_Errhandler_free(&current);
+
+    CHECK(MPI_Session_get_num_psets(one, MPI_INFO_NULL, NULL) == MPI_ERR_ARG);
+    CHECK(session_calls == 1 && heard_session == one && heard_session_code == MPI_ERR_ARG);
+    CHECK(MPI_Session_get_num_psets(other, MPI_INFO_NULL, NULL) == MPI_ERR_ARG && session_calls == 1);
+    CHECK(MPI_Session_call_errhandler(one, MPI_ERR_IO) == MPI_SUCCESS);
+    CHECK(session_calls == 2 && heard_session_code == MPI_ERR_IO);
+    CHECK(MPI_Session_set_errhandler(one, for_comms) == MPI_ERR_ERRHANDLER && session_calls == 3);
+
+    MPI_Group_from_session_pset(one, "mpi://WORLD", &group);
+    CHECK(MPI_Group_size(group, NULL) == MPI_ERR_ARG); /* an error with a group goes to its session */
+    CHECK(session_calls == 4 && heard_session == one);
+
+    /* The handler that the communicator is to have hears of errors in making it, and then of its own. */
+    memset(long_tag, 'x', sizeof long_tag - 1);
+    long_tag[sizeof long_tag - 1] = '\0';
+    CHECK(MPI_Comm_create_from_group(group, long_tag, MPI_INFO_NULL, for_comms, &comm) == MPI_ERR_ARG);
+    CHECK(comm_calls == 1 && heard_comm == MPI_COMM_NULL && heard_comm_code == MPI_ERR_ARG && session_calls == 4);
+    CHECK(MPI_Comm_create_from_group(group, "heard", MPI_INFO_NULL, for_comms, &comm) == MPI_SUCCESS);
+    CHECK(MPI_Send(&n, 1, MPI_INT, 1 << 20, 0, comm) == MPI_ERR_RANK);
+    CHECK(comm_calls == 2 && heard_comm == comm && heard_comm_code == MPI_ERR_RANK && session_calls == 4);
+    CHECK(MPI_Comm_create_from_group(group, "heard", MPI_INFO_NULL, for_sessions, &comm) == MPI_ERR_ERRHANDLER);
+    (void)value;
+    MPI_Group_free(&group);
+    MPI_Comm_free(&heard_comm);
+    MPI_Errhandler_free(&for_sessions);
+    MPI_Errhandler_free(&for_comms);
+    CHECK(MPI_Session_finalize(&one) == MPI_SUCCESS);
+    CHECK(MPI_Session_finalize(&other) == MPI_SUCCESS);
+}
+
+/* Each session has its own buffer; a communicator's own goes first, the process's serves who has none. */
+static void check_buffers(void) {
+    MPI_Session session = open_session(NULL), bare = open_session(NULL);
+    MPI_Comm comm = comm_of(session, "mpi://SELF", "buffers"), poor = comm_of(bare, "mpi://SELF", "buffers");
+    const int size = 4000 + MPI_BSEND_OVERHEAD;
+    char *memory = malloc(size), *process = malloc(size), data[1000], in[1000];
+    void *back = NULL;
+    int back_size = 0, done = 0;
+    MPI_Count big = 0;
+    MPI_Request request;
+    memset(data, 'b', sizeof data);
+    CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 1, comm) == MPI_ERR_BUFFER);
+    CHECK(MPI_Session_attach_buffer(session, memory, size) == MPI_SUCCESS);
+    CHECK(MPI_Session_attach_buffer(session, memory, size) == MPI_ERR_BUFFER);
+    CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 1, comm) == MPI_SUCCESS);
+    CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 1, poor) == MPI_ERR_BUFFER);
+    CHECK(MPI_Buffer_attach(process, size) == MPI_SUCCESS);
+    CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 2, poor) == MPI_SUCCESS);
+    CHECK(MPI_Recv(in, 1000, MPI_CHAR, 0, 2, poor, MPI_STATUS_IGNORE) == MPI_SUCCESS && memcmp(in, data, 1000) == 0);
+    CHECK(MPI_Recv(in, 1000, MPI_CHAR, 0, 1, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS && memcmp(in, data, 1000) == 0);
+    CHECK(MPI_Session_iflush_buffer(session, &request) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(MPI_Session_flush_buffer(session) == MPI_SUCCESS);
+    CHECK(MPI_Session_iflush_buffer(bare, &request) == MPI_SUCCESS);
+    CHECK(MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done);
+    CHECK(MPI_Session_detach_buffer(session, &back, &back_size) == MPI_SUCCESS && back == memory && back_size == size);
+    CHECK(MPI_Session_detach_buffer(session, &back, &back_size) == MPI_ERR_BUFFER);
+    CHECK(MPI_Buffer_detach(&back, &back_size) == MPI_SUCCESS && back == process);
+    CHECK(MPI_Session_attach_buffer_c(session, MPI_BUFFER_AUTOMATIC, 0) == MPI_SUCCESS);
+    CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 1, comm) == MPI_SUCCESS);
+    CHECK(MPI_Recv(in, 1000, MPI_CHAR, 0, 1, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(MPI_Session_detach_buffer_c(session, &back, &big) == MPI_SUCCESS && back == MPI_BUFFER_AUTOMATIC);
+    CHECK(MPI_Session_attach_buffer(session, memory, size) == MPI_SUCCESS); /* and left attached */
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&poor);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+    CHECK(MPI_Session_finalize(&bare) == MPI_SUCCESS);
+    free(memory);
+    free(process);
+}
+
+static int deleted, refuse;
+static int on_delete(MPI_Session session, int keyval, void *value, void *extra) {
+    CHECK(session != MPI_SESSION_NULL && keyval > 0 && value == (void *)&deleted && extra == (void *)&refuse);
+    if (refuse) {
+        return MPI_ERR_OTHER;
+    }
+    ++deleted;
+    return MPI_SUCCESS;
+}
+static int on_comm_delete(MPI_Comm comm, int keyval, void *value, void *extra) {
+    (void)keyval;
+    (void)extra;
+    int size = 0;
+    CHECK(MPI_Comm_size(comm, &size) == MPI_SUCCESS && size > 0);
+    ++*(int *)value;
+    return MPI_SUCCESS;
+}
+
+static void check_attributes(void) {
+    int keyval = MPI_KEYVAL_INVALID, comm_keyval = MPI_KEYVAL_INVALID, flag = -1;
+    void *value = NULL;
+    CHECK(MPIX_Session_create_keyval(on_delete, &keyval, &refuse) == MPI_SUCCESS);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_delete, &comm_keyval, NULL);
+    MPI_Session session = open_session(NULL), other = open_session(NULL);
+    CHECK(MPIX_Session_get_attr(session, keyval, &value, &flag) == MPI_SUCCESS && !flag);
+    CHECK(MPIX_Session_set_attr(session, keyval, &deleted) == MPI_SUCCESS);
+    CHECK(MPIX_Session_get_attr(session, keyval, &value, &flag) == MPI_SUCCESS && flag && value == (void *)&deleted);
+    CHECK(MPIX_Session_get_attr(other, keyval, &value, &flag) == MPI_SUCCESS && !flag);
+    CHECK(MPIX_Session_delete_attr(session, keyval) == MPI_SUCCESS && deleted == 1);
+    CHECK(MPIX_Session_set_attr(session, comm_keyval, &deleted) == MPI_ERR_KEYVAL);
+    CHECK(MPIX_Session_set_attr(session, keyval, &deleted) == MPI_SUCCESS);
+    CHECK(MPIX_Session_set_attr(other, keyval, &deleted) == MPI_SUCCESS);
+    const int key = keyval;
+    CHECK(MPIX_Session_free_keyval(&keyval) == MPI_SUCCESS && keyval == MPI_KEYVAL_INVALID);
+    refuse = 1;
+    CHECK(MPI_Session_finalize(&session) == MPI_ERR_OTHER && session != MPI_SESSION_NULL);
+    refuse = 0;
+    CHECK(MPIX_Session_get_attr(session, key, &value, &flag) == MPI_ERR_KEYVAL || flag);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS && deleted == 2);
+
+    /* A communicator that is left to its session goes with it, attributes and all. */
+    static int comm_deleted;
+    MPI_Comm left = comm_of(other, "mpi://WORLD", "left"), dup;
+    MPI_Comm_dup(left, &dup);
+    talk(dup);
+    MPI_Comm_set_attr(left, comm_keyval, &comm_deleted);
+    CHECK(MPI_Session_finalize(&other) == MPI_SUCCESS && deleted == 3 && comm_deleted == 1);
+    MPI_Comm_free_keyval(&comm_keyval);
+}
+
+int main(int argc, char **argv) {
+    const int with_world = argc > 1;
+    if (with_world) {
+        MPI_Init(&argc, &argv);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    }
+    MPI_Session all = open_session(NULL); /* not the last one to end, without MPI_Init */
+    check_communicators();
+    check_error_handlers();
+    check_buffers();
+    check_attributes();
+    if (with_world) {
+        talk(MPI_COMM_WORLD);
+        MPI_Group group;
+        MPI_Comm comm = MPI_COMM_NULL;
+        MPI_Comm_group(MPI_COMM_WORLD, &group);
+        CHECK(MPI_Comm_create_from_group(group, "of the world", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) ==
+              MPI_SUCCESS);
+        talk(comm);
+        MPI_Group_free(&group);
+        MPI_Comm_free(&comm);
+        MPI_Finalize();
+    }
+    MPI_Session_finalize(&all);
+    check_communicators();
+    return failures();
+}

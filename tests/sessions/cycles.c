@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A thousand times: open a session, a communicator of it, traffic, close; two sessions overlap, so that the library now
+ * goes down between two cycles and now does not. Nothing grows. Without the argument "overlap" every cycle is a life of
+ * the library of its own, and processes are up to a cycle apart. */
+#include "tests/sessions/session_check.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+enum { cycles = 1000, settled = 300 };
+
+struct user {
+    MPI_Session session;
+    MPI_Comm comm;
+};
+
+static struct user begin(void) {
+    struct user made = {open_session(NULL), MPI_COMM_NULL};
+    MPI_Group group = MPI_GROUP_NULL;
+    CHECK(MPI_Group_from_session_pset(made.session, "mpi://WORLD", &group) == MPI_SUCCESS);
+    CHECK(MPI_Comm_create_from_group(group, "tests://sessions/cycles", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made.comm) ==
+          MPI_SUCCESS);
+    MPI_Group_free(&group);
+    return made;
+}
+
+static void end(struct user *going) {
+    CHECK(MPI_Comm_free(&going->comm) == MPI_SUCCESS);
+    CHECK(MPI_Session_finalize(&going->session) == MPI_SUCCESS);
+}
+
+static void talk(MPI_Comm comm, int cycle) {
+    static char big[20000];
+    int rank, size, in = -1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+    CHECK(MPI_Sendrecv(&cycle, 1, MPI_INT, to, 7, &in, 1, MPI_INT, from, 7, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(in == cycle);
+    if (cycle % 10 == 0) {
+        MPI_Request request;
+        static char out[20000];
+        MPI_Irecv(big, sizeof big, MPI_CHAR, from, 8, comm, &request);
+        MPI_Send(out, sizeof out, MPI_CHAR, to, 8, comm);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+static int open_files(void) {
+    DIR *directory = opendir("/proc/self/fd");
+    int number = 0;
+    while (readdir(directory) != NULL) {
+        ++number;
+    }
+    closedir(directory);
+    return number;
+}
+
+static int mappings(void) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    int lines = 0, c;
+    while ((c = fgetc(maps)) != EOF) {
+        lines += c == '\n';
+    }
+    fclose(maps);
+    return lines;
+}
+
+int main(int argc, char **argv) {
+    const int overlap = argc > 1 && strcmp(argv[1], "overlap") == 0;
+    int files = 0, maps = 0;
+    size_t memory = 0;
+    struct user previous = {MPI_SESSION_NULL, MPI_COMM_NULL};
+    for (int cycle = 0; cycle < cycles; ++cycle) {
+        struct user current = begin();
+        talk(current.comm, cycle);
+        if (previous.session != MPI_SESSION_NULL) {
+            talk(previous.comm, cycle);
+            end(&previous);
+            talk(current.comm, cycle);
+        }
+        if (overlap && cycle % 7 != 6) {
+            previous = current;
+        } else {
+            end(&current);
+            previous.session = MPI_SESSION_NULL;
+        }
+        if (cycle == settled) {
+            files = open_files();
+            maps = mappings();
+            memory = mallinfo2().uordblks;
+        }
+    }
+    if (previous.session != MPI_SESSION_NULL) {
+        end(&previous);
+    }
+    const long grown = (long)mallinfo2().uordblks - (long)memory;
+    if (open_files() > files || mappings() > maps + 4 || grown > 200 * 1024) {
+        fprintf(stderr, "grew: %d files to %d, %d mappings to %d, memory by %ld bytes\n", files, open_files(), maps,
+                mappings(), grown);
+        return 1;
+    }
+    return failures();
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A session beside another one is opened and closed without a system call, and so is a group of a process set that is
+ * known already. A seccomp filter turns every system call into a signal, whose handler counts it and lets it pass. */
+#define _GNU_SOURCE
+#include "tests/sessions/session_check.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+/* The filter lets calls with this sixth argument through, which are those of the handler. */
+#define PASS 0x70617373UL
+
+static volatile int counting;
+static volatile long calls, last_call;
+
+static long system_call(long number, const greg_t *registers) {
+    register long r10 __asm__("r10") = registers[REG_R10];
+    register long r8 __asm__("r8") = registers[REG_R8];
+    register long r9 __asm__("r9") = (long)PASS;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(registers[REG_RDI]), "S"(registers[REG_RSI]), "d"(registers[REG_RDX]),
+                       "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static void on_call(int signal, siginfo_t *info, void *context) {
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    (void)signal;
+    if (counting) {
+        ++calls;
+        last_call = info->si_syscall;
+    }
+    registers[REG_RAX] = system_call(info->si_syscall, registers);
+}
+
+static int install(void) {
+    struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        /* Those that need their sixth argument, or a stack of their own, are not what a session would use. */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 3, 0),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[5])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PASS, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSYS, &action, NULL);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+        return -1;
+    }
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+static void open_and_close(void) {
+    MPI_Session session = open_session("MPI_THREAD_MULTIPLE");
+    MPI_Group group = MPI_GROUP_NULL;
+    int number = 0;
+    CHECK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group) == MPI_SUCCESS);
+    CHECK(MPI_Group_size(group, &number) == MPI_SUCCESS && number > 0);
+    MPI_Group_free(&group);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+}
+
+int main(void) {
+    MPI_Session first = open_session("MPI_THREAD_SINGLE");
+    open_and_close(); /* the heap has what it takes */
+    if (install() != 0) {
+        printf("SKIPPED: local: the kernel refuses a seccomp filter (%s)\n", strerror(errno));
+        MPI_Session_finalize(&first);
+        return 0;
+    }
+    counting = 1;
+    syscall(SYS_getpid);
+    counting = 0;
+    CHECK(calls == 1 && last_call == SYS_getpid); /* they are seen */
+    calls = 0;
+    counting = 1;
+    for (int i = 0; i < 100; ++i) {
+        open_and_close();
+    }
+    counting = 0;
+    if (calls != 0) {
+        fprintf(stderr, "%ld system calls, the last one has number %ld\n", calls, last_call);
+    }
+    CHECK(calls == 0);
+    fflush(NULL);
+    _exit(failures()); /* the library's end would go through the filter, too, and needs calls that it cannot pass on */
+}
+
+#else
+
+int main(void) {
+    printf("SKIPPED: local: the counter of system calls is for x86-64 without sanitizers\n");
+    return 0;
+}
+
+#endif
