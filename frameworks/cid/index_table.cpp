@@ -39,13 +39,23 @@ void IndexTable::take(std::uint32_t index) {
     ++_live;
 }
 
+std::uint32_t IndexTable::beyond_offers(std::uint32_t index) const noexcept {
+    for (std::size_t checked = 0; checked < most_offers;) {
+        const Offer& offer = _offers[checked];
+        const bool within = index >= offer.from && index < offer.to;
+        index = within ? offer.to : index;
+        checked = within ? 0 : checked + 1;
+    }
+    return index;
+}
+
 std::optional<std::uint32_t> IndexTable::reserve_lowest(std::uint32_t from) {
     std::lock_guard lock(_mutex);
     std::uint32_t index = std::max(from, _lowest_free);
     bool skipped = from > _lowest_free;
     for (;;) {
-        if (index >= _offered_from && index < _offered_to) {
-            index = _offered_to;
+        if (const std::uint32_t beyond = beyond_offers(index); beyond != index) {
+            index = beyond;
             skipped = true;
         }
         const std::uint32_t word = index / word_bits;
@@ -58,7 +68,7 @@ std::optional<std::uint32_t> IndexTable::reserve_lowest(std::uint32_t from) {
             continue;
         }
         index += std::uint32_t(std::countr_zero(free));
-        if (index < _offered_from || index >= _offered_to) {
+        if (beyond_offers(index) == index) {
             break;
         }
     }
@@ -74,7 +84,7 @@ std::optional<std::uint32_t> IndexTable::reserve_lowest(std::uint32_t from) {
 
 bool IndexTable::reserve(std::uint32_t index) {
     std::lock_guard lock(_mutex);
-    if (index > _limit || is_taken(index) || (index >= _offered_from && index < _offered_to)) {
+    if (index > _limit || is_taken(index) || beyond_offers(index) != index) {
         return false;
     }
     take(index);
@@ -89,7 +99,7 @@ void IndexTable::release(std::uint32_t index) {
     --_live;
 }
 
-void IndexTable::offer(std::uint32_t from, std::span<std::uint64_t> mask) {
+void IndexTable::offer(std::size_t number, std::uint32_t from, std::span<std::uint64_t> mask) {
     std::lock_guard lock(_mutex);
     for (std::size_t i = 0; i < mask.size(); ++i) {
         const std::size_t word = from / word_bits + i;
@@ -101,13 +111,12 @@ void IndexTable::offer(std::uint32_t from, std::span<std::uint64_t> mask) {
             mask[i] &= (Word(2) << (_limit - first)) - 1;
         }
     }
-    _offered_from = from;
-    _offered_to = from + std::uint32_t(mask.size()) * word_bits;
+    _offers[number] = {from, from + std::uint32_t(mask.size()) * word_bits};
 }
 
-void IndexTable::withdraw_offer(std::optional<std::uint32_t> taken) {
+void IndexTable::withdraw_offer(std::size_t number, std::optional<std::uint32_t> taken) {
     std::lock_guard lock(_mutex);
-    _offered_from = _offered_to = 0;
+    _offers[number] = {};
     if (taken) {
         take(*taken);
     }

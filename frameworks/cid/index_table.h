@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -41,10 +42,12 @@ public:
     void release(std::uint32_t index);
 
     // For namings that settle on one of many free indices: which of 64 * mask.size() indices from `from` (a multiple of
-    // 64) on are free, one bit each. Nobody else is given one of these until withdraw_offer(); one offer at a time.
-    void offer(std::uint32_t from, std::span<std::uint64_t> mask);
+    // 64) on are free, one bit each. Nobody else is given one of these until withdraw_offer(). There is room for
+    // `most_offers` at one time, which do not overlap; `number` says which of them.
+    static constexpr std::size_t most_offers = 2;
+    void offer(std::size_t number, std::uint32_t from, std::span<std::uint64_t> mask);
     // Takes this one of the offered indices, or none of them (nullopt).
-    void withdraw_offer(std::optional<std::uint32_t> taken);
+    void withdraw_offer(std::size_t number, std::optional<std::uint32_t> taken);
     // The reserved slot now leads to this communicator (nullptr: reserved again).
     void bind(std::uint32_t index, Communicator* comm);
     // How many indices are taken, the predefined ones included.
@@ -61,11 +64,15 @@ private:
     static constexpr std::uint32_t word_bits = 64;
     bool is_taken(std::uint32_t index) const noexcept;
     void take(std::uint32_t index);
+    std::uint32_t beyond_offers(std::uint32_t index) const noexcept; // the first one from here on that is on no offer
 
     std::uint32_t _lowest_free = predefined; // no free index below it
     std::uint32_t _live = predefined;
-    std::uint32_t _offered_from = 0; // indices that are on offer: [from, to)
-    std::uint32_t _offered_to = 0;
+    struct Offer {
+        std::uint32_t from = 0; // the indices [from, to)
+        std::uint32_t to = 0;
+    };
+    std::array<Offer, most_offers> _offers;
     std::vector<Word> _taken;                // a bit each; grows with the highest index that was ever taken
     Slot* _slots;                            // `capacity` of them; only touched pages cost memory
 };

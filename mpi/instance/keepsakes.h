@@ -29,7 +29,9 @@ public:
     // Messages to the lobby (mpi/instance/lobby.h) that nobody here waited for.
     void leave(std::vector<std::vector<std::byte>> letters) {
         std::lock_guard lock(_mutex);
-        _letters = std::move(letters);
+        for (auto& letter : letters) { // to those of an earlier life that met nobody
+            _letters.push_back(std::move(letter));
+        }
     }
     std::vector<std::vector<std::byte>> collect() {
         std::lock_guard lock(_mutex);

@@ -49,7 +49,7 @@ int Lobby::enter(LobbyAgreement& visitor) noexcept {
         if (!_poller) {
             _poller = _instance.progress().add_poller(&Lobby::poll, this);
         }
-        listening = _listening != nullptr || _looking;
+        listening = _looking || _listening != nullptr; // whoever looks may change _listening without the lock
         _looking = _looking || !listening;
     }
     if (listening) {

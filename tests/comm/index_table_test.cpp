@@ -87,18 +87,18 @@ TEST(index_table, what_is_on_offer_is_given_to_nobody) {
     IndexTable table;
     ASSERT_TRUE(table.reserve(70));
     std::uint64_t mask[2];
-    table.offer(0, mask);
+    table.offer(0, 0, mask);
     EXPECT_EQ(mask[0], ~std::uint64_t(7)); // but for the predefined ones
     EXPECT_EQ(mask[1], ~(std::uint64_t(1) << 6));
     EXPECT_FALSE(table.reserve(20));
     EXPECT_EQ(table.reserve_lowest(0), 128u);
     table.release(70); // was not on offer and is not now
-    table.withdraw_offer(20);
+    table.withdraw_offer(0, 20);
     EXPECT_FALSE(table.reserve(20));
     EXPECT_EQ(table.reserve_lowest(0), IndexTable::predefined);
-    table.offer(64, std::span(mask, 1));
+    table.offer(0, 64, std::span(mask, 1));
     EXPECT_EQ(mask[0], ~std::uint64_t(0));
-    table.withdraw_offer(std::nullopt);
+    table.withdraw_offer(0, std::nullopt);
     EXPECT_EQ(table.reserve_lowest(64), 64u);
 }
 
@@ -106,8 +106,26 @@ TEST(index_table, no_offer_goes_beyond_the_limit) {
     IndexTable table;
     table.set_limit(66);
     std::uint64_t mask[3];
-    table.offer(0, mask);
+    table.offer(0, 0, mask);
     EXPECT_EQ(mask[1], std::uint64_t(7));
     EXPECT_EQ(mask[2], std::uint64_t(0));
-    table.withdraw_offer(std::nullopt);
+    table.withdraw_offer(0, std::nullopt);
+}
+
+TEST(index_table, two_offers_at_one_time) {
+    IndexTable table;
+    std::uint64_t mask[1];
+    table.offer(1, 64, mask);
+    EXPECT_EQ(table.reserve_lowest(0), IndexTable::predefined);
+    table.offer(0, 0, mask);
+    EXPECT_EQ(table.reserve_lowest(0), 128u); // beyond both
+    EXPECT_FALSE(table.reserve(5));
+    EXPECT_FALSE(table.reserve(65));
+    table.withdraw_offer(0, 5);
+    EXPECT_EQ(table.reserve_lowest(0), 4u);
+    EXPECT_EQ(table.reserve_lowest(60), 60u);
+    EXPECT_EQ(table.reserve_lowest(64), 129u);
+    table.withdraw_offer(1, 65);
+    EXPECT_EQ(table.reserve_lowest(64), 64u);
+    EXPECT_EQ(table.reserve_lowest(64), 66u);
 }

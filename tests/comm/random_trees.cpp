@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random trees of communicators over random sets of processes: two live communicators never see each other's messages.
-// All processes draw the same random numbers, so that they agree on what to do next.
+// All processes draw the same random numbers, so that they agree on what to do next. Messages go out as soon as their
+// sender has its communicator, often before their receiver has it, and wait there until somebody wants them.
+// Argument "mixed": the component that names a communicator is drawn too.
 #include "tests/mpi_check/check.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <deque>
 #include <random>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -16,8 +23,13 @@ int world_size = 0;
 struct Node {
     std::vector<int> members; // ranks in the world
     MPI_Comm comm;
-    int id;
+    int label;
+    std::vector<int> coming; // the senders of messages to this process that it has not received yet
 };
+
+constexpr int tag = 9; // of all messages: only the communicator tells them apart
+constexpr std::size_t short_words = 2;
+constexpr std::size_t long_words = 20000; // beyond every eager limit
 
 bool contains(const std::vector<int>& members, int rank) {
     return std::find(members.begin(), members.end(), rank) != members.end();
@@ -25,27 +37,53 @@ bool contains(const std::vector<int>& members, int rank) {
 
 class Forest {
 public:
-    explicit Forest(unsigned seed) : _random(seed) {
+    Forest(unsigned seed, bool mixed) : _random(seed), _mixed(mixed), _own(seed * 1000u + unsigned(world_rank)) {
         std::vector<int> all(static_cast<std::size_t>(world_size));
         for (int rank = 0; rank < world_size; ++rank) {
             all[std::size_t(rank)] = rank;
         }
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &_session);
+        MPI_Group_from_session_pset(_session, "mpi://WORLD", &_processes);
         MPI_Comm dup;
         MPI_Comm_dup(MPI_COMM_WORLD, &dup);
         add(all, dup);
     }
+    ~Forest() {
+        while (!_nodes.empty()) {
+            release(_nodes.size() - 1);
+        }
+        complete_sends();
+        MPI_Group_free(&_processes);
+        MPI_Session_finalize(&_session);
+    }
 
     void step() {
+        if (_own() % 8 == 0) {
+            std::this_thread::sleep_for(std::chrono::microseconds(_own() % 300));
+        }
         const std::size_t parent = _random() % _nodes.size();
-        switch (_random() % 4) {
+        switch (_random() % 10) {
         case 0:
+        case 1:
             dup(parent);
             break;
-        case 1:
+        case 2:
+            idup(parent, _random() % _nodes.size());
+            break;
+        case 3:
             split(parent);
             break;
-        case 2:
+        case 4:
+            split_type(parent);
+            break;
+        case 5:
+            create(parent);
+            break;
+        case 6:
             create_group(parent);
+            break;
+        case 7:
+            create_from_group();
             break;
         default:
             if (_nodes.size() > 1) {
@@ -54,61 +92,124 @@ public:
         }
     }
 
-    // Everybody sends its neighbour on every communicator a message that names it, all with one tag, and receives them
-    // in another order from anybody.
+    // Some messages between random members of random communicators. They are received later.
+    void chat() {
+        for (int n = 0; n < 6; ++n) {
+            Node& node = _nodes[n < 2 ? _nodes.size() - 1 : _random() % _nodes.size()];
+            const std::size_t from = _random() % node.members.size();
+            const std::size_t to = _random() % node.members.size();
+            const unsigned kind = unsigned(_random() % 8);
+            if (node.members[to] == world_rank) {
+                node.coming.push_back(int(from));
+            }
+            if (node.members[from] == world_rank) {
+                send(node, int(to), kind);
+            }
+        }
+    }
+
+    // All that is under way is received, the communicators and the senders in any order. From anybody would be wrong
+    // here: other processes may be ahead and have sent more.
     void check() {
         std::vector<std::size_t> order(_nodes.size());
         for (std::size_t i = 0; i < order.size(); ++i) {
             order[i] = i;
         }
-        std::vector<MPI_Request> requests;
-        std::vector<int> ids(_nodes.size());
+        std::shuffle(order.begin(), order.end(), _own);
         for (const std::size_t i : order) {
-            ids[i] = _nodes[i].id;
-            if (_nodes[i].comm != MPI_COMM_NULL) {
-                requests.push_back(send(_nodes[i].comm, &ids[i]));
-            }
+            std::shuffle(_nodes[i].coming.begin(), _nodes[i].coming.end(), _own);
+            receive_all(_nodes[i], false);
         }
-        std::shuffle(order.begin(), order.end(), _random);
-        for (const std::size_t i : order) {
-            if (_nodes[i].comm == MPI_COMM_NULL) {
-                continue;
-            }
-            int id = -1;
-            MPI_Recv(&id, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, _nodes[i].comm, MPI_STATUS_IGNORE);
-            CHECK(id == _nodes[i].id);
-        }
-        MPI_Waitall(int(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    }
-
-    void clear() {
-        while (!_nodes.empty()) {
-            release(_nodes.size() - 1);
-        }
+        complete_sends();
     }
 
 private:
-    static MPI_Request send(MPI_Comm comm, const int* id) {
-        int rank = 0;
-        int size = 0;
-        MPI_Comm_rank(comm, &rank);
-        MPI_Comm_size(comm, &size);
+    // The hints for the next communicator: who names it.
+    MPI_Info draw_info() {
+        static const char* const names[] = {"consensus", "mask", "excid"};
+        const unsigned choice = unsigned(_random() % 4);
+        if (!_mixed || choice == 3) {
+            return MPI_INFO_NULL;
+        }
+        MPI_Info info;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "patchbay_cid", names[choice]);
+        return info;
+    }
+    static void free_info(MPI_Info& info) {
+        if (info != MPI_INFO_NULL) {
+            MPI_Info_free(&info);
+        }
+    }
+
+    void send(const Node& node, int to, unsigned kind) {
+        const std::size_t words = kind == 0 ? long_words : short_words;
+        auto& text = _texts.emplace_back(words, node.label);
         MPI_Request request;
-        MPI_Isend(id, 1, MPI_INT, (rank + 1) % size, 9, comm, &request);
-        return request;
+        const auto call = kind == 1 ? MPI_Issend : MPI_Isend;
+        CHECK(call(text.data(), int(words), MPI_INT, to, tag, node.comm, &request) == MPI_SUCCESS);
+        _sends.push_back(request);
+    }
+
+    void receive_all(Node& node, bool from_anybody) {
+        std::vector<int> text(long_words);
+        for (; !node.coming.empty(); node.coming.pop_back()) {
+            const int source = from_anybody ? MPI_ANY_SOURCE : node.coming.back();
+            MPI_Status status;
+            int words = 0;
+            std::fill_n(text.begin(), short_words, -1);
+            if (_own() % 3 == 0) {
+                MPI_Message message;
+                MPI_Mprobe(source, MPI_ANY_TAG, node.comm, &message, &status);
+                MPI_Mrecv(text.data(), int(long_words), MPI_INT, &message, &status);
+            } else {
+                MPI_Recv(text.data(), int(long_words), MPI_INT, source, MPI_ANY_TAG, node.comm, &status);
+            }
+            MPI_Get_count(&status, MPI_INT, &words);
+            CHECK(words == int(short_words) || words == int(long_words));
+            CHECK(text.front() == node.label && text[std::size_t(words) - 1] == node.label);
+        }
+    }
+
+    void complete_sends() {
+        MPI_Waitall(int(_sends.size()), _sends.data(), MPI_STATUSES_IGNORE);
+        _sends.clear();
+        _texts.clear();
     }
 
     void add(std::vector<int> members, MPI_Comm comm) {
         CHECK((comm != MPI_COMM_NULL) == contains(members, world_rank));
-        _nodes.push_back({std::move(members), comm, _next_id++});
+        _nodes.push_back({std::move(members), comm, _next_label++, {}});
     }
 
     void dup(std::size_t at) {
         MPI_Comm made = MPI_COMM_NULL;
+        MPI_Info info = draw_info();
         if (_nodes[at].comm != MPI_COMM_NULL) {
-            MPI_Comm_dup(_nodes[at].comm, &made);
+            CHECK(MPI_Comm_dup_with_info(_nodes[at].comm, info, &made) == MPI_SUCCESS);
         }
+        free_info(info);
         add(_nodes[at].members, made);
+    }
+
+    // Two at once, begun in any order where they have different parents.
+    void idup(std::size_t first, std::size_t second) {
+        const std::size_t at[] = {first, second};
+        MPI_Info infos[] = {draw_info(), draw_info()};
+        MPI_Comm made[] = {MPI_COMM_NULL, MPI_COMM_NULL};
+        MPI_Request requests[] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        const bool swapped = first != second && _own() % 2 == 0;
+        for (int n = 0; n < 2; ++n) {
+            const int i = swapped ? 1 - n : n;
+            if (_nodes[at[i]].comm != MPI_COMM_NULL) {
+                MPI_Comm_idup_with_info(_nodes[at[i]].comm, infos[i], &made[i], &requests[i]);
+            }
+        }
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < 2; ++i) {
+            free_info(infos[i]);
+            add(_nodes[at[i]].members, made[i]);
+        }
     }
 
     void split(std::size_t at) {
@@ -126,7 +227,7 @@ private:
         }
         MPI_Comm made = MPI_COMM_NULL;
         if (_nodes[at].comm != MPI_COMM_NULL) {
-            MPI_Comm_split(_nodes[at].comm, color, 0, &made);
+            CHECK(MPI_Comm_split(_nodes[at].comm, color, 0, &made) == MPI_SUCCESS);
         }
         for (int part = 0; part < 2; ++part) {
             if (!parts[std::size_t(part)].empty()) {
@@ -135,41 +236,108 @@ private:
         }
     }
 
-    void create_group(std::size_t at) {
+    // A random part of the members, and their ranks in the parent.
+    std::vector<int> draw_members(std::size_t at, std::vector<int>& ranks) {
         std::vector<int> members;
-        std::vector<int> ranks; // in the parent
         for (std::size_t i = 0; i < _nodes[at].members.size(); ++i) {
             if (_random() % 2 == 0) {
                 members.push_back(_nodes[at].members[i]);
                 ranks.push_back(int(i));
             }
         }
+        return members;
+    }
+
+    // All processes of these tests are on one node.
+    void split_type(std::size_t at) {
+        std::vector<int> ranks;
+        const std::vector<int> members = draw_members(at, ranks);
+        MPI_Info info = draw_info();
+        MPI_Comm made = MPI_COMM_NULL;
+        if (_nodes[at].comm != MPI_COMM_NULL) {
+            const int type = contains(members, world_rank) ? MPI_COMM_TYPE_SHARED : MPI_UNDEFINED;
+            CHECK(MPI_Comm_split_type(_nodes[at].comm, type, 0, info, &made) == MPI_SUCCESS);
+        }
+        free_info(info);
+        if (!members.empty()) {
+            add(members, made);
+        }
+    }
+
+    static MPI_Group part_of(MPI_Comm comm, const std::vector<int>& ranks) {
+        MPI_Group all;
+        MPI_Group group;
+        MPI_Comm_group(comm, &all);
+        MPI_Group_incl(all, int(ranks.size()), ranks.data(), &group);
+        MPI_Group_free(&all);
+        return group;
+    }
+
+    void create(std::size_t at) {
+        std::vector<int> ranks;
+        const std::vector<int> members = draw_members(at, ranks);
+        if (members.empty()) {
+            return;
+        }
+        MPI_Comm made = MPI_COMM_NULL;
+        if (_nodes[at].comm != MPI_COMM_NULL) {
+            MPI_Group group = part_of(_nodes[at].comm, ranks);
+            CHECK(MPI_Comm_create(_nodes[at].comm, group, &made) == MPI_SUCCESS);
+            MPI_Group_free(&group);
+        }
+        add(members, made);
+    }
+
+    void create_group(std::size_t at) {
+        std::vector<int> ranks;
+        const std::vector<int> members = draw_members(at, ranks);
         if (members.empty()) {
             return;
         }
         MPI_Comm made = MPI_COMM_NULL;
         if (contains(members, world_rank)) {
-            MPI_Group all;
-            MPI_Group group;
-            MPI_Comm_group(_nodes[at].comm, &all);
-            MPI_Group_incl(all, int(ranks.size()), ranks.data(), &group);
-            MPI_Comm_create_group(_nodes[at].comm, group, 5, &made);
+            MPI_Group group = part_of(_nodes[at].comm, ranks);
+            CHECK(MPI_Comm_create_group(_nodes[at].comm, group, 5, &made) == MPI_SUCCESS);
             MPI_Group_free(&group);
-            MPI_Group_free(&all);
         }
         add(members, made);
     }
 
+    void create_from_group() {
+        std::vector<int> ranks;
+        const std::vector<int> members = draw_members(_random() % _nodes.size(), ranks);
+        const std::string text = "tree " + std::to_string(_random() % 3);
+        MPI_Info info = draw_info();
+        MPI_Comm made = MPI_COMM_NULL;
+        if (contains(members, world_rank)) {
+            MPI_Group group;
+            MPI_Group_incl(_processes, int(members.size()), members.data(), &group);
+            CHECK(MPI_Comm_create_from_group(group, text.c_str(), info, MPI_ERRORS_ARE_FATAL, &made) == MPI_SUCCESS);
+            MPI_Group_free(&group);
+        }
+        free_info(info);
+        if (!members.empty()) {
+            add(members, made);
+        }
+    }
+
     void release(std::size_t at) {
+        receive_all(_nodes[at], true);
         if (_nodes[at].comm != MPI_COMM_NULL) {
             CHECK(MPI_Comm_free(&_nodes[at].comm) == MPI_SUCCESS);
         }
         _nodes.erase(_nodes.begin() + std::ptrdiff_t(at));
     }
 
-    std::mt19937 _random;
+    std::mt19937 _random; // the same numbers in all processes
+    const bool _mixed;
+    std::mt19937 _own; // this process's
     std::vector<Node> _nodes;
-    int _next_id = 0;
+    int _next_label = 0;
+    std::deque<std::vector<int>> _texts;
+    std::vector<MPI_Request> _sends;
+    MPI_Session _session;
+    MPI_Group _processes;
 };
 
 } // namespace
@@ -178,15 +346,16 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    const bool mixed = argc > 1 && std::strcmp(argv[1], "mixed") == 0;
     for (unsigned seed = 1; seed <= 10; ++seed) {
-        Forest forest(seed);
+        Forest forest(seed, mixed);
         for (int step = 1; step <= 60; ++step) {
             forest.step();
-            if (step % 6 == 0) {
+            forest.chat();
+            if (step % 12 == 0) {
                 forest.check();
             }
         }
-        forest.clear();
     }
     MPI_Finalize();
     return failures();

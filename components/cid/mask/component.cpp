@@ -2,6 +2,7 @@
 #include "components/cid/mask/mask.h"
 #include "core/component/describe.h"
 #include "core/core.h"
+#include "frameworks/cid/equal_name.h"
 #include "mpi/instance/instance.h"
 
 #include <new>
@@ -20,12 +21,31 @@ public:
     explicit MaskModule(Instance& instance) noexcept
         : _table(instance.communicators()), _counters(instance.cid_counters()) {}
     std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override {
+        if (what.comm.size == 1 && !what.comm.is_inter) {
+            *code = take_alone(what);
+            return nullptr;
+        }
         auto* assignment = new (std::nothrow) MaskAssignment(_table, _turns, _counters, what);
         *code = assignment != nullptr ? assignment->start() : MPI_ERR_NO_MEM;
         return std::unique_ptr<Assignment>(assignment);
     }
 
 private:
+    // A process that is the only member takes any free index, and waits for nobody's turn.
+    int take_alone(const NewCommunicator& what) noexcept {
+        const std::optional<std::uint32_t> index = _table.reserve_lowest(0);
+        if (!index) {
+            return MPI_ERR_NO_SPACE;
+        }
+        what.comm.index = std::uint16_t(*index);
+        what.comm.name_service = new (std::nothrow) EqualName(what.comm.index);
+        if (what.comm.name_service == nullptr) {
+            _table.release(*index);
+            return MPI_ERR_NO_MEM;
+        }
+        return MPI_SUCCESS;
+    }
+
     IndexTable& _table;
     Turns _turns;
     Counters& _counters;

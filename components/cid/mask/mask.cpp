@@ -11,6 +11,15 @@ namespace patchbay::cid {
 
 static_assert(Agreement::most_words >= 65);
 
+bool Turns::take_first(const void* who) {
+    std::lock_guard lock(_mutex);
+    if (_first != nullptr) {
+        return false;
+    }
+    _first = who;
+    return true;
+}
+
 void Turns::enter(std::uint64_t key, const void* who) {
     std::lock_guard lock(_mutex);
     _waiting.emplace(key, who);
@@ -21,18 +30,9 @@ void Turns::leave(std::uint64_t key, const void* who) {
     _waiting.erase({key, who});
 }
 
-bool Turns::is_next(std::uint64_t key, const void* who) const {
-    return _holder == nullptr && _waiting.begin()->first == key && _waiting.begin()->second == who;
-}
-
-bool Turns::may_take(std::uint64_t key, const void* who) const {
-    std::lock_guard lock(_mutex);
-    return is_next(key, who);
-}
-
 bool Turns::take(std::uint64_t key, const void* who) {
     std::lock_guard lock(_mutex);
-    if (!is_next(key, who)) {
+    if (_holder != nullptr || _waiting.begin()->first != key || _waiting.begin()->second != who) {
         return false;
     }
     _holder = who;
@@ -41,17 +41,23 @@ bool Turns::take(std::uint64_t key, const void* who) {
 
 void Turns::give_up(const void* who) {
     std::lock_guard lock(_mutex);
+    if (_first == who) {
+        _first = nullptr;
+    }
     if (_holder == who) {
         _holder = nullptr;
     }
 }
 
 MaskAssignment::MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what)
-    : _table(table), _turns(turns), _counters(counters), _what(what) {
-    _turns.enter(_what.key, this);
-}
+    : _table(table), _turns(turns), _counters(counters), _what(what) {}
 
 MaskAssignment::~MaskAssignment() {
+    end();
+}
+
+// Others have their turn: at once, not only when somebody gets round to destroying this.
+void MaskAssignment::end() noexcept {
     withdraw(std::nullopt);
     _turns.leave(_what.key, this);
 }
@@ -62,28 +68,30 @@ int MaskAssignment::start() noexcept {
 
 int MaskAssignment::reduce() noexcept {
     _words.fill(0);
-    _offers = _turns.take(_what.key, this);
+    _offers = take_turn();
     if (_offers) {
         _words[0] = ~std::uint64_t(0);
-        _table.offer(_from, std::span(_words).subspan(1));
+        _table.offer(_from == 0 ? 0 : 1, _from, std::span(_words).subspan(1));
     }
     ++_rounds;
     _counters.rounds.add();
     return _what.members.start(_words, Agreement::Reduction::bit_and);
 }
 
-bool MaskAssignment::ready() const noexcept {
-    return _what.members.ready() && (!alone() || _offers || _turns.may_take(_what.key, this));
+bool MaskAssignment::take_turn() {
+    const bool taken = (!_all_here || _turns.take(_what.key, this)) && (_from != 0 || _turns.take_first(this));
+    if (!taken) {
+        _turns.give_up(this);
+    }
+    return taken;
 }
 
 bool MaskAssignment::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     while (_what.members.advance(code)) {
         if (*code != MPI_SUCCESS || evaluate(code)) {
+            end();
             return true;
-        }
-        if (alone() && !_offers) {
-            return false;
         }
     }
     return false;
@@ -99,13 +107,21 @@ bool MaskAssignment::evaluate(int* code) noexcept {
             *code = finish(_from + word * 64 + std::uint32_t(std::countr_zero(*free)));
             return true;
         }
-        _from += window;
-        if (_from >= IndexTable::capacity) {
+        if (++_full == IndexTable::capacity / window) {
             *code = MPI_ERR_NO_SPACE;
             return true;
         }
     }
     withdraw(std::nullopt);
+    if (all_offered) {
+        _from = (_from + window) % IndexTable::capacity;
+    } else if (!_all_here) {
+        _from = window;
+    }
+    if (!_all_here) {
+        _all_here = true;
+        _turns.enter(_what.key, this);
+    }
     *code = reduce();
     return *code != MPI_SUCCESS;
 }
@@ -124,7 +140,7 @@ int MaskAssignment::finish(std::uint32_t index) noexcept {
 void MaskAssignment::withdraw(std::optional<std::uint32_t> taken) noexcept {
     if (_offers) {
         _offers = false;
-        _table.withdraw_offer(taken);
+        _table.withdraw_offer(_from == 0 ? 0 : 1, taken);
         _turns.give_up(this);
     }
 }

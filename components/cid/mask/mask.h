@@ -12,11 +12,17 @@
 
 namespace patchbay::cid {
 
-// Whose turn it is in this process to put its free indices on offer: of the namings that are under way the one with
-// the lowest key. The keys are the same in all processes, so that the lowest of all namings gets its turn everywhere
+// Whose turn it is in this process to put its free indices on offer.
+//
+// The first window is for whoever comes while nobody has it: a naming tries that once, before it knows whether its other
+// members have come to the constructor, and may hold the window until they have. Nobody ever waits for it. The other
+// windows are for namings that have failed there, and so know that all members have come: of these the one with the
+// lowest key has its turn. The keys are the same in all processes, so that the lowest of all gets its turn everywhere
 // and nobody waits in a ring. Thread-safe.
 class Turns {
 public:
+    // The first window, until give_up().
+    bool take_first(const void* who);
     struct Less {
         bool operator()(const std::pair<std::uint64_t, const void*>& a,
             const std::pair<std::uint64_t, const void*>& b) const noexcept {
@@ -27,27 +33,24 @@ public:
     void leave(std::uint64_t key, const void* who);
     // Takes the turn: nobody else has it, and nobody with a lower key is waiting. Held until give_up().
     bool take(std::uint64_t key, const void* who);
-    // Would take() succeed?
-    bool may_take(std::uint64_t key, const void* who) const;
     void give_up(const void* who);
 
 private:
-    bool is_next(std::uint64_t key, const void* who) const;
-
-    mutable std::mutex _mutex;
+    std::mutex _mutex;
     std::set<std::pair<std::uint64_t, const void*>, Less> _waiting;
-    const void* _holder = nullptr;
+    const void* _first = nullptr;
+    const void* _holder = nullptr; // of the others
 };
 
 // One naming by mask: each member whose turn it is puts a window of its free indices, a bit each, into one reduction; the
-// lowest bit that is left is free in all members. A member whose turn it is not makes all of them try again.
+// lowest bit that is left is free in all members. A member whose turn it is not makes all of them try again elsewhere.
 class MaskAssignment final : public Assignment {
 public:
     MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what);
     ~MaskAssignment() override;
 
     int start() noexcept;
-    bool ready() const noexcept override;
+    bool ready() const noexcept override { return _what.members.ready(); }
     bool advance(int* code) noexcept override;
     std::uint32_t rounds() const noexcept { return _rounds; }
 
@@ -55,11 +58,11 @@ private:
     static constexpr std::size_t window_words = 64;
     static constexpr std::uint32_t window = window_words * 64;
 
-    // The only member: then there is nobody to try again with, only other namings in this process to wait for.
-    bool alone() const noexcept { return _what.comm.size == 1 && !_what.comm.is_inter; }
     int reduce() noexcept;
+    bool take_turn();
     bool evaluate(int* code) noexcept;
     int finish(std::uint32_t index) noexcept;
+    void end() noexcept;
     void withdraw(std::optional<std::uint32_t> taken) noexcept;
 
     IndexTable& _table;
@@ -67,6 +70,8 @@ private:
     Counters& _counters;
     const NewCommunicator _what;
     std::uint32_t _from = 0; // of the window
+    std::uint32_t _full = 0; // windows in which no index is free in all members
+    bool _all_here = false;  // all members have come to the constructor
     bool _offers = false;    // it is our turn and the window is on offer
     std::uint32_t _rounds = 0;
     std::array<std::uint64_t, 1 + window_words> _words; // the first: all bits when everybody had its turn

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "frameworks/cid/directory.h"
+
+#include "mpi/object/communicator.h"
+
+#include <gtest/gtest.h>
+#include <memory>
+#include <random>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+using namespace patchbay;
+using cid::Directory;
+using cid::ExtendedId;
+
+TEST(directory, a_name_leads_to_its_communicator_until_it_goes) {
+    Directory directory;
+    Communicator one;
+    Communicator other;
+    EXPECT_EQ(directory.find({1, 2}), nullptr);
+    EXPECT_TRUE(directory.bind({1, 2}, &one));
+    EXPECT_TRUE(directory.bind({2, 1}, &other));
+    EXPECT_EQ(directory.find({1, 2}), &one);
+    EXPECT_EQ(directory.find({2, 1}), &other);
+    EXPECT_EQ(directory.find({1, 1}), nullptr);
+    directory.unbind({1, 2});
+    EXPECT_EQ(directory.find({1, 2}), nullptr);
+    directory.unbind({1, 2}); // nothing
+    EXPECT_EQ(directory.size(), 1u);
+}
+
+TEST(directory, a_name_that_is_taken_is_refused_and_nothing_changes) {
+    Directory directory;
+    Communicator one;
+    Communicator other;
+    ASSERT_TRUE(directory.bind({1, 2}, &one));
+    ASSERT_TRUE(directory.bind({1, 3}, &one));
+    directory.unbind({1, 3}); // leaves memory for the next one
+    EXPECT_FALSE(directory.bind({1, 2}, &other));
+    EXPECT_FALSE(directory.bind({1, 2}, &other)); // once more, with memory left over from the first refusal
+    EXPECT_EQ(directory.find({1, 2}), &one);
+    EXPECT_TRUE(directory.bind({1, 3}, &other));
+    EXPECT_EQ(directory.find({1, 3}), &other);
+}
+
+TEST(directory, random_use) {
+    Directory directory;
+    std::vector<Communicator> comms(8);
+    std::unordered_map<std::uint64_t, Communicator*> expected;
+    std::mt19937 random(2);
+    for (int step = 0; step < 50000; ++step) {
+        const std::uint64_t key = random() % 500;
+        const ExtendedId id{key % 7, key};
+        Communicator* comm = &comms[random() % comms.size()];
+        if (random() % 2 == 0) {
+            ASSERT_EQ(directory.bind(id, comm), expected.emplace(key, comm).second);
+        } else {
+            directory.unbind(id);
+            expected.erase(key);
+        }
+        const std::uint64_t asked = random() % 500;
+        const auto found = expected.find(asked);
+        ASSERT_EQ(directory.find({asked % 7, asked}), found == expected.end() ? nullptr : found->second);
+        ASSERT_EQ(directory.size(), expected.size());
+    }
+}
+
+TEST(directory, threads) {
+    Directory directory;
+    Communicator comm;
+    std::vector<std::thread> threads;
+    for (std::uint64_t t = 0; t < 4; ++t) {
+        threads.emplace_back([&directory, &comm, t] {
+            for (std::uint64_t n = 0; n < 2000; ++n) {
+                EXPECT_TRUE(directory.bind({t, n}, &comm));
+                EXPECT_EQ(directory.find({t, n}), &comm);
+                directory.find({(t + 1) % 4, n});
+                directory.unbind({t, n});
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(directory.size(), 0u);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Many communicators at one time, and many more one after the other. Argument: live, reuse or family. */
+#include "tests/mpi_check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+
+/* A message round the ring, with the communicator's own label. */
+static void check_ring(MPI_Comm comm, int label) {
+    int got = -1, at = 0, members = 0;
+    MPI_Comm_rank(comm, &at);
+    MPI_Comm_size(comm, &members);
+    MPI_Sendrecv(&label, 1, MPI_INT, (at + 1) % members, 4, &got, 1, MPI_INT, (at + members - 1) % members, 4, comm,
+                 MPI_STATUS_IGNORE);
+    CHECK(got == label);
+}
+
+/* 10,000 communicators; first all messages are sent, then received in the opposite order. */
+static void live(void) {
+    enum { count = 10000 };
+    static MPI_Comm comms[count];
+    static MPI_Request requests[count];
+    static int labels[count];
+    const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+    for (int i = 0; i < count; ++i) {
+        CHECK(MPI_Comm_dup(i < 100 ? MPI_COMM_WORLD : comms[i / 100], &comms[i]) == MPI_SUCCESS);
+        labels[i] = i;
+        MPI_Isend(&labels[i], 1, MPI_INT, to, 0, comms[i], &requests[i]);
+    }
+    for (int i = count - 1; i >= 0; --i) {
+        int got = -1;
+        MPI_Recv(&got, 1, MPI_INT, from, 0, comms[i], MPI_STATUS_IGNORE);
+        CHECK(got == i);
+    }
+    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < count; ++i) {
+        MPI_Comm_free(&comms[i]);
+    }
+}
+
+/* More communicators than there are indices; few live at a time, and not the oldest go first. */
+static void reuse(void) {
+    enum { count = 70000, places = 11 };
+    MPI_Comm comms[places];
+    for (int i = 0; i < places; ++i) {
+        comms[i] = MPI_COMM_NULL;
+    }
+    for (int i = 0; i < count; ++i) {
+        MPI_Comm *place = &comms[(i * 7 + i / 5) % places];
+        if (*place != MPI_COMM_NULL) {
+            MPI_Comm_free(place);
+        }
+        if (MPI_Comm_dup(MPI_COMM_WORLD, place) != MPI_SUCCESS) {
+            CHECK(0);
+            return;
+        }
+        if (i % 97 == 0) {
+            check_ring(*place, i);
+        }
+    }
+    for (int i = 0; i < places; ++i) {
+        if (comms[i] != MPI_COMM_NULL) {
+            MPI_Comm_free(&comms[i]);
+        }
+    }
+}
+
+/* 600 children of one parent: with names that are derived this needs new PGCIDs. Some constructors are those in which not
+   all members get a communicator, and a name is due for renewal just then at one of the numbers. */
+static void renewals(void) {
+    enum { count = 600 };
+    static MPI_Comm comms[count];
+    MPI_Comm parent;
+    for (int turn = 0; turn < 3; ++turn) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+        for (int i = 0; i < count; ++i) {
+            const int alone = turn == 1 && i % 5 == 0;
+            if (alone) {
+                MPI_Comm_split(parent, rank == (i / 5) % size ? MPI_UNDEFINED : 0, 0, &comms[i]);
+            } else {
+                MPI_Comm_dup(parent, &comms[i]);
+            }
+        }
+        for (int i = count - 1; i >= 0; --i) {
+            if (comms[i] != MPI_COMM_NULL) {
+                check_ring(comms[i], i);
+                MPI_Comm_free(&comms[i]);
+            }
+        }
+        MPI_Comm_free(&parent);
+    }
+}
+
+/* The same, all of them under way at one time; their parent is freed meanwhile. */
+static void renewals_at_once(void) {
+    enum { count = 600 };
+    static MPI_Comm comms[count];
+    static MPI_Request requests[count];
+    MPI_Comm parent;
+    MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+    for (int i = 0; i < count; ++i) {
+        MPI_Comm_idup(parent, &comms[i], &requests[i]);
+    }
+    MPI_Comm_free(&parent);
+    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < count; ++i) {
+        check_ring(comms[i], i);
+        MPI_Comm_free(&comms[i]);
+    }
+}
+
+/* Each generation has three children; the third one goes on. */
+static void depth(MPI_Comm root) {
+    enum { generations = 12, children = 3 };
+    MPI_Comm comms[generations][children];
+    for (int g = 0; g < generations; ++g) {
+        for (int c = 0; c < children; ++c) {
+            MPI_Comm_dup(g == 0 ? root : comms[g - 1][children - 1], &comms[g][c]);
+        }
+    }
+    for (int g = 0; g < generations; ++g) {
+        for (int c = 0; c < children; ++c) {
+            check_ring(comms[g][c], 100 * g + c);
+        }
+    }
+    for (int g = 0; g < generations; ++g) { /* parents before their children */
+        for (int c = 0; c < children; ++c) {
+            MPI_Comm_free(&comms[g][c]);
+        }
+    }
+}
+
+/* Communicators of one process beside those of all, which count their names in other fields of one PGCID. */
+static void self(void) {
+    enum { count = 300 };
+    static MPI_Comm own[count], all[count];
+    for (int i = 0; i < count; ++i) {
+        if ((rank + i) % 2 == 0) {
+            MPI_Comm_dup(MPI_COMM_SELF, &own[i]);
+            MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
+        } else {
+            MPI_Comm_dup(MPI_COMM_WORLD, &all[i]);
+            MPI_Comm_dup(MPI_COMM_SELF, &own[i]);
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        check_ring(own[i], i);
+        check_ring(all[count - 1 - i], i);
+    }
+    for (int i = 0; i < count; ++i) {
+        MPI_Comm_free(&own[i]);
+        MPI_Comm_free(&all[i]);
+    }
+    depth(MPI_COMM_SELF);
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (strcmp(what, "live") == 0) {
+        live();
+    } else if (strcmp(what, "reuse") == 0) {
+        reuse();
+    } else if (strcmp(what, "family") == 0) {
+        renewals();
+        renewals_at_once();
+        depth(MPI_COMM_WORLD);
+        self();
+    } else {
+        CHECK(!"known argument");
+    }
+    MPI_Finalize();
+    return failures();
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/cid/mask/mask.h"
+
+#include "tests/comm/simulated_job.h"
+
+using namespace patchbay;
+using namespace patchbay::test;
+
+namespace {
+
+constexpr std::uint32_t window = 4096;
+
+struct MaskJob : Job {
+    explicit MaskJob(std::size_t processes)
+        : Job(processes,
+              [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what) {
+                  auto made = std::make_unique<cid::MaskAssignment>(tables[process], turns[process], counters, what);
+                  EXPECT_EQ(made->start(), MPI_SUCCESS);
+                  return made;
+              }),
+          turns(processes) {}
+    std::vector<cid::Turns> turns;
+};
+
+void fill(cid::IndexTable& table, std::uint32_t from, std::uint32_t to) {
+    for (std::uint32_t index = from; index < to; ++index) {
+        table.reserve(index);
+    }
+}
+
+} // namespace
+
+TEST(mask, one_round_whatever_the_holes) {
+    MaskJob job(3);
+    for (std::uint32_t index = 3; index < 3000; ++index) {
+        job.tables[index % 3].reserve(index); // free in two of three
+    }
+    auto parts = job.begin(1);
+    run_in_turn(parts[0]);
+    EXPECT_EQ(common_index(parts[0]), 3000);
+    EXPECT_EQ(parts[0][0]->rounds(), 1u);
+    EXPECT_EQ(job.tables[2].reserve_lowest(0), 3u); // what was only offered is free again
+}
+
+TEST(mask, a_process_alone) {
+    MaskJob job(1);
+    auto parts = job.begin(1);
+    run_in_turn(parts[0]);
+    EXPECT_EQ(common_index(parts[0]), cid::IndexTable::predefined);
+}
+
+TEST(mask, windows_beyond_the_first) {
+    MaskJob job(2);
+    fill(job.tables[0], 3, window);
+    fill(job.tables[1], window, 3 * window + 7);
+    auto parts = job.begin(1);
+    run_in_turn(parts[0]);
+    EXPECT_EQ(common_index(parts[0]), 3 * window + 7);
+    EXPECT_EQ(parts[0][0]->rounds(), 4u);
+}
+
+TEST(mask, the_last_index_of_all) {
+    MaskJob job(2);
+    fill(job.tables[1], 3, cid::IndexTable::capacity - 1);
+    auto parts = job.begin(1);
+    run_in_turn(parts[0]);
+    EXPECT_EQ(common_index(parts[0]), cid::IndexTable::capacity - 1);
+}
+
+TEST(mask, no_index_left_is_an_error_everywhere) {
+    MaskJob job(2);
+    for (std::uint32_t index = 3; index < cid::IndexTable::capacity; ++index) {
+        job.tables[index % 2].reserve(index);
+    }
+    const std::uint32_t live = job.tables[0].live();
+    {
+        auto parts = job.begin(1);
+        run_in_turn(parts[0]);
+        EXPECT_EQ(parts[0][0]->code, MPI_ERR_NO_SPACE);
+        EXPECT_EQ(parts[0][1]->code, MPI_ERR_NO_SPACE);
+    }
+    EXPECT_EQ(job.tables[0].live(), live);
+    EXPECT_EQ(job.tables[0].reserve_lowest(0), 3u); // the even ones are taken here
+}
+
+// One process has begun A and must not keep B from getting an index: the other process calls A only after B.
+TEST(mask, a_naming_whose_members_have_not_all_come_blocks_nobody) {
+    for (const std::uint64_t key_of_a : {1u, 9u}) {
+        MaskJob job(2);
+        auto a = job.prepare();
+        auto b = job.prepare();
+        auto c = job.prepare();
+        job.begin(a, 0, key_of_a);
+        for (std::size_t process : {0u, 1u}) {
+            job.begin(b, process, 5);
+            job.begin(c, process, 6);
+        }
+        for (int steps = 0; steps < 1000 && !(all_finished(b) && all_finished(c)); ++steps) {
+            a[0]->step();
+            for (std::size_t process : {0u, 1u}) {
+                b[process]->step();
+                c[process]->step();
+            }
+        }
+        ASSERT_TRUE(all_finished(b) && all_finished(c)) << "key " << key_of_a;
+        job.begin(a, 1, key_of_a);
+        run_in_turn(a);
+        EXPECT_NE(common_index(a), common_index(b));
+        EXPECT_NE(common_index(a), common_index(c));
+        EXPECT_NE(common_index(b), common_index(c));
+    }
+}
+
+TEST(mask, many_at_once_in_any_order) {
+    for (unsigned seed = 0; seed < 100; ++seed) {
+        std::mt19937 random(seed);
+        constexpr std::size_t processes = 4;
+        constexpr std::size_t count = 8;
+        MaskJob job(processes);
+        for (cid::IndexTable& table : job.tables) {
+            for (std::uint32_t index = 3; index < 10; ++index) {
+                if (random() % 3 == 0) {
+                    table.reserve(index);
+                }
+            }
+        }
+        // In each process in another order.
+        std::vector<Job::Parts> parts;
+        std::vector<std::pair<std::size_t, std::size_t>> order;
+        for (std::size_t c = 0; c < count; ++c) {
+            parts.push_back(job.prepare());
+            for (std::size_t process = 0; process < processes; ++process) {
+                order.emplace_back(c, process);
+            }
+        }
+        std::ranges::shuffle(order, random);
+        for (const auto& [c, process] : order) {
+            job.begin(parts[c], process, 100 - c);
+        }
+        EXPECT_TRUE(run_at_random(parts, random, 500000)) << "seed " << seed;
+        EXPECT_EQ(distinct_indices(parts).size(), count) << "seed " << seed;
+    }
+}
+
+TEST(mask, many_at_once_in_real_threads) {
+    constexpr std::size_t count = 4;
+    MaskJob job(2);
+    for (int round = 0; round < 50; ++round) {
+        auto parts = job.begin(count);
+        run_in_threads(parts);
+        const std::set<std::uint16_t> indices = distinct_indices(parts);
+        EXPECT_EQ(indices.size(), count);
+        for (const std::uint16_t index : indices) {
+            for (cid::IndexTable& table : job.tables) {
+                table.release(index);
+            }
+        }
+    }
+}

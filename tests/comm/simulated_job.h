@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+// Components of framework cid among simulated processes: each has its own table of indices; messages are shared memory.
+#include "frameworks/cid/cid.h"
+#include "frameworks/cid/counters.h"
+#include "frameworks/cid/index_table.h"
+#include "mpi/instance/reduce_words.h"
+
+#include <algorithm>
+#include <functional>
+#include <gtest/gtest.h>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace patchbay::test {
+
+// What the members of one construction have told each other.
+class Exchange {
+public:
+    explicit Exchange(std::size_t members)
+        : _members(members) {}
+
+    std::size_t contribute(
+        std::size_t round, std::span<const std::uint64_t> words, cid::Agreement::Reduction reduction) {
+        std::lock_guard lock(_mutex);
+        if (round == _rounds.size()) {
+            _rounds.push_back({0, {words.begin(), words.end()}});
+        }
+        Round& now = _rounds[round];
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            reduce_word(now.words[i], words[i], reduction);
+        }
+        return ++now.contributions;
+    }
+    bool complete(std::size_t round) const {
+        std::lock_guard lock(_mutex);
+        return round < _rounds.size() && _rounds[round].contributions == _members;
+    }
+    std::vector<std::uint64_t> result(std::size_t round) const {
+        std::lock_guard lock(_mutex);
+        return _rounds[round].words;
+    }
+
+private:
+    struct Round {
+        std::size_t contributions;
+        std::vector<std::uint64_t> words;
+    };
+    std::size_t _members;
+    mutable std::mutex _mutex;
+    std::vector<Round> _rounds;
+};
+
+class SimulatedAgreement final : public cid::Agreement {
+public:
+    explicit SimulatedAgreement(Exchange& exchange)
+        : _exchange(exchange) {}
+    int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override {
+        _words = words;
+        _exchange.contribute(_round, words, reduction);
+        return MPI_SUCCESS;
+    }
+    bool ready() const noexcept override { return _exchange.complete(_round); }
+    bool advance(int* code) noexcept override {
+        *code = MPI_SUCCESS;
+        if (!ready()) {
+            return false;
+        }
+        std::ranges::copy(_exchange.result(_round), _words.begin());
+        ++_round;
+        return true;
+    }
+
+private:
+    Exchange& _exchange;
+    std::size_t _round = 0;
+    std::span<std::uint64_t> _words;
+};
+
+// One process's part in one construction.
+struct Part {
+    explicit Part(Exchange& exchange)
+        : agreement(exchange) {}
+    ~Part() { delete comm.name_service; }
+
+    Communicator comm;
+    SimulatedAgreement agreement;
+    cid::Counters counters;
+    std::unique_ptr<cid::Assignment> assignment;
+    bool finished = false;
+    int code = MPI_SUCCESS;
+
+    void step() {
+        if (!finished && assignment->ready() && assignment->advance(&code)) {
+            finished = true;
+        }
+    }
+    std::uint64_t rounds() const { return counters.rounds.value(); }
+};
+
+struct Job {
+    // Begins one process's part.
+    using Begin = std::function<std::unique_ptr<cid::Assignment>(
+        std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what)>;
+    using Parts = std::vector<std::unique_ptr<Part>>; // one per process
+
+    Job(std::size_t processes, Begin begin)
+        : tables(processes), begin_part(std::move(begin)) {}
+
+    // A construction that begin_part() has not been called for in any process.
+    Parts prepare() {
+        Parts parts;
+        exchanges.push_back(std::make_unique<Exchange>(tables.size()));
+        for (std::size_t process = 0; process < tables.size(); ++process) {
+            parts.push_back(std::make_unique<Part>(*exchanges.back()));
+        }
+        return parts;
+    }
+    void begin(Parts& parts, std::size_t process, std::uint64_t key) {
+        Part& part = *parts[process];
+        part.assignment =
+            begin_part(process, part.counters, {part.comm, nullptr, part.agreement, nullptr, key, {}});
+    }
+    // All processes make `count` communicators at once.
+    std::vector<Parts> begin(std::size_t count) {
+        std::vector<Parts> parts;
+        for (std::size_t c = 0; c < count; ++c) {
+            parts.push_back(prepare());
+            for (std::size_t process = 0; process < tables.size(); ++process) {
+                begin(parts.back(), process, exchanges.size());
+            }
+        }
+        return parts;
+    }
+
+    std::vector<cid::IndexTable> tables;
+    Begin begin_part;
+    std::vector<std::unique_ptr<Exchange>> exchanges;
+};
+
+inline std::uint16_t common_index(const Job::Parts& parts) {
+    for (const auto& part : parts) {
+        EXPECT_TRUE(part->finished);
+        EXPECT_EQ(part->code, MPI_SUCCESS);
+        EXPECT_EQ(part->comm.index, parts.front()->comm.index);
+        if (part->comm.name_service != nullptr) {
+            EXPECT_EQ(part->comm.name_service->peer_index(0), part->comm.index);
+        }
+    }
+    return parts.front()->comm.index;
+}
+
+inline bool all_finished(const Job::Parts& parts) {
+    return std::ranges::all_of(parts, [](const auto& part) { return part->finished; });
+}
+
+inline void run_in_turn(Job::Parts& parts) {
+    while (!all_finished(parts)) {
+        for (auto& part : parts) {
+            part->step();
+        }
+    }
+}
+
+// Steps of random parts until all are finished; false: they were not after so many steps.
+inline bool run_at_random(std::vector<Job::Parts>& all, std::mt19937& random, std::size_t most_steps) {
+    for (std::size_t steps = 0; steps < most_steps; ++steps) {
+        if (steps % 64 == 0 && std::ranges::all_of(all, all_finished)) {
+            return true;
+        }
+        Job::Parts& parts = all[random() % all.size()];
+        parts[random() % parts.size()]->step();
+    }
+    return false;
+}
+
+// Every part in a thread of its own.
+inline void run_in_threads(std::vector<Job::Parts>& all) {
+    std::vector<std::thread> threads;
+    for (auto& parts : all) {
+        for (auto& part : parts) {
+            threads.emplace_back([&part] {
+                while (!part->finished) {
+                    part->step();
+                    std::this_thread::yield();
+                }
+            });
+        }
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+}
+
+// The indices of all; a failure when two are equal.
+inline std::set<std::uint16_t> distinct_indices(const std::vector<Job::Parts>& all) {
+    std::set<std::uint16_t> indices;
+    for (const auto& parts : all) {
+        EXPECT_TRUE(indices.insert(common_index(parts)).second);
+    }
+    return indices;
+}
+
+} // namespace patchbay::test
