@@ -11,10 +11,13 @@ namespace {
 struct Connection {
     bool opened_before = false;
     bool kept = false;
+    bool in_use = false;
     Identity identity;
 
+    // A process that exits while it uses the connection has not finalized, and its launcher must learn that: others may
+    // be waiting for it.
     ~Connection() {
-        if (kept) {
+        if (kept && !in_use) {
             PMIx_Finalize(nullptr, 0);
         }
     }
@@ -29,6 +32,7 @@ Connection& connection() {
 Result<Identity> open() {
     Connection& ours = connection();
     if (ours.kept) {
+        ours.in_use = true;
         return ours.identity;
     }
     LaunchEnvironment& environment = LaunchEnvironment::of_process();
@@ -49,10 +53,12 @@ Result<Identity> open() {
     }
     ours.identity = Identity{self.nspace, self.rank};
     ours.kept = std::exchange(ours.opened_before, true);
+    ours.in_use = true;
     return ours.identity;
 }
 
 void close() noexcept {
+    connection().in_use = false;
     if (!connection().kept) {
         PMIx_Finalize(nullptr, 0);
     }

@@ -11,7 +11,8 @@ namespace patchbay::pmix_connection {
 //
 // libpmix 4.2.2 loses 157 kB in each round of PMIx_Init and PMIx_Finalize (its table of registered keys is never
 // freed; tests/core_runtime:job_cycles_test watches ours). A program that comes back would lose that each time, so the
-// first close() really ends the connection, and one that was opened again stays until the process exits.
+// first close() really ends the connection, and one that was opened again stays until the process exits;
+// it is ended then, unless the process exits in the middle of using it.
 
 struct Identity {
     std::string nspace;
