@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Intercomm_create_from_groups: no communicator is used to make it. */
+/* MPI_Intercomm_create_from_groups: no communicator is used to make it. With the argument "session" nor is MPI_Init. */
 #include "tests/intercomm/sides.h"
 
 static MPI_Group world;
@@ -102,18 +102,48 @@ static void test_errors(int rank, int size) {
     MPI_Group_free(&low);
 }
 
-int main(int argc, char **argv) {
+static void run(void) {
     int rank, size;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_rank(world, &rank);
+    MPI_Group_size(world, &size);
     test_halves(rank, size);
     test_tags(rank, size);
     test_errors(rank, size);
     MPI_Group_free(&world);
+}
+
+/* The session goes with communicators of it left: with them go those that the library keeps for itself. */
+static void run_in_session(void) {
+    MPI_Session session;
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    CHECK(MPI_Group_from_session_pset(session, "mpi://WORLD", &world) == MPI_SUCCESS);
+    int rank, size;
+    MPI_Group_rank(world, &rank);
+    MPI_Group_size(world, &size);
+    MPI_Group low = part(0, 0, 1), high = part(1, size - 1, 1);
+    const MPI_Group local = rank == 0 ? low : high, remote = rank == 0 ? high : low;
+    MPI_Comm inter = make(local, 0, remote, 0, "kept"), smaller;
+    check(inter, local, remote);
+    CHECK(MPI_Comm_split(inter, 0, 0, &smaller) == MPI_SUCCESS && smaller != MPI_COMM_NULL);
+    check(smaller, local, remote);
+    MPI_Barrier(smaller);
+    MPI_Group_free(&low);
+    MPI_Group_free(&high);
+    run();
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "session") == 0) {
+        run_in_session();
+        run_in_session();
+        return failures();
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    run();
     MPI_Finalize();
     return failures();
 }
