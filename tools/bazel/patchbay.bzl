@@ -101,7 +101,7 @@ def pb_test(name, srcs, deps = [], size = "small", sanitizers = ["asan"], tags =
       srcs: its sources.
       deps: what it tests.
       size: Bazel's test size.
-      sanitizers: under which `./dev test --sanitizers` runs it again: "asan" (with ubsan), "tsan".
+      sanitizers: under which `./dev test` runs it again: "asan" (with ubsan), "tsan".
       tags: Bazel's tags.
       **kwargs: passed on to cc_test.
     """
@@ -185,7 +185,7 @@ def mpi_test(
       exit_status: the exit status that is wanted.
       timeout_seconds: limit of one run, given to mpirun --timeout and to timeout(1).
       size: Bazel's test size.
-      sanitizers: under which `./dev test --sanitizers` runs it again, at one number of ranks, the first above 1, of each variant:
+      sanitizers: under which `./dev test` runs it again, at one number of ranks, the first above 1, of each variant:
         "asan" (with ubsan), "tsan".
       static: at which of these numbers of ranks `./dev test` runs it again with all components linked into the library.
       tags: Bazel's tags.
