@@ -48,7 +48,8 @@ int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>*
 
 Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
-    if (!group->is_predefined()) {
+    // Only a group that was made for this communicator may differ; others have it already, and may be in use elsewhere.
+    if (group->session != parent.session && !group->is_predefined()) {
         group->session = parent.session;
     }
     take_group(*comm, std::move(group));
