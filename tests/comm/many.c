@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many communicators at one time, and many more one after the other. Argument: live, reuse or family. */
+/* Many communicators at one time, and many more one after the other. Argument: live, reuse, family or exhausted. */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
@@ -156,6 +156,34 @@ static void self(void) {
     depth(MPI_COMM_SELF);
 }
 
+/* A process without a free index fails alone, where names need no agreement; later ones go on together. */
+static void exhausted(void) {
+    enum { most = 65536, tries = 300 };
+    static MPI_Comm own[most];
+    MPI_Comm comm, tried[tries];
+    int count = 0;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    while (rank == 1 && MPI_Comm_dup(MPI_COMM_SELF, &own[count]) == MPI_SUCCESS) {
+        ++count;
+    }
+    CHECK(rank != 1 || (count > 60000 && count < most));
+    for (int i = 0; i < tries; ++i) { /* beyond a renewal */
+        CHECK((MPI_Comm_dup(MPI_COMM_WORLD, &tried[i]) == MPI_SUCCESS) == (rank != 1));
+    }
+    for (int i = 0; i < tries && rank != 1; ++i) {
+        MPI_Comm_free(&tried[i]);
+    }
+    for (int i = 0; i < count; ++i) {
+        MPI_Comm_free(&own[i]);
+    }
+    for (int i = 0; i < tries; ++i) {
+        CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &comm) == MPI_SUCCESS);
+        check_ring(comm, i);
+        MPI_Comm_free(&comm);
+    }
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     MPI_Init(&argc, &argv);
@@ -170,6 +198,8 @@ int main(int argc, char **argv) {
         renewals_at_once();
         depth(MPI_COMM_WORLD);
         self();
+    } else if (strcmp(what, "exhausted") == 0) {
+        exhausted();
     } else {
         CHECK(!"known argument");
     }

@@ -64,12 +64,9 @@ SmModule::SmModule(
 }
 
 SmModule::~SmModule() {
-    // What is still in our rings was sent to the life that ends here.
+    // What has come to our rings after the last poll stays there: peers cannot know when this life ends, and may mean the
+    // next one (letters to the lobby).
     for (Inbound& inbound : _inbound) {
-        Packet packet;
-        while (inbound.channel.look(packet)) {
-            inbound.channel.done();
-        }
         inbound.channel.save();
     }
     for (const auto& endpoint : _endpoints) {

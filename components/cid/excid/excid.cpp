@@ -24,17 +24,17 @@ const Group* group_of(const Communicator& comm) noexcept {
 } // namespace
 
 std::unique_ptr<Assignment> ExcidModule::begin(const NewCommunicator& what, int* code) noexcept {
-    const std::optional<std::uint32_t> index = _instance.communicators().reserve_lowest(0);
-    if (!index) {
-        log_error("cid/excid: this process has no index left for another communicator; free some that it does not "
-                  "need any more");
-        *code = MPI_ERR_NO_SPACE;
-        return nullptr;
-    }
+    // In any case a ticket: the other members do not hear of what fails here, and their next one must be our next one.
     std::optional<Derivation::Ticket> ticket;
     Derivation* parents = what.whole != nullptr ? what.parent->name_service->derivation() : nullptr;
     if (parents != nullptr) {
         ticket = parents->take();
+    }
+    const std::optional<std::uint32_t> index = _instance.communicators().reserve_lowest(0);
+    if (!index) {
+        return begin_without_index(what, ticket, code);
+    }
+    if (parents != nullptr) {
         if (!ticket->renews && parents->ready(*ticket)) [[likely]] {
             if (const auto child = parents->redeem(*ticket, code)) {
                 _instance.cid_counters().children.add();
@@ -53,6 +53,24 @@ std::unique_ptr<Assignment> ExcidModule::begin(const NewCommunicator& what, int*
     }
     *code = assignment->start();
     return std::unique_ptr<Assignment>(assignment);
+}
+
+// The others get their communicator, and perhaps the PGCID for which they need us.
+std::unique_ptr<Assignment> ExcidModule::begin_without_index(
+    const NewCommunicator& what, const std::optional<Derivation::Ticket>& ticket, int* code) noexcept {
+    log_error("cid/excid: this process has no index left for another communicator; free some that it does not need "
+              "any more");
+    *code = MPI_ERR_NO_SPACE;
+    if (!ticket) {
+        return nullptr;
+    }
+    if (!ticket->renews) {
+        what.parent->name_service->derivation()->skip(*ticket);
+        return nullptr;
+    }
+    auto pass = std::unique_ptr<ExcidPass>(new (std::nothrow) ExcidPass(*this, *what.parent, *ticket, *code));
+    *code = pass == nullptr ? MPI_ERR_NO_MEM : pass->start(*what.whole);
+    return pass;
 }
 
 std::unique_ptr<Assignment> ExcidModule::pass(Communicator& parent, Agreement& whole) noexcept {
@@ -168,6 +186,9 @@ bool ExcidPass::advance(int* code) noexcept {
     Derivation& parents = *_parent.name_service->derivation();
     parents.renew(_ticket, _request.pgcid(), *code);
     parents.skip(_ticket);
+    if (*code == MPI_SUCCESS) {
+        *code = _result;
+    }
     return true;
 }
 

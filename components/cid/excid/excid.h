@@ -20,6 +20,8 @@ public:
 private:
     friend class ExcidAssignment;
     friend class ExcidPass;
+    std::unique_ptr<Assignment> begin_without_index(
+        const NewCommunicator& what, const std::optional<Derivation::Ticket>& ticket, int* code) noexcept;
     // Gives `what` its name and index. Returns an MPI code; after an error the index is free again.
     int name(const NewCommunicator& what, std::uint32_t index, const ExtendedId& id, int active) noexcept;
 
@@ -54,8 +56,10 @@ private:
 // A process that will be in no new communicator and holds the ticket that renews its parent's PGCID.
 class ExcidPass final : public Assignment {
 public:
-    ExcidPass(ExcidModule& module, Communicator& parent, const Derivation::Ticket& ticket) noexcept
-        : _parent(parent), _ticket(ticket), _request(module._instance, module._source) {}
+    // `result`: the code after the PGCID is there.
+    ExcidPass(ExcidModule& module, Communicator& parent, const Derivation::Ticket& ticket,
+        int result = MPI_SUCCESS) noexcept
+        : _parent(parent), _ticket(ticket), _result(result), _request(module._instance, module._source) {}
 
     int start(Agreement& whole) noexcept;
     bool ready() const noexcept override { return _failed != MPI_SUCCESS || _request.ready(); }
@@ -64,6 +68,7 @@ public:
 private:
     Communicator& _parent;
     Derivation::Ticket _ticket;
+    const int _result;
     int _failed = MPI_SUCCESS;
     PgcidRequest _request;
 };

@@ -187,6 +187,7 @@ private:
     void on_nameless(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     void on_answer(const AnswerHeader& answer) noexcept;
     void deliver_early(CommState& state) noexcept;
+    bool withdraw_early(ArrivalQueue& early, const Peer& from, std::uint32_t id) noexcept;
 
     // probe.cpp
     Unexpected* look(CommState& state, int source, int tag) noexcept;

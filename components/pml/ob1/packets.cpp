@@ -212,25 +212,18 @@ void Ob1::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
         const auto waiting = _early_by_index.find(match.index);
         early = waiting != _early_by_index.end() ? &waiting->second : nullptr;
     }
-    Unexpected* message = nullptr;
+    bool given_back = false;
     if (state != nullptr) {
-        message = is_rank_of(*state, match) ? state->find_id(match.source, match.id) : nullptr;
+        Unexpected* message = is_rank_of(*state, match) ? state->find_id(match.source, match.id) : nullptr;
         if (message != nullptr) {
             state->remove(*message);
+            give_up(*message);
+            given_back = true;
         }
     } else if (early != nullptr) {
-        message = early->first();
-        while (message != nullptr && (message->from != &from || message->match.id != match.id)) {
-            message = ArrivalQueue::next(*message);
-        }
-        if (message != nullptr) {
-            early->erase(*message);
-        }
+        given_back = withdraw_early(*early, from, match.id);
     }
-    if (message != nullptr) {
-        give_up(*message);
-    }
-    send_control(from, PacketType::cancel_reply, cancel.request, message != nullptr ? 1 : 0);
+    send_control(from, PacketType::cancel_reply, cancel.request, given_back ? 1 : 0);
 }
 
 void Ob1::on_cancel_reply(const ControlHeader& reply) noexcept {

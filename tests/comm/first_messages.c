@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The first messages on a communicator, whose index each process chooses for itself. Argument: late (one process makes its
+   communicators when the messages are there already), both (both processes send before they receive), cancelled (the
+   message by which a process was to be known is taken back), persistent, flood (more than the receiver takes). */
+#include "tests/mpi_check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+
+enum { long_count = 1 << 17 }; /* doubles: 1 MiB */
+static double sent_text[long_count], got_text[long_count];
+
+static void poll_for(double seconds) {
+    const double end = MPI_Wtime() + seconds;
+    int flag;
+    while (MPI_Wtime() < end) {
+        MPI_Iprobe(MPI_ANY_SOURCE, 30000, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE); /* there is none */
+    }
+}
+
+/* A hint's worth of difference between the indices of the processes. */
+static void shift_indices(MPI_Comm *extra) {
+    for (int i = 0; i <= rank; ++i) {
+        MPI_Comm_dup(MPI_COMM_SELF, &extra[i]);
+    }
+}
+
+enum { kinds = 6, late_count = 1000 };
+
+static void send_first(MPI_Comm comm, int i, MPI_Request *request, const int *label) {
+    switch (i % kinds) {
+    case 0:
+        MPI_Isend(label, 1, MPI_INT, 1, 7, comm, request);
+        break;
+    case 1:
+        MPI_Issend(label, 1, MPI_INT, 1, 7, comm, request);
+        break;
+    case 2:
+        MPI_Isend(sent_text, i % 5 == 0 ? long_count : 10000, MPI_DOUBLE, 1, 7, comm, request);
+        break;
+    case 3: /* taken back later */
+        MPI_Isend(label, 1, MPI_INT, 1, 8, comm, request);
+        break;
+    case 4:
+        MPI_Ibsend(label, 1, MPI_INT, 1, 7, comm, request);
+        break;
+    default:
+        MPI_Issend(NULL, 0, MPI_INT, 1, 7, comm, request);
+    }
+}
+
+static void receive_first(MPI_Comm comm, int i) {
+    int got = -1, count = 0;
+    MPI_Message message;
+    MPI_Status status;
+    switch (i % kinds) {
+    case 2:
+        MPI_Mprobe(0, MPI_ANY_TAG, comm, &message, &status);
+        MPI_Get_count(&status, MPI_DOUBLE, &count);
+        CHECK(count == (i % 5 == 0 ? long_count : 10000));
+        got_text[count - 1] = 0;
+        MPI_Mrecv(got_text, count, MPI_DOUBLE, &message, MPI_STATUS_IGNORE);
+        CHECK(got_text[0] == 0 && got_text[count - 1] == count - 1);
+        break;
+    case 5:
+        MPI_Recv(NULL, 0, MPI_INT, 0, 7, comm, &status);
+        MPI_Get_count(&status, MPI_INT, &count);
+        CHECK(count == 0);
+        break;
+    default:
+        MPI_Recv(&got, 1, MPI_INT, 0, 7, comm, MPI_STATUS_IGNORE);
+        CHECK(got == i);
+    }
+}
+
+static void late(void) {
+    static MPI_Comm comms[late_count];
+    static MPI_Request requests[late_count];
+    static int labels[late_count];
+    void *buffer;
+    int buffer_size = late_count * (MPI_BSEND_OVERHEAD + 16);
+    MPI_Status status;
+    for (int i = 0; i < long_count; ++i) {
+        sent_text[i] = i;
+    }
+    MPI_Buffer_attach(buffer = malloc((size_t)buffer_size), buffer_size);
+    if (rank == 1) {
+        poll_for(0.2);
+    }
+    for (int i = 0; i < late_count; ++i) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        labels[i] = i;
+    }
+    for (int i = 0; i < late_count && rank == 0; ++i) {
+        send_first(comms[i], i, &requests[i], &labels[i]);
+    }
+    for (int i = 0; i < late_count && rank == 0; ++i) {
+        if (i % kinds == 3) {
+            int cancelled = 0;
+            MPI_Cancel(&requests[i]);
+            MPI_Wait(&requests[i], &status);
+            MPI_Test_cancelled(&status, &cancelled);
+            CHECK(cancelled); /* nobody receives it */
+            MPI_Isend(&labels[i], 1, MPI_INT, 1, 7, comms[i], &requests[i]);
+        }
+    }
+    for (int i = late_count - 1; i >= 0 && rank == 1; --i) {
+        receive_first(comms[i], i);
+    }
+    if (rank == 0) {
+        MPI_Waitall(late_count, requests, MPI_STATUSES_IGNORE);
+    }
+    for (int i = 0; i < late_count; ++i) { /* and the way back */
+        int got = i;
+        if (rank == 1) {
+            MPI_Send(&got, 1, MPI_INT, 0, 9, comms[i]);
+        } else if (rank == 0) {
+            MPI_Recv(&got, 1, MPI_INT, 1, 9, comms[i], MPI_STATUS_IGNORE);
+            CHECK(got == i);
+        }
+        MPI_Comm_free(&comms[i]);
+    }
+    MPI_Buffer_detach(&buffer, &buffer_size);
+    free(buffer);
+}
+
+/* As many at a time as fit on any wire, so that nobody has to look at what has come before all is sent. */
+static void both(void) {
+    enum { batch = 4, batches = 250 };
+    MPI_Comm comms[batch];
+    MPI_Request requests[batch];
+    int labels[batch];
+    const int peer = rank ^ 1;
+    for (int b = 0; b < batches; ++b) {
+        for (int i = 0; i < batch; ++i) {
+            MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        }
+        for (int i = 0; i < batch; ++i) {
+            labels[i] = b * batch + i;
+            MPI_Isend(&labels[i], 1, MPI_INT, peer, 0, comms[i], &requests[i]);
+        }
+        for (int n = 0; n < 3; ++n) {
+            for (int i = batch - 1; i >= 0; --i) {
+                int got = -1;
+                MPI_Recv(&got, 1, MPI_INT, peer, n, comms[i], MPI_STATUS_IGNORE);
+                CHECK(got == labels[i]);
+                if (n < 2) {
+                    MPI_Send(&labels[i], 1, MPI_INT, peer, n + 1, comms[i]);
+                }
+            }
+        }
+        MPI_Waitall(batch, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < batch; ++i) {
+            MPI_Comm_free(&comms[i]);
+        }
+    }
+}
+
+/* A message that the receiver has thrown away must not count as one that has told it our index. */
+static void cancelled(void) {
+    MPI_Comm comm, extra[2];
+    MPI_Request request;
+    MPI_Status status;
+    int text = 1, flag = 0;
+    shift_indices(extra);
+    if (rank == 1) {
+        poll_for(0.1);
+    }
+    if (rank == 0) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Isend(&text, 1, MPI_INT, 1, 5, comm, &request);
+        MPI_Cancel(&request);
+        MPI_Wait(&request, &status);
+        MPI_Test_cancelled(&status, &flag);
+        CHECK(flag);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    }
+    for (int i = 0; i < 20; ++i) { /* rank 1 speaks first */
+        if (rank == 1) {
+            MPI_Send(&text, 1, MPI_INT, 0, 6, comm);
+        }
+        MPI_Recv(&text, 1, MPI_INT, rank ^ 1, 6, comm, MPI_STATUS_IGNORE);
+        if (rank == 0) {
+            MPI_Send(&text, 1, MPI_INT, 1, 6, comm);
+        }
+    }
+    MPI_Comm_free(&comm);
+    for (int i = 0; i <= rank; ++i) {
+        MPI_Comm_free(&extra[i]);
+    }
+}
+
+/* Persistent sends that were made, and started, before and after the receiver's index was known. */
+static void persistent(void) {
+    enum { rounds = 10, requests_count = 4 };
+    MPI_Comm comm, extra[2];
+    MPI_Request requests[requests_count];
+    const int peer = rank ^ 1;
+    shift_indices(extra);
+    for (int i = 0; i < long_count; ++i) {
+        sent_text[i] = i;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Send_init(sent_text, 1, MPI_DOUBLE, peer, 0, comm, &requests[0]);
+    MPI_Ssend_init(sent_text, 2, MPI_DOUBLE, peer, 1, comm, &requests[1]);
+    MPI_Send_init(sent_text, long_count, MPI_DOUBLE, peer, 2, comm, &requests[2]);
+    MPI_Recv_init(got_text, long_count, MPI_DOUBLE, peer, MPI_ANY_TAG, comm, &requests[3]);
+    for (int round = 0; round < rounds; ++round) {
+        for (int i = 0; i < requests_count - 1; ++i) {
+            MPI_Status status;
+            int count = 0;
+            MPI_Start(&requests[i]);
+            MPI_Start(&requests[3]);
+            MPI_Wait(&requests[3], &status);
+            MPI_Get_count(&status, MPI_DOUBLE, &count);
+            CHECK(status.MPI_TAG == i && count == (i == 0 ? 1 : i == 1 ? 2 : (int)long_count));
+            CHECK(got_text[count - 1] == count - 1);
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        }
+    }
+    for (int i = 0; i < requests_count; ++i) {
+        MPI_Request_free(&requests[i]);
+    }
+    MPI_Comm_free(&comm);
+    for (int i = 0; i <= rank; ++i) {
+        MPI_Comm_free(&extra[i]);
+    }
+}
+
+/* Run with a small pml_ob1_unexpected_limit: the receiver stops its sender before it knows the communicator. */
+static void flood(void) {
+    enum { count = 400, words = 100 };
+    static MPI_Request requests[2 * count];
+    static int texts[count][words];
+    MPI_Comm one, other;
+    if (rank == 1) {
+        poll_for(0.2);
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &one);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    for (int i = 0; i < count && rank == 0; ++i) {
+        texts[i][0] = i;
+        MPI_Isend(texts[i], words, MPI_INT, 1, 0, one, &requests[2 * i]);
+        MPI_Isend(texts[i], words, MPI_INT, 1, 0, other, &requests[2 * i + 1]);
+    }
+    if (rank == 0) {
+        MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
+    }
+    for (int i = 0; i < count && rank == 1; ++i) {
+        int got[words];
+        MPI_Recv(got, words, MPI_INT, 0, 0, other, MPI_STATUS_IGNORE);
+        CHECK(got[0] == i);
+    }
+    for (int i = 0; i < count && rank == 1; ++i) {
+        int got[words];
+        MPI_Recv(got, words, MPI_INT, 0, 0, one, MPI_STATUS_IGNORE);
+        CHECK(got[0] == i);
+    }
+    MPI_Comm_free(&one);
+    MPI_Comm_free(&other);
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK(size == 2);
+    if (strcmp(what, "late") == 0) {
+        late();
+    } else if (strcmp(what, "both") == 0) {
+        both();
+    } else if (strcmp(what, "cancelled") == 0) {
+        cancelled();
+    } else if (strcmp(what, "persistent") == 0) {
+        persistent();
+    } else if (strcmp(what, "flood") == 0) {
+        flood();
+    } else {
+        CHECK(!"known argument");
+    }
+    MPI_Finalize();
+    return failures();
+}
