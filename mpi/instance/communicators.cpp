@@ -28,7 +28,7 @@ void take_group(Communicator& comm, Ref<Group> group) noexcept {
 // A communicator of these members; what does not follow from them it has from its parent.
 Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
-    if (!group->is_predefined()) {
+    if (!group->is_predefined() && group->session != parent.session) { // else other threads may use it
         group->session = parent.session;
     }
     take_group(*comm, std::move(group));
