@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/instance/lobby_agreement.h"
 
+#include "core/log.h"
 #include "mpi/instance/reduce_words.h"
 
 #include <algorithm>
@@ -98,6 +99,12 @@ bool LobbyAgreement::take(const LetterView& view) noexcept {
     if (view.head.round != _round || !_running) {
         return false;
     }
+    if (view.head.words != _words.size()) {
+        log_error("the members of a new communicator have chosen different components of framework cid: parameter cid and "
+                  "info key patchbay_cid must be the same in all of them");
+        _code = MPI_ERR_OTHER;
+        return true;
+    }
     if (view.head.kind == LetterHead::Kind::contribution) {
         combine(view);
         --_missing;
@@ -111,7 +118,7 @@ bool LobbyAgreement::take(const LetterView& view) noexcept {
 }
 
 void LobbyAgreement::combine(const LetterView& view) noexcept {
-    for (std::size_t i = 0; i < std::min<std::size_t>(_words.size(), view.head.words); ++i) {
+    for (std::size_t i = 0; i < _words.size(); ++i) {
         reduce_word(_words[i], view.word(i), _reduction);
     }
 }

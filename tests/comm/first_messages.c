@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The first messages on a communicator, whose index each process chooses for itself. Argument: late (one process makes its
    communicators when the messages are there already), both (both processes send before they receive), cancelled (the
-   message by which a process was to be known is taken back), persistent, flood (more than the receiver takes). */
+   message by which a process was to be known is taken back), persistent, freed (before the answer is there), flood (more than the
+   receiver takes). */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
@@ -232,6 +233,23 @@ static void persistent(void) {
     }
 }
 
+/* One side frees the communicator, and makes the next one at its index, before the answer to its first message comes. */
+static void freed(void) {
+    enum { rounds = 500 };
+    for (int i = 0; i < rounds; ++i) {
+        MPI_Comm comm;
+        int got = -1;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (rank == i / 10 % 2) {
+            MPI_Send(&i, 1, MPI_INT, rank ^ 1, 1, comm);
+        } else {
+            MPI_Recv(&got, 1, MPI_INT, rank ^ 1, 1, comm, MPI_STATUS_IGNORE);
+            CHECK(got == i);
+        }
+        MPI_Comm_free(&comm);
+    }
+}
+
 /* Run with a small pml_ob1_unexpected_limit: the receiver stops its sender before it knows the communicator. */
 static void flood(void) {
     enum { count = 400, words = 100 };
@@ -279,6 +297,8 @@ int main(int argc, char **argv) {
         cancelled();
     } else if (strcmp(what, "persistent") == 0) {
         persistent();
+    } else if (strcmp(what, "freed") == 0) {
+        freed();
     } else if (strcmp(what, "flood") == 0) {
         flood();
     } else {
