@@ -18,8 +18,7 @@ constexpr ParamSpec params[] = {
      ParamLevel::tuner_basic, ParamScope::all_equal},
     {"source", ParamType::enumeration, "auto",
      "where PGCIDs come from: pmix (PMIx_Group_construct), launcher (the group service of Patchbay's mpirun), bootstrap "
-     "(the group agrees by messages of its own) or auto: launcher where there is one, for groups without a parent "
-     "communicator; bootstrap otherwise",
+     "(the group agrees by messages of its own) or auto: what costs least, which is bootstrap",
      source_names, ParamLevel::tuner_basic, ParamScope::all_equal},
 };
 

@@ -21,7 +21,7 @@ constexpr int number_bits = 39;
 
 int PgcidRequest::start(
     Agreement& agreement, const Group* group, bool leads, std::string_view text, std::uint64_t key) noexcept {
-    if (asks_launcher(group, text)) {
+    if (asks_launcher(group)) {
         return start_group(*group, text, key);
     }
     // Only those that lead offer one; where two do, the higher one it is.
@@ -31,13 +31,11 @@ int PgcidRequest::start(
     return agreement.start({&_word, 1}, Agreement::Reduction::maximum);
 }
 
-// Members that have a communicator are quicker among themselves.
-bool PgcidRequest::asks_launcher(const Group* group, std::string_view text) const noexcept {
+bool PgcidRequest::asks_launcher(const Group* group) const noexcept {
     switch (_source) {
+    case PgcidSource::automatic: // members are quicker among themselves than any launcher
     case PgcidSource::bootstrap:
         return false;
-    case PgcidSource::automatic:
-        return !text.empty() && _instance.runtime().has_groups() && group != nullptr;
     case PgcidSource::pmix:
     case PgcidSource::launcher:
         return group != nullptr;

@@ -31,7 +31,7 @@ public:
 
 private:
     int start_group(const Group& group, std::string_view text, std::uint64_t key) noexcept;
-    bool asks_launcher(const Group* group, std::string_view text) const noexcept;
+    bool asks_launcher(const Group* group) const noexcept;
     std::uint64_t fresh() noexcept;
 
     Instance& _instance;

@@ -69,6 +69,9 @@ int Ob1::add_comm(Communicator& comm) noexcept {
 void Ob1::remove_comm(Communicator& comm) noexcept {
     Guard guard(*this);
     CommState& state = state_of(comm);
+    if (_last_named == &state) {
+        _last_named = nullptr;
+    }
     while (Unexpected* message = state.earliest()) {
         state.remove(*message);
         give_up(*message);

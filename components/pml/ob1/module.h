@@ -209,6 +209,7 @@ private:
     std::unique_ptr<CommState*[], FreeDelete> _comms; // by index; pages never touched cost nothing
     std::map<ProcessId, Peer> _peers;
     Names _names;
+    CommState* _last_named = nullptr; // by a message; lives
     // Messages for communicators that do not exist here yet, by what they call them.
     std::map<std::uint16_t, ArrivalQueue> _early_by_index;
     std::unordered_map<cid::ExtendedId, ArrivalQueue, cid::ExtendedIdHash> _early_by_name;

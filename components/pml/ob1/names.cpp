@@ -17,8 +17,15 @@ static constexpr PacketType withdrawn = PacketType::cancel;
 
 // nullptr: there is no such communicator here, not yet or not any more.
 CommState* Ob1::find_named(const cid::ExtendedId& id) noexcept {
+    // Until its sender has had our answer, message after message names the same one.
+    if (_last_named != nullptr && *_last_named->name == id) {
+        return _last_named;
+    }
     Communicator* comm = _names.directory.find(id);
-    return comm != nullptr && comm->pml_data != nullptr ? &state_of(*comm) : nullptr;
+    if (comm == nullptr || comm->pml_data == nullptr) {
+        return nullptr;
+    }
+    return _last_named = &state_of(*comm);
 }
 
 // Sets the index by which `rank` knows the communicator, when it is known.
