@@ -17,8 +17,8 @@ constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "50", "how much this component wants to name communicators, 0 to 100", nullptr,
      ParamLevel::tuner_basic, ParamScope::all_equal},
     {"source", ParamType::enumeration, "auto",
-     "where PGCIDs come from: pmix (PMIx_Group_construct), launcher (the group service of Patchbay's mpirun), bootstrap "
-     "(the group agrees by messages of its own) or auto: what costs least, which is bootstrap",
+     "where PGCIDs come from: pmix (PMIx_Group_construct), launcher (the group service of Patchbay's mpirun), "
+     "bootstrap (the group agrees by messages of its own) or auto: what costs least, which is bootstrap",
      source_names, ParamLevel::tuner_basic, ParamScope::all_equal},
 };
 
