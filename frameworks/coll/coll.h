@@ -123,7 +123,6 @@ class Table {
 public:
     Module& operator[](Function f) const noexcept { return *_serving[std::size_t(f)]; }
     bool is_shared() const noexcept { return _shared; }
-    bool provides(Function f) const noexcept { return _serving[std::size_t(f)] != nullptr; }
 
     void retain() noexcept { _users.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept {

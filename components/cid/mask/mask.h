@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace patchbay::cid {
 
@@ -23,12 +24,6 @@ class Turns {
 public:
     // The first window, until give_up().
     bool take_first(const void* who);
-    struct Less {
-        bool operator()(const std::pair<std::uint64_t, const void*>& a,
-            const std::pair<std::uint64_t, const void*>& b) const noexcept {
-            return a < b;
-        }
-    };
     void enter(std::uint64_t key, const void* who);
     void leave(std::uint64_t key, const void* who);
     // Takes the turn: nobody else has it, and nobody with a lower key is waiting. Held until give_up().
@@ -37,7 +32,7 @@ public:
 
 private:
     std::mutex _mutex;
-    std::set<std::pair<std::uint64_t, const void*>, Less> _waiting;
+    std::set<std::pair<std::uint64_t, const void*>> _waiting;
     const void* _first = nullptr;
     const void* _holder = nullptr; // of the others
 };
