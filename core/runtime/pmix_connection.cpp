@@ -2,6 +2,7 @@
 #include "core/runtime/pmix_connection.h"
 
 #include "core/runtime/launch_environment.h"
+#include "core/runtime/socket_delay.h"
 
 #include <pmix.h>
 
@@ -41,6 +42,7 @@ Result<Identity> open() {
     environment.show();
     if (environment.names_pmix_server()) {
         status = PMIx_Init(&self, nullptr, 0);
+        send_without_delay_to(pmix_server_ports());
     }
     environment.hide();
     if (status == PMIX_ERR_UNREACH) {

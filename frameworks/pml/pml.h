@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/component/component.h"
+#include "frameworks/cid/extended_id.h"
 #include "mpi/object/communicator.h"
 #include "mpi/object/datatype.h"
 #include "mpi/object/request.h"
 
 #include <climits>
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
@@ -27,7 +30,7 @@ class Instance;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 1;
+inline constexpr std::uint32_t interface_version = 2;
 
 // No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
 // each mirror the user's tag there, below all others (mpi/instance/construction_tags.h).
@@ -39,6 +42,15 @@ enum class SendMode : std::uint8_t { standard, synchronous, ready };
 class CommData {
 public:
     virtual ~CommData() = default;
+};
+
+// A message for a communicator that this process did not have yet: which one, by the index that it has here or by its
+// name, and the packet, whose inside is the component's own.
+struct EarlyMessage {
+    ProcessId from;
+    std::optional<std::uint16_t> index; // none: `name` counts
+    cid::ExtendedId name;
+    std::vector<std::byte> packet;
 };
 
 class Module {
@@ -88,6 +100,13 @@ public:
 
     // All sends that were started have left their buffers (used by finalize and disconnect). May block.
     virtual void drain() noexcept = 0;
+
+    // Sessions end locally: a peer cannot know that it speaks to a process between two instances, or in the one before
+    // that which it means. Called once when the last communicator has gone, before the module is destroyed; it does not
+    // poll after that. Never blocks.
+    virtual std::vector<EarlyMessage> take_early() noexcept = 0;
+    // Called before the first communicator is added, with what an earlier module of this component gave away.
+    virtual void accept_early(const EarlyMessage& message) noexcept = 0;
 
     // Highest tag a user may use (MPI_TAG_UB), at most highest_tag, and highest communicator index the match header can
     // carry.

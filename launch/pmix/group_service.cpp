@@ -2,6 +2,7 @@
 #include "launch/pmix/group_service.h"
 
 #include "launch/pmix/info_list.h"
+#include "launch/pmix/pmix_thread.h"
 
 #include <algorithm>
 

@@ -15,7 +15,7 @@ namespace patchbay::launch {
 //
 // PMIx's own PMIx_Group_construct hangs the survivors when a member dies (4.2.2), and its server asks its host only
 // once everyone has come, so that the host cannot help. Here each member's request comes to us at once: when a member
-// has died, or dies while others wait, all of them get PMIX_ERR_PROC_ABORTED. Only in the loop's thread.
+// has died, or dies while others wait, all of them get PMIX_ERR_PROC_ABORTED. Only on PMIx's thread.
 class GroupService {
 public:
     // `nspace` and `ranks`: the job, which is all the processes there are.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/pmix/host.h"
 #include "launch/pmix/info_list.h"
+#include "launch/pmix/pmix_thread.h"
 
 #include <string_view>
 
@@ -32,17 +33,15 @@ pmix_status_t group(pmix_group_operation_t operation, char*, const pmix_proc_t*,
     if (operation != PMIX_GROUP_CONSTRUCT) {
         return PMIX_OPERATION_SUCCEEDED;
     }
-    PmixHost& host = pmix_host();
-    host.loop.post([&host, read = read_directives(directives, count), callback, data] {
-        InfoList results;
-        if (read.wants_context_id) {
-            results.add_size(PMIX_GROUP_CONTEXT_ID, host.groups.next_context_id());
-        }
-        if (!read.endpoint_data.empty()) {
-            results.add_bytes(PMIX_GROUP_ENDPT_DATA, read.endpoint_data);
-        }
-        answer(callback, data, std::move(results));
-    });
+    const GroupDirectives read = read_directives(directives, count);
+    InfoList results;
+    if (read.wants_context_id) {
+        results.add_size(PMIX_GROUP_CONTEXT_ID, pmix_host().groups.next_context_id());
+    }
+    if (!read.endpoint_data.empty()) {
+        results.add_bytes(PMIX_GROUP_ENDPT_DATA, read.endpoint_data);
+    }
+    answer(callback, data, std::move(results));
     return PMIX_SUCCESS;
 }
 
@@ -65,10 +64,7 @@ pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std:
     if (name.empty() || members.empty()) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
-    PmixHost& host = pmix_host();
-    host.loop.post([&host, requestor = *requestor, name, members, callback, data] {
-        host.groups.join(requestor, name, members, callback, data);
-    });
+    pmix_host().groups.join(*requestor, name, members, callback, data);
     return PMIX_SUCCESS;
 }
 

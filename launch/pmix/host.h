@@ -13,8 +13,10 @@
 
 namespace patchbay::launch {
 
-// What stands behind PMIx's upcalls. All of it is used in the loop's thread only: an upcall runs on PMIx's own thread,
-// copies what does not survive its return, posts a closure to the loop and returns.
+// What stands behind PMIx's upcalls, which run on PMIx's own thread. Each part says which thread it belongs to: groups
+// and process sets to PMIx's, so that a request is served within its upcall; what needs the loop's timers or concerns
+// the ranks to the loop's: then the upcall copies what does not survive its return and posts a closure. Either way the
+// answer goes by pmix_thread.h.
 struct PmixHost {
     PmixHost(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout)
         : loop(loop),
@@ -28,8 +30,8 @@ struct PmixHost {
 
     EventLoop& loop;
     RankEvents& rank_events;
-    std::string nspace;
-    int ranks;
+    const std::string nspace;
+    const int ranks;
     NameService names;
     GroupService groups;
     PsetTable psets;

@@ -68,14 +68,4 @@ std::vector<pmix_proc_t> procs_in(const pmix_value_t& value) {
     return {procs, procs + value.data.darray->size};
 }
 
-void answer(pmix_info_cbfunc_t callback, void* callback_data, InfoList results) {
-    auto* held = new InfoList(std::move(results));
-    auto release = [](void* list) { delete static_cast<InfoList*>(list); };
-    callback(PMIX_SUCCESS, held->data(), held->size(), callback_data, release, held);
-}
-
-void answer_error(pmix_info_cbfunc_t callback, void* callback_data, pmix_status_t status) {
-    callback(status, nullptr, 0, callback_data, nullptr, nullptr);
-}
-
 } // namespace patchbay::launch

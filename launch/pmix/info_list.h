@@ -49,9 +49,4 @@ private:
 // The processes in a data array of PMIX_PROC; none when it is something else.
 std::vector<pmix_proc_t> procs_in(const pmix_value_t& value);
 
-// Hands a list to a PMIx callback as its result and frees it when PMIx says so.
-void answer(pmix_info_cbfunc_t callback, void* callback_data, InfoList results);
-// The same for a failure, which has no results.
-void answer_error(pmix_info_cbfunc_t callback, void* callback_data, pmix_status_t status);
-
 } // namespace patchbay::launch

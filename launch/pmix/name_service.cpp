@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/pmix/name_service.h"
 
+#include "launch/pmix/pmix_thread.h"
+
 #include <algorithm>
 #include <string_view>
 
@@ -88,11 +90,12 @@ void NameService::answer(const Lookup& lookup, pmix_status_t when_none) {
     pmix_status_t status = found.size() == lookup.keys.size() ? PMIX_SUCCESS
         : found.empty()                                       ? when_none
                                                               : PMIX_ERR_PARTIAL_SUCCESS;
-    // PMIx packs the data before the callback returns.
-    lookup.callback(status, found.data(), found.size(), lookup.callback_data);
-    for (pmix_pdata_t& data : found) {
-        PMIX_PDATA_DESTRUCT(&data);
-    }
+    on_pmix_thread([callback = lookup.callback, data = lookup.callback_data, status, found = std::move(found)]() mutable {
+        callback(status, found.data(), found.size(), data); // packs what was found before it returns
+        for (pmix_pdata_t& entry : found) {
+            PMIX_PDATA_DESTRUCT(&entry);
+        }
+    });
 }
 
 pmix_status_t NameService::unpublish(const pmix_proc_t& owner, const std::vector<std::string>& keys) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/pmix/host.h"
+#include "launch/pmix/pmix_thread.h"
 
 namespace patchbay::launch {
 
@@ -18,7 +19,7 @@ pmix_status_t publish(
     const pmix_proc_t* proc, const pmix_info_t* infos, std::size_t count, pmix_op_cbfunc_t callback, void* data) {
     PmixHost& host = pmix_host();
     host.loop.post([&host, owner = *proc, infos, count, callback, data] {
-        callback(host.names.publish(owner, infos, count), data);
+        answer_operation(callback, data, host.names.publish(owner, infos, count));
     });
     return PMIX_SUCCESS;
 }
@@ -45,7 +46,7 @@ pmix_status_t unpublish(
     const pmix_proc_t* proc, char** keys, const pmix_info_t*, std::size_t, pmix_op_cbfunc_t callback, void* data) {
     PmixHost& host = pmix_host();
     host.loop.post([&host, owner = *proc, names = copy_keys(keys), callback, data] {
-        callback(host.names.unpublish(owner, names), data);
+        answer_operation(callback, data, host.names.unpublish(owner, names));
     });
     return PMIX_SUCCESS;
 }

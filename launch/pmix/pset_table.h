@@ -9,8 +9,8 @@
 
 namespace patchbay::launch {
 
-// The process sets of the job by name. PMIx keeps no list that a client could query: it asks its host. Only in the
-// loop's thread.
+// The process sets of the job by name. PMIx keeps no list that a client could query: it asks its host. Only on
+// PMIx's thread.
 class PsetTable {
 public:
     struct Entry {

@@ -3,6 +3,7 @@
 #include "core/runtime/pset_protocol.h"
 #include "launch/pmix/host.h"
 #include "launch/pmix/info_list.h"
+#include "launch/pmix/pmix_thread.h"
 
 #include <algorithm>
 #include <string_view>
@@ -11,10 +12,10 @@ namespace patchbay::launch {
 
 namespace {
 
-// Tells whoever has registered for it. Blocks until PMIx's thread has done it, so never from an upcall.
-void announce(const std::string& name, const PsetTable::Entry& entry) {
+// Tells whoever has registered for it. Blocks until PMIx's thread has done it, so only from the loop's.
+void announce(const std::string& name, const std::vector<pmix_proc_t>& members) {
     // It copies both. What it returns in 4.2.2 is no status: a variable that nobody has set (7 was seen).
-    (void)PMIx_server_define_process_set(entry.members.data(), entry.members.size(), name.c_str());
+    (void)PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
 }
 
 bool are_of_the_job(const PmixHost& host, const std::vector<pmix_proc_t>& members) {
@@ -32,12 +33,16 @@ void define(PmixHost& host, const std::string& name, const std::vector<pmix_proc
     const PsetTable::Entry* before = host.psets.find(name);
     const std::size_t old_version = before == nullptr ? 0 : before->version;
     const std::size_t version = host.psets.define(name, members);
-    if (version != old_version) {
-        announce(name, *host.psets.find(name));
-    }
-    InfoList results;
-    results.add_size(pset_version_key, version);
-    answer(callback, data, std::move(results));
+    // The one that defines it is answered when the others have been told.
+    host.loop.post([name, ordered = host.psets.find(name)->members, is_new = version != old_version, version, callback,
+                       data] {
+        if (is_new) {
+            announce(name, ordered);
+        }
+        InfoList results;
+        results.add_size(pset_version_key, version);
+        answer(callback, data, std::move(results));
+    });
 }
 
 } // namespace
@@ -48,8 +53,8 @@ void define_initial_psets(PmixHost& host, const JobLayout& layout) {
         for (int rank : pset.ranks) {
             members.push_back(make_proc(layout.nspace, static_cast<pmix_rank_t>(rank)));
         }
-        host.psets.define(pset.name, std::move(members));
-        announce(pset.name, *host.psets.find(pset.name));
+        on_pmix_thread([&host, name = pset.name, members] { host.psets.define(name, members); });
+        announce(pset.name, members);
     }
 }
 
@@ -68,8 +73,7 @@ std::optional<pmix_status_t> pset_request(
     if (name.empty()) {
         return std::nullopt;
     }
-    PmixHost& host = pmix_host();
-    host.loop.post([&host, name, members, callback, data] { define(host, name, members, callback, data); });
+    define(pmix_host(), name, members, callback, data);
     return PMIX_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 #include "core/runtime/pset_protocol.h"
 #include "launch/pmix/host.h"
 #include "launch/pmix/info_list.h"
+#include "launch/pmix/pmix_thread.h"
 
 #include <string_view>
 
@@ -37,25 +38,20 @@ pmix_status_t answer_key(const PmixHost& host, const pmix_query_t& query, const 
     return PMIX_SUCCESS;
 }
 
-void answer_queries(
-    const PmixHost& host, const pmix_query_t* queries, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
+// The process that PMIx names is the server, not the one that asks (4.2.2).
+pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
+    const PmixHost& host = pmix_host();
     InfoList results;
     for (std::size_t i = 0; i < count; ++i) {
         for (char** key = queries[i].keys; key != nullptr && *key != nullptr; ++key) {
             pmix_status_t status = answer_key(host, queries[i], *key, results);
             if (status != PMIX_SUCCESS) {
                 answer_error(callback, data, status);
-                return;
+                return PMIX_SUCCESS;
             }
         }
     }
     answer(callback, data, std::move(results));
-}
-
-// PMIx keeps the queries alive until the callback. The process it names is the server, not the one that asks (4.2.2).
-pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
-    PmixHost& host = pmix_host();
-    host.loop.post([&host, queries, count, callback, data] { answer_queries(host, queries, count, callback, data); });
     return PMIX_SUCCESS;
 }
 

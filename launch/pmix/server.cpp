@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/pmix/server.h"
 
+#include "core/runtime/socket_delay.h"
 #include "launch/pmix/host.h"
 #include "launch/pmix/info_list.h"
 #include "launch/pmix/job_info.h"
+#include "launch/pmix/pmix_thread.h"
 
 #include <cstdlib>
 #include <unistd.h>
@@ -76,6 +78,7 @@ Result<PmixServer*> PmixServer::start(
     if (status != PMIX_SUCCESS) {
         return pmix_error("PMIx_server_init", status);
     }
+    send_without_delay_where_listening();
     return server;
 }
 
@@ -110,7 +113,7 @@ Status PmixServer::add_to_environment(int rank, Environment& environment) {
 }
 
 void PmixServer::rank_ended(int rank, End end) {
-    _host->groups.ended(rank);
+    on_pmix_thread([host = _host.get(), rank] { host->groups.ended(rank); });
     if (end == End::clean) {
         return;
     }

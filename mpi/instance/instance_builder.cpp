@@ -5,10 +5,12 @@
 #include "core/memory/node_segment.h"
 #include "core/progress/progress.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/cid/index_table.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/cid_stats.h"
 #include "mpi/instance/construction_queue.h"
+#include "mpi/instance/keepsakes.h"
 #include "mpi/instance/lobby.h"
 
 namespace patchbay {
@@ -32,6 +34,15 @@ WaitPolicy wait_policy(const ParamRegistry& params, const Runtime& runtime) {
 
 NodeSegmentOptions node_options(const ParamRegistry& params) {
     return {ShmBacking(params.at("shm_backing").as_enum()), params.at("shm_directory").as_string()};
+}
+
+// Peers may use the world model's communicators before this process does, even while it is in an earlier life; of all
+// others it is told first.
+std::vector<pml::EarlyMessage> of_later_lives(std::vector<pml::EarlyMessage> messages) {
+    std::erase_if(messages, [](const pml::EarlyMessage& message) {
+        return message.index ? *message.index > cid::IndexTable::lobby : message.name.pgcid != 0;
+    });
+    return messages;
 }
 
 } // namespace
@@ -177,7 +188,13 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
         ? MPI_THREAD_MULTIPLE
         : MPI_THREAD_SERIALIZED;
     _instance.communicators().set_limit(_instance.pml().max_index());
-    _cleanup.push([&instance = _instance] { instance._pml.reset(); });
+    for (const pml::EarlyMessage& message : _instance.keepsakes().collect_messages()) {
+        _instance.pml().accept_early(message);
+    }
+    _cleanup.push([&instance = _instance] {
+        instance.keepsakes().leave_messages(of_later_lives(instance.pml().take_early()));
+        instance._pml.reset();
+    });
     return {};
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "frameworks/pml/pml.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -38,11 +40,24 @@ public:
         return std::exchange(_letters, {});
     }
 
+    // Messages for communicators that a later life may have.
+    void leave_messages(std::vector<pml::EarlyMessage> messages) {
+        std::lock_guard lock(_mutex);
+        for (auto& message : messages) {
+            _messages.push_back(std::move(message));
+        }
+    }
+    std::vector<pml::EarlyMessage> collect_messages() {
+        std::lock_guard lock(_mutex);
+        return std::exchange(_messages, {});
+    }
+
 private:
     std::mutex _mutex;
     std::map<std::pair<std::string, std::uint64_t>, std::uint32_t> _uses;
     std::atomic<std::uint64_t> _numbers{1};
     std::vector<std::vector<std::byte>> _letters;
+    std::vector<pml::EarlyMessage> _messages;
 };
 
 } // namespace patchbay

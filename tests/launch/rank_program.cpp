@@ -235,6 +235,7 @@ const std::map<std::string, void (*)(const std::string&)> commands = {
     {"miss", miss_published},
     {"group", host_group},
     {"pmix-group", pmix_group},
+    {"ask-amid-events", ask_amid_events},
     {"exchange", exchange},
     {"psets", query_psets},
     {"pset", query_pset},

@@ -65,6 +65,7 @@ void look_up_published(const std::string&);
 void miss_published(const std::string&);
 void host_group(const std::string&);
 void pmix_group(const std::string&);
+void ask_amid_events(const std::string& times);
 void exchange(const std::string&);
 void query_psets(const std::string&);
 void query_pset(const std::string&);

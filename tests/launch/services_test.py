@@ -30,6 +30,13 @@ class Services(harness.LaunchTest):
         self.assert_result(result, 0, err_lines=0)
         self.assertEqual(result.lines(), ["rank 0 found here I am of rank 0", "rank 1 found here I am of rank 0"])
 
+    def test_answers_amid_events(self):
+        # An answer that is put into the connection's queue while PMIx empties it is never sent: then a rank hangs.
+        psets = [word for name in "abc" for word in ("--pset", f"{name}=0-3")]
+        result = self.run_ranks(4, "init", "ask-amid-events=1000", "fence", "finalize", options=psets, limit=60)
+        self.assert_result(result, 0, err_lines=0)
+        self.assertEqual(result.out, "asked\n" * 4)
+
     def test_groups_get_different_identifiers(self):
         result = self.run_ranks(4, "init", "group=a:0,1,2,3", "pmix-group=b", "0/group=c:0,1", "1/group=c:0,1",
                                 "2/group=d:2,3", "3/group=d:2,3", "group=a:0,1,2,3", "finalize")

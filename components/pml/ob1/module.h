@@ -69,6 +69,8 @@ public:
     int imrecv(
         void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept override;
     void drain() noexcept override;
+    std::vector<EarlyMessage> take_early() noexcept override;
+    void accept_early(const EarlyMessage& early) noexcept override;
     int max_tag() const noexcept override;
     std::uint32_t max_index() const noexcept override { return 65535; }
 
@@ -186,6 +188,8 @@ private:
     void meet(CommState& state, Peer& from, const MatchHeader& match) noexcept;
     void on_nameless(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     void on_answer(const AnswerHeader& answer) noexcept;
+
+    // early.cpp: what came before its communicator
     void deliver_early(CommState& state) noexcept;
     bool withdraw_early(ArrivalQueue& early, const Peer& from, std::uint32_t id) noexcept;
 

@@ -12,9 +12,6 @@
 // header travels alone.
 namespace patchbay::pml::ob1 {
 
-// Type of an early message that is kept only for the index that it has told.
-static constexpr PacketType withdrawn = PacketType::cancel;
-
 // nullptr: there is no such communicator here, not yet or not any more.
 CommState* Ob1::find_named(const cid::ExtendedId& id) noexcept {
     // Until its sender has had our answer, message after message names the same one.
@@ -103,61 +100,6 @@ void Ob1::on_nameless(Peer& from, const void* header, const std::byte* payload, 
     } else {
         on_sync(from, reinterpret_cast<const SyncHeader&>(plain), payload, payload_size);
     }
-}
-
-// Messages that came before their communicator.
-void Ob1::deliver_early(CommState& state) noexcept {
-    ArrivalQueue messages;
-    if (state.name != nullptr && !_early_by_name.empty()) {
-        if (auto waiting = _early_by_name.extract(*state.name)) {
-            messages = waiting.mapped();
-        }
-    } else if (state.name == nullptr && !_early_by_index.empty()) {
-        if (auto waiting = _early_by_index.extract(state.comm.index)) {
-            messages = waiting.mapped();
-        }
-    }
-    while (!messages.empty()) {
-        Unexpected* message = messages.pop_front();
-        if (!is_rank_of(state, message->match)) {
-            give_up(*message);
-            continue;
-        }
-        if (message->match.flags == named_by_excid) {
-            meet(state, *message->from, message->match);
-            message->match.index = state.comm.index;
-            message->match.flags = 0;
-        }
-        if (message->match.type == withdrawn) {
-            give_up(*message);
-        } else {
-            state.keep(*message);
-        }
-    }
-}
-
-// Its sender wants it back. What it has told us we must not forget: the sender will not tell it again. false: it is not
-// here.
-bool Ob1::withdraw_early(ArrivalQueue& early, const Peer& from, std::uint32_t id) noexcept {
-    Unexpected* found = nullptr;
-    bool another = false; // message that tells the same
-    for (Unexpected* message = early.first(); message != nullptr; message = ArrivalQueue::next(*message)) {
-        if (message->from == &from) {
-            const bool wanted = message->match.id == id && message->match.type != withdrawn;
-            found = wanted ? message : found;
-            another = another || !wanted;
-        }
-    }
-    if (found == nullptr) {
-        return false;
-    }
-    if (found->match.flags == named_by_excid && !another) {
-        found->match.type = withdrawn;
-    } else {
-        early.erase(*found);
-        give_up(*found);
-    }
-    return true;
 }
 
 } // namespace patchbay::pml::ob1
