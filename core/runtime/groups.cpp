@@ -2,6 +2,7 @@
 // Group identifiers, from our own mpirun or by PMIx_Group_construct. Nothing of ours needs the latter: in 4.2.2 the
 // survivors of a member that dies hang in it for ever.
 #include "core/runtime/group_protocol.h"
+#include "core/runtime/pmix_connection.h"
 #include "core/runtime/pmix_value.h"
 #include "core/runtime/runtime.h"
 
@@ -109,6 +110,7 @@ Result<GroupRequest> Runtime::pmix_group_start(std::string_view name, std::span<
     if (name.empty() || members.empty()) {
         return Error{Errc::invalid, "a group needs a name and members"};
     }
+    pmix_connection::keep();
     GroupRequest request;
     request._state = std::make_shared<GroupRequest::State>();
     GroupRequest::State& state = *request._state;

@@ -4,6 +4,7 @@
 #include "core/runtime/launch_environment.h"
 #include "core/runtime/socket_delay.h"
 
+#include <atomic>
 #include <pmix.h>
 
 namespace patchbay::pmix_connection {
@@ -11,7 +12,7 @@ namespace patchbay::pmix_connection {
 namespace {
 struct Connection {
     bool opened_before = false;
-    bool kept = false;
+    std::atomic<bool> kept{false}; // keep() may come from any thread
     bool in_use = false;
     Identity identity;
 
@@ -64,6 +65,10 @@ void close() noexcept {
     if (!connection().kept) {
         PMIx_Finalize(nullptr, 0);
     }
+}
+
+void keep() noexcept {
+    connection().kept = true;
 }
 
 } // namespace patchbay::pmix_connection
