@@ -2,6 +2,7 @@
 #include "frameworks/pset/sets.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace patchbay::pset {
 
@@ -15,7 +16,20 @@ Set set_of_node(const Sets::Job& job) {
     return Set::of(shared_name, 1, std::move(members));
 }
 
+bool equal_but_for_case(std::string_view a, std::string_view b) {
+    return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
 } // namespace
+
+std::string_view spelt_properly(std::string_view name) {
+    for (const std::string_view own : {world_name, self_name, shared_name}) {
+        if (equal_but_for_case(name, own)) {
+            return own;
+        }
+    }
+    return name;
+}
 
 Sets::Sets(Framework<Component>& framework, Core& core, Instance& instance, const Job& job)
     : _framework(framework), _core(core), _instance(instance), _self(job.self) {
@@ -77,6 +91,9 @@ void Sets::remember(SetPtr set, const Module* source) {
 Result<Sets::SetPtr> Sets::find(std::string_view name) {
     if (SetPtr set = known(name)) {
         return set;
+    }
+    if (SetPtr own = known(spelt_properly(name)); own != nullptr && own->name != name) {
+        return own;
     }
     const std::lock_guard lock(_asking);
     if (SetPtr set = known(name)) {

@@ -21,6 +21,8 @@ namespace pset {
 inline constexpr char world_name[] = "mpi://WORLD";
 inline constexpr char self_name[] = "mpi://SELF";
 inline constexpr char shared_name[] = "mpix://SHARED"; // the processes of this job on this node
+// These three are found in upper and lower case; any other name is its source's matter and comes back as it is.
+std::string_view spelt_properly(std::string_view name);
 
 // All process sets that this process can name: its own and those of the sources. Thread-safe. What is known already is
 // answered at once; otherwise a call may block while it asks a source, and several such calls take turns. None makes MPI

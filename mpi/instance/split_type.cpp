@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/runtime/runtime.h"
 #include "frameworks/coll/coll.h"
+#include "frameworks/pset/sets.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/hw_resources.h"
 #include "mpi/instance/instance.h"
@@ -36,10 +37,11 @@ std::int64_t resource_guided_color(Communicator& parent, const Info* info) {
     if (!pset) {
         return guided_color(*parent.instance, info);
     }
-    if (*pset == "mpi://WORLD") {
+    const std::string_view name = pset::spelt_properly(*pset);
+    if (name == pset::world_name) {
         return 0;
     }
-    return *pset == "mpi://SELF" ? parent.rank : no_color;
+    return name == pset::self_name ? parent.rank : no_color;
 }
 
 constexpr std::size_t most_levels = 8;

@@ -43,6 +43,9 @@ static void check_groups(MPI_Session session, int expected) {
     MPI_Group_size(world, &size);
     MPI_Group_rank(world, &rank);
     CHECK(size == expected && rank >= 0 && rank < size && size == size_of_pset(session, "mpi://WORLD"));
+    CHECK(MPI_Group_from_session_pset(session, "MPI://World", &again) == MPI_SUCCESS);
+    CHECK(MPI_Group_compare(world, again, &same) == MPI_SUCCESS && same == MPI_IDENT);
+    MPI_Group_free(&again);
     CHECK(MPI_Group_from_session_pset(session, "mpi://SELF", &self) == MPI_SUCCESS);
     MPI_Group_size(self, &size);
     CHECK(size == 1);
