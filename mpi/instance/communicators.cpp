@@ -118,7 +118,9 @@ int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Requ
     auto construction = parent.is_inter ? duplication_of_inter(parent, std::move(comm))
                                         : std::make_unique<Construction>(*parent.instance, std::move(comm), parent,
                                               true, next_construction_tag(parent));
-    return parent.instance->constructions().add(std::move(construction), made, request);
+    ConstructionQueue& queue =
+        parent.session != nullptr ? *parent.session->constructions : parent.instance->constructions();
+    return queue.add(std::move(construction), made, request);
 }
 
 int create_from_subgroup(Communicator& parent, Group& group, Communicator** made) noexcept {

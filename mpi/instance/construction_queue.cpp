@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace patchbay {
@@ -71,6 +72,7 @@ int ConstructionQueue::add(std::unique_ptr<Construction> construction, MPI_Comm*
     {
         std::lock_guard lock(_mutex);
         _active.push_back(entry);
+        _used = true;
         if (!_poller) {
             _poller = _instance.progress().add_poller(&ConstructionQueue::poll, this);
         }
@@ -114,12 +116,20 @@ int ConstructionQueue::advance_all() noexcept {
 }
 
 void ConstructionQueue::clear() noexcept {
-    std::lock_guard lock(_mutex);
-    _poller.reset();
-    for (Entry* entry : _active) {
+    std::list<Entry*> left;
+    bool used;
+    {
+        std::lock_guard lock(_mutex);
+        used = std::exchange(_used, false);
+        _poller.reset();
+        left.swap(_active);
+    }
+    if (used) {
+        _instance.progress().quiesce();
+    }
+    for (Entry* entry : left) {
         entry->drop_owner();
     }
-    _active.clear();
 }
 
 } // namespace patchbay

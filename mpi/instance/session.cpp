@@ -2,6 +2,7 @@
 #include "mpi/instance/session.h"
 
 #include "mpi/instance/communicators.h"
+#include "mpi/instance/construction_queue.h"
 #include "mpi/instance/library.h"
 #include "mpi/instance/send_buffer.h"
 
@@ -48,6 +49,7 @@ Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhan
     auto session = Ref<Session>::adopt(new Session);
     session->instance = &instance;
     session->lease = std::make_unique<InstanceLease>(std::move(*lease));
+    session->constructions = std::make_unique<ConstructionQueue>(instance);
     session->thread_level = std::min(thread_level, instance.thread_level());
     session->errhandler = std::move(errhandler);
     session->info = Ref<Info>::adopt(new Info);
@@ -62,6 +64,7 @@ int close_session(Session& session) noexcept {
         code != MPI_SUCCESS) {
         return code;
     }
+    session.constructions.reset();
     while (Communicator* comm = first_communicator(session)) {
         if (const int code = comm->attributes.erase_all(AttributeOwner::communicator, to_handle(comm));
             code != MPI_SUCCESS) {

@@ -11,6 +11,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Instance;
 class InstanceLease;
+class ConstructionQueue;
 class SendBuffer;
 
 // A session (MPI-5.0, 11.3): one user of the library, with its own error handling, thread level, attributes and buffer
@@ -30,6 +31,8 @@ public:
     Ref<Errhandler> errhandler;
     std::shared_ptr<SendBuffer> send_buffer; // mpi/instance/send_buffer.h; null: none attached
     Communicator* communicators = nullptr;   // those derived from it that live, linked by their `next_of_session`
+
+    std::unique_ptr<ConstructionQueue> constructions; // mpi/instance/construction_queue.h; the session's own poller
 
     std::unique_ptr<InstanceLease> lease; // declared last: given back before the rest goes
 };
