@@ -2,6 +2,7 @@
 #include "launch/launcher.h"
 
 #include "core/memory/node_segment.h"
+#include "core/runtime/ready_protocol.h"
 #include "core/runtime/runtime.h"
 #include "launch/control_channel.h"
 #include "launch/environment.h"
@@ -138,6 +139,9 @@ void Launcher::make_environment() {
     add_parameters(_environment, _job.parameters);
     _environment.set(node_segment_variable, "fd=" + std::to_string(_node_segment.get()));
     _environment.set(node_cores_variable, std::to_string(_topology->cpu_count()));
+    if (_job.timing) {
+        _environment.set(ready_variable, "1");
+    }
 }
 
 std::optional<CannotRun> Launcher::start_server() {

@@ -235,6 +235,11 @@ void Supervisor::connected(int rank) {
     }
 }
 
+void Supervisor::ready(int) {
+    _timing.mark(Moment::first_ready);
+    _timing.mark(Moment::last_ready);
+}
+
 void Supervisor::finalized(int rank) {
     _ranks[rank].finalized = true;
     _timing.mark(Moment::first_finalize);

@@ -42,6 +42,7 @@ public:
 
     void connected(int rank) override;
     void finalized(int rank) override;
+    void ready(int rank) override;
     void aborted(int rank, int status, const std::string& message, std::function<void()> done) override;
 
     int exit_status() const { return _exit_status.value_or(0); }

@@ -22,6 +22,8 @@ constexpr Step steps[] = {
     {Moment::registered, Moment::spawned, "spawn all ranks"},
     {Moment::registered, Moment::first_connect, "until the first rank connects"},
     {Moment::registered, Moment::last_connect, "until the last rank connects"},
+    {Moment::registered, Moment::first_ready, "until the first MPI_Init is done"},
+    {Moment::registered, Moment::last_ready, "until the last MPI_Init is done"},
     {Moment::last_connect, Moment::first_finalize, "run, until the first rank finalizes"},
     {Moment::first_finalize, Moment::last_exit, "until the last rank has ended"},
     {Moment::last_exit, Moment::torn_down, "tear down"},
@@ -32,7 +34,7 @@ constexpr Step steps[] = {
 
 void Timing::mark(Moment moment) {
     std::optional<Clock::time_point>& time = _times[static_cast<std::size_t>(moment)];
-    if (!time || moment == Moment::last_connect || moment == Moment::last_exit) {
+    if (!time || moment == Moment::last_connect || moment == Moment::last_ready || moment == Moment::last_exit) {
         time = Clock::now();
     }
 }

@@ -19,6 +19,8 @@ enum class Moment {
     spawned,        // the last rank's program runs
     first_connect,  // first rank in PMIx_Init
     last_connect,   // last rank in PMIx_Init
+    first_ready,    // first rank has done MPI_Init, or opened a session
+    last_ready,     // last rank has
     first_finalize, // first rank in PMIx_Finalize
     last_exit,      // last rank's process has ended
     torn_down,      // output written, nothing left
@@ -29,10 +31,10 @@ class Timing {
 public:
     using Clock = std::chrono::steady_clock;
 
-    // Only the first time counts, except for last_connect and last_exit.
+    // Only the first time counts, except for last_connect, last_ready and last_exit.
     void mark(Moment moment);
 
-    // The table that --timing prints, a line per step, in milliseconds.
+    // The table that --timing prints, a line per step, in milliseconds. Ranks that know no MPI never are ready.
     std::string table() const;
 
 private:

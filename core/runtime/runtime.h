@@ -183,6 +183,9 @@ public:
     // unsupported: this launcher reports none.
     Status on_death(std::function<void(const ProcessName&)> died);
 
+    // The library is ready for its first user: told to an mpirun that wants to know (--timing), once.
+    void report_ready();
+
     // Ends the whole job with exit status `code`; `message` goes to the launcher's stderr (to ours for a singleton).
     [[noreturn]] void abort(int code, std::string_view message);
 
@@ -205,6 +208,7 @@ private:
     bool _singleton = true;
     bool _own_launcher = false;
     bool _oversubscribed = false;
+    std::atomic<bool> _ready_reported{false};
     std::uint32_t _node_cores = 1;
     std::uint32_t _lifetime = 0;
     std::atomic<std::uint32_t> _fences{0}; // that were made as groups in this lifetime

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/runtime/ready_protocol.h"
 #include "launch/pmix/host.h"
 #include "launch/pmix/info_list.h"
 #include "launch/pmix/pmix_thread.h"
@@ -45,16 +46,21 @@ pmix_status_t group(pmix_group_operation_t operation, char*, const pmix_proc_t*,
     return PMIX_SUCCESS;
 }
 
-// The carrier of our own requests; see group_service.h and core/runtime/pset_protocol.h.
+// The carrier of our own requests; see group_service.h, core/runtime/pset_protocol.h, core/runtime/ready_protocol.h.
 pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std::size_t, const pmix_info_t* directives,
     std::size_t count, pmix_info_cbfunc_t callback, void* data) {
     if (std::optional<pmix_status_t> status = pset_request(directives, count, callback, data)) {
         return *status;
     }
+    PmixHost& host = pmix_host();
     std::string name;
     std::vector<pmix_proc_t> members;
     for (std::size_t i = 0; i < count; ++i) {
         const pmix_value_t& value = directives[i].value;
+        if (std::string_view(directives[i].key) == ready_key && host.knows(*requestor)) {
+            host.loop.post([&host, rank = static_cast<int>(requestor->rank)] { host.rank_events.ready(rank); });
+            return PMIX_OPERATION_SUCCEEDED;
+        }
         if (std::string_view(directives[i].key) == group_key && value.type == PMIX_STRING) {
             name = value.data.string;
         } else if (std::string_view(directives[i].key) == group_members_key) {
@@ -64,7 +70,7 @@ pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std:
     if (name.empty() || members.empty()) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
-    pmix_host().groups.join(*requestor, name, members, callback, data);
+    host.groups.join(*requestor, name, members, callback, data);
     return PMIX_SUCCESS;
 }
 

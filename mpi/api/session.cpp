@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sessions (MPI-5.0, 11.3): opening and closing, process sets, and communicators of them (7.4.2). Error handlers,
 // attributes and buffers of sessions stand with those of communicators.
+#include "core/runtime/runtime.h"
 #include "mpi/api/args.h"
 #include "mpi/instance/session.h"
 
@@ -60,6 +61,7 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
         return args.fail(MPI_ERR_OTHER, opened.error().text);
     }
     print_explanation((*opened)->instance->core());
+    (*opened)->instance->runtime().report_ready();
     *session = to_handle(opened->detach());
     return MPI_SUCCESS;
 }

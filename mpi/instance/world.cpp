@@ -47,6 +47,7 @@ Status World::init(int required) {
     _main_thread = std::this_thread::get_id();
     _state.store(State::running, std::memory_order_release);
     print_explanation(instance().core());
+    instance().runtime().report_ready();
     return {};
 }
 
