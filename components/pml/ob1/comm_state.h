@@ -30,9 +30,10 @@ struct RankState {
     Peer* peer; // as a destination, connected and its index known; nullptr: messages take another way
     PostedList posted;
     SourceQueue unexpected;
-    std::uint64_t match_word; // MatchWords::first of a message to it, valid with `peer`
+    std::uint64_t match_word; // MatchWords::first of a message to it, valid with `peer` or `nameless`
     std::uint16_t index;      // of the communicator at that rank, valid with `peer`
     bool has_our_index;       // we have told it ours, in an answer or in an extended header
+    bool met;                 // a message of its own has named the communicator to us by exCID
     Peer* nameless;           // as a destination, connected, while its index is not known: then `peer` is null
 };
 

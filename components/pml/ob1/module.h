@@ -169,23 +169,47 @@ private:
         const void* payload, std::size_t payload_size) noexcept;
     void receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     CommState* find_state(const MatchHeader& match) noexcept;
-    static bool is_rank_of(CommState& state, const MatchHeader& match) noexcept;
+    static bool is_rank_of(CommState& state, const MatchHeader& match) noexcept {
+        if (!state.prepare()) {
+            return false;
+        }
+        if (std::uint32_t(match.source) < std::uint32_t(state.comm.remote_size)) [[likely]] {
+            return true;
+        }
+        complain_of_rank(state, match);
+        return false;
+    }
+    static void complain_of_rank(const CommState& state, const MatchHeader& match) noexcept;
     void keep(
         Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     Unexpected* store(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
-    void on_match(Peer& from, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
-    void on_sync(Peer& from, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept;
-    void on_rts(Peer& from, const RtsHeader& rts) noexcept;
+    // `state`: of the communicator that is meant; nullptr: find_state has found none.
+    void on_match(Peer& from, CommState* state, const MatchHeader& match, const std::byte* payload,
+        std::size_t size) noexcept;
+    void on_sync(Peer& from, CommState* state, const SyncHeader& sync, const std::byte* payload,
+        std::size_t size) noexcept;
+    void on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexcept;
     void on_cts(const CtsHeader& cts) noexcept;
     void on_frag(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;
     void on_cancel(Peer& from, const SyncHeader& cancel) noexcept;
     void on_cancel_reply(const ControlHeader& reply) noexcept;
 
     // names.cpp: communicators whose index differs from process to process
-    CommState* find_named(const cid::ExtendedId& id) noexcept;
+    // nullptr: there is no such communicator here, not yet or not any more.
+    CommState* find_named(const cid::ExtendedId& id) noexcept {
+        // Until its sender has had our answer, message after message names the same one.
+        return _last_named != nullptr && *_last_named->name == id ? _last_named : look_up(id);
+    }
+    CommState* look_up(const cid::ExtendedId& id) noexcept;
     bool find_index(CommState& state, int rank, RankState& target) noexcept;
     void learn(CommState& state, int rank, std::uint16_t index) noexcept;
-    void meet(CommState& state, Peer& from, const MatchHeader& match) noexcept;
+    void meet(CommState& state, Peer& from, const MatchHeader& match) noexcept {
+        if (RankState& sender = state.rank(match.source); !sender.met) [[unlikely]] {
+            sender.met = true;
+            get_acquainted(state, sender, from, match);
+        }
+    }
+    void get_acquainted(CommState& state, RankState& sender, Peer& from, const MatchHeader& match) noexcept;
     void on_nameless(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     void on_answer(const AnswerHeader& answer) noexcept;
 

@@ -188,8 +188,7 @@ SendCode Ob1::transmit_rts(SendRequest& request) noexcept {
 SendCode Ob1::send_nameless(
     CommState& state, int dest, int tag, std::uint32_t id, const void* from, std::size_t bytes) noexcept {
     RankState& target = state.rank(dest);
-    const Extended<MatchHeader> header{
-        {PacketType::match, named_by_excid, state.comm.index, state.comm.rank, tag, id}, *state.name};
+    const Extended<MatchWords> header{{target.match_word, MatchWords::make_second(tag, id)}, *state.name};
     const SendCode code = target.nameless->btl->send(*target.nameless->endpoint, &header, sizeof header, from, bytes);
     if (code == SendCode::ok) {
         note_told(target);
@@ -200,7 +199,7 @@ SendCode Ob1::send_nameless(
 // A message with our index has left for that rank.
 void Ob1::note_told(RankState& target) noexcept {
     target.has_our_index = true;
-    _names.counters.extended_headers.add();
+    _names.counters.extended_headers.add_locked();
 }
 
 // How the message names its communicator, as things are now. Returns the header's size.
