@@ -125,9 +125,27 @@ private:
     static bool goes_nameless(const RankState* target, std::size_t bytes) noexcept {
         return target != nullptr && target->nameless != nullptr && bytes < target->nameless->direct_below;
     }
-    btl::SendCode send_nameless(
-        CommState& state, int dest, int tag, std::uint32_t id, const void* from, std::size_t bytes) noexcept;
-    void note_told(RankState& target) noexcept;
+    btl::SendCode send_nameless(RankState& target, const cid::ExtendedId& name, int tag, std::uint32_t id,
+        const void* from, std::size_t bytes) noexcept {
+        const Extended<MatchWords> header{{target.match_word, MatchWords::make_second(tag, id)}, name};
+        Peer& peer = *target.nameless;
+        const btl::SendCode code = peer.btl->send(*peer.endpoint, &header, sizeof header, from, bytes);
+        if (code == btl::SendCode::ok) [[likely]] {
+            note_told(target);
+            if (target.named % sends_per_look == 0) [[unlikely]] {
+                look_for_answer(peer);
+            }
+        }
+        return code;
+    }
+    // A message with our index has left for that rank.
+    void note_told(RankState& target) noexcept {
+        target.has_our_index = true;
+        ++target.named;
+        _names.counters.extended_headers.add_locked();
+    }
+    static constexpr unsigned sends_per_look = 8;
+    void look_for_answer(Peer& peer) noexcept;
     template <class Header>
     std::size_t name_communicator(SendRequest& request, Extended<Header>& header) noexcept;
     int send_slowly(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,

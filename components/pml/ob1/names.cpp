@@ -54,6 +54,13 @@ void Ob1::get_acquainted(CommState& state, RankState& sender, Peer& from, const 
     }
 }
 
+// Who sends message after message would never look for the answer that makes the next ones cheaper, for both sides.
+void Ob1::look_for_answer(Peer& peer) noexcept {
+    if (peer.btl->poll() > 0 && _progress.threaded()) {
+        _progress.wake(); // what came with it may complete what another thread waits for
+    }
+}
+
 void Ob1::on_answer(const AnswerHeader& answer) noexcept {
     CommState* state = find_named(answer.id);
     if (state == nullptr || !state->prepare() ||
