@@ -10,6 +10,9 @@ namespace patchbay::cid {
 class Counter {
 public:
     void add(std::uint64_t by = 1) noexcept { _value.fetch_add(by, std::memory_order_relaxed); }
+    // The same where a lock keeps all who add apart. A read-modify-write would have the processor wait for the stores
+    // before it, of which a message is one.
+    void add_locked(std::uint64_t by = 1) noexcept { _value.store(value() + by, std::memory_order_relaxed); }
     std::uint64_t value() const noexcept { return _value.load(std::memory_order_relaxed); }
 
 private:

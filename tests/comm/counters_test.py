@@ -47,6 +47,8 @@ def first_messages(prefix, program):
     assert both[0]["extended"] + both[1]["extended"] == 2000 - answers, "more than the first message was named by exCID"
     cancelled = counters(prefix, 2, excid, program, "cancelled")
     assert cancelled[1]["extended"] <= 1, "what a cancelled message has told was forgotten"
+    stream = counters(prefix, 2, excid, program, "stream")
+    assert stream[0]["extended"] <= 50, "a sender that never waits does not see the answer"
 
 
 def fragmentation(prefix, program):

@@ -2,11 +2,13 @@
 /* The first messages on a communicator, whose index each process chooses for itself. Argument: late (one process makes its
    communicators when the messages are there already), both (both processes send before they receive), cancelled (the
    message by which a process was to be known is taken back), persistent, freed (before the answer is there), flood (more than the
-   receiver takes). */
+   receiver takes), stream (the sender never waits for anything). */
+#define _DEFAULT_SOURCE /* usleep */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size;
 
@@ -283,6 +285,34 @@ static void flood(void) {
     MPI_Comm_free(&other);
 }
 
+/* Messages one way, by a process that does nothing else: that their receiver has answered is noticed while sending. */
+static void stream(void) {
+    enum { count = 100 };
+    MPI_Comm comm, extra[2];
+    shift_indices(extra);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < count; ++i) {
+        int got = -1;
+        if (rank == 1) {
+            MPI_Recv(&got, 1, MPI_INT, 0, 4, comm, MPI_STATUS_IGNORE);
+            CHECK(got == i);
+        } else if (i % 2 == 0) {
+            MPI_Send(&i, 1, MPI_INT, 1, 4, comm);
+        } else {
+            MPI_Request request;
+            MPI_Isend(&i, 1, MPI_INT, 1, 4, comm, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        if (rank == 0) {
+            usleep(3000);
+        }
+    }
+    MPI_Comm_free(&comm);
+    for (int i = 0; i <= rank; ++i) {
+        MPI_Comm_free(&extra[i]);
+    }
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     MPI_Init(&argc, &argv);
@@ -301,6 +331,8 @@ int main(int argc, char **argv) {
         freed();
     } else if (strcmp(what, "flood") == 0) {
         flood();
+    } else if (strcmp(what, "stream") == 0) {
+        stream();
     } else {
         CHECK(!"known argument");
     }

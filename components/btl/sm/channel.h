@@ -104,6 +104,8 @@ public:
         Slot& slot = _slots[_head & _slot_mask];
         if (header_size == 16) [[likely]] {
             std::memcpy(slot.data, header, 16);
+        } else if (header_size == 32) { // of a first message (pml/ob1)
+            std::memcpy(slot.data, header, 32);
         } else {
             copy_short(slot.data, header, header_size);
         }

@@ -30,9 +30,11 @@ struct RankState {
     Peer* peer; // as a destination, connected and its index known; nullptr: messages take another way
     PostedList posted;
     SourceQueue unexpected;
-    std::uint64_t match_word; // MatchWords::first of a message to it, valid with `peer`
+    std::uint64_t match_word; // MatchWords::first of a message to it, valid with `peer` or `nameless`
     std::uint16_t index;      // of the communicator at that rank, valid with `peer`
     bool has_our_index;       // we have told it ours, in an answer or in an extended header
+    bool met;                 // a message of its own has named the communicator to us by exCID
+    std::uint8_t named;       // messages that we named by exCID to it, modulo 256
     Peer* nameless;           // as a destination, connected, while its index is not known: then `peer` is null
 };
 
@@ -48,7 +50,7 @@ public:
     bool prepare() noexcept { return _ranks != nullptr || make_ranks(); }
     RankState& rank(int rank) noexcept { return _ranks[rank]; } // after prepare()
     // The same before prepare(); nullptr: nothing was sent to anybody yet.
-    const RankState* find_rank(int rank) const noexcept { return _ranks == nullptr ? nullptr : &_ranks[rank]; }
+    RankState* find_rank(int rank) const noexcept { return _ranks == nullptr ? nullptr : &_ranks[rank]; }
 
     void post(RecvRequest& request) noexcept;
     void withdraw(RecvRequest& request) noexcept;

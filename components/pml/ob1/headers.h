@@ -47,8 +47,8 @@ struct MatchWords {
     std::uint64_t first;  // type, flags, index, source
     std::uint64_t second; // tag, id
 
-    static std::uint64_t make_first(std::uint16_t index, std::int32_t source) noexcept {
-        return std::uint64_t(PacketType::match) | std::uint64_t(index) << 16 |
+    static std::uint64_t make_first(std::uint16_t index, std::int32_t source, std::uint8_t flags = 0) noexcept {
+        return std::uint64_t(PacketType::match) | std::uint64_t(flags) << 8 | std::uint64_t(index) << 16 |
             std::uint64_t(std::uint32_t(source)) << 32;
     }
     static std::uint64_t make_second(std::int32_t tag, std::uint32_t id) noexcept {
@@ -103,7 +103,7 @@ struct Extended {
     Header header;
     cid::ExtendedId id;
 };
-static_assert(sizeof(Extended<MatchHeader>) == 32);
+static_assert(sizeof(Extended<MatchHeader>) == 32 && sizeof(Extended<MatchWords>) == 32);
 
 struct AnswerHeader {
     PacketType type;

@@ -91,7 +91,12 @@ RankState* Ob1::connect_rank(CommState& state, int rank) noexcept {
         if (!connect(peer)) {
             return nullptr;
         }
-        (find_index(state, rank, target) ? target.peer : target.nameless) = &peer;
+        if (find_index(state, rank, target)) {
+            target.peer = &peer;
+        } else {
+            target.nameless = &peer;
+            target.match_word = MatchWords::make_first(state.comm.index, state.comm.rank, named_by_excid);
+        }
     }
     return &target;
 }

@@ -125,9 +125,27 @@ private:
     static bool goes_nameless(const RankState* target, std::size_t bytes) noexcept {
         return target != nullptr && target->nameless != nullptr && bytes < target->nameless->direct_below;
     }
-    btl::SendCode send_nameless(
-        CommState& state, int dest, int tag, std::uint32_t id, const void* from, std::size_t bytes) noexcept;
-    void note_told(RankState& target) noexcept;
+    btl::SendCode send_nameless(RankState& target, const cid::ExtendedId& name, int tag, std::uint32_t id,
+        const void* from, std::size_t bytes) noexcept {
+        const Extended<MatchWords> header{{target.match_word, MatchWords::make_second(tag, id)}, name};
+        Peer& peer = *target.nameless;
+        const btl::SendCode code = peer.btl->send(*peer.endpoint, &header, sizeof header, from, bytes);
+        if (code == btl::SendCode::ok) [[likely]] {
+            note_told(target);
+            if (target.named % sends_per_look == 0) [[unlikely]] {
+                look_for_answer(peer);
+            }
+        }
+        return code;
+    }
+    // A message with our index has left for that rank.
+    void note_told(RankState& target) noexcept {
+        target.has_our_index = true;
+        ++target.named;
+        _names.counters.extended_headers.add_locked();
+    }
+    static constexpr unsigned sends_per_look = 8;
+    void look_for_answer(Peer& peer) noexcept;
     template <class Header>
     std::size_t name_communicator(SendRequest& request, Extended<Header>& header) noexcept;
     int send_slowly(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
@@ -169,23 +187,47 @@ private:
         const void* payload, std::size_t payload_size) noexcept;
     void receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     CommState* find_state(const MatchHeader& match) noexcept;
-    static bool is_rank_of(CommState& state, const MatchHeader& match) noexcept;
+    static bool is_rank_of(CommState& state, const MatchHeader& match) noexcept {
+        if (!state.prepare()) {
+            return false;
+        }
+        if (std::uint32_t(match.source) < std::uint32_t(state.comm.remote_size)) [[likely]] {
+            return true;
+        }
+        complain_of_rank(state, match);
+        return false;
+    }
+    static void complain_of_rank(const CommState& state, const MatchHeader& match) noexcept;
     void keep(
         Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     Unexpected* store(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
-    void on_match(Peer& from, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
-    void on_sync(Peer& from, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept;
-    void on_rts(Peer& from, const RtsHeader& rts) noexcept;
+    // `state`: of the communicator that is meant; nullptr: find_state has found none.
+    void on_match(Peer& from, CommState* state, const MatchHeader& match, const std::byte* payload,
+        std::size_t size) noexcept;
+    void on_sync(Peer& from, CommState* state, const SyncHeader& sync, const std::byte* payload,
+        std::size_t size) noexcept;
+    void on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexcept;
     void on_cts(const CtsHeader& cts) noexcept;
     void on_frag(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;
     void on_cancel(Peer& from, const SyncHeader& cancel) noexcept;
     void on_cancel_reply(const ControlHeader& reply) noexcept;
 
     // names.cpp: communicators whose index differs from process to process
-    CommState* find_named(const cid::ExtendedId& id) noexcept;
+    // nullptr: there is no such communicator here, not yet or not any more.
+    CommState* find_named(const cid::ExtendedId& id) noexcept {
+        // Until its sender has had our answer, message after message names the same one.
+        return _last_named != nullptr && *_last_named->name == id ? _last_named : look_up(id);
+    }
+    CommState* look_up(const cid::ExtendedId& id) noexcept;
     bool find_index(CommState& state, int rank, RankState& target) noexcept;
     void learn(CommState& state, int rank, std::uint16_t index) noexcept;
-    void meet(CommState& state, Peer& from, const MatchHeader& match) noexcept;
+    void meet(CommState& state, Peer& from, const MatchHeader& match) noexcept {
+        if (RankState& sender = state.rank(match.source); !sender.met) [[unlikely]] {
+            sender.met = true;
+            get_acquainted(state, sender, from, match);
+        }
+    }
+    void get_acquainted(CommState& state, RankState& sender, Peer& from, const MatchHeader& match) noexcept;
     void on_nameless(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     void on_answer(const AnswerHeader& answer) noexcept;
 

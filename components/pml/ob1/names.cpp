@@ -2,7 +2,6 @@
 #include "components/pml/ob1/module.h"
 #include "frameworks/cid/cid.h"
 
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -12,12 +11,7 @@
 // header travels alone.
 namespace patchbay::pml::ob1 {
 
-// nullptr: there is no such communicator here, not yet or not any more.
-CommState* Ob1::find_named(const cid::ExtendedId& id) noexcept {
-    // Until its sender has had our answer, message after message names the same one.
-    if (_last_named != nullptr && *_last_named->name == id) {
-        return _last_named;
-    }
+CommState* Ob1::look_up(const cid::ExtendedId& id) noexcept {
     Communicator* comm = _names.directory.find(id);
     if (comm == nullptr || comm->pml_data == nullptr) {
         return nullptr;
@@ -50,14 +44,20 @@ void Ob1::learn(CommState& state, int rank, std::uint16_t index) noexcept {
     }
 }
 
-// A message named by exCID has come: we know its sender's index now, and tell ours unless it has been told.
-void Ob1::meet(CommState& state, Peer& from, const MatchHeader& match) noexcept {
+// The first message named by exCID has come: we know its sender's index now, and tell ours unless it has been told.
+void Ob1::get_acquainted(CommState& state, RankState& sender, Peer& from, const MatchHeader& match) noexcept {
     learn(state, match.source, match.index);
-    RankState& sender = state.rank(match.source);
     if (!sender.has_our_index) {
         sender.has_our_index = true;
         const AnswerHeader answer{PacketType::answer, 0, state.comm.index, state.comm.rank, *state.name};
         send_control(from, &answer, sizeof answer);
+    }
+}
+
+// Who sends message after message would never look for the answer that makes the next ones cheaper, for both sides.
+void Ob1::look_for_answer(Peer& peer) noexcept {
+    if (peer.btl->poll() > 0 && _progress.threaded()) {
+        _progress.wake(); // what came with it may complete what another thread waits for
     }
 }
 
@@ -67,38 +67,38 @@ void Ob1::on_answer(const AnswerHeader& answer) noexcept {
         std::uint32_t(answer.source) >= std::uint32_t(state->comm.remote_size)) {
         return; // the communicator has been freed meanwhile
     }
-    _names.counters.answers.add();
+    _names.counters.answers.add_locked();
     learn(*state, answer.source, answer.index);
 }
 
-// A message named by exCID: from here on it is like any other.
+// The exCID that follows the header.
+static const cid::ExtendedId& name_behind(const void* header, PacketType type) noexcept {
+    if (type == PacketType::match) [[likely]] {
+        return static_cast<const Extended<MatchHeader>*>(header)->id;
+    }
+    return type == PacketType::rts ? static_cast<const Extended<RtsHeader>*>(header)->id
+                                   : static_cast<const Extended<SyncHeader>*>(header)->id;
+}
+
+// A message named by exCID: once its communicator is found it is like any other.
 void Ob1::on_nameless(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
-    RtsHeader plain{}; // the largest of them
-    std::size_t size = sizeof(MatchHeader);
-    const PacketType type = static_cast<const MatchHeader*>(header)->type;
-    if (type != PacketType::match) {
-        size = type == PacketType::rts ? sizeof(RtsHeader) : sizeof(SyncHeader);
-    }
-    std::memcpy(&plain, header, size);
-    cid::ExtendedId id;
-    std::memcpy(&id, static_cast<const std::byte*>(header) + size, sizeof id);
+    const auto& match = *static_cast<const MatchHeader*>(header);
+    const cid::ExtendedId& id = name_behind(header, match.type);
     CommState* state = find_named(id);
-    if (state == nullptr) {
-        _early_by_name[id].push_back(*store(from, &plain, payload, payload_size));
+    if (state == nullptr) [[unlikely]] {
+        _early_by_name[id].push_back(*store(from, header, payload, payload_size));
         return;
     }
-    if (!is_rank_of(*state, plain.match)) {
+    if (!is_rank_of(*state, match)) {
         return;
     }
-    meet(*state, from, plain.match);
-    plain.match.index = state->comm.index;
-    plain.match.flags = 0;
-    if (type == PacketType::match) {
-        on_match(from, plain.match, payload, payload_size);
-    } else if (type == PacketType::rts) {
-        on_rts(from, plain);
+    meet(*state, from, match);
+    if (match.type == PacketType::match) [[likely]] {
+        on_match(from, state, match, payload, payload_size);
+    } else if (match.type == PacketType::rts) {
+        on_rts(from, state, *static_cast<const RtsHeader*>(header));
     } else {
-        on_sync(from, reinterpret_cast<const SyncHeader&>(plain), payload, payload_size);
+        on_sync(from, state, *static_cast<const SyncHeader*>(header), payload, payload_size);
     }
 }
 

@@ -33,7 +33,7 @@ void Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, st
     const auto& match = *static_cast<const MatchHeader*>(header);
     const auto* bytes = static_cast<const std::byte*>(payload);
     if (is_plain_match(header)) [[likely]] {
-        self.on_match(from, match, bytes, payload_size);
+        self.on_match(from, self.find_state(match), match, bytes, payload_size);
     } else {
         self.receive_other(from, header, bytes, payload_size);
     }
@@ -50,9 +50,11 @@ void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
         if (static_cast<const MatchHeader*>(header)->flags == named_by_excid) {
             on_nameless(from, header, payload, payload_size);
         } else if (control.type == PacketType::rts) {
-            on_rts(from, *static_cast<const RtsHeader*>(header));
+            const auto& rts = *static_cast<const RtsHeader*>(header);
+            on_rts(from, find_state(rts.match), rts);
         } else {
-            on_sync(from, *static_cast<const SyncHeader*>(header), payload, payload_size);
+            const auto& sync = *static_cast<const SyncHeader*>(header);
+            on_sync(from, find_state(sync.match), sync, payload, payload_size);
         }
         break;
     case PacketType::answer:
@@ -88,21 +90,14 @@ CommState* Ob1::find_state(const MatchHeader& match) noexcept {
     return state != nullptr && is_rank_of(*state, match) ? state : nullptr;
 }
 
-bool Ob1::is_rank_of(CommState& state, const MatchHeader& match) noexcept {
-    if (!state.prepare()) {
-        return false;
-    }
-    if (std::uint32_t(match.source) >= std::uint32_t(state.comm.remote_size)) [[unlikely]] {
-        log_error(fmt::format("pml/ob1: a message from rank {} came for communicator {}, which has only {} ranks; it "
-                              "is dropped",
-            match.source, state.comm.index, state.comm.remote_size));
-        return false;
-    }
-    return true;
+void Ob1::complain_of_rank(const CommState& state, const MatchHeader& match) noexcept {
+    log_error(fmt::format(
+        "pml/ob1: a message from rank {} came for communicator {}, which has only {} ranks; it is dropped",
+        match.source, state.comm.index, state.comm.remote_size));
 }
 
-void Ob1::on_match(Peer& from, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
-    CommState* state = find_state(match);
+void Ob1::on_match(
+    Peer& from, CommState* state, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
     RecvRequest* request = state == nullptr ? nullptr : state->match(match.source, match.tag);
     if (request != nullptr) [[likely]] {
         deliver(*request, match, payload, size);
@@ -111,8 +106,8 @@ void Ob1::on_match(Peer& from, const MatchHeader& match, const std::byte* payloa
     }
 }
 
-void Ob1::on_sync(Peer& from, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept {
-    CommState* state = find_state(sync.match);
+void Ob1::on_sync(
+    Peer& from, CommState* state, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept {
     RecvRequest* request = state == nullptr ? nullptr : state->match(sync.match.source, sync.match.tag);
     if (request == nullptr) {
         keep(from, state, &sync, payload, size);
@@ -122,8 +117,7 @@ void Ob1::on_sync(Peer& from, const SyncHeader& sync, const std::byte* payload, 
     deliver(*request, sync.match, payload, size);
 }
 
-void Ob1::on_rts(Peer& from, const RtsHeader& rts) noexcept {
-    CommState* state = find_state(rts.match);
+void Ob1::on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexcept {
     RecvRequest* request = state == nullptr ? nullptr : state->match(rts.match.source, rts.match.tag);
     if (request == nullptr) {
         keep(from, state, &rts, nullptr, 0);

@@ -14,7 +14,7 @@ int Ob1::send(const void* buffer, MPI_Count count, const Datatype& type, int des
     CommState& state = state_of(comm);
     if (mode != SendMode::synchronous && type.dense) [[likely]] {
         Guard guard(*this);
-        const RankState* target = state.find_rank(dest);
+        RankState* target = state.find_rank(dest);
         const std::size_t bytes = std::size_t(count) * std::size_t(type.size);
         if (goes_direct(target, bytes)) [[likely]] {
             const void* from = static_cast<const std::byte*>(buffer) + type.true_lower_bound;
@@ -23,7 +23,7 @@ int Ob1::send(const void* buffer, MPI_Count count, const Datatype& type, int des
             }
         } else if (goes_nameless(target, bytes)) {
             const void* from = static_cast<const std::byte*>(buffer) + type.true_lower_bound;
-            if (send_nameless(state, dest, tag, 0, from, bytes) == SendCode::ok) {
+            if (send_nameless(*target, *state.name, tag, 0, from, bytes) == SendCode::ok) {
                 return MPI_SUCCESS;
             }
         }
@@ -54,7 +54,7 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
     *request = made;
     CommState& state = state_of(comm);
     if (mode != SendMode::synchronous && type.dense) [[likely]] {
-        const RankState* target = state.find_rank(dest);
+        RankState* target = state.find_rank(dest);
         if (goes_direct(target, made->bytes)) [[likely]] {
             if (send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok) [[likely]] {
                 made->peer = target->peer;
@@ -63,8 +63,8 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
                 return MPI_SUCCESS;
             }
         } else if (goes_nameless(target, made->bytes)) {
-            if (send_nameless(state, dest, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
-                made->peer = target->nameless;
+            made->peer = target->nameless; // the answer may come meanwhile
+            if (send_nameless(*target, *state.name, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
                 made->index = comm.index;
                 made->by_excid = true;
                 made->excid = *state.name;
@@ -183,24 +183,6 @@ SendCode Ob1::transmit_rts(SendRequest& request) noexcept {
         {}};
     const std::size_t header_size = name_communicator(request, header);
     return peer.btl->send(*peer.endpoint, &header, header_size, nullptr, 0);
-}
-
-SendCode Ob1::send_nameless(
-    CommState& state, int dest, int tag, std::uint32_t id, const void* from, std::size_t bytes) noexcept {
-    RankState& target = state.rank(dest);
-    const Extended<MatchHeader> header{
-        {PacketType::match, named_by_excid, state.comm.index, state.comm.rank, tag, id}, *state.name};
-    const SendCode code = target.nameless->btl->send(*target.nameless->endpoint, &header, sizeof header, from, bytes);
-    if (code == SendCode::ok) {
-        note_told(target);
-    }
-    return code;
-}
-
-// A message with our index has left for that rank.
-void Ob1::note_told(RankState& target) noexcept {
-    target.has_our_index = true;
-    _names.counters.extended_headers.add();
 }
 
 // How the message names its communicator, as things are now. Returns the header's size.
