@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sessions (MPI-5.0, 11.3): opening and closing, process sets, and communicators of them (7.4.2). Error handlers,
 // attributes and buffers of sessions stand with those of communicators.
-#include "core/runtime/runtime.h"
 #include "mpi/api/args.h"
 #include "mpi/instance/session.h"
 
+#include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/intercommunicators.h"
