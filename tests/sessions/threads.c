@@ -123,15 +123,25 @@ static void *finalize(void *session) {
     return NULL;
 }
 
-/* Two sessions of the main thread; another one ends the second with its communicator while the first one is talking. */
+/* Two sessions of the main thread; another one ends the second with its communicators while the first one uses and
+   makes some. */
 static void finalize_beside(void) {
+    enum { many = 8 };
     pthread_t thread;
     MPI_Session session = open_session("MPI_THREAD_FUNNELED"), other = open_session("MPI_THREAD_FUNNELED");
     MPI_Comm comm = comm_of(session, "mpi://WORLD", "tests://one"), left = comm_of(other, "mpi://WORLD", "tests://two");
     talk(left, 5);
-    talk(comm, 5);
+    for (int i = 0; i < many; ++i) {
+        MPI_Comm copy;
+        MPI_Comm_dup(left, &copy);
+    }
     pthread_create(&thread, NULL, finalize, &other);
-    talk(comm, 50);
+    for (int i = 0; i < many; ++i) {
+        MPI_Comm copy;
+        CHECK(MPI_Comm_dup(comm, &copy) == MPI_SUCCESS);
+        talk(copy, 5);
+        MPI_Comm_free(&copy);
+    }
     pthread_join(thread, NULL);
     MPI_Comm_free(&comm);
     MPI_Session_finalize(&session);
