@@ -11,7 +11,11 @@ static void run_stage(HPCC_Params *params)
 {
     MPI_Session session;
     MPI_Group group;
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_SINGLE"); /* as the program's MPI_Init */
+    MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Info_free(&info);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Comm_create_from_group(group, "bench.hpcc", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &bench_session_world);
     main_bench_lat_bw(params);

@@ -19,8 +19,9 @@ namespace patchbay::api {
 
 namespace {
 
-// Without a wish a session gets what costs no more than MPI_THREAD_SINGLE.
-constexpr int default_thread_level = MPI_THREAD_SERIALIZED;
+// Without a wish a session gets the highest level that costs nothing beside other users of the same thread; the choice
+// is the library's, and MPI_THREAD_SINGLE is advised against (MPI-5.0, 11.3.1).
+constexpr int default_thread_level = MPI_THREAD_FUNNELED;
 
 bool asked_thread_level(const Arguments& args, const Info* info, int* level, int* code) {
     const auto wish = info != nullptr ? info->get("thread_level") : std::nullopt;

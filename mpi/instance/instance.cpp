@@ -44,15 +44,28 @@ Status Instance::define_params() {
     return result;
 }
 
-void Instance::add_user(int thread_level) noexcept {
-    _users.fetch_add(1);
-    if (thread_level == MPI_THREAD_MULTIPLE) {
-        _multiple.store(true);
+void Instance::add_user(const User& user) {
+    std::lock_guard lock(_mutex);
+    _users.push_back(user);
+}
+
+void Instance::remove_user(const User& user) noexcept {
+    std::lock_guard lock(_mutex);
+    _users.erase(std::find(_users.begin(), _users.end(), user)); // or an equal one
+}
+
+// Of two users the one that comes here later sees both, so it does not matter which of them was opened first.
+bool Instance::one_thread_at_a_time() {
+    std::lock_guard lock(_mutex);
+    if (_users.size() == 1) {
+        return _users.front().thread_level < MPI_THREAD_MULTIPLE;
     }
+    return std::all_of(_users.begin(), _users.end(),
+        [here = std::this_thread::get_id()](const User& user) { return user.keeps_to(here); });
 }
 
 Status Instance::settle_threads() {
-    if (_users.load() < 2 && !_multiple.load()) {
+    if (one_thread_at_a_time()) {
         return {};
     }
     progress().enable_threads();

@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -29,6 +30,18 @@ class SendBuffer;
 namespace pset {
 class Sets;
 }
+
+// Who holds a lease on the instance: the world model or a session. MPI_THREAD_FUNNELED and below promise that only the
+// thread that opened it calls on its behalf.
+struct User {
+    int thread_level = MPI_THREAD_SINGLE; // as asked for
+    std::thread::id thread;               // that opened it
+
+    bool operator==(const User&) const = default;
+    bool keeps_to(std::thread::id one) const noexcept {
+        return thread_level <= MPI_THREAD_FUNNELED && thread == one;
+    }
+};
 
 // The library at work in this process: the core, the frameworks in use and the chosen modules. It exists while
 // anybody holds a lease (mpi/instance/library.h): the world model takes one between MPI_Init and MPI_Finalize, each
@@ -80,8 +93,9 @@ public:
     ProcessId self() const noexcept { return _self; }
     // The highest of MPI_THREAD_SINGLE .. MPI_THREAD_MULTIPLE that a user (the world model, a session) can have.
     int thread_level() const noexcept { return _thread_level; }
-    // Before a user's first communication: where there is another user, who may be on another thread, or one that asked
-    // for MPI_THREAD_MULTIPLE, all of the library locks from here on. Until then a second user costs the first nothing.
+    // Before a user's first communication: all of the library locks from here on unless it is certain that one thread
+    // uses it at a time. It is for a user that is alone and below MPI_THREAD_MULTIPLE, and for any number that keep to
+    // the calling thread. Until then a second user costs the first nothing, wherever it is.
     // Error: a component cannot be opened any more. Thread-safe.
     Status settle_threads();
 
@@ -93,8 +107,9 @@ public:
 private:
     friend class Library; // the next two
     friend class InstanceLease;
-    void add_user(int thread_level) noexcept;
-    void remove_user() noexcept { _users.fetch_sub(1); }
+    void add_user(const User& user);
+    void remove_user(const User& user) noexcept;
+    bool one_thread_at_a_time();
 
     friend class InstanceBuilder;
     Core& _core;
@@ -117,10 +132,9 @@ private:
     std::unique_ptr<HwResources> _hw_resources;
     std::shared_ptr<SendBuffer> _send_buffer;
     ProcessId _self;
-    std::atomic<int> _users{0};
-    std::atomic<bool> _multiple{false}; // somebody asked for MPI_THREAD_MULTIPLE
-    std::mutex _mutex;                  // what follows
-    std::vector<Lease> _raised;         // on frameworks, with what several threads need
+    std::mutex _mutex;          // what follows
+    std::vector<User> _users;
+    std::vector<Lease> _raised; // on frameworks, with what several threads need
     std::vector<Session*> _sessions;
 };
 

@@ -15,7 +15,7 @@ Settings settings;
 
 InstanceLease::InstanceLease(InstanceLease&& other) noexcept
     : _core(std::move(other._core)), _users(std::move(other._users)),
-      _instance(std::exchange(other._instance, nullptr)) {}
+      _instance(std::exchange(other._instance, nullptr)), _user(other._user) {}
 
 InstanceLease& InstanceLease::operator=(InstanceLease&& other) noexcept {
     if (this != &other) {
@@ -23,13 +23,14 @@ InstanceLease& InstanceLease::operator=(InstanceLease&& other) noexcept {
         _core = std::move(other._core);
         _users = std::move(other._users);
         _instance = std::exchange(other._instance, nullptr);
+        _user = other._user;
     }
     return *this;
 }
 
 void InstanceLease::release() noexcept {
     if (_instance != nullptr) {
-        std::exchange(_instance, nullptr)->remove_user();
+        std::exchange(_instance, nullptr)->remove_user(_user);
     }
     _users.release();
     _core.release();
@@ -63,8 +64,9 @@ Result<InstanceLease> Library::acquire(int thread_level) {
         return users.error();
     }
     lease._users = std::move(*users);
+    lease._user = {thread_level, std::this_thread::get_id()};
+    instance()->add_user(lease._user);
     lease._instance = instance();
-    lease._instance->add_user(thread_level);
     return lease;
 }
 

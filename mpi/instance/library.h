@@ -20,6 +20,7 @@ public:
     ~InstanceLease() { release(); }
     Instance& instance() const noexcept { return *_instance; }
     explicit operator bool() const noexcept { return _instance != nullptr; }
+    const User& user() const noexcept { return _user; }
     void release() noexcept;
 
 private:
@@ -27,6 +28,7 @@ private:
     Lease _core; // declared first: released last
     Lease _users;
     Instance* _instance = nullptr;
+    User _user;
 };
 
 // The root of everything. The C interface passes no context, so there is one per process, library(); all else gets what

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/instance/session.h"
 
+#include "core/progress/progress.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/construction_queue.h"
 #include "mpi/instance/library.h"
@@ -60,6 +61,11 @@ Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhan
 }
 
 int close_session(Session& session) noexcept {
+    // Any thread may do this while others communicate (MPI-5.0, 11.6.2), at any level.
+    if (session.lease->user().thread != std::this_thread::get_id() &&
+        (first_communicator(session) != nullptr || session.send_buffer != nullptr)) {
+        session.instance->progress().enable_threads();
+    }
     if (const int code = session.attributes.erase_all(AttributeOwner::session, to_handle(&session));
         code != MPI_SUCCESS) {
         return code;

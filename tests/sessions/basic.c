@@ -66,6 +66,7 @@ static void check_session(int expected) {
     CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS && session != MPI_SESSION_NULL);
     CHECK(MPI_Session_fromint(MPI_Session_toint(session)) == session);
     check_info(session, "mpi_memory_alloc_kinds", "mpi,system");
+    check_info(session, "thread_level", "MPI_THREAD_FUNNELED"); /* without a wish */
     check_names(session);
     check_groups(session, expected);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS && session == MPI_SESSION_NULL);

@@ -87,10 +87,10 @@ static const char *const any_level[] = {"MPI_THREAD_MULTIPLE", "MPI_THREAD_FUNNE
 static const char *const lowest[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE",
                                      "MPI_THREAD_SINGLE"};
 
-/* The main thread talks all the time in what was opened for one thread; others come and want more. */
-static void raise_beside(MPI_Comm comm) {
+/* The main thread talks all the time in what was opened for one thread; others come, the first one at `level`. */
+static void raise_beside(MPI_Comm comm, const char *level) {
     pthread_t thread;
-    struct task task = {0, "MPI_THREAD_MULTIPLE", 50};
+    struct task task = {0, level, 50};
     talk(comm, 100);
     pthread_create(&thread, NULL, communicate, &task);
     talk(comm, 1000);
@@ -118,6 +118,35 @@ static void *init_the_world(void *unused) {
     return unused;
 }
 
+static void *finalize(void *session) {
+    CHECK(MPI_Session_finalize(session) == MPI_SUCCESS);
+    return NULL;
+}
+
+/* Two sessions of the main thread; another one ends the second with its communicators while the first one uses and
+   makes some. */
+static void finalize_beside(void) {
+    enum { many = 8 };
+    pthread_t thread;
+    MPI_Session session = open_session("MPI_THREAD_FUNNELED"), other = open_session("MPI_THREAD_FUNNELED");
+    MPI_Comm comm = comm_of(session, "mpi://WORLD", "tests://one"), left = comm_of(other, "mpi://WORLD", "tests://two");
+    talk(left, 5);
+    for (int i = 0; i < many; ++i) {
+        MPI_Comm copy;
+        MPI_Comm_dup(left, &copy);
+    }
+    pthread_create(&thread, NULL, finalize, &other);
+    for (int i = 0; i < many; ++i) {
+        MPI_Comm copy;
+        CHECK(MPI_Comm_dup(comm, &copy) == MPI_SUCCESS);
+        talk(copy, 5);
+        MPI_Comm_free(&copy);
+    }
+    pthread_join(thread, NULL);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "open") == 0) {
@@ -131,12 +160,26 @@ int main(int argc, char **argv) {
         run(communicate, lowest, 20); /* the library may go down between any two */
     } else if (strcmp(what, "raise_world") == 0) {
         MPI_Init(&argc, &argv);
-        raise_beside(MPI_COMM_WORLD);
+        raise_beside(MPI_COMM_WORLD, "MPI_THREAD_MULTIPLE");
         MPI_Finalize();
+    } else if (strcmp(what, "raise_both") == 0) {
+        MPI_Init(&argc, &argv);
+        MPI_Session session = open_session("MPI_THREAD_FUNNELED");
+        MPI_Comm comm = comm_of(session, "mpi://WORLD", "tests://raise");
+        talk(MPI_COMM_WORLD, 10);
+        raise_beside(comm, "MPI_THREAD_FUNNELED");
+        talk(MPI_COMM_WORLD, 10);
+        MPI_Comm_free(&comm);
+        MPI_Session_finalize(&session);
+        MPI_Finalize();
+    } else if (strcmp(what, "finalize") == 0) {
+        for (int round = 0; round < 30; ++round) {
+            finalize_beside();
+        }
     } else if (strcmp(what, "raise_session") == 0) {
         MPI_Session session = open_session("MPI_THREAD_SINGLE");
         MPI_Comm comm = comm_of(session, "mpi://WORLD", "tests://raise");
-        raise_beside(comm);
+        raise_beside(comm, "MPI_THREAD_MULTIPLE");
         shared = open_session("MPI_THREAD_MULTIPLE");
         run(communicate_in_shared, any_level, 50);
         talk(comm, 10);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several users of one thread cost no locks; locks are there before a second thread communicates.
+#include "tests/sessions/session_check.h"
+
+#include "core/progress/progress.h"
+#include "mpi/instance/library.h"
+
+#include <thread>
+
+namespace {
+
+// Where the kernel refuses what the change from one thread to several takes, there are locks from the start.
+void expect_locks(bool expected, int line) {
+    patchbay::Progress& progress = patchbay::library().instance()->progress();
+    if (progress.threaded() != (expected || !progress.sleeps_are_fenced())) {
+        check_failed(__FILE__, line, expected ? "no locks" : "locks");
+    }
+}
+
+MPI_Comm communicate(MPI_Session session) {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    int one = 1, size = 0, sum = 0;
+    CHECK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group) == MPI_SUCCESS);
+    CHECK(MPI_Comm_create_from_group(group, "tests://one/thread", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) ==
+        MPI_SUCCESS);
+    MPI_Group_free(&group);
+    MPI_Comm_size(comm, &size);
+    CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == size);
+    return comm;
+}
+
+void open_and_communicate(const char* level) {
+    MPI_Session session = open_session(level);
+    MPI_Comm comm = communicate(session);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+}
+
+template <typename Action> void elsewhere(Action action) {
+    std::thread(action).join();
+}
+
+void users_of_one_thread() {
+    MPI_Session session = open_session("MPI_THREAD_SINGLE");
+    MPI_Comm comm = communicate(session);
+    open_and_communicate("MPI_THREAD_SINGLE");
+    open_and_communicate("MPI_THREAD_FUNNELED");
+    open_and_communicate(nullptr);
+    expect_locks(false, __LINE__);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+}
+
+void a_user_of_another_thread() {
+    MPI_Session session = open_session("MPI_THREAD_FUNNELED");
+    MPI_Comm comm = communicate(session), again;
+    elsewhere([] {
+        MPI_Session idle = open_session("MPI_THREAD_FUNNELED");
+        expect_locks(false, __LINE__);
+        MPI_Session_finalize(&idle);
+    });
+    again = communicate(session); // it has left
+    expect_locks(false, __LINE__);
+    elsewhere([] {
+        open_and_communicate("MPI_THREAD_FUNNELED");
+        expect_locks(true, __LINE__);
+    });
+    MPI_Comm_free(&again);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+}
+
+// MPI_THREAD_SERIALIZED says nothing about the calls of others.
+void any_thread_in_turn() {
+    MPI_Session session = open_session("MPI_THREAD_SERIALIZED");
+    MPI_Comm comm = MPI_COMM_NULL;
+    elsewhere([&] { comm = communicate(session); });
+    expect_locks(false, __LINE__);
+    MPI_Session other = open_session("MPI_THREAD_FUNNELED");
+    expect_locks(false, __LINE__);
+    MPI_Comm of_other = communicate(other);
+    expect_locks(true, __LINE__);
+    MPI_Comm_free(&of_other);
+    MPI_Session_finalize(&other);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+}
+
+void opened_here_used_elsewhere() {
+    MPI_Session one = open_session("MPI_THREAD_FUNNELED"), other = open_session("MPI_THREAD_FUNNELED");
+    MPI_Comm comm = communicate(one), of_other = MPI_COMM_NULL;
+    expect_locks(false, __LINE__);
+    elsewhere([&] { of_other = communicate(other); });
+    expect_locks(true, __LINE__);
+    MPI_Comm_free(&of_other);
+    MPI_Session_finalize(&other);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&one);
+}
+
+void closed_elsewhere() {
+    MPI_Session one = open_session("MPI_THREAD_FUNNELED"), other = open_session("MPI_THREAD_FUNNELED"),
+                idle = open_session("MPI_THREAD_FUNNELED");
+    MPI_Comm comm = communicate(one);
+    communicate(other);
+    elsewhere([&] { MPI_Session_finalize(&idle); });
+    expect_locks(false, __LINE__);
+    elsewhere([&] { MPI_Session_finalize(&other); });
+    expect_locks(true, __LINE__);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&one);
+}
+
+void beside_the_world() {
+    MPI_Session before = open_session(nullptr);
+    MPI_Init(nullptr, nullptr);
+    MPI_Barrier(MPI_COMM_WORLD);
+    open_and_communicate(nullptr);
+    expect_locks(false, __LINE__);
+    elsewhere([] {
+        open_and_communicate(nullptr);
+        expect_locks(true, __LINE__);
+    });
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    MPI_Session_finalize(&before);
+}
+
+} // namespace
+
+int main() {
+    users_of_one_thread();
+    a_user_of_another_thread();
+    any_thread_in_turn();
+    opened_here_used_elsewhere();
+    closed_elsewhere();
+    beside_the_world();
+    return failures();
+}
