@@ -165,7 +165,7 @@ Result<std::uint64_t> Runtime::define_pset(std::string_view name, std::span<cons
     for (std::size_t i = 0; i < members.size(); ++i) {
         PMIX_LOAD_PROCID(&processes[i], _nspace.c_str(), members[i]);
     }
-    pmix_info_t directives[2];
+    pmix_info_t directives[2]{};
     PMIX_INFO_LOAD(&directives[0], pset_define_key, std::string(name).c_str(), PMIX_STRING);
     PMIX_INFO_CONSTRUCT(&directives[1]);
     PMIX_LOAD_KEY(directives[1].key, pset_members_key);
