@@ -52,7 +52,7 @@ struct Origin {
     ExtendedId parent;    // by its index where it has no exCID: pgcid is `indexed` then
     std::int64_t tag = 0; // differs from those of all others that may be under way from this parent
 
-    static constexpr std::uint64_t indexed = ~std::uint64_t(0); // no PGCID
+    static constexpr std::uint64_t indexed = ~std::uint64_t(0); // which is no PGCID
     std::string text() const { return parent.text() + ' ' + std::to_string(tag); }
 };
 

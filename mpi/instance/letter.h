@@ -12,7 +12,7 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 // A group's members in order, as bytes that two groups share only when they are equal. Runs of ranks at equal distances
-// are short (3 to 8 bytes each), so that the world and every second process of it are; others take 5 bytes a member.
+// are short (4 to 12 bytes each), so that the world and every second process of it are; others take some 5 a member.
 std::string members_of(const Group& group);
 // What members_of() needs at most for `size` members.
 constexpr std::size_t longest_members(std::size_t size) noexcept {

@@ -101,7 +101,8 @@ TEST(letter, groups_whose_digests_met_are_two_meetings) {
 TEST(letter, unique_texts_of_different_topics_differ) {
     using namespace std::string_literals;
     std::set<std::string> texts;
-    for (const std::string& text : {"a"s, "b"s, "a#1"s, "a#1#2"s, ""s, "a\0k"s, "ak"s, "k#a"s, "\0k"s, "#k"s, "#a\0k"s}) {
+    for (const std::string& text :
+        {"a"s, "b"s, "a#1"s, "a#1#2"s, ""s, "a\0k"s, "ak"s, "k#a"s, "\0k"s, "#k"s, "#a\0k"s}) {
         for (const std::string& members : {"\1"s, "\2"s, "\1\0"s}) {
             for (const std::uint32_t use : {0u, 1u, 2u, 12u}) {
                 const std::string unique = Topic{text, members, use}.unique_text();

@@ -17,9 +17,9 @@ namespace patchbay::cid {
 // everybody gives it back and round A begins above it.
 //
 // Several threads may do this at once and take indices away from each other, differently in each process. So that they
-// do not meet again and again, each naming that failed skips a number of indices that follows from a number of its own and
-// doubles with each failure: it is the same in all members, who hear it from the leader in round A, and differs between
-// namings.
+// do not meet again and again, each naming that failed skips some indices, as many as a number of its own says, from a
+// range that doubles with each failure. The number is the same in all members, who hear it from the leader in round A,
+// and differs between namings.
 class ConsensusAssignment final : public Assignment {
 public:
     // `number`: the leader's, which no other naming of the job has; 0 in the other members.
