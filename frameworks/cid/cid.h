@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
@@ -26,7 +26,7 @@ class Instance;
 // further, by the constructor that waits or by the progress engine.
 namespace cid {
 
-inline constexpr std::uint32_t interface_version = 2;
+inline constexpr std::uint32_t interface_version = 3;
 
 // How the members of the communicator to be can agree on something before it exists: reductions over exactly these
 // members, given by the constructor. One reduction at a time; all members start the same ones in the same order, of at most
@@ -43,6 +43,17 @@ public:
     virtual bool ready() const noexcept = 0;
     // Goes as far as it can without blocking. true: finished, and *code is the result.
     virtual bool advance(int* code) noexcept = 0;
+    // A name for the call that no other call ever has, the same at all members; empty: there is none.
+    virtual std::string name() const { return {}; }
+};
+
+// Which constructor of which communicator is at work; exact, and the same at all members.
+struct Origin {
+    ExtendedId parent;    // by its index where it has no exCID: pgcid is `indexed` then
+    std::int64_t tag = 0; // differs from those of all others that may be under way from this parent
+
+    static constexpr std::uint64_t indexed = ~std::uint64_t(0); // which is no PGCID
+    std::string text() const { return parent.text() + ' ' + std::to_string(tag); }
 };
 
 // What is being made.
@@ -53,9 +64,12 @@ struct NewCommunicator {
     // Over all members of the parent, all of which are in this call of a constructor (dup, split, create), also those
     // that will be in no new communicator; nullptr: only the new members call (create_group), or there is no parent.
     Agreement* whole;
-    std::uint64_t key;     // tells apart what is being made at one time; the same at all members
-    std::string_view text; // a name for the call, never used before by these members and the same at all of them;
-                           // empty unless `parent` is nullptr and the members form one group
+    Origin origin; // where the call is told by that, and not by the agreement's name
+
+    // Whether this process is the one of all members that speaks for them, in both groups of an intercommunicator.
+    bool leads() const noexcept {
+        return comm.rank == 0 && (!comm.is_inter || comm.group->process(0) < comm.remote_group->process(0));
+    }
 };
 
 // What a component keeps with a communicator: its name and what it knows about peers' indices. Deleted with the
@@ -74,6 +88,12 @@ public:
     // How children can be named after it; nullptr: not at all.
     virtual Derivation* derivation() noexcept { return nullptr; }
 };
+
+// Equal at all members, although the parent's index need not be.
+inline Origin origin_from(const Communicator& parent, int tag) noexcept {
+    const ExtendedId* id = parent.name_service != nullptr ? parent.name_service->extended_id() : nullptr;
+    return {id != nullptr ? *id : ExtendedId{Origin::indexed, parent.index}, tag};
+}
 
 // A naming under way. Destroying one that is not finished gives back what it reserved.
 class Assignment {

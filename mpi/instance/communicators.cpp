@@ -85,17 +85,14 @@ int finish(Construction& construction, Communicator** made) noexcept {
 int build_by_meeting(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
     Communicator** made) noexcept {
     Instance& instance = *comm->instance;
-    Topic topic{std::string(tag), digest_of(*members), 0};
+    Topic topic{std::string(tag), members_of(*members), 0};
     if (!kind.empty()) {
         // No tag of C has a null character in it.
         topic.text = topic.text + '\0' + std::string(kind);
     }
-    topic.use = instance.keepsakes().next_use(topic.text, topic.digest);
-    const std::uint64_t key = std::hash<std::string_view>()(topic.text) ^ topic.digest ^ topic.use;
-    // Users' own end with a number, those of other kinds do not.
-    std::string text = Topic{std::string(tag), topic.digest, topic.use}.unique_text() + std::string(kind);
+    topic.use = instance.keepsakes().next_use(topic.text, topic.members);
     auto meeting = std::make_unique<LobbyAgreement>(instance.lobby(), std::move(members), std::move(topic));
-    Construction construction(instance, std::move(comm), nullptr, std::move(meeting), key, std::move(text));
+    Construction construction(instance, std::move(comm), nullptr, std::move(meeting));
     return finish(construction, made);
 }
 

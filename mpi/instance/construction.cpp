@@ -47,18 +47,12 @@ cid::Module* choose_namer(Instance& instance, const std::string& only, int* code
 
 } // namespace
 
-std::uint64_t construction_key(const Communicator& parent, int tag) noexcept {
-    const cid::ExtendedId* id = parent.name_service != nullptr ? parent.name_service->extended_id() : nullptr;
-    const std::uint64_t parent_key = id != nullptr ? cid::ExtendedIdHash()(*id) : parent.index;
-    return parent_key << 32 | std::uint32_t(tag);
-}
-
 Construction::Construction(Instance& instance, Ref<Communicator> comm, Communicator& parent, bool collective, int tag)
     : _instance(instance),
       _parent(Ref<Communicator>::share(&parent)),
       _comm(std::move(comm)),
       _members(std::in_place, parent, *_comm->group, tag),
-      _what{*_comm, &parent, *_members, nullptr, construction_key(parent, tag), {}} {
+      _what{*_comm, &parent, *_members, nullptr, cid::origin_from(parent, tag)} {
     if (collective && _comm->size == parent.size) {
         _what.whole = &*_members;
     } else if (collective) {
@@ -67,13 +61,12 @@ Construction::Construction(Instance& instance, Ref<Communicator> comm, Communica
 }
 
 Construction::Construction(Instance& instance, Ref<Communicator> comm, Communicator* parent,
-    std::unique_ptr<cid::Agreement> members, std::uint64_t key, std::string text)
+    std::unique_ptr<cid::Agreement> members, const cid::Origin& origin)
     : _instance(instance),
       _parent(Ref<Communicator>::share(parent)),
       _comm(std::move(comm)),
       _other(std::move(members)),
-      _text(std::move(text)),
-      _what{*_comm, parent, *_other, parent != nullptr ? _other.get() : nullptr, key, _text} {}
+      _what{*_comm, parent, *_other, parent != nullptr ? _other.get() : nullptr, origin} {}
 
 Construction::~Construction() = default;
 

@@ -18,10 +18,10 @@ public:
     // its own on the parent. `collective`: all members of the parent are in this call.
     Construction(Instance& instance, Ref<Communicator> comm, Communicator& parent, bool collective, int tag);
     // By other means: `members` agrees over the members of the new communicator. `parent`: the intercommunicator all
-    // of whose members make this call, so that children can be named after it, or null. `key` and `text` as in
+    // of whose members make this call, so that children can be named after it, or null. `origin` as in
     // cid::NewCommunicator.
     Construction(Instance& instance, Ref<Communicator> comm, Communicator* parent,
-        std::unique_ptr<cid::Agreement> members, std::uint64_t key, std::string text = {});
+        std::unique_ptr<cid::Agreement> members, const cid::Origin& origin = {});
     // Before begin(), for an intercommunicator: its local_comm is made at the same time.
     void add_local_side(std::unique_ptr<Construction> local) noexcept { _local = std::move(local); }
     ~Construction();
@@ -47,16 +47,11 @@ private:
     std::optional<GroupAgreement> _members; // of the two constructors' means of agreeing, those in use
     std::optional<GroupAgreement> _whole;
     std::unique_ptr<cid::Agreement> _other;
-    std::string _text;
     cid::NewCommunicator _what;
     std::unique_ptr<cid::Assignment> _assignment; // uses all of the above
     std::unique_ptr<Construction> _local;         // until it is finished
     bool _open = false;                           // the communicator is named, and its pml knows it
 };
-
-// cid::NewCommunicator's `key` of what is made from `parent` with this tag: equal at all members, although the parent's
-// index need not be.
-std::uint64_t construction_key(const Communicator& parent, int tag) noexcept;
 
 // The part in a constructor of a process that will be in no new communicator, though it is a member of the parent:
 // `only` is what the constructor's info says of patchbay_cid. May block. Returns an MPI code.

@@ -8,6 +8,7 @@
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/construction_queue.h"
 #include "mpi/instance/hw_resources.h"
+#include "mpi/instance/keepsakes.h"
 #include "mpi/instance/lobby.h"
 #include "mpi/instance/mpi_params.h"
 
@@ -22,6 +23,10 @@ Instance::Instance(Core& core, Keepsakes& keepsakes, int thread_level)
       _coll_selector(_coll_framework), _lobby(std::make_unique<Lobby>(*this)),
       _constructions(std::make_unique<ConstructionQueue>(*this)),
       _hw_resources(std::make_unique<HwResources>()) {}
+
+std::uint64_t Instance::unique_number() noexcept {
+    return std::uint64_t(_self.rank) << 39 | _keepsakes.next_number();
+}
 
 Instance::~Instance() = default;
 

@@ -91,6 +91,8 @@ public:
     // What MPI_Buffer_attach attached (mpi/instance/send_buffer.h); null: nothing.
     std::shared_ptr<SendBuffer>& send_buffer() noexcept { return _send_buffer; }
     ProcessId self() const noexcept { return _self; }
+    // One that no process of the job has ever had: 24 bits say who handed it out, 39 bits count.
+    std::uint64_t unique_number() noexcept;
     // The highest of MPI_THREAD_SINGLE .. MPI_THREAD_MULTIPLE that a user (the world model, a session) can have.
     int thread_level() const noexcept { return _thread_level; }
     // Before a user's first communication: all of the library locks from here on unless it is certain that one thread

@@ -130,7 +130,7 @@ int build_smaller(Communicator& parent, Ref<Group> local, Ref<Group> remote, con
     auto comm = child_of(parent, local, nullptr);
     set_remote_group(*comm, std::move(remote));
     Construction construction(*parent.instance, std::move(comm), nullptr, std::move(agreement),
-        construction_key(parent, tags.across));
+        cid::origin_from(parent, tags.across));
     construction.add_local_side(local_side(*parent.local_comm, std::move(local), false, tags.hidden));
     return finish(construction, made);
 }
@@ -143,15 +143,15 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     const int hidden = next_construction_tag(local);
     const int within = next_construction_tag(local);
     const Bridge bridge{peer, remote_leader, bridge_tag(tag)};
-    // What both sides must know: who names, a number that no other call under way has on this side, the members.
+    // What both sides must know: who names, the members.
     const std::uint64_t namer = std::hash<std::string>()(hint(local, "patchbay_cid"));
-    Words mine{namer, construction_key(local, hidden)};
+    Words mine{namer};
     append(mine, *local.group);
     Words theirs;
     if (const int code = swap(local, leader, bridge, mine, &theirs); code != MPI_SUCCESS) {
         return code;
     }
-    Ref<Group> remote = read_group(std::span(theirs).subspan(2), local.group->self());
+    Ref<Group> remote = read_group(std::span(theirs).subspan(1), local.group->self());
     if (const int code = check_disjoint(*local.group, *remote, problem); code != MPI_SUCCESS) {
         return code;
     }
@@ -159,12 +159,11 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
         *problem = "the communicators of the two groups were made with different values of patchbay_cid";
         return MPI_ERR_COMM;
     }
-    const std::uint64_t key = mine[1] + theirs[1];
     auto comm = child_of(local, local.group, nullptr);
     forget_collectives(*comm);
     set_remote_group(*comm, std::move(remote));
     auto agreement = std::make_unique<BridgeAgreement>(local, local.group, within, leader, bridge);
-    Construction construction(*local.instance, std::move(comm), nullptr, std::move(agreement), key);
+    Construction construction(*local.instance, std::move(comm), nullptr, std::move(agreement));
     construction.add_local_side(local_side(local, local.group, true, hidden));
     return finish(construction, made);
 }
@@ -228,8 +227,8 @@ int merge(Communicator& inter, bool high, Communicator** made, std::string* prob
     auto comm = child_of(inter, Group::unite(lower, upper), nullptr);
     forget_collectives(*comm);
     auto agreement = bridge_over(inter);
-    const std::uint64_t key = construction_key(inter, int(inter.constructions.load()));
-    Construction construction(*inter.instance, std::move(comm), nullptr, std::move(agreement), key);
+    const cid::Origin origin = cid::origin_from(inter, construction_tag(inter.constructions.load()));
+    Construction construction(*inter.instance, std::move(comm), nullptr, std::move(agreement), origin);
     return finish(construction, made);
 }
 
@@ -239,7 +238,7 @@ std::unique_ptr<Construction> duplication_of_inter(Communicator& parent, Ref<Com
     const Bridge bridge{&parent, 0, tags.across};
     auto agreement = std::make_unique<BridgeAgreement>(*parent.local_comm, parent.group, tags.within, 0, bridge);
     auto construction = std::make_unique<Construction>(*parent.instance, std::move(comm), &parent,
-        std::move(agreement), construction_key(parent, tags.across));
+        std::move(agreement), cid::origin_from(parent, tags.across));
     construction->add_local_side(local_side(*parent.local_comm, parent.group, true, tags.hidden));
     return construction;
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -18,11 +19,11 @@ namespace [[gnu::visibility("default")]] patchbay {
 // (sessions end locally): what makes names unique, and what arrived for a later life. Thread-safe.
 class Keepsakes {
 public:
-    // How often these processes (by the digest of their group) have used this text before. All of them make the same
-    // calls, so that all count alike.
-    std::uint32_t next_use(std::string_view text, std::uint64_t digest) {
+    // How often these processes (members_of() their group) have used this text before. All of them make the same calls,
+    // so that all count alike. Never forgotten: a member cannot know that all others have finished as well as it has.
+    std::uint32_t next_use(std::string_view text, std::string_view members) {
         std::lock_guard lock(_mutex);
-        return _uses[{std::string(text), digest}]++;
+        return entry(entry(_uses, members), text)++;
     }
 
     // Identifiers that this process has handed out to groups that it leads.
@@ -53,8 +54,17 @@ public:
     }
 
 private:
+    template <class Value>
+    using Map = std::map<std::string, Value, std::less<>>;
+
+    template <class Value>
+    static Value& entry(Map<Value>& map, std::string_view key) {
+        const auto found = map.find(key);
+        return found != map.end() ? found->second : map.emplace(key, Value()).first->second;
+    }
+
     std::mutex _mutex;
-    std::map<std::pair<std::string, std::uint64_t>, std::uint32_t> _uses;
+    Map<Map<std::uint32_t>> _uses; // by members, which may be many, and then by text
     std::atomic<std::uint64_t> _numbers{1};
     std::vector<std::vector<std::byte>> _letters;
     std::vector<pml::EarlyMessage> _messages;

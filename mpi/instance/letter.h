@@ -11,48 +11,52 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// A group's members in order, as one number.
-std::uint64_t digest_of(const Group& group) noexcept;
+// A group's members in order, as bytes that two groups share only when they are equal. Runs of ranks at equal distances
+// are short (4 to 12 bytes each), so that the world and every second process of it are; others take some 5 a member.
+std::string members_of(const Group& group);
+// What members_of() needs at most for `size` members.
+constexpr std::size_t longest_members(std::size_t size) noexcept {
+    return 20 * size;
+}
 
-// What a meeting in the lobby is about. Meetings are told apart by all of this, never by a hash alone.
+// What a meeting in the lobby is about. Meetings are told apart by all of this, nowhere by a hash.
 struct Topic {
-    std::string text;     // the string tag of the constructor
-    std::uint64_t digest; // of the members
-    std::uint32_t use;    // how often these members have met about this text before
+    std::string text;    // the string tag of the constructor; for other kinds of calls '\0' and the kind follow
+    std::string members; // members_of() the group
+    std::uint32_t use;   // how often these members have met about this text before
 
     bool operator==(const Topic&) const = default;
-    // A text that no other meeting of these processes ever has.
+    // A text without '\0' that no other meeting ever has.
     std::string unique_text() const;
 };
 
-// One message of a meeting, as it travels: this, the words, the text.
+// One message of a meeting, as it travels: this, the words, the text, the members.
 struct LetterHead {
     enum class Kind : std::uint8_t { contribution, result };
 
-    std::uint64_t digest;
     std::uint32_t use;
     std::int32_t sender;   // its rank in the group
-    std::int32_t size;     // of the group
     std::uint32_t round;
-    Kind kind;
-    std::uint8_t unused;
+    std::uint32_t members; // bytes
     std::uint16_t words;
     std::uint16_t text;
-    std::uint16_t unused2;
+    Kind kind;
+    std::uint8_t unused[3];
 
     static std::vector<std::byte> write(const Topic& topic, LetterHead head, std::span<const std::uint64_t> words);
 };
-static_assert(sizeof(LetterHead) == 32);
+static_assert(sizeof(LetterHead) == 24);
 
 // A letter that has been received. false from `read`: it is none.
 struct LetterView {
     LetterHead head;
     const std::byte* words;
     std::string_view text;
+    std::string_view members;
 
     static bool read(std::span<const std::byte> letter, LetterView* view) noexcept;
-    bool is_about(const Topic& topic, int size) const noexcept {
-        return head.digest == topic.digest && head.use == topic.use && head.size == size && text == topic.text;
+    bool is_about(const Topic& topic) const noexcept {
+        return head.use == topic.use && text == topic.text && members == topic.members;
     }
     std::uint64_t word(std::size_t i) const noexcept;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/instance/lobby.h"
 
+#include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/construction_tags.h"
@@ -20,8 +21,11 @@ const Datatype& byte_type() noexcept {
     return *to_object<Datatype>(MPI_BYTE);
 }
 
-constexpr std::size_t longest_letter =
-    sizeof(LetterHead) + cid::Agreement::most_words * sizeof(std::uint64_t) + MPI_MAX_STRINGTAG_LEN + longest_kind;
+// In a job of this size.
+constexpr std::size_t longest_letter(std::size_t size) noexcept {
+    return sizeof(LetterHead) + cid::Agreement::most_words * sizeof(std::uint64_t) + MPI_MAX_STRINGTAG_LEN +
+        longest_kind + longest_members(size);
+}
 
 } // namespace
 
@@ -31,6 +35,7 @@ Lobby::~Lobby() {
 
 int Lobby::open() noexcept {
     const auto size = int(_instance.runtime().size());
+    _longest = longest_letter(std::size_t(size));
     return make_lobby(_instance, Group::range({0, 0}, size, _instance.self()), &_comm);
 }
 
@@ -104,7 +109,7 @@ int Lobby::look() noexcept {
         std::size_t size = status_bytes(_listening->status);
         _listening->recycle();
         _listening = nullptr;
-        take_in({_buffer.begin(), _buffer.begin() + std::ptrdiff_t(size)});
+        take_in({_buffer.get(), _buffer.get() + size});
         ++events;
         if (listen() != MPI_SUCCESS) {
             break;
@@ -120,9 +125,11 @@ int Lobby::look() noexcept {
 }
 
 int Lobby::listen() noexcept {
-    _buffer.resize(longest_letter);
-    return _comm->pml->irecv(_buffer.data(), MPI_Count(_buffer.size()), byte_type(), MPI_ANY_SOURCE, lobby_tag, *_comm,
-        &_listening);
+    if (_buffer == nullptr) {
+        _buffer = std::make_unique_for_overwrite<std::byte[]>(_longest);
+    }
+    return _comm->pml->irecv(
+        _buffer.get(), MPI_Count(_longest), byte_type(), MPI_ANY_SOURCE, lobby_tag, *_comm, &_listening);
 }
 
 void Lobby::take_in(std::vector<std::byte> letter) {
@@ -155,11 +162,11 @@ void Lobby::close() noexcept {
     }
     _poller.reset();
     if (_listening != nullptr) {
-        if (!_listening->is_complete()) {
-            _listening->cancel();
-        } else {
-            const std::size_t size = status_bytes(_listening->status);
-            _waiting.emplace_back(_buffer.begin(), _buffer.begin() + std::ptrdiff_t(size));
+        _listening->cancel();
+        // A long letter may have begun to come; its sender waits for an answer, and so goes on sending.
+        wait_until(_instance.progress(), [this] { return _listening->is_complete(); });
+        if (!status_cancelled(_listening->status)) {
+            _waiting.emplace_back(_buffer.get(), _buffer.get() + status_bytes(_listening->status));
         }
         _listening->recycle();
         _listening = nullptr;
@@ -178,6 +185,7 @@ void Lobby::close() noexcept {
     }
     _instance.keepsakes().leave(std::move(_waiting));
     _waiting.clear();
+    reap();
     _comm = nullptr; // goes with the other communicators
 }
 

@@ -54,7 +54,8 @@ private:
     std::list<LobbyAgreement*> _visitors;
     std::vector<std::vector<std::byte>> _waiting; // letters to meetings that nobody here has come to
     std::list<Outgoing> _outgoing;
-    std::vector<std::byte> _buffer;
+    std::unique_ptr<std::byte[]> _buffer; // not initialised: what no letter needs is never touched
+    std::size_t _longest = 0;             // letter there can be
     Request* _listening = nullptr;
     bool _looking = false;
     PollerHandle _poller;

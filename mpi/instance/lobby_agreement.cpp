@@ -26,7 +26,7 @@ int LobbyAgreement::children() const noexcept {
 }
 
 bool LobbyAgreement::offer(std::span<const std::byte> letter, const LetterView& view) {
-    if (!view.is_about(_topic, _group->size())) {
+    if (!view.is_about(_topic)) {
         return false;
     }
     _inbox.emplace_back(letter.begin(), letter.end());
@@ -137,7 +137,6 @@ int LobbyAgreement::pass_result_on() noexcept {
 int LobbyAgreement::send_to(int rank, LetterHead::Kind kind) noexcept {
     LetterHead head{};
     head.sender = _rank;
-    head.size = _group->size();
     head.round = _round;
     head.kind = kind;
     return _lobby.send(_group->process(rank).rank, LetterHead::write(_topic, head, _words));

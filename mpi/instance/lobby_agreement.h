@@ -17,11 +17,10 @@ public:
     LobbyAgreement(Lobby& lobby, Ref<Group> group, Topic topic);
     ~LobbyAgreement() override;
 
-    const Topic& topic() const noexcept { return _topic; }
-
     int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;
     bool ready() const noexcept override { return _arrived.load(std::memory_order_acquire) != 0 || _code != MPI_SUCCESS; }
     bool advance(int* code) noexcept override;
+    std::string name() const override { return _topic.unique_text(); }
 
 private:
     friend class Lobby;

@@ -10,8 +10,9 @@ namespace {
 
 struct ConsensusJob : Job {
     explicit ConsensusJob(std::size_t processes)
-        : Job(processes, [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what) {
-              return std::make_unique<cid::ConsensusAssignment>(tables[process], counters, what);
+        : Job(processes, [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what,
+                             std::optional<std::uint64_t> number) {
+              return std::make_unique<cid::ConsensusAssignment>(tables[process], counters, what, number.value_or(0));
           }) {}
 };
 
@@ -64,6 +65,21 @@ TEST(consensus, no_index_left_is_an_error_everywhere) {
     EXPECT_EQ(code[1], MPI_ERR_NO_SPACE);
     parts.clear();
     EXPECT_EQ(job.tables[0].live(), cid::IndexTable::predefined);
+}
+
+// Their numbers follow one another. Were one to skip like the other, a failure later or a hundred, they would never part.
+TEST(consensus, namings_do_not_skip_alike) {
+    constexpr std::uint32_t count = 4000;
+    for (const std::uint32_t later : {0u, 1u, 2u, 100u}) {
+        for (const std::uint64_t distance : {1u, 2u, 256u}) {
+            std::uint32_t alike = 0;
+            for (std::uint32_t failures = 9; failures < 9 + count; ++failures) {
+                alike += cid::ConsensusAssignment::skipped_after(failures, 1000 + distance) ==
+                    cid::ConsensusAssignment::skipped_after(failures + later, 1000);
+            }
+            EXPECT_LT(alike, count / 64) << distance << ", " << later; // of 256 that it can be: 16 expected
+        }
+    }
 }
 
 // Several threads per process make communicators at once and take each other's indices away, in any order.

@@ -3,7 +3,9 @@
 
 #include "mpi/instance/keepsakes.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <gtest/gtest.h>
 #include <set>
 #include <vector>
@@ -14,10 +16,9 @@ namespace {
 
 constexpr std::uint64_t words[] = {1, ~std::uint64_t(0), 42};
 
-std::vector<std::byte> letter_about(const Topic& topic, int size) {
+std::vector<std::byte> letter_about(const Topic& topic) {
     LetterHead head{};
     head.sender = 3;
-    head.size = size;
     head.round = 2;
     head.kind = LetterHead::Kind::result;
     return LetterHead::write(topic, head, words);
@@ -31,14 +32,31 @@ Ref<Group> group_of(std::vector<std::uint32_t> ranks) {
     return Group::list(std::move(members), {0, ranks.front()});
 }
 
+// All sequences of different ranks below `ranks`, of at most `length` of them.
+void for_all_groups(std::uint32_t ranks, std::size_t length, std::vector<std::uint32_t>& members,
+    const std::function<void(const std::vector<std::uint32_t>&)>& act) {
+    if (!members.empty()) {
+        act(members);
+    }
+    for (std::uint32_t rank = 0; members.size() < length && rank < ranks; ++rank) {
+        if (std::ranges::find(members, rank) == members.end()) {
+            members.push_back(rank);
+            for_all_groups(ranks, length, members, act);
+            members.pop_back();
+        }
+    }
+}
+
 } // namespace
 
 TEST(letter, comes_out_as_it_went_in) {
-    const Topic topic{"a tag", 0x1234567890abcdef, 7};
-    const auto letter = letter_about(topic, 5);
+    const Topic topic{"a tag", members_of(*group_of({4, 1, 9})), 7};
+    const auto letter = letter_about(topic);
     LetterView view;
     ASSERT_TRUE(LetterView::read(letter, &view));
-    EXPECT_TRUE(view.is_about(topic, 5));
+    EXPECT_TRUE(view.is_about(topic));
+    EXPECT_EQ(view.text, topic.text);
+    EXPECT_EQ(view.members, topic.members);
     EXPECT_EQ(view.head.sender, 3);
     EXPECT_EQ(view.head.round, 2u);
     EXPECT_EQ(view.head.kind, LetterHead::Kind::result);
@@ -49,32 +67,54 @@ TEST(letter, comes_out_as_it_went_in) {
 }
 
 TEST(letter, topics_are_told_apart_by_each_of_their_parts) {
-    const Topic topic{"a tag", 99, 7};
-    const auto letter = letter_about(topic, 5);
+    const Topic topic{"a tag", "members", 7};
+    const auto letter = letter_about(topic);
     LetterView view;
     ASSERT_TRUE(LetterView::read(letter, &view));
-    EXPECT_FALSE(view.is_about({"b tag", 99, 7}, 5)); // equal digests
-    EXPECT_FALSE(view.is_about({"a ta", 99, 7}, 5));
-    EXPECT_FALSE(view.is_about({"", 99, 7}, 5));
-    EXPECT_FALSE(view.is_about({"a tag", 98, 7}, 5)); // equal texts
-    EXPECT_FALSE(view.is_about({"a tag", 99, 8}, 5)); // the same once more
-    EXPECT_FALSE(view.is_about(topic, 4));            // another size
-    EXPECT_TRUE(view.is_about(topic, 5));
+    EXPECT_FALSE(view.is_about({"b tag", "members", 7})); // equal members
+    EXPECT_FALSE(view.is_about({"a ta", "members", 7}));
+    EXPECT_FALSE(view.is_about({"a tagm", "embers", 7})); // equal bytes
+    EXPECT_FALSE(view.is_about({"", "members", 7}));
+    EXPECT_FALSE(view.is_about({"a tag", "memberz", 7})); // equal texts
+    EXPECT_FALSE(view.is_about({"a tag", "members", 8})); // the same once more
+    EXPECT_TRUE(view.is_about(topic));
+}
+
+// Letters once said whom they were about by a digest of 64 bits, which these groups share.
+TEST(letter, groups_whose_digests_met_are_two_meetings) {
+    const auto one = group_of({98153, 20338, 72993, 1000, 5, 6, 7});
+    const auto other = group_of({91111, 69940, 126327, 381222, 5, 6, 7});
+    const Topic about_one{"a tag", members_of(*one), 0};
+    const Topic about_other{"a tag", members_of(*other), 0};
+    const auto letter = letter_about(about_one);
+    LetterView view;
+    ASSERT_TRUE(LetterView::read(letter, &view));
+    EXPECT_TRUE(view.is_about(about_one));
+    EXPECT_FALSE(view.is_about(about_other));
+    EXPECT_NE(about_one.unique_text(), about_other.unique_text());
+    // A process that is in both counts for each, whichever comes first.
+    Keepsakes keepsakes;
+    EXPECT_EQ(keepsakes.next_use("a tag", about_one.members), 0u);
+    EXPECT_EQ(keepsakes.next_use("a tag", about_other.members), 0u);
 }
 
 TEST(letter, unique_texts_of_different_topics_differ) {
+    using namespace std::string_literals;
     std::set<std::string> texts;
-    for (const char* text : {"a", "b", "a#1", "a#1#2", ""}) {
-        for (const std::uint64_t digest : {1u, 2u, 12u}) {
+    for (const std::string& text :
+        {"a"s, "b"s, "a#1"s, "a#1#2"s, ""s, "a\0k"s, "ak"s, "k#a"s, "\0k"s, "#k"s, "#a\0k"s}) {
+        for (const std::string& members : {"\1"s, "\2"s, "\1\0"s}) {
             for (const std::uint32_t use : {0u, 1u, 2u, 12u}) {
-                EXPECT_TRUE(texts.insert(Topic{text, digest, use}.unique_text()).second);
+                const std::string unique = Topic{text, members, use}.unique_text();
+                EXPECT_TRUE(texts.insert(unique).second) << unique;
+                EXPECT_EQ(unique.find('\0'), std::string::npos);
             }
         }
     }
 }
 
 TEST(letter, malformed_ones_are_refused) {
-    const auto letter = letter_about({"a tag", 99, 7}, 5);
+    const auto letter = letter_about({"a tag", "members", 7});
     LetterView view;
     for (std::size_t size = 0; size < letter.size(); ++size) {
         EXPECT_FALSE(LetterView::read(std::span(letter).first(size), &view)) << size;
@@ -86,24 +126,60 @@ TEST(letter, malformed_ones_are_refused) {
     const std::uint16_t many = 0xffff;
     std::memcpy(liar.data() + offsetof(LetterHead, words), &many, sizeof many);
     EXPECT_FALSE(LetterView::read(liar, &view));
+    liar = letter;
+    std::memcpy(liar.data() + offsetof(LetterHead, members), &many, sizeof many);
+    EXPECT_FALSE(LetterView::read(liar, &view));
     EXPECT_TRUE(LetterView::read(letter, &view));
 }
 
-TEST(letter, a_digest_depends_on_members_and_order) {
-    const std::uint64_t digest = digest_of(*group_of({0, 1, 2}));
-    EXPECT_EQ(digest, digest_of(*Group::range({0, 0}, 3, {0, 1}))); // however it is represented
-    EXPECT_NE(digest, digest_of(*group_of({0, 2, 1})));
-    EXPECT_NE(digest, digest_of(*group_of({0, 1})));
-    EXPECT_NE(digest, digest_of(*group_of({0, 1, 3})));
+TEST(members, however_a_group_is_represented) {
+    EXPECT_EQ(members_of(*group_of({0, 1, 2})), members_of(*Group::range({0, 0}, 3, {0, 1})));
+}
+
+TEST(members, different_groups_never_share_them) {
+    std::set<std::string> seen;
+    std::vector<std::uint32_t> members;
+    std::size_t count = 0;
+    for_all_groups(7, 7, members, [&](const std::vector<std::uint32_t>& ranks) {
+        ++count;
+        EXPECT_TRUE(seen.insert(members_of(*group_of(ranks))).second);
+    });
+    EXPECT_EQ(count, 13699u); // 7 + 7 * 6 + ... + 7!
+    // Of other jobs, far away, and those that only a careless encoding would mix up with one of the above.
+    for (const std::vector<ProcessId>& ids : std::vector<std::vector<ProcessId>>{
+             {{1, 0}}, {{0, 0}, {1, 1}}, {{1, 0}, {0, 1}}, {{1, 0}, {1, 1}}, {{0, 128}}, {{0, 127}, {0, 128}},
+             {{0, 0}, {0, UINT32_MAX}}, {{0, UINT32_MAX}, {0, 0}}, {{0, 1}, {0, 0x80000001}}, {{UINT32_MAX, 0}}}) {
+        EXPECT_TRUE(seen.insert(members_of(*Group::list(ids, ids.front()))).second);
+    }
+}
+
+TEST(members, are_short_where_ranks_are_regular_and_bounded_otherwise) {
+    EXPECT_LE(members_of(*Group::range({0, 0}, 1000000, {0, 0})).size(), 8u);
+    std::vector<std::uint32_t> downwards;
+    for (std::uint32_t rank = 300; rank > 0; rank -= 3) {
+        downwards.push_back(rank);
+    }
+    EXPECT_LE(members_of(*group_of(downwards)).size(), 8u);
+    std::vector<ProcessId> far;
+    for (std::uint32_t i = 0; i < 64; ++i) {
+        far.push_back({UINT32_MAX - i, UINT32_MAX - i * i * i});
+    }
+    EXPECT_LE(members_of(*Group::list(far, far.front())).size(), longest_members(far.size()));
+    std::vector<ProcessId> leaping; // pieces of two: 2 to the power of 32 is not far enough for a longer one
+    for (std::uint32_t i = 0; i < 32; ++i) {
+        leaping.push_back({UINT32_MAX - i, UINT32_MAX});
+        leaping.push_back({UINT32_MAX - i, 0});
+    }
+    EXPECT_LE(members_of(*Group::list(leaping, leaping.front())).size(), longest_members(leaping.size()));
 }
 
 TEST(keepsakes, uses_are_counted_by_text_and_members) {
     Keepsakes keepsakes;
-    EXPECT_EQ(keepsakes.next_use("a", 1), 0u);
-    EXPECT_EQ(keepsakes.next_use("a", 1), 1u);
-    EXPECT_EQ(keepsakes.next_use("b", 1), 0u);
-    EXPECT_EQ(keepsakes.next_use("a", 2), 0u);
-    EXPECT_EQ(keepsakes.next_use("a", 1), 2u);
+    EXPECT_EQ(keepsakes.next_use("a", "1"), 0u);
+    EXPECT_EQ(keepsakes.next_use("a", "1"), 1u);
+    EXPECT_EQ(keepsakes.next_use("b", "1"), 0u);
+    EXPECT_EQ(keepsakes.next_use("a", "2"), 0u);
+    EXPECT_EQ(keepsakes.next_use("a", "1"), 2u);
     EXPECT_NE(keepsakes.next_number(), keepsakes.next_number());
 }
 

@@ -13,8 +13,10 @@ constexpr std::uint32_t window = 4096;
 struct MaskJob : Job {
     explicit MaskJob(std::size_t processes)
         : Job(processes,
-              [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what) {
-                  auto made = std::make_unique<cid::MaskAssignment>(tables[process], turns[process], counters, what);
+              [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what,
+                  std::optional<std::uint64_t> number) {
+                  auto made =
+                      std::make_unique<cid::MaskAssignment>(tables[process], turns[process], counters, what, number);
                   EXPECT_EQ(made->start(), MPI_SUCCESS);
                   return made;
               }),
@@ -85,12 +87,12 @@ TEST(mask, no_index_left_is_an_error_everywhere) {
 
 // One process has begun A and must not keep B from getting an index: the other process calls A only after B.
 TEST(mask, a_naming_whose_members_have_not_all_come_blocks_nobody) {
-    for (const std::uint64_t key_of_a : {1u, 9u}) {
+    for (const std::uint64_t number_of_a : {1u, 9u}) {
         MaskJob job(2);
         auto a = job.prepare();
         auto b = job.prepare();
         auto c = job.prepare();
-        job.begin(a, 0, key_of_a);
+        job.begin(a, 0, number_of_a);
         for (std::size_t process : {0u, 1u}) {
             job.begin(b, process, 5);
             job.begin(c, process, 6);
@@ -102,8 +104,8 @@ TEST(mask, a_naming_whose_members_have_not_all_come_blocks_nobody) {
                 c[process]->step();
             }
         }
-        ASSERT_TRUE(all_finished(b) && all_finished(c)) << "key " << key_of_a;
-        job.begin(a, 1, key_of_a);
+        ASSERT_TRUE(all_finished(b) && all_finished(c)) << "number " << number_of_a;
+        job.begin(a, 1, number_of_a);
         run_in_turn(a);
         EXPECT_NE(common_index(a), common_index(b));
         EXPECT_NE(common_index(a), common_index(c));

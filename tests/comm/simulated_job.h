@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <thread>
@@ -103,9 +104,9 @@ struct Part {
 };
 
 struct Job {
-    // Begins one process's part.
-    using Begin = std::function<std::unique_ptr<cid::Assignment>(
-        std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what)>;
+    // Begins one process's part. `number` is this naming's own; only the leader, process 0, has it.
+    using Begin = std::function<std::unique_ptr<cid::Assignment>(std::size_t process, cid::Counters& counters,
+        const cid::NewCommunicator& what, std::optional<std::uint64_t> number)>;
     using Parts = std::vector<std::unique_ptr<Part>>; // one per process
 
     Job(std::size_t processes, Begin begin)
@@ -120,10 +121,11 @@ struct Job {
         }
         return parts;
     }
-    void begin(Parts& parts, std::size_t process, std::uint64_t key) {
+    void begin(Parts& parts, std::size_t process, std::uint64_t number) {
         Part& part = *parts[process];
-        part.assignment =
-            begin_part(process, part.counters, {part.comm, nullptr, part.agreement, nullptr, key, {}});
+        const cid::NewCommunicator what{part.comm, nullptr, part.agreement, nullptr, {}}; // all alike
+        part.assignment = begin_part(
+            process, part.counters, what, process == 0 ? std::optional<std::uint64_t>(number) : std::nullopt);
     }
     // All processes make `count` communicators at once.
     std::vector<Parts> begin(std::size_t count) {

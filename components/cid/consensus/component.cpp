@@ -18,14 +18,16 @@ constexpr ParamSpec params[] = {
 class ConsensusModule final : public Module {
 public:
     explicit ConsensusModule(Instance& instance) noexcept
-        : _table(instance.communicators()), _counters(instance.cid_counters()) {}
+        : _instance(instance), _table(instance.communicators()), _counters(instance.cid_counters()) {}
     std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override {
-        auto* assignment = new (std::nothrow) ConsensusAssignment(_table, _counters, what);
+        const std::uint64_t number = what.leads() ? _instance.unique_number() : 0;
+        auto* assignment = new (std::nothrow) ConsensusAssignment(_table, _counters, what, number);
         *code = assignment != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
         return std::unique_ptr<Assignment>(assignment);
     }
 
 private:
+    Instance& _instance;
     IndexTable& _table;
     Counters& _counters;
 };

@@ -16,13 +16,15 @@ constexpr std::uint64_t exhausted = IndexTable::capacity;
 // Up to how many indices a naming skips after a failure; more would only leave holes.
 constexpr std::uint32_t most_skipped = 256;
 
-// A finaliser of a multiplicative hash: nearby keys must not skip alike.
-std::uint32_t mix(std::uint64_t key) noexcept {
-    key = (key + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-    return std::uint32_t(key >> 32);
-}
-
 } // namespace
+
+std::uint32_t ConsensusAssignment::skipped_after(std::uint32_t failures, std::uint64_t number) noexcept {
+    std::uint64_t mixed = number * 0x9e3779b97f4a7c15u + failures;
+    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
+    const std::uint32_t span = std::min(most_skipped, 1u << std::min(failures - 1, 16u));
+    return std::uint32_t(mixed >> 32) % span;
+}
 
 ConsensusAssignment::~ConsensusAssignment() {
     give_back();
@@ -40,6 +42,7 @@ bool ConsensusAssignment::advance(int* code) noexcept {
         if (_stage == Stage::proposed) {
             const std::uint64_t highest = _words[0];
             const std::uint64_t lowest = ~_words[1];
+            _number = _words[2];
             if (highest >= exhausted) {
                 *code = MPI_ERR_NO_SPACE;
                 break;
@@ -65,7 +68,7 @@ int ConsensusAssignment::propose() noexcept {
     _held = index.value_or(none);
     const std::uint64_t proposal = index ? *index : exhausted;
     // The complement makes one maximum of both bounds.
-    _words = {proposal, ~proposal};
+    _words = {proposal, ~proposal, _number};
     _stage = Stage::proposed;
     return start_reduction(Agreement::Reduction::maximum);
 }
@@ -76,16 +79,15 @@ int ConsensusAssignment::take_highest() noexcept {
         _held = _table.reserve(_wanted) ? _wanted : none;
     }
     _words[0] = _held == _wanted;
-    _words[1] = 0;
+    _words[1] = _words[2] = 0;
     _stage = Stage::tried;
     return start_reduction(Agreement::Reduction::minimum);
 }
 
 int ConsensusAssignment::try_higher() noexcept {
     give_back();
-    const std::uint32_t span = std::min(most_skipped, 1u << std::min(_failures, 16u));
     ++_failures;
-    _from = _wanted + 1 + mix(_what.key + _failures) % span;
+    _from = _wanted + 1 + skipped_after(_failures, _number);
     return propose();
 }
 

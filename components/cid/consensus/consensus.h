@@ -17,13 +17,20 @@ namespace patchbay::cid {
 // everybody gives it back and round A begins above it.
 //
 // Several threads may do this at once and take indices away from each other, differently in each process. So that they
-// do not meet again and again, each naming that failed skips a number of indices that follows from its key and doubles
-// with each failure: it is the same in all members, and differs between namings.
+// do not meet again and again, each naming that failed skips some indices, as many as a number of its own says, from a
+// range that doubles with each failure. The number is the same in all members, who hear it from the leader in round A,
+// and differs between namings.
 class ConsensusAssignment final : public Assignment {
 public:
-    ConsensusAssignment(IndexTable& table, Counters& counters, const NewCommunicator& what) noexcept
-        : _table(table), _counters(counters), _what(what), _agreement(what.members) {}
+    // `number`: the leader's, which no other naming of the job has; 0 in the other members.
+    ConsensusAssignment(
+        IndexTable& table, Counters& counters, const NewCommunicator& what, std::uint64_t number) noexcept
+        : _table(table), _counters(counters), _what(what), _agreement(what.members), _number(number) {}
     ~ConsensusAssignment() override;
+
+    // How many indices a naming passes over after so many failures, as if drawn at random: one must not repeat what the
+    // next one has just done, or both go on together to the end of the table.
+    static std::uint32_t skipped_after(std::uint32_t failures, std::uint64_t number) noexcept;
 
     bool ready() const noexcept override { return _stage == Stage::begin || _agreement.ready(); }
     bool advance(int* code) noexcept override;
@@ -50,7 +57,8 @@ private:
     std::uint32_t _wanted = 0;   // the one that all shall take
     std::uint32_t _failures = 0;
     std::uint32_t _rounds = 0;
-    std::array<std::uint64_t, 2> _words{};
+    std::uint64_t _number; // the leader's, once round A has told it
+    std::array<std::uint64_t, 3> _words{};
 };
 
 } // namespace patchbay::cid

@@ -11,10 +11,9 @@ namespace patchbay::cid {
 
 namespace {
 
-// Tells the renewals of one parent apart from whatever else its members ask for.
-std::uint64_t renewal_key(const Communicator& parent, const Derivation::Ticket& ticket) noexcept {
-    const ExtendedId* id = parent.name_service->extended_id();
-    return (id != nullptr ? ExtendedIdHash()(*id) : parent.index) + ticket.block;
+// Tells the renewals of one parent apart from whatever else its members ask for: tags of constructors are negative.
+Origin renewal_of(const Communicator& parent, const Derivation::Ticket& ticket) noexcept {
+    return origin_from(parent, int(ticket.block));
 }
 
 const Group* group_of(const Communicator& comm) noexcept {
@@ -127,10 +126,10 @@ int ExcidAssignment::start() noexcept {
         return code;
     }
     if (!_ticket) {
-        code = _request.start(_what.members, group_of(_what.comm), _what.comm.rank == 0, _what.text, _what.key);
+        code = _request.start(_what.members, group_of(_what.comm), _what.comm.rank == 0, _what.origin);
     } else {
         const Communicator& parent = *_what.parent;
-        code = _request.start(*_what.whole, group_of(parent), parent.rank == 0, {}, renewal_key(parent, *_ticket));
+        code = _request.start(*_what.whole, group_of(parent), parent.rank == 0, renewal_of(parent, *_ticket));
         if (code != MPI_SUCCESS) {
             parents().renew(*_ticket, 0, code); // others wait for it
         }
@@ -174,7 +173,7 @@ int ExcidAssignment::finish() noexcept {
 }
 
 int ExcidPass::start(Agreement& whole) noexcept {
-    _failed = _request.start(whole, group_of(_parent), _parent.rank == 0, {}, renewal_key(_parent, _ticket));
+    _failed = _request.start(whole, group_of(_parent), _parent.rank == 0, renewal_of(_parent, _ticket));
     return _failed;
 }
 

@@ -12,17 +12,15 @@ namespace patchbay::cid {
 
 namespace {
 
-// Identifiers of our own making have the highest bit, which a launcher's do not reach: 24 bits say who handed it out,
-// 39 bits count.
+// Identifiers of our own making have the highest bit, which a launcher's do not reach.
 constexpr std::uint64_t own_making = std::uint64_t(1) << 63;
-constexpr int number_bits = 39;
 
 } // namespace
 
 int PgcidRequest::start(
-    Agreement& agreement, const Group* group, bool leads, std::string_view text, std::uint64_t key) noexcept {
+    Agreement& agreement, const Group* group, bool leads, const Origin& origin) noexcept {
     if (asks_launcher(group)) {
-        return start_group(*group, text, key);
+        return start_group(*group, agreement.name(), origin);
     }
     // Only those that lead offer one; where two do, the higher one it is.
     _agreement = &agreement;
@@ -43,16 +41,15 @@ bool PgcidRequest::asks_launcher(const Group* group) const noexcept {
     return false;
 }
 
-int PgcidRequest::start_group(const Group& group, std::string_view text, std::uint64_t key) noexcept {
+int PgcidRequest::start_group(const Group& group, std::string name, const Origin& origin) noexcept {
     std::vector<std::uint32_t> ranks;
     ranks.reserve(std::size_t(group.size()));
     for (int rank = 0; rank < group.size(); ++rank) {
         ranks.push_back(group.process(rank).rank);
     }
-    std::string name(text);
     if (name.empty()) {
-        Topic topic{"child " + std::to_string(key), digest_of(group), 0};
-        topic.use = _instance.keepsakes().next_use(topic.text, topic.digest);
+        Topic topic{origin.text() + '\0' + "child", members_of(group), 0};
+        topic.use = _instance.keepsakes().next_use(topic.text, topic.members);
         name = topic.unique_text();
     }
     auto request = _source == PgcidSource::pmix ? _instance.runtime().pmix_group_start("patchbay " + name, ranks)
@@ -87,7 +84,7 @@ bool PgcidRequest::advance(int* code) noexcept {
 }
 
 std::uint64_t PgcidRequest::fresh() noexcept {
-    return own_making | std::uint64_t(_instance.self().rank) << number_bits | _instance.keepsakes().next_number();
+    return own_making | _instance.unique_number();
 }
 
 } // namespace patchbay::cid

@@ -21,16 +21,16 @@ class PgcidRequest {
 public:
     PgcidRequest(Instance& instance, PgcidSource source) noexcept : _instance(instance), _source(source) {}
 
-    // All members of `group` begin. `agreement` is over them; `leads` for one or more of them. `text` is empty or a name
-    // that these members never use again; `key` tells apart what is under way at one time. Returns an MPI code.
-    int start(Agreement& agreement, const Group* group, bool leads, std::string_view text, std::uint64_t key) noexcept;
+    // All members of `group` begin. `agreement` is over them; `leads` for one or more of them. `origin` tells apart what
+    // is under way at one time, unless the agreement has a name. Returns an MPI code.
+    int start(Agreement& agreement, const Group* group, bool leads, const Origin& origin) noexcept;
     bool ready() const noexcept { return _group ? _group->done() : _agreement->ready(); }
     // true: finished, with the PGCID when *code is MPI_SUCCESS.
     bool advance(int* code) noexcept;
     std::uint64_t pgcid() const noexcept { return _word; }
 
 private:
-    int start_group(const Group& group, std::string_view text, std::uint64_t key) noexcept;
+    int start_group(const Group& group, std::string name, const Origin& origin) noexcept;
     bool asks_launcher(const Group* group) const noexcept;
     std::uint64_t fresh() noexcept;
 

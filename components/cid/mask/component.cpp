@@ -19,13 +19,17 @@ constexpr ParamSpec params[] = {
 class MaskModule final : public Module {
 public:
     explicit MaskModule(Instance& instance) noexcept
-        : _table(instance.communicators()), _counters(instance.cid_counters()) {}
+        : _instance(instance), _table(instance.communicators()), _counters(instance.cid_counters()) {}
     std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override {
         if (what.comm.size == 1 && !what.comm.is_inter) {
             *code = take_alone(what);
             return nullptr;
         }
-        auto* assignment = new (std::nothrow) MaskAssignment(_table, _turns, _counters, what);
+        std::optional<std::uint64_t> number;
+        if (what.leads()) {
+            number = _instance.unique_number();
+        }
+        auto* assignment = new (std::nothrow) MaskAssignment(_table, _turns, _counters, what, number);
         *code = assignment != nullptr ? assignment->start() : MPI_ERR_NO_MEM;
         return std::unique_ptr<Assignment>(assignment);
     }
@@ -46,6 +50,7 @@ private:
         return MPI_SUCCESS;
     }
 
+    Instance& _instance;
     IndexTable& _table;
     Turns _turns;
     Counters& _counters;

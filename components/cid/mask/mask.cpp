@@ -9,7 +9,7 @@
 
 namespace patchbay::cid {
 
-static_assert(Agreement::most_words >= 65);
+static_assert(Agreement::most_words >= 66);
 
 bool Turns::take_first(const void* who) {
     std::lock_guard lock(_mutex);
@@ -20,19 +20,19 @@ bool Turns::take_first(const void* who) {
     return true;
 }
 
-void Turns::enter(std::uint64_t key, const void* who) {
+void Turns::enter(std::uint64_t number) {
     std::lock_guard lock(_mutex);
-    _waiting.emplace(key, who);
+    _waiting.insert(number);
 }
 
-void Turns::leave(std::uint64_t key, const void* who) {
+void Turns::leave(std::uint64_t number) {
     std::lock_guard lock(_mutex);
-    _waiting.erase({key, who});
+    _waiting.erase(number);
 }
 
-bool Turns::take(std::uint64_t key, const void* who) {
+bool Turns::take(std::uint64_t number, const void* who) {
     std::lock_guard lock(_mutex);
-    if (_holder != nullptr || _waiting.begin()->first != key || _waiting.begin()->second != who) {
+    if (_holder != nullptr || *_waiting.begin() != number) {
         return false;
     }
     _holder = who;
@@ -49,8 +49,9 @@ void Turns::give_up(const void* who) {
     }
 }
 
-MaskAssignment::MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what)
-    : _table(table), _turns(turns), _counters(counters), _what(what) {}
+MaskAssignment::MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what,
+    std::optional<std::uint64_t> number)
+    : _table(table), _turns(turns), _counters(counters), _what(what), _number(number.value_or(~std::uint64_t(0))) {}
 
 MaskAssignment::~MaskAssignment() {
     end();
@@ -59,7 +60,9 @@ MaskAssignment::~MaskAssignment() {
 // Others have their turn: at once, not only when somebody gets round to destroying this.
 void MaskAssignment::end() noexcept {
     withdraw(std::nullopt);
-    _turns.leave(_what.key, this);
+    if (_all_here) {
+        _turns.leave(_number);
+    }
 }
 
 int MaskAssignment::start() noexcept {
@@ -68,10 +71,11 @@ int MaskAssignment::start() noexcept {
 
 int MaskAssignment::reduce() noexcept {
     _words.fill(0);
+    _words[1] = _number;
     _offers = take_turn();
     if (_offers) {
         _words[0] = ~std::uint64_t(0);
-        _table.offer(_from == 0 ? 0 : 1, _from, std::span(_words).subspan(1));
+        _table.offer(_from == 0 ? 0 : 1, _from, std::span(_words).subspan(2));
     }
     ++_rounds;
     _counters.rounds.add();
@@ -79,7 +83,7 @@ int MaskAssignment::reduce() noexcept {
 }
 
 bool MaskAssignment::take_turn() {
-    const bool taken = (!_all_here || _turns.take(_what.key, this)) && (_from != 0 || _turns.take_first(this));
+    const bool taken = (!_all_here || _turns.take(_number, this)) && (_from != 0 || _turns.take_first(this));
     if (!taken) {
         _turns.give_up(this);
     }
@@ -101,9 +105,9 @@ bool MaskAssignment::advance(int* code) noexcept {
 bool MaskAssignment::evaluate(int* code) noexcept {
     const bool all_offered = _words[0] != 0;
     if (all_offered) {
-        const auto free = std::find_if(_words.begin() + 1, _words.end(), [](std::uint64_t word) { return word != 0; });
+        const auto free = std::find_if(_words.begin() + 2, _words.end(), [](std::uint64_t word) { return word != 0; });
         if (free != _words.end()) {
-            const auto word = std::uint32_t(free - _words.begin() - 1);
+            const auto word = std::uint32_t(free - _words.begin() - 2);
             *code = finish(_from + word * 64 + std::uint32_t(std::countr_zero(*free)));
             return true;
         }
@@ -120,7 +124,8 @@ bool MaskAssignment::evaluate(int* code) noexcept {
     }
     if (!_all_here) {
         _all_here = true;
-        _turns.enter(_what.key, this);
+        _number = _words[1];
+        _turns.enter(_number);
     }
     *code = reduce();
     return *code != MPI_SUCCESS;

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <utility>
 
 namespace patchbay::cid {
 
@@ -18,21 +17,21 @@ namespace patchbay::cid {
 // The first window is for whoever comes while nobody has it: a naming tries that once, before it knows whether its other
 // members have come to the constructor, and may hold the window until they have. Nobody ever waits for it. The other
 // windows are for namings that have failed there, and so know that all members have come: of these the one with the
-// lowest key has its turn. The keys are the same in all processes, so that the lowest of all gets its turn everywhere
-// and nobody waits in a ring. Thread-safe.
+// lowest number has its turn. A naming has the same number in all processes and no other one has it, so that the lowest
+// of all gets its turn everywhere and nobody waits in a ring. Thread-safe.
 class Turns {
 public:
     // The first window, until give_up().
     bool take_first(const void* who);
-    void enter(std::uint64_t key, const void* who);
-    void leave(std::uint64_t key, const void* who);
-    // Takes the turn: nobody else has it, and nobody with a lower key is waiting. Held until give_up().
-    bool take(std::uint64_t key, const void* who);
+    void enter(std::uint64_t number);
+    void leave(std::uint64_t number);
+    // Takes the turn: nobody else has it, and nobody with a lower number is waiting. Held until give_up().
+    bool take(std::uint64_t number, const void* who);
     void give_up(const void* who);
 
 private:
     std::mutex _mutex;
-    std::set<std::pair<std::uint64_t, const void*>> _waiting;
+    std::set<std::uint64_t> _waiting;
     const void* _first = nullptr;
     const void* _holder = nullptr; // of the others
 };
@@ -41,7 +40,9 @@ private:
 // lowest bit that is left is free in all members. A member whose turn it is not makes all of them try again elsewhere.
 class MaskAssignment final : public Assignment {
 public:
-    MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what);
+    // `number`: the leader's, which no other naming of the job has; nullopt in the other members.
+    MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what,
+        std::optional<std::uint64_t> number);
     ~MaskAssignment() override;
 
     int start() noexcept;
@@ -69,7 +70,9 @@ private:
     bool _all_here = false;  // all members have come to the constructor
     bool _offers = false;    // it is our turn and the window is on offer
     std::uint32_t _rounds = 0;
-    std::array<std::uint64_t, 1 + window_words> _words; // the first: all bits when everybody had its turn
+    std::uint64_t _number;   // where we do not lead, all bits until the first reduction has told us the leader's
+    // The first: all bits when everybody had its turn. The second: the number.
+    std::array<std::uint64_t, 2 + window_words> _words;
 };
 
 } // namespace patchbay::cid
