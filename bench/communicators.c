@@ -12,51 +12,43 @@ struct made {
     MPI_Group group;
 };
 
-static void dup_only(void *context)
-{
-    struct made *made = context;
+static void dup_only(void* context) {
+    struct made* made = context;
     MPI_Comm_dup(MPI_COMM_WORLD, &made->comms[made->count++]);
 }
 
-static void free_all(void *context)
-{
-    struct made *made = context;
+static void free_all(void* context) {
+    struct made* made = context;
     while (made->count > 0) {
         MPI_Comm_free(&made->comms[--made->count]);
     }
 }
 
-static void dup_free(void *context)
-{
+static void dup_free(void* context) {
     MPI_Comm comm;
     (void)context;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_free(&comm);
 }
 
-static void split_free(void *context)
-{
-    const struct made *made = context;
+static void split_free(void* context) {
+    const struct made* made = context;
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, 0, made->rank, &comm);
     MPI_Comm_free(&comm);
 }
 
-static void create_group_free(void *context)
-{
-    const struct made *made = context;
+static void create_group_free(void* context) {
+    const struct made* made = context;
     MPI_Comm comm;
     MPI_Comm_create_group(MPI_COMM_WORLD, made->group, 1, &comm);
     MPI_Comm_free(&comm);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     static struct made made;
-    const struct repeated all[] = {{"dup", dup_only, free_all, &made, most},
-                                   {"dup_free", dup_free, NULL, &made, 20000},
-                                   {"split_free", split_free, NULL, &made, 20000},
-                                   {"create_group_free", create_group_free, NULL, &made, 20000}};
+    const struct repeated all[] = {{"dup", dup_only, free_all, &made, most}, {"dup_free", dup_free, NULL, &made, 20000},
+        {"split_free", split_free, NULL, &made, 20000}, {"create_group_free", create_group_free, NULL, &made, 20000}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &made.rank);
     MPI_Comm_group(MPI_COMM_WORLD, &made.group);

@@ -9,8 +9,7 @@ enum { most = 4000, chunks = 7 };
 static const int more = 100; /* per sample */
 
 /* Only the making is measured. */
-static double make_some(void)
-{
+static double make_some(void) {
     static MPI_Comm comms[100];
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
@@ -26,8 +25,7 @@ static double make_some(void)
 }
 
 /* A library may refuse: it finds no index that is free everywhere. */
-static int can_make(void)
-{
+static int can_make(void) {
     MPI_Comm comm;
     if (MPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) {
         return 0;
@@ -36,8 +34,7 @@ static int can_make(void)
     return 1;
 }
 
-static void measure(const char *name, int rank)
-{
+static void measure(const char* name, int rank) {
     double samples[chunks];
     if (!can_make()) {
         fprintf(stderr, "fragmentation: %s: no communicator can be made here\n", name);
@@ -52,8 +49,7 @@ static void measure(const char *name, int rank)
     }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     static MPI_Comm own[most];
     int rank, wanted = argc > 1 ? atoi(argv[1]) : most, count = 0;
     MPI_Init(&argc, &argv);

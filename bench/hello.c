@@ -5,15 +5,13 @@
 #include <mpi.h>
 #include <time.h>
 
-static double now(void)
-{
+static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     int rank;
     const double start = now();
     MPI_Init(&argc, &argv);

@@ -7,20 +7,17 @@
 #include <stdlib.h>
 
 /* METRIC <name> <value> <unit> <lower|higher: which is better> */
-static inline void metric(const char *name, double value, const char *unit, const char *better)
-{
+static inline void metric(const char* name, double value, const char* unit, const char* better) {
     printf("METRIC %s %.6g %s %s\n", name, value, unit, better);
 }
 
-static int metric_compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
+static int metric_compare(const void* a, const void* b) {
+    const double x = *(const double*)a, y = *(const double*)b;
     return (x > y) - (x < y);
 }
 
 /* Sorts the samples. */
-static inline double metric_median(double *samples, int count)
-{
+static inline double metric_median(double* samples, int count) {
     qsort(samples, (size_t)count, sizeof *samples, metric_compare);
     return count % 2 ? samples[count / 2] : (samples[count / 2 - 1] + samples[count / 2]) / 2;
 }

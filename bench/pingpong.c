@@ -7,8 +7,7 @@
 
 enum { chunks = 21, window = 64 };
 
-static double half_round_trip(int rank, char *buffer, int size, int rounds)
-{
+static double half_round_trip(int rank, char* buffer, int size, int rounds) {
     const double start = MPI_Wtime();
     for (int i = 0; i < rounds; i++) {
         if (rank == 0) {
@@ -22,8 +21,7 @@ static double half_round_trip(int rank, char *buffer, int size, int rounds)
     return (MPI_Wtime() - start) / rounds / 2;
 }
 
-static double messages_per_second(int rank, char *buffer, int windows)
-{
+static double messages_per_second(int rank, char* buffer, int windows) {
     MPI_Request requests[window];
     const double start = MPI_Wtime();
     for (int w = 0; w < windows; w++) {
@@ -44,15 +42,12 @@ static double messages_per_second(int rank, char *buffer, int windows)
     return (double)windows * window / (MPI_Wtime() - start);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     static const struct {
         int size, rounds;
-        const char *name;
-    } cases[] = {{8, 20000, "half_round_trip_8B"},
-                 {4096, 5000, "half_round_trip_4KiB"},
-                 {65536, 2000, "half_round_trip_64KiB"},
-                 {1 << 20, 100, "half_round_trip_1MiB"}};
+        const char* name;
+    } cases[] = {{8, 20000, "half_round_trip_8B"}, {4096, 5000, "half_round_trip_4KiB"},
+        {65536, 2000, "half_round_trip_64KiB"}, {1 << 20, 100, "half_round_trip_1MiB"}};
     double samples[chunks];
     int rank, size;
     MPI_Init(&argc, &argv);
@@ -62,7 +57,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "pingpong needs two ranks: mpirun -n 2 ...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    char *buffer = malloc(1 << 20);
+    char* buffer = malloc(1 << 20);
     memset(buffer, 1, 1 << 20);
     for (size_t c = 0; c < sizeof cases / sizeof *cases && rank < 2; c++) {
         half_round_trip(rank, buffer, cases[c].size, cases[c].rounds); /* warm-up */

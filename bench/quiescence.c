@@ -14,8 +14,7 @@ enum { pairs = 9, most_threads = 256 };
 
 static long steps; /* of one thread */
 
-static void *compute(void *core)
-{
+static void* compute(void* core) {
     cpu_set_t set;
     volatile double sink;
     double x = 1;
@@ -30,14 +29,13 @@ static void *compute(void *core)
     return NULL;
 }
 
-static double compute_on_all_cores(void)
-{
+static double compute_on_all_cores(void) {
     pthread_t threads[most_threads];
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const int count = online > most_threads ? most_threads : (int)online;
     const double start = MPI_Wtime();
     for (int i = 0; i < count; i++) {
-        if (pthread_create(&threads[i], NULL, compute, (void *)(long)i) != 0) {
+        if (pthread_create(&threads[i], NULL, compute, (void*)(long)i) != 0) {
             fprintf(stderr, "quiescence: no thread for core %d\n", i);
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
@@ -49,21 +47,18 @@ static double compute_on_all_cores(void)
 }
 
 /* Some 150 ms of work. */
-static void choose_steps(void)
-{
+static void choose_steps(void) {
     steps = 10 * 1000 * 1000;
     const double trial = compute_on_all_cores();
     steps = (long)((double)steps * 0.15 / trial);
 }
 
-static void sleep_for(double seconds)
-{
+static void sleep_for(double seconds) {
     const struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&time, NULL);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     double alone[pairs], beside[pairs], slowdown[pairs];
     int rank;
     MPI_Init(&argc, &argv);

@@ -6,16 +6,15 @@
 #include <mpi.h>
 
 struct repeated {
-    const char *name;
-    void (*operation)(void *context);
-    void (*undo)(void *context); /* after each chunk, not timed; may be NULL */
-    void *context;
+    const char* name;
+    void (*operation)(void* context);
+    void (*undo)(void* context); /* after each chunk, not timed; may be NULL */
+    void* context;
     int most; /* rounds of a chunk */
 };
 
 /* The mean of some rounds on the slowest rank, in seconds. */
-static inline double repeat_mean(const struct repeated *what, MPI_Comm comm, int rounds)
-{
+static inline double repeat_mean(const struct repeated* what, MPI_Comm comm, int rounds) {
     MPI_Barrier(comm);
     const double start = MPI_Wtime();
     for (int i = 0; i < rounds; i++) {
@@ -29,10 +28,9 @@ static inline double repeat_mean(const struct repeated *what, MPI_Comm comm, int
     return worst;
 }
 
-/* The median over chunks, in microseconds, as a METRIC. The number of rounds adapts itself, because an MPI that does not
-   yield needs a time slice for each where ranks share cores: about half a second a figure. */
-static inline void repeat(const struct repeated *what, MPI_Comm comm)
-{
+/* The median over chunks, in microseconds, as a METRIC. The number of rounds adapts itself, because an MPI that does
+   not yield needs a time slice for each where ranks share cores: about half a second a figure. */
+static inline void repeat(const struct repeated* what, MPI_Comm comm) {
     enum { chunks = 7 };
     double samples[chunks];
     int rank, rounds;

@@ -14,13 +14,12 @@ enum { kinds = 2 };
 #else
 enum { kinds = 1 };
 #endif
-static const char *const kind_names[] = {"world", "session"};
+static const char* const kind_names[] = {"world", "session"};
 
 static char buffer[8 * window];
 static int rank;
 
-static double half_round_trip(MPI_Comm comm, int count)
-{
+static double half_round_trip(MPI_Comm comm, int count) {
     const double start = MPI_Wtime();
     for (int i = 0; i < count; i++) {
         if (rank == 0) {
@@ -35,8 +34,7 @@ static double half_round_trip(MPI_Comm comm, int count)
 }
 
 /* A window of messages to rank 1; the answer comes on `back`. */
-static void send_window(MPI_Comm comm, MPI_Comm back)
-{
+static void send_window(MPI_Comm comm, MPI_Comm back) {
     MPI_Request requests[window];
     for (int i = 0; i < window; i++) {
         if (rank == 0) {
@@ -53,8 +51,7 @@ static void send_window(MPI_Comm comm, MPI_Comm back)
     }
 }
 
-static double rate(MPI_Comm comm, int count)
-{
+static double rate(MPI_Comm comm, int count) {
     const double start = MPI_Wtime();
     for (int w = 0; w < count; w++) {
         send_window(comm, comm);
@@ -63,8 +60,7 @@ static double rate(MPI_Comm comm, int count)
 }
 
 /* Figures of both kinds, sample by sample; the ratio is the median of the samples' own. */
-static void state(const char *name, double samples[kinds][chunks], const char *unit, const char *better)
-{
+static void state(const char* name, double samples[kinds][chunks], const char* unit, const char* better) {
     double ratios[chunks];
     char text[64];
     if (rank != 0) {
@@ -90,8 +86,7 @@ struct maker {
 #endif
 };
 
-static MPI_Comm make(const struct maker *maker, int kind)
-{
+static MPI_Comm make(const struct maker* maker, int kind) {
     MPI_Comm comm;
 #if MPI_VERSION >= 4
     if (kind == 1) {
@@ -104,8 +99,7 @@ static MPI_Comm make(const struct maker *maker, int kind)
     return comm;
 }
 
-static void used_before(const struct maker *maker)
-{
+static void used_before(const struct maker* maker) {
     double latencies[kinds][chunks], rates[kinds][chunks];
     MPI_Comm comms[kinds];
     for (int kind = 0; kind < kinds; kind++) {
@@ -128,8 +122,7 @@ static void used_before(const struct maker *maker)
 }
 
 /* Many communicators, one first use of each. */
-static void never_used(const struct maker *maker)
-{
+static void never_used(const struct maker* maker) {
     double exchanges[kinds][chunks], rates[kinds][chunks];
     MPI_Comm comms[fresh];
     for (int k = 0; k < chunks; k++) {
@@ -159,8 +152,7 @@ static void never_used(const struct maker *maker)
     state("fresh_rate", rates, "M/s", "higher");
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     struct maker maker;
     int size;
     MPI_Init(&argc, &argv);

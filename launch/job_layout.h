@@ -15,7 +15,8 @@ struct JobLayout {
         std::string working_directory;
     };
 
-    // A set of ranks with a name: what the user defined, each program of several, and the places that ranks are bound to.
+    // A set of ranks with a name: what the user defined, each program of several, and the places that ranks are bound
+    // to.
     struct Pset {
         std::string name;
         std::vector<int> ranks; // ascending, at least one
@@ -43,7 +44,8 @@ public:
     virtual ~RankEvents() = default;
     virtual void connected(int rank) = 0; // in PMIx_Init
     virtual void finalized(int rank) = 0; // in PMIx_Finalize
-    virtual void ready(int rank) = 0;     // has done its first MPI_Init; only when asked for (core/runtime/ready_protocol.h)
+    virtual void ready(
+        int rank) = 0; // has done its first MPI_Init; only when asked for (core/runtime/ready_protocol.h)
     // In PMIx_Abort, which it leaves when `done` is called.
     virtual void aborted(int rank, int status, const std::string& message, std::function<void()> done) = 0;
 };

@@ -165,7 +165,8 @@ const std::vector<OptionRow>& table() {
         {"path", {}, 1, "DIRECTORIES", job, "Look for the program here (separated by ':') before PATH.",
             set_search_path},
         {"pset", {}, 1, "NAME=RANKS", job,
-            "Give the ranks (of the whole job, as in 0-3,6) a name that sessions find as a process set. May be repeated.",
+            "Give the ranks (of the whole job, as in 0-3,6) a name that sessions find as a process set. May be "
+            "repeated.",
             add_pset},
         {"explain", {}, 0, "", job,
             "Rank 0 tells which components were chosen and why, and where each parameter came from.", set_explain},

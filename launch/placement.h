@@ -16,8 +16,8 @@ struct Placement {
     std::vector<std::optional<cpu_set_t>> cpus; // per rank; none: it runs where mpirun may
 };
 
-// Settles how many ranks there are, which core each one gets, and the process sets. Errc::invalid when --no-oversubscribe
-// forbids it, or a process set has a rank that is not there.
+// Settles how many ranks there are, which core each one gets, and the process sets. Errc::invalid when
+// --no-oversubscribe forbids it, or a process set has a rank that is not there.
 Result<Placement> place(const JobSpec& job, const Topology& topology);
 
 } // namespace patchbay::launch

@@ -25,7 +25,8 @@ public:
     int core_count() const;
     int cpu_count() const; // hardware threads
 
-    // A part of the machine and what sets of processes call it: "NUMA/0", by the number that the operating system gives.
+    // A part of the machine and what sets of processes call it: "NUMA/0", by the number that the operating system
+    // gives.
     struct Place {
         std::string name;
         cpu_set_t cpus; // those that mpirun may use

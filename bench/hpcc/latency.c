@@ -7,8 +7,7 @@
 #ifdef BENCH_IN_SESSION
 MPI_Comm bench_session_world;
 
-static void run_stage(HPCC_Params *params)
-{
+static void run_stage(HPCC_Params* params) {
     MPI_Session session;
     MPI_Group group;
     MPI_Info info;
@@ -24,14 +23,12 @@ static void run_stage(HPCC_Params *params)
     MPI_Session_finalize(&session);
 }
 #else
-static void run_stage(HPCC_Params *params)
-{
+static void run_stage(HPCC_Params* params) {
     main_bench_lat_bw(params);
 }
 #endif
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
     static HPCC_Params params;
     int rank;
     MPI_Init(&argc, &argv);

@@ -14,7 +14,8 @@ inline constexpr std::uint32_t core_abi_version = 1;
 #define PATCHBAY_STRINGIZE_(x) #x
 #define PATCHBAY_STRINGIZE(x) PATCHBAY_STRINGIZE_(x)
 // Same compiler family, C++ library ABI and language standard, or the C++ behind the descriptor does not fit.
-inline constexpr char toolchain_tag[] = "itanium;libstdc++-cxx11abi" PATCHBAY_STRINGIZE(_GLIBCXX_USE_CXX11_ABI) ";c++20";
+inline constexpr char toolchain_tag[] =
+    "itanium;libstdc++-cxx11abi" PATCHBAY_STRINGIZE(_GLIBCXX_USE_CXX11_ABI) ";c++20";
 
 // The one symbol a plugin exports: `extern "C" const patchbay::ComponentDescriptor patchbay_component`.
 // Plain C data, read before any code of the plugin runs.

@@ -77,7 +77,8 @@ namespace {
 template <class Header>
 class TableHold {
 public:
-    explicit TableHold(Header& header) : _header(header) {
+    explicit TableHold(Header& header)
+        : _header(header) {
         _held = wait_for_peer([&] {
             std::int32_t nobody = 0;
             return header.table_owner.compare_exchange_strong(nobody, getpid(), std::memory_order_acquire);
@@ -98,13 +99,13 @@ private:
 };
 } // namespace
 
-Result<std::unique_ptr<NodeSegment>> NodeSegment::attach_fd(int fd, std::uint32_t local_rank,
-                                                            std::uint32_t local_size) {
+Result<std::unique_ptr<NodeSegment>> NodeSegment::attach_fd(
+    int fd, std::uint32_t local_rank, std::uint32_t local_size) {
     std::unique_ptr<NodeSegment> segment(new NodeSegment);
     segment->_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (segment->_fd < 0) {
-        return Error{Errc::system, std::string("node segment: cannot duplicate its descriptor: ") +
-                                       std::strerror(errno)};
+        return Error{
+            Errc::system, std::string("node segment: cannot duplicate its descriptor: ") + std::strerror(errno)};
     }
     if (Status mapped = segment->map_start(local_rank, local_size); !mapped) {
         return mapped.error();
@@ -168,16 +169,19 @@ Status NodeSegment::check_or_write_header() {
         return {};
     }
     if (!wait_for_peer([&] { return _header->magic.load(std::memory_order_acquire) != magic_writing; })) {
-        return Error{Errc::timed_out, "node segment: the process that makes it has not finished within 10 s; it has "
-                                      "probably died"};
+        return Error{Errc::timed_out,
+            "node segment: the process that makes it has not finished within 10 s; it has "
+            "probably died"};
     }
     if (_header->magic.load(std::memory_order_relaxed) != magic_ready || _header->version != layout_version) {
-        return Error{Errc::invalid, "node segment: it was made by another version of Patchbay MPI; all ranks of a job "
-                                    "must use the same libmpi_abi.so.1"};
+        return Error{Errc::invalid,
+            "node segment: it was made by another version of Patchbay MPI; all ranks of a job "
+            "must use the same libmpi_abi.so.1"};
     }
     if (_header->local_size != _local_size) {
-        return Error{Errc::invalid, "node segment: it was made for " + std::to_string(_header->local_size) +
-                                        " local ranks, but this process was told of " + std::to_string(_local_size)};
+        return Error{Errc::invalid,
+            "node segment: it was made for " + std::to_string(_header->local_size) +
+                " local ranks, but this process was told of " + std::to_string(_local_size)};
     }
     return {};
 }
@@ -185,37 +189,37 @@ Status NodeSegment::check_or_write_header() {
 bool NodeSegment::all_fenced() const noexcept {
     return std::all_of(_controls, _controls + _local_size, [](const RankControl& control) {
         return control.attached.load(std::memory_order_acquire) == 0 ||
-               control.unfenced.load(std::memory_order_relaxed) == 0;
+            control.unfenced.load(std::memory_order_relaxed) == 0;
     });
 }
 
-Result<NodeSegment::Entry*> NodeSegment::find_or_make(std::string_view name, std::uint32_t kind, std::uint64_t amount,
-                                                      std::string_view settings) {
+Result<NodeSegment::Entry*> NodeSegment::find_or_make(
+    std::string_view name, std::uint32_t kind, std::uint64_t amount, std::string_view settings) {
     if (name.empty() || name.size() >= sizeof(Entry::name) || settings.size() >= sizeof(Entry::settings)) {
         return Error{Errc::invalid, "node segment: the name or settings of '" + std::string(name) + "' do not fit"};
     }
     TableHold hold(*_header);
     if (!hold.held()) {
-        return Error{Errc::timed_out, "node segment: a process of this job (pid " +
-                                          std::to_string(_header->table_owner.load()) +
-                                          ") keeps its table locked for 10 s; it has probably died"};
+        return Error{Errc::timed_out,
+            "node segment: a process of this job (pid " + std::to_string(_header->table_owner.load()) +
+                ") keeps its table locked for 10 s; it has probably died"};
     }
     Entry* end = _header->table + _header->entries;
-    Entry* entry = std::find_if(_header->table, end,
-                                [&](const Entry& known) { return known.kind == kind && name == known.name; });
+    Entry* entry =
+        std::find_if(_header->table, end, [&](const Entry& known) { return known.kind == kind && name == known.name; });
     if (entry != end) {
         if (entry->amount == amount && settings == entry->settings) {
             return entry;
         }
-        return Error{Errc::invalid, "node segment: '" + std::string(name) + "': this process needs " +
-                                        std::to_string(amount) + " (" + std::string(settings) +
-                                        "), but another process of the job has made it with " +
-                                        std::to_string(entry->amount) + " (" + entry->settings +
-                                        "); give all ranks the same parameters"};
+        return Error{Errc::invalid,
+            "node segment: '" + std::string(name) + "': this process needs " + std::to_string(amount) + " (" +
+                std::string(settings) + "), but another process of the job has made it with " +
+                std::to_string(entry->amount) + " (" + entry->settings + "); give all ranks the same parameters"};
     }
     if (_header->entries == table_size) {
-        return Error{Errc::out_of_memory, "node segment: its table of " + std::to_string(table_size) +
-                                              " entries is full, no room for '" + std::string(name) + "'"};
+        return Error{Errc::out_of_memory,
+            "node segment: its table of " + std::to_string(table_size) + " entries is full, no room for '" +
+                std::string(name) + "'"};
     }
     std::uint64_t place = kind == kind_lines ? _header->lines_used : _header->end;
     if (kind == kind_lines && place + amount > RankControl::line_count) {
@@ -237,8 +241,8 @@ Result<NodeSegment::Entry*> NodeSegment::find_or_make(std::string_view name, std
 }
 
 Result<NodeRegion> NodeSegment::region(std::string_view name, std::size_t bytes, std::string_view settings) {
-    Result<Entry*> entry = find_or_make(name, kind_region, round_up(std::max<std::size_t>(bytes, 1), page_size()),
-                                        settings);
+    Result<Entry*> entry =
+        find_or_make(name, kind_region, round_up(std::max<std::size_t>(bytes, 1), page_size()), settings);
     if (!entry) {
         return entry.error();
     }
@@ -272,9 +276,8 @@ Status NodeSegment::commit(const NodeRegion& region, std::size_t offset, std::si
         return taken;
     }
     Entry* end = _header->table + _header->entries;
-    Entry* entry = std::find_if(_header->table, end, [&](const Entry& known) {
-        return known.kind == kind_region && known.place == region.offset;
-    });
+    Entry* entry = std::find_if(_header->table, end,
+        [&](const Entry& known) { return known.kind == kind_region && known.place == region.offset; });
     std::string who = entry == end ? "" : std::string(" (for '") + entry->name + "': " + entry->settings + ")";
     return Error{taken.error().code, taken.error().text + who};
 }
@@ -289,13 +292,13 @@ Status NodeSegment::allocate(std::uint64_t offset, std::uint64_t length) {
 
 Result<std::byte*> NodeSegment::map(std::uint64_t offset, std::size_t bytes) {
     int flags = _fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, _fd,
-                         _fd < 0 ? 0 : off_t(offset));
+    void* address =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, _fd, _fd < 0 ? 0 : off_t(offset));
     if (address == MAP_FAILED) {
-        return Error{Errc::out_of_memory, "node segment: cannot map " + std::to_string(bytes) + " bytes: " +
-                                              std::strerror(errno) +
-                                              "; raise the address space limit (ulimit -v) or lower the sizes that "
-                                              "the parameters of the shared-memory components ask for"};
+        return Error{Errc::out_of_memory,
+            "node segment: cannot map " + std::to_string(bytes) + " bytes: " + std::strerror(errno) +
+                "; raise the address space limit (ulimit -v) or lower the sizes that "
+                "the parameters of the shared-memory components ask for"};
     }
     _mappings.push_back(Mapping{offset, static_cast<std::byte*>(address), bytes});
     return static_cast<std::byte*>(address);

@@ -20,11 +20,12 @@ class Runtime;
 // Parameters of the node segment; their full names are shm_<name>.
 inline constexpr ParamSpec shm_params[] = {
     {"backing", ParamType::enumeration, "auto",
-     "what holds the memory shared by the processes of a node: memfd has no name and cannot be left behind, file is a "
-     "file in shm_directory that is unlinked as soon as every local rank has opened it",
-     "auto,memfd,file", ParamLevel::user_detail, ParamScope::all_equal},
-    {"directory", ParamType::string, "/dev/shm", "directory of the file when shm_backing is file",
-     nullptr, ParamLevel::user_detail, ParamScope::all_equal},
+        "what holds the memory shared by the processes of a node: memfd has no name and cannot be left behind, file is "
+        "a "
+        "file in shm_directory that is unlinked as soon as every local rank has opened it",
+        "auto,memfd,file", ParamLevel::user_detail, ParamScope::all_equal},
+    {"directory", ParamType::string, "/dev/shm", "directory of the file when shm_backing is file", nullptr,
+        ParamLevel::user_detail, ParamScope::all_equal},
 };
 
 enum class ShmBacking : std::uint8_t { automatic, memfd, file };
@@ -46,9 +47,9 @@ struct alignas(64) ControlLine {
 struct alignas(64) RankControl {
     static constexpr unsigned line_count = 14;
     Doorbell bell;
-    std::atomic<std::uint32_t> attached;   // 1 while the rank has the segment mapped
-    std::atomic<std::uint32_t> unfenced;   // 1: its kernel refuses membarrier, so it may miss a raised flag
-    std::atomic<std::int32_t> pid;         // 0 until the rank has attached for the first time
+    std::atomic<std::uint32_t> attached;       // 1 while the rank has the segment mapped
+    std::atomic<std::uint32_t> unfenced;       // 1: its kernel refuses membarrier, so it may miss a raised flag
+    std::atomic<std::int32_t> pid;             // 0 until the rank has attached for the first time
     alignas(64) ControlLine lines[line_count]; // given out by NodeSegment::reserve_lines
 };
 static_assert(sizeof(RankControl) == 1024);
@@ -106,8 +107,8 @@ private:
     NodeSegment() = default;
     Status map_start(std::uint32_t local_rank, std::uint32_t local_size);
     Status check_or_write_header();
-    Result<Entry*> find_or_make(std::string_view name, std::uint32_t kind, std::uint64_t amount,
-                                std::string_view settings);
+    Result<Entry*> find_or_make(
+        std::string_view name, std::uint32_t kind, std::uint64_t amount, std::string_view settings);
     Status grow(std::uint64_t bytes);
     Result<std::byte*> map(std::uint64_t offset, std::size_t bytes);
     Status allocate(std::uint64_t offset, std::uint64_t length);

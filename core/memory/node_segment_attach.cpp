@@ -25,7 +25,7 @@ std::uint64_t pid_namespace() {
 std::string file_path(const Runtime& runtime, const std::string& directory) {
     std::size_t job = std::hash<std::string>()(runtime.nspace());
     return directory + "/patchbay." + std::to_string(getuid()) + "." + std::to_string(job) + "." +
-           std::to_string(getpid());
+        std::to_string(getpid());
 }
 
 // What local rank 0 publishes: "memfd <pid> <fd> <pid namespace>" or "file <path>".
@@ -39,9 +39,8 @@ Result<Address> make_memfd() {
     if (!fd) {
         return fd.error();
     }
-    return Address{"memfd " + std::to_string(getpid()) + " " + std::to_string(*fd) + " " +
-                       std::to_string(pid_namespace()),
-                   *fd};
+    return Address{
+        "memfd " + std::to_string(getpid()) + " " + std::to_string(*fd) + " " + std::to_string(pid_namespace()), *fd};
 }
 
 Result<Address> make_file(const Runtime& runtime, const std::string& directory) {
@@ -75,8 +74,10 @@ Result<int> make(Runtime& runtime, const NodeSegmentOptions& options) {
 Result<int> open_memfd_of(const std::string& pid, const std::string& fd, const std::string& space) {
     const std::string remedy = "; use --mca shm_backing file";
     if (space != std::to_string(pid_namespace())) {
-        return Error{Errc::system, "shared memory: this process and local rank 0 live in different pid namespaces "
-                                   "(containers), so it cannot open that rank's memfd" + remedy};
+        return Error{Errc::system,
+            "shared memory: this process and local rank 0 live in different pid namespaces "
+            "(containers), so it cannot open that rank's memfd" +
+                remedy};
     }
     Result<int> opened = shared_file::open_existing("/proc/" + pid + "/fd/" + fd);
     return opened ? opened : Result<int>(Error{Errc::system, opened.error().text + remedy});
@@ -85,8 +86,8 @@ Result<int> open_memfd_of(const std::string& pid, const std::string& fd, const s
 Result<int> find(const Runtime& runtime) {
     Result<std::vector<std::byte>> published = runtime.get(runtime.local_peers()[0], segment_key);
     if (!published) {
-        return Error{published.error().code, "shared memory: local rank 0 has not announced the node's segment: " +
-                                                 published.error().text};
+        return Error{published.error().code,
+            "shared memory: local rank 0 has not announced the node's segment: " + published.error().text};
     }
     std::string text(reinterpret_cast<const char*>(published->data()), published->size());
     std::size_t kind_end = text.find(' ');
@@ -96,7 +97,7 @@ Result<int> find(const Runtime& runtime) {
     std::size_t pid_end = text.find(' ', kind_end + 1);
     std::size_t fd_end = text.find(' ', pid_end + 1);
     return open_memfd_of(text.substr(kind_end + 1, pid_end - kind_end - 1),
-                         text.substr(pid_end + 1, fd_end - pid_end - 1), text.substr(fd_end + 1));
+        text.substr(pid_end + 1, fd_end - pid_end - 1), text.substr(fd_end + 1));
 }
 
 // A named file is needed only until the last local rank has it; the last one to come takes the name away. Every rank
@@ -129,10 +130,10 @@ Result<std::unique_ptr<NodeSegment>> NodeSegment::attach(Runtime& runtime, const
     LaunchEnvironment& environment = LaunchEnvironment::of_process();
     int fd = environment.segment_fd();
     if (fd < 0 && runtime.own_launcher() && options.backing != ShmBacking::file) {
-        return Error{Errc::system, "shared memory: mpirun announced the node's segment as " +
-                                       environment.value(node_segment_variable) +
-                                       ", but this process does not have that descriptor: a program between mpirun "
-                                       "and this one has closed it; use --mca shm_backing file"};
+        return Error{Errc::system,
+            "shared memory: mpirun announced the node's segment as " + environment.value(node_segment_variable) +
+                ", but this process does not have that descriptor: a program between mpirun "
+                "and this one has closed it; use --mca shm_backing file"};
     }
     if (fd < 0 || (environment.segment_is_inherited() && options.backing == ShmBacking::file)) {
         Result<int> found = runtime.local_rank() == 0 ? make(runtime, options) : find(runtime);

@@ -19,7 +19,8 @@ class Pool {
 public:
     // chunk_objects: how many objects one allocation holds.
     explicit Pool(bool threaded = false, std::size_t chunk_objects = 64) noexcept
-        : _chunk_objects(chunk_objects == 0 ? 1 : chunk_objects), _lock(threaded) {}
+        : _chunk_objects(chunk_objects == 0 ? 1 : chunk_objects),
+          _lock(threaded) {}
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
 
@@ -48,7 +49,8 @@ public:
 
 private:
     union Cell {
-        Cell() noexcept : next(nullptr) {}
+        Cell() noexcept
+            : next(nullptr) {}
         Cell* next;
         alignas(T) std::byte storage[sizeof(T)];
     };

@@ -29,10 +29,11 @@ std::string remedy(int fd, int cause) {
         std::string sizes;
         if (fstatvfs(fd, &system) == 0) {
             sizes = "; its file system has " + format_size(std::uint64_t(system.f_blocks) * system.f_frsize) +
-                    ", of which " + format_size(std::uint64_t(system.f_bavail) * system.f_frsize) + " are free";
+                ", of which " + format_size(std::uint64_t(system.f_bavail) * system.f_frsize) + " are free";
         }
-        return sizes + "; enlarge it (mount -o remount,size=..., docker run --shm-size=...), point shm_directory to a "
-                       "larger one, use --mca shm_backing memfd, or run fewer ranks per node";
+        return sizes +
+            "; enlarge it (mount -o remount,size=..., docker run --shm-size=...), point shm_directory to a "
+            "larger one, use --mca shm_backing memfd, or run fewer ranks per node";
     }
     if (cause == ENOSPC || cause == ENOMEM) {
         return "; raise the memory limit of the job (cgroup, container), run fewer ranks per node, or lower the sizes "
@@ -46,8 +47,9 @@ std::string remedy(int fd, int cause) {
 
 Error failure(int fd, std::uint64_t need, int cause) {
     Errc code = cause == ENOSPC || cause == ENOMEM || cause == EFBIG ? Errc::out_of_memory : Errc::system;
-    return Error{code, "shared memory: cannot get " + format_size(need) + " in " + place_of(fd) + ": " +
-                           std::strerror(cause) + remedy(fd, cause)};
+    return Error{code,
+        "shared memory: cannot get " + format_size(need) + " in " + place_of(fd) + ": " + std::strerror(cause) +
+            remedy(fd, cause)};
 }
 
 // Growing a file beyond RLIMIT_FSIZE raises SIGXFSZ, whose default is the end of the process; so look first.
@@ -60,17 +62,18 @@ Status check_file_limit(int fd, std::uint64_t bytes) {
     if (fstat(fd, &file) == 0 && std::uint64_t(file.st_size) >= bytes) {
         return {};
     }
-    return Error{Errc::out_of_memory, "shared memory: " + place_of(fd) + " must grow to " + format_size(bytes) +
-                                          ", but the limit of file sizes is " + format_size(limit.rlim_cur) +
-                                          "; raise it (ulimit -f)"};
+    return Error{Errc::out_of_memory,
+        "shared memory: " + place_of(fd) + " must grow to " + format_size(bytes) + ", but the limit of file sizes is " +
+            format_size(limit.rlim_cur) + "; raise it (ulimit -f)"};
 }
 } // namespace
 
 Result<int> make_memfd(const std::string& name) {
     int fd = memfd_create(name.c_str(), MFD_CLOEXEC);
     if (fd < 0) {
-        return Error{Errc::system, std::string("shared memory: memfd_create failed: ") + std::strerror(errno) +
-                                       "; use --mca shm_backing file"};
+        return Error{Errc::system,
+            std::string("shared memory: memfd_create failed: ") + std::strerror(errno) +
+                "; use --mca shm_backing file"};
     }
     return fd;
 }
@@ -78,9 +81,10 @@ Result<int> make_memfd(const std::string& name) {
 Result<int> make_named(const std::string& path) {
     int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
-        return Error{Errc::system, "shared memory: cannot make the file " + path + ": " + std::strerror(errno) +
-                                       "; point shm_directory to a directory that this user can write, or use --mca "
-                                       "shm_backing memfd"};
+        return Error{Errc::system,
+            "shared memory: cannot make the file " + path + ": " + std::strerror(errno) +
+                "; point shm_directory to a directory that this user can write, or use --mca "
+                "shm_backing memfd"};
     }
     return fd;
 }

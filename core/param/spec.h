@@ -8,7 +8,15 @@ enum class ParamType : std::uint8_t { boolean, integer, size, duration, string, 
 
 // The three audiences of MPI_T (MPI-5.0, 15.3), each with basic, detail, all.
 enum class ParamLevel : std::uint8_t {
-    user_basic = 1, user_detail, user_all, tuner_basic, tuner_detail, tuner_all, dev_basic, dev_detail, dev_all,
+    user_basic = 1,
+    user_detail,
+    user_all,
+    tuner_basic,
+    tuner_detail,
+    tuner_all,
+    dev_basic,
+    dev_detail,
+    dev_all,
 };
 
 // MPI_T scopes: who may change the value, and who must agree.
@@ -19,8 +27,8 @@ enum class ParamScope : std::uint8_t { constant, read_only, local, group, group_
 struct ParamSpec {
     const char* name;
     ParamType type;
-    const char* default_value; // written as a user would write it: "4KiB", "true", "10us"
-    const char* help;          // one sentence, unit included
+    const char* default_value;     // written as a user would write it: "4KiB", "true", "10us"
+    const char* help;              // one sentence, unit included
     const char* choices = nullptr; // enumeration only: comma-separated names
     ParamLevel level = ParamLevel::user_basic;
     ParamScope scope = ParamScope::all_equal;

@@ -25,8 +25,9 @@ Status register_all_cores_barrier() noexcept {
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0) {
         return {};
     }
-    return Error{Errc::not_available, std::string("the kernel refuses membarrier(2): ") + std::strerror(errno) +
-                                          "; long waits wake at short intervals instead of sleeping"};
+    return Error{Errc::not_available,
+        std::string("the kernel refuses membarrier(2): ") + std::strerror(errno) +
+            "; long waits wake at short intervals instead of sleeping"};
 }
 
 void all_cores_barrier() noexcept {

@@ -15,8 +15,8 @@ namespace patchbay::futex {
 enum class Scope : int { shared = 0, process = FUTEX_PRIVATE_FLAG };
 
 // Sleeps while `word` is `expected`. false: `limit` has passed or a signal was handled.
-inline bool wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, Scope scope,
-                 std::chrono::nanoseconds limit) noexcept {
+inline bool wait(
+    std::atomic<std::uint32_t>& word, std::uint32_t expected, Scope scope, std::chrono::nanoseconds limit) noexcept {
     timespec span{time_t(limit.count() / 1'000'000'000), long(limit.count() % 1'000'000'000)};
     timespec* until = limit == std::chrono::nanoseconds::max() ? nullptr : &span;
     if (syscall(SYS_futex, &word, FUTEX_WAIT | int(scope), expected, until, nullptr, 0) == 0) {

@@ -8,23 +8,21 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 // A mutex that is nothing but a mark in its own cache line while a single thread uses the library (LoneSection). With
-// several it spins briefly, then sleeps in the kernel. Not recursive. Satisfies the standard's Lockable requirements, so
-// std::lock_guard and std::unique_lock work on it.
+// several it spins briefly, then sleeps in the kernel. Not recursive. Satisfies the standard's Lockable requirements,
+// so std::lock_guard and std::unique_lock work on it.
 class ProgressLock {
 public:
-    explicit ProgressLock(bool threaded = false) noexcept : _lone(threaded) {}
+    explicit ProgressLock(bool threaded = false) noexcept
+        : _lone(threaded) {}
     // Locks from when `threads` is turned on, at whatever moment that is.
-    explicit ProgressLock(ThreadSwitch& threads) : _lone(threads) {}
+    explicit ProgressLock(ThreadSwitch& threads)
+        : _lone(threads) {}
     ProgressLock(const ProgressLock&) = delete;
     ProgressLock& operator=(const ProgressLock&) = delete;
 
-    bool try_lock() noexcept {
-        return _lone.enter() || try_lock_among_threads();
-    }
+    bool try_lock() noexcept { return _lone.enter() || try_lock_among_threads(); }
 
-    void lock() noexcept {
-        (void)acquire();
-    }
+    void lock() noexcept { (void)acquire(); }
 
     void unlock() noexcept {
         // Looked at first: who waits for us to leave may hold the lock at once.

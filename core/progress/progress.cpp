@@ -36,8 +36,13 @@ Progress::Block::Block() noexcept {
 }
 
 Progress::Progress(bool threaded, const WaitPolicy& policy) noexcept
-    : _fenced(bool(register_all_cores_barrier())), _threads(threaded || !_fenced), _polling_alone(_threads),
-      _sleeping_alone(_threads), _policy(policy), _bell(&_private_bell), _longest_sleep_ns(sleeps_well.count()),
+    : _fenced(bool(register_all_cores_barrier())),
+      _threads(threaded || !_fenced),
+      _polling_alone(_threads),
+      _sleeping_alone(_threads),
+      _policy(policy),
+      _bell(&_private_bell),
+      _longest_sleep_ns(sleeps_well.count()),
       _list_lock(_threads) {}
 
 Progress::~Progress() {

@@ -25,7 +25,8 @@ class PollerHandle {
 public:
     PollerHandle() = default;
     PollerHandle(PollerHandle&& other) noexcept
-        : _progress(std::exchange(other._progress, nullptr)), _slot(std::exchange(other._slot, nullptr)) {}
+        : _progress(std::exchange(other._progress, nullptr)),
+          _slot(std::exchange(other._slot, nullptr)) {}
     PollerHandle& operator=(PollerHandle&& other) noexcept {
         if (this != &other) {
             reset();
@@ -44,7 +45,9 @@ public:
 
 private:
     friend class Progress;
-    PollerHandle(Progress* progress, void* slot) noexcept : _progress(progress), _slot(slot) {}
+    PollerHandle(Progress* progress, void* slot) noexcept
+        : _progress(progress),
+          _slot(slot) {}
     Progress* _progress = nullptr;
     void* _slot = nullptr;
 };
@@ -147,9 +150,9 @@ private:
     WaitPolicy _policy;
     std::atomic<Doorbell*> _bell;
     std::atomic<std::int64_t> _longest_sleep_ns;
-    ProgressLock _poll_lock{true};               // held by the thread that polls, where there are several
-    ProgressLock _list_lock;                     // held for moments: never while a poller runs
-    std::atomic<std::uint64_t> _epoch{2};        // odd while a thread polls (kept only with several threads)
+    ProgressLock _poll_lock{true};        // held by the thread that polls, where there are several
+    ProgressLock _list_lock;              // held for moments: never while a poller runs
+    std::atomic<std::uint64_t> _epoch{2}; // odd while a thread polls (kept only with several threads)
     std::atomic<std::uintptr_t> _polling_thread{0};
     std::atomic<std::uint32_t> _awake_waiters{0}; // threads in a slow wait that do not sleep
     Doorbell _private_bell;

@@ -8,7 +8,9 @@
 
 namespace patchbay {
 
-LoneSection::LoneSection(ThreadSwitch& threads) : _threaded(false), _switch(&threads) {
+LoneSection::LoneSection(ThreadSwitch& threads)
+    : _threaded(false),
+      _switch(&threads) {
     threads.add(*this);
 }
 

@@ -10,12 +10,13 @@ class ThreadSwitch;
 
 // A stretch of code that excludes other threads without an atomic read-modify-write or a fence as long as only one
 // thread uses the library, and that can still be told from outside that this has ended. The thread says that it is
-// inside and then looks whether it is still alone; who ends that (ThreadSwitch::turn_on) first says so, then makes every
-// core pass a barrier, and then waits until nobody is inside. One of the two sees the other. Two stores to a line that
-// the caller owns and one predictable branch.
+// inside and then looks whether it is still alone; who ends that (ThreadSwitch::turn_on) first says so, then makes
+// every core pass a barrier, and then waits until nobody is inside. One of the two sees the other. Two stores to a line
+// that the caller owns and one predictable branch.
 class LoneSection {
 public:
-    explicit LoneSection(bool threaded = false) noexcept : _threaded(threaded) {}
+    explicit LoneSection(bool threaded = false) noexcept
+        : _threaded(threaded) {}
     // One of those that `threads` ends.
     explicit LoneSection(ThreadSwitch& threads);
     ~LoneSection();
@@ -52,13 +53,15 @@ private:
 // Whether several threads use the library: off for one, and turned on at most once, at any moment.
 class ThreadSwitch {
 public:
-    explicit ThreadSwitch(bool on) noexcept : _on(on), _settled(on) {}
+    explicit ThreadSwitch(bool on) noexcept
+        : _on(on),
+          _settled(on) {}
 
     bool on() const noexcept { return _on.load(std::memory_order_acquire); }
 
     // Returns when all other threads lock, too: nobody is in a section any more. Meanwhile calls `wake(context)` again
-    // and again, so that who sleeps in one gets up. The caller must not be inside one itself; whoever else begins to use
-    // the library calls this first. Needs register_all_cores_barrier() to have succeeded.
+    // and again, so that who sleeps in one gets up. The caller must not be inside one itself; whoever else begins to
+    // use the library calls this first. Needs register_all_cores_barrier() to have succeeded.
     void turn_on(void (*wake)(void*), void* context) noexcept;
 
 private:

@@ -15,17 +15,16 @@ namespace [[gnu::visibility("default")]] patchbay {
 // with Y=20, 26 us with Y=100, and no better with 500 or 2000.
 inline constexpr ParamSpec wait_params[] = {
     {"spin", ParamType::duration, "200us",
-     "how long a wait polls without giving up its core, when every local rank has a core of its own",
-     nullptr, ParamLevel::tuner_basic, ParamScope::local},
+        "how long a wait polls without giving up its core, when every local rank has a core of its own", nullptr,
+        ParamLevel::tuner_basic, ParamScope::local},
     {"yield", ParamType::duration, "100us",
-     "how long a wait then polls with sched_yield between the polls, before it sleeps",
-     nullptr, ParamLevel::tuner_basic, ParamScope::local},
-    {"sleep", ParamType::boolean, "true",
-     "whether a long wait sleeps in the kernel; false keeps yielding for ever",
-     nullptr, ParamLevel::tuner_basic, ParamScope::local},
+        "how long a wait then polls with sched_yield between the polls, before it sleeps", nullptr,
+        ParamLevel::tuner_basic, ParamScope::local},
+    {"sleep", ParamType::boolean, "true", "whether a long wait sleeps in the kernel; false keeps yielding for ever",
+        nullptr, ParamLevel::tuner_basic, ParamScope::local},
     {"oversubscribed", ParamType::enumeration, "auto",
-     "whether local ranks share cores (then waits do not spin): auto counts ranks and usable cores",
-     "auto,yes,no", ParamLevel::tuner_detail, ParamScope::local},
+        "whether local ranks share cores (then waits do not spin): auto counts ranks and usable cores", "auto,yes,no",
+        ParamLevel::tuner_detail, ParamScope::local},
 };
 
 // The thresholds of one process, after "auto" has been decided. Times are wall-clock times since the wait began or
@@ -42,8 +41,8 @@ struct WaitPolicy {
     std::chrono::nanoseconds unfenced_sleep{std::chrono::milliseconds(1)};
 
     // When local ranks share cores, whoever spins keeps the one it waits for from running.
-    static WaitPolicy make(std::chrono::nanoseconds spin, std::chrono::nanoseconds yield, bool sleep,
-                           bool oversubscribed) noexcept;
+    static WaitPolicy make(
+        std::chrono::nanoseconds spin, std::chrono::nanoseconds yield, bool sleep, bool oversubscribed) noexcept;
 };
 
 } // namespace patchbay

@@ -81,8 +81,8 @@ struct WaitAccess {
         return slept;
     }
 
-    Slept sleep_alone(Doorbell& bell, std::uint32_t seq, bool (*done)(void*), void* context,
-                      nanoseconds left) noexcept {
+    Slept sleep_alone(
+        Doorbell& bell, std::uint32_t seq, bool (*done)(void*), void* context, nanoseconds left) noexcept {
         if (progress.poll() > 0 || done(context)) {
             bell.cancel();
             return Slept::found_work;
@@ -94,8 +94,8 @@ struct WaitAccess {
 
     // The flag is never lowered here, only by ring(): other threads may sleep behind it. A flag left up costs the next
     // sender one needless system call.
-    Slept sleep_among_threads(Doorbell& bell, std::uint32_t seq, bool (*done)(void*), void* context,
-                              nanoseconds left) noexcept {
+    Slept sleep_among_threads(
+        Doorbell& bell, std::uint32_t seq, bool (*done)(void*), void* context, nanoseconds left) noexcept {
         bool last_awake = progress._awake_waiters.fetch_sub(1, std::memory_order_seq_cst) == 1;
         int events = last_awake ? progress.try_poll() : 0;
         Slept slept = Slept::found_work;

@@ -38,9 +38,10 @@ inline void wait_until(Progress& progress, Done&& done) {
 template <class Done>
 inline bool wait_for(Progress& progress, std::chrono::nanoseconds limit, Done&& done) {
     using Plain = std::remove_reference_t<Done>;
-    return done() || detail::wait_slowly(
-                         progress, [](void* context) -> bool { return (*static_cast<Plain*>(context))(); },
-                         const_cast<void*>(static_cast<const void*>(&done)), limit);
+    return done() ||
+        detail::wait_slowly(
+            progress, [](void* context) -> bool { return (*static_cast<Plain*>(context))(); },
+            const_cast<void*>(static_cast<const void*>(&done)), limit);
 }
 
 } // namespace patchbay

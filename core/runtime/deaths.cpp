@@ -10,8 +10,8 @@ namespace {
 using Handler = std::function<void(const ProcessName&)>;
 
 // The object that was given at registration comes back among the event's own data.
-void on_event(std::size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t* info, std::size_t count,
-              pmix_info_t*, std::size_t, pmix_event_notification_cbfunc_fn_t done, void* done_context) {
+void on_event(std::size_t, pmix_status_t, const pmix_proc_t* source, pmix_info_t* info, std::size_t count, pmix_info_t*,
+    std::size_t, pmix_event_notification_cbfunc_fn_t done, void* done_context) {
     const pmix_proc_t* dead = source;
     const Handler* handler = nullptr;
     for (std::size_t i = 0; i < count; ++i) {

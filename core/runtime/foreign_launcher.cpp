@@ -18,11 +18,12 @@ struct Launcher {
 
 // Of Slurm only the step's size counts: SLURM_NTASKS is also set in a batch script, where running alone is right.
 constexpr Launcher launchers[] = {
-    {"srun without PMIx", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "start it with srun --mpi=pmix, or with Patchbay's mpirun"},
+    {"srun without PMIx", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",
+        "start it with srun --mpi=pmix, or with Patchbay's mpirun"},
     {"the mpirun of Open MPI, without its PMIx server", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
-     "start it with Patchbay's mpirun (is another mpirun first in PATH?)"},
+        "start it with Patchbay's mpirun (is another mpirun first in PATH?)"},
     {"a PMI launcher (the mpirun of MPICH or Intel MPI)", "PMI_SIZE", "PMI_RANK",
-     "start it with Patchbay's mpirun (is another mpirun first in PATH?)"},
+        "start it with Patchbay's mpirun (is another mpirun first in PATH?)"},
     {"the mpirun of MVAPICH", "MPIRUN_NPROCS", "MPIRUN_RANK", "start it with Patchbay's mpirun"},
 };
 
@@ -40,9 +41,10 @@ std::optional<std::string> started_without_pmix() {
         long size = number(launcher.size_variable);
         if (size > 1 && number(launcher.rank_variable) >= 0) {
             return std::string("this process was started as one of ") + std::to_string(size) + " by " + launcher.name +
-                   " (" + launcher.size_variable + " is set, PMIX_RANK is not), so it cannot find the others; " +
-                   launcher.remedy + "; to run each process alone as a job of size 1, set "
-                   "PATCHBAY_MCA_runtime_allow_singletons=true";
+                " (" + launcher.size_variable + " is set, PMIX_RANK is not), so it cannot find the others; " +
+                launcher.remedy +
+                "; to run each process alone as a job of size 1, set "
+                "PATCHBAY_MCA_runtime_allow_singletons=true";
         }
     }
     return std::nullopt;

@@ -33,7 +33,7 @@ struct GroupCallbacks {
     using State = GroupRequest::State;
 
     static void answered(pmix_status_t status, pmix_info_t* info, std::size_t count, void* context,
-                         pmix_release_cbfunc_t release, void* release_context) {
+        pmix_release_cbfunc_t release, void* release_context) {
         std::unique_ptr<std::shared_ptr<State>> holder(static_cast<std::shared_ptr<State>*>(context));
         State& state = **holder;
         state.code = status == PMIX_SUCCESS ? PMIX_ERR_NOT_SUPPORTED : status; // until the identifier is found
@@ -57,11 +57,12 @@ struct GroupCallbacks {
 
     // Of PMIx_Group_construct. The server forgets a group's members only when all have left it again.
     static void constructed(pmix_status_t status, pmix_info_t* info, std::size_t count, void* context,
-                            pmix_release_cbfunc_t release, void* release_context) {
+        pmix_release_cbfunc_t release, void* release_context) {
         if (status == PMIX_SUCCESS) {
             const State& state = **static_cast<std::shared_ptr<State>*>(context);
             // Nobody waits for it: the name is not used again, and the next group has another.
-            PMIx_Group_destruct_nb(state.name.c_str(), nullptr, 0, [](pmix_status_t, void*) {}, nullptr);
+            PMIx_Group_destruct_nb(
+                state.name.c_str(), nullptr, 0, [](pmix_status_t, void*) {}, nullptr);
         }
         // When it failed there is rubbish in `info` (4.2.2); answered() looks only on success.
         answered(is_missing(status) ? PMIX_ERR_NOT_SUPPORTED : status, info, count, context, release, release_context);
@@ -95,7 +96,8 @@ Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const
     state.directives[1].value.data.darray = array;
 
     auto context = std::make_unique<std::shared_ptr<GroupRequest::State>>(request._state);
-    pmix_status_t status = PMIx_Job_control_nb(nullptr, 0, state.directives, 2, GroupCallbacks::answered, context.get());
+    pmix_status_t status =
+        PMIx_Job_control_nb(nullptr, 0, state.directives, 2, GroupCallbacks::answered, context.get());
     if (status != PMIX_SUCCESS) {
         return Error{Errc::system, "group '" + std::string(name) + "': " + text_of(status)};
     }
@@ -123,9 +125,8 @@ Result<GroupRequest> Runtime::pmix_group_start(std::string_view name, std::span<
     // No PMIX_TIMEOUT: with it the server of 4.2.2 crashes.
     PMIX_INFO_LOAD(&state.directives[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, nullptr, PMIX_BOOL);
     auto context = std::make_unique<std::shared_ptr<GroupRequest::State>>(request._state);
-    const pmix_status_t status =
-        PMIx_Group_construct_nb(state.name.c_str(), state.members.data(), state.members.size(), state.directives, 1,
-                                GroupCallbacks::constructed, context.get());
+    const pmix_status_t status = PMIx_Group_construct_nb(state.name.c_str(), state.members.data(), state.members.size(),
+        state.directives, 1, GroupCallbacks::constructed, context.get());
     if (GroupCallbacks::is_missing(status)) {
         return Error{Errc::unsupported, "this launcher makes no groups"};
     }
@@ -161,11 +162,15 @@ bool GroupRequest::done() const noexcept {
 
 Result<std::uint64_t> GroupRequest::id() const {
     switch (_state->code) {
-    case PMIX_SUCCESS: return _state->id;
+    case PMIX_SUCCESS:
+        return _state->id;
     case PMIX_ERR_PROC_ABORTED:
-    case PMIX_ERR_LOST_CONNECTION: return Error{Errc::peer_failed, "group: a member has died"};
-    case PMIX_ERR_NOT_SUPPORTED: return Error{Errc::unsupported, "group: the launcher gave no identifier"};
-    default: return Error{Errc::system, "group: " + text_of(_state->code)};
+    case PMIX_ERR_LOST_CONNECTION:
+        return Error{Errc::peer_failed, "group: a member has died"};
+    case PMIX_ERR_NOT_SUPPORTED:
+        return Error{Errc::unsupported, "group: the launcher gave no identifier"};
+    default:
+        return Error{Errc::system, "group: " + text_of(_state->code)};
     }
 }
 

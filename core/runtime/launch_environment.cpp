@@ -16,7 +16,7 @@ namespace patchbay {
 namespace {
 bool makes_a_rank(std::string_view name) {
     return name == "PMIX_RANK" || name == "PMIX_NAMESPACE" || name.starts_with("PMIX_SERVER_URI") ||
-           name == node_segment_variable;
+        name == node_segment_variable;
 }
 
 // "fd=<n>" that names an open descriptor, else -1.
@@ -38,7 +38,8 @@ LaunchEnvironment& LaunchEnvironment::of_process() {
     return environment;
 }
 
-LaunchEnvironment::LaunchEnvironment() : _segment_fd(announced_segment(std::getenv(node_segment_variable))) {}
+LaunchEnvironment::LaunchEnvironment()
+    : _segment_fd(announced_segment(std::getenv(node_segment_variable))) {}
 
 void LaunchEnvironment::hide() {
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {

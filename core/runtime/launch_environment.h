@@ -51,8 +51,8 @@ private:
     bool _segment_is_ours = false;
 };
 
-// Left in the environment of a rank: who has it and no PMIx server was started by a rank as an ordinary program, so it is
-// a singleton, whatever the launcher's other variables say.
+// Left in the environment of a rank: who has it and no PMIx server was started by a rank as an ordinary program, so it
+// is a singleton, whatever the launcher's other variables say.
 inline constexpr char child_variable[] = "PATCHBAY_CHILD_OF_RANK";
 
 } // namespace patchbay

@@ -27,13 +27,18 @@ std::string name_of(const std::string& nspace, std::uint32_t rank) {
 Error failure(pmix_status_t status, const std::string& what) {
     switch (status) {
     case PMIX_ERR_NOT_FOUND:
-    case PMIX_ERR_TIMEOUT: return Error{Errc::not_found, what + ": not published yet"};
+    case PMIX_ERR_TIMEOUT:
+        return Error{Errc::not_found, what + ": not published yet"};
     case PMIX_ERR_PARTIAL_SUCCESS:
     case PMIX_ERR_PROC_ABORTED:
-    case PMIX_ERR_LOST_CONNECTION: return Error{Errc::peer_failed, what + ": a process that takes part has died"};
-    case PMIX_ERR_NOT_SUPPORTED: return Error{Errc::unsupported, what + ": this launcher does not offer it"};
-    case PMIX_ERR_UNREACH: return Error{Errc::system, what + ": the launcher does not answer any more"};
-    default: return Error{Errc::system, what + ": " + text_of(status)};
+    case PMIX_ERR_LOST_CONNECTION:
+        return Error{Errc::peer_failed, what + ": a process that takes part has died"};
+    case PMIX_ERR_NOT_SUPPORTED:
+        return Error{Errc::unsupported, what + ": this launcher does not offer it"};
+    case PMIX_ERR_UNREACH:
+        return Error{Errc::system, what + ": the launcher does not answer any more"};
+    default:
+        return Error{Errc::system, what + ": " + text_of(status)};
     }
 }
 } // namespace
@@ -73,8 +78,8 @@ Status Runtime::commit() {
 
 // For a process on this node the server is asked once and answers at once. For one on another node it asks that
 // process's server, which answers after the process's first commit; `limit` bounds that.
-Result<std::vector<std::byte>> Runtime::get_now(const std::string& nspace, std::uint32_t rank, std::string_view key,
-                                                bool local, nanoseconds limit) const {
+Result<std::vector<std::byte>> Runtime::get_now(
+    const std::string& nspace, std::uint32_t rank, std::string_view key, bool local, nanoseconds limit) const {
     std::string key_text(key);
     if (nspace == _nspace && rank == _rank) {
         LaunchEnvironment& environment = LaunchEnvironment::of_process();
@@ -126,8 +131,8 @@ Result<std::vector<std::byte>> Runtime::get(const ProcessName& process, std::str
     Clock::time_point deadline = Clock::now() + _get_timeout;
     nanoseconds pause = std::chrono::microseconds(20);
     for (;;) {
-        Result<std::vector<std::byte>> value = get_now(process.nspace, process.rank, key, local,
-                                                       deadline - Clock::now());
+        Result<std::vector<std::byte>> value =
+            get_now(process.nspace, process.rank, key, local, deadline - Clock::now());
         if (value || value.error().code != Errc::not_found || _singleton) {
             return value;
         }
@@ -192,8 +197,8 @@ Result<FenceRequest> Runtime::fence_start(std::span<const std::uint32_t> ranks, 
     pmix_info_t info;
     PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
     auto context = std::make_unique<std::shared_ptr<FenceRequest::State>>(request._state);
-    pmix_status_t status = PMIx_Fence_nb(members.data(), members.size(), &info, collect ? 1 : 0,
-                                         RuntimeCallbacks::fence_done, context.get());
+    pmix_status_t status = PMIx_Fence_nb(
+        members.data(), members.size(), &info, collect ? 1 : 0, RuntimeCallbacks::fence_done, context.get());
     PMIX_INFO_DESTRUCT(&info);
     if (status == PMIX_OPERATION_SUCCEEDED) {
         RuntimeCallbacks::finish(*request._state, PMIX_SUCCESS); // no callback follows

@@ -22,9 +22,9 @@ struct Identity {
 // Errc::unsupported: a server is announced but does not answer. Errc::system: PMIx_Init failed otherwise.
 Result<Identity> open();
 void close() noexcept;
-// While open: close() will leave the connection, too, until the process exits. For groups of PMIx's own: when a server of
-// 4.2.2 sees a connection end, it takes the process for lost in every group that others have begun with it meanwhile,
-// though it may only be between two uses.
+// While open: close() will leave the connection, too, until the process exits. For groups of PMIx's own: when a server
+// of 4.2.2 sees a connection end, it takes the process for lost in every group that others have begun with it
+// meanwhile, though it may only be between two uses.
 void keep() noexcept;
 
 } // namespace patchbay::pmix_connection

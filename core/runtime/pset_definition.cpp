@@ -17,8 +17,8 @@ constexpr std::string_view reserved[] = {"mpi://", "mpix://", "mpirun://", "pmix
 
 bool begins_with(std::string_view text, std::string_view beginning) {
     return text.size() >= beginning.size() &&
-           std::equal(beginning.begin(), beginning.end(), text.begin(),
-                      [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+        std::equal(beginning.begin(), beginning.end(), text.begin(),
+            [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
 }
 
 bool is_forbidden(unsigned char character) {
@@ -70,16 +70,16 @@ Status check_pset_name(std::string_view name) {
     }
     const std::string quoted = "'" + std::string(name.substr(0, 80)) + "'";
     if (name.size() > longest_name) {
-        return Error{Errc::invalid, "the name " + quoted + "... is longer than " + std::to_string(longest_name) +
-                                        " characters"};
+        return Error{
+            Errc::invalid, "the name " + quoted + "... is longer than " + std::to_string(longest_name) + " characters"};
     }
     if (std::any_of(name.begin(), name.end(), is_forbidden)) {
         return Error{Errc::invalid, "the name " + quoted + " has a space, ',', ';', '=' or a control character"};
     }
     for (const std::string_view beginning : reserved) {
         if (begins_with(name, beginning)) {
-            return Error{Errc::invalid, "the name " + quoted + " begins with " + std::string(beginning) +
-                                            ", which only the system may use"};
+            return Error{Errc::invalid,
+                "the name " + quoted + " begins with " + std::string(beginning) + ", which only the system may use"};
         }
     }
     return {};
@@ -88,7 +88,8 @@ Status check_pset_name(std::string_view name) {
 Result<PsetDefinition> parse_pset_definition(std::string_view text) {
     const std::size_t equals = text.rfind('=');
     if (equals == std::string_view::npos) {
-        return Error{Errc::invalid, "'" + std::string(text) + "' has no '='; the form is NAME=RANKS, as in ocean=0-3,6"};
+        return Error{
+            Errc::invalid, "'" + std::string(text) + "' has no '='; the form is NAME=RANKS, as in ocean=0-3,6"};
     }
     PsetDefinition definition{std::string(trim(text.substr(0, equals))), {}};
     if (Status name = check_pset_name(definition.name); !name) {
@@ -100,8 +101,9 @@ Result<PsetDefinition> parse_pset_definition(std::string_view text) {
         const std::size_t end = std::min(ranks.find(',', begin), ranks.size());
         const auto range = parse_range(trim(ranks.substr(begin, end - begin)));
         if (!range) {
-            return Error{Errc::invalid, "'" + std::string(ranks) + "' is no list of ranks for the process set '" +
-                                            definition.name + "'; the form is 0-3,6"};
+            return Error{Errc::invalid,
+                "'" + std::string(ranks) + "' is no list of ranks for the process set '" + definition.name +
+                    "'; the form is 0-3,6"};
         }
         ranges.push_back(*range);
         begin = end + 1;

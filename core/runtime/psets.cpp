@@ -65,7 +65,7 @@ std::vector<ProcessName> names_in(const pmix_data_array_t& array) {
 
 const pmix_data_array_t* processes_in(const pmix_value_t* value) {
     const bool fits = value != nullptr && value->type == PMIX_DATA_ARRAY && value->data.darray != nullptr &&
-                      value->data.darray->type == PMIX_PROC;
+        value->data.darray->type == PMIX_PROC;
     return fits ? value->data.darray : nullptr;
 }
 
@@ -85,7 +85,7 @@ Error nobody_to_ask() {
 using Handler = std::function<void(const std::string&, const std::vector<ProcessName>*)>;
 
 void on_event(std::size_t, pmix_status_t code, const pmix_proc_t*, pmix_info_t* info, std::size_t count, pmix_info_t*,
-              std::size_t, pmix_event_notification_cbfunc_fn_t done, void* done_context) {
+    std::size_t, pmix_event_notification_cbfunc_fn_t done, void* done_context) {
     const Handler* handler = nullptr;
     const char* name = nullptr;
     const pmix_data_array_t* members = nullptr;

@@ -16,7 +16,7 @@ void Runtime::report_ready() {
     auto directive = std::make_unique<pmix_info_t>(); // until PMIx answers
     PMIX_INFO_LOAD(directive.get(), ready_key, nullptr, PMIX_BOOL);
     auto answered = [](pmix_status_t, pmix_info_t*, std::size_t, void* context, pmix_release_cbfunc_t release,
-                       void* release_context) {
+                        void* release_context) {
         const std::unique_ptr<pmix_info_t> owned(static_cast<pmix_info_t*>(context));
         if (release != nullptr) {
             release(release_context);

@@ -32,8 +32,8 @@ Result<PmixValue> job_info(const pmix_proc_t& about, const char* key) {
     pmix_value_t* value = nullptr;
     pmix_status_t status = PMIx_Get(&about, key, nullptr, 0, &value);
     if (status != PMIX_SUCCESS || value == nullptr) {
-        return Error{Errc::not_available, std::string("the launcher does not tell ") + key + " of " + about.nspace +
-                                              ": " + text_of(status)};
+        return Error{Errc::not_available,
+            std::string("the launcher does not tell ") + key + " of " + about.nspace + ": " + text_of(status)};
     }
     return PmixValue(value);
 }
@@ -86,7 +86,8 @@ int cores_of(pid_t pid, cpu_set_t& cores) {
 }
 } // namespace
 
-Runtime::Runtime() : _private(std::make_unique<Private>()) {}
+Runtime::Runtime()
+    : _private(std::make_unique<Private>()) {}
 
 Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) {
     LaunchEnvironment& environment = LaunchEnvironment::of_process();
@@ -106,9 +107,10 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) 
                 return read.error();
             }
         } else if (self.error().code != Errc::unsupported || !options.allow_singletons) {
-            return Error{self.error().code, self.error().text +
-                                                "; start the program with mpirun, or unset the variables PMIX_* to "
-                                                "run it alone"};
+            return Error{self.error().code,
+                self.error().text +
+                    "; start the program with mpirun, or unset the variables PMIX_* to "
+                    "run it alone"};
         } else {
             runtime->become_singleton();
         }

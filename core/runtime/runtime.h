@@ -21,10 +21,10 @@ namespace [[gnu::visibility("default")]] patchbay {
 // Parameters of the launcher's view; their full names are runtime_<name>.
 inline constexpr ParamSpec runtime_params[] = {
     {"allow_singletons", ParamType::boolean, "false",
-     "whether a process that a launcher without PMIx started as one of several runs alone, as a job of size 1",
-     nullptr, ParamLevel::user_detail, ParamScope::local},
-    {"get_timeout", ParamType::duration, "60s", "how long to wait for what a peer has to publish",
-     nullptr, ParamLevel::user_all, ParamScope::local},
+        "whether a process that a launcher without PMIx started as one of several runs alone, as a job of size 1",
+        nullptr, ParamLevel::user_detail, ParamScope::local},
+    {"get_timeout", ParamType::duration, "60s", "how long to wait for what a peer has to publish", nullptr,
+        ParamLevel::user_all, ParamScope::local},
 };
 
 // By which mpirun tells its ranks how many cores they may use on this node, all together ("8"); without it the cores of
@@ -70,9 +70,7 @@ private:
 // A fence under way, to be polled like a group.
 class FenceRequest {
 public:
-    bool done() const noexcept {
-        return _group ? _group->done() : _state->done.load(std::memory_order_acquire);
-    }
+    bool done() const noexcept { return _group ? _group->done() : _state->done.load(std::memory_order_acquire); }
     // Only once done() is true. peer_failed: a member has died; unsupported: not with this launcher.
     Status status() const;
 
@@ -130,9 +128,9 @@ public:
     Result<std::uint32_t> app_number() const;
     Result<std::uint32_t> universe_size() const;
 
-    // The modex. put() keeps `bytes` under `key` until commit() publishes it. A key has one value as long as the process
-    // lives, because PMIx readers may keep the old one: the same bytes again cost nothing, others are Errc::invalid.
-    // Keys have at most 500 characters and do not begin with "pmix.".
+    // The modex. put() keeps `bytes` under `key` until commit() publishes it. A key has one value as long as the
+    // process lives, because PMIx readers may keep the old one: the same bytes again cost nothing, others are
+    // Errc::invalid. Keys have at most 500 characters and do not begin with "pmix.".
     Status put(std::string_view key, std::span<const std::byte> bytes);
     Status commit();
     // What `rank` published under `key`; waits for it up to the parameter runtime_get_timeout. timed_out, peer_failed.
@@ -148,17 +146,17 @@ public:
     Status fence(std::span<const std::uint32_t> ranks, bool collect);
     Result<FenceRequest> fence_start(std::span<const std::uint32_t> ranks, bool collect);
 
-    // Whether the launcher gives identifiers to groups. Where it does not (Slurm, Open MPI's mpirun), group_start answers
-    // unsupported, and members must agree on an identifier themselves.
+    // Whether the launcher gives identifiers to groups. Where it does not (Slurm, Open MPI's mpirun), group_start
+    // answers unsupported, and members must agree on an identifier themselves.
     bool has_groups() const noexcept { return _own_launcher; }
     // Every member calls it with the same `name` and `members` (ranks of this job, in any order). The name must not be
     // in use by another group that is just being made.
     Result<GroupRequest> group_start(std::string_view name, std::span<const std::uint32_t> members);
 
-    // The same over PMIx_Group_construct, for launchers that offer that; the group is taken apart again as soon as it has
-    // its identifier. What PMIx 4.2 asks of callers: the name is one that no group of the job ever had or will have, and
-    // a member that dies hangs the others for ever. unsupported, here or from id(): the launcher (Slurm, Open MPI's
-    // mpirun) has no such groups.
+    // The same over PMIx_Group_construct, for launchers that offer that; the group is taken apart again as soon as it
+    // has its identifier. What PMIx 4.2 asks of callers: the name is one that no group of the job ever had or will
+    // have, and a member that dies hangs the others for ever. unsupported, here or from id(): the launcher (Slurm, Open
+    // MPI's mpirun) has no such groups.
     Result<GroupRequest> pmix_group_start(std::string_view name, std::span<const std::uint32_t> members);
 
     // The launcher's process sets. Each call asks it anew and blocks for that (30 to 200 us). Errors: not_found;
@@ -168,10 +166,11 @@ public:
     // Defines one, or its next version when the members are others than before; answers the version. Members are ranks
     // of this job. unsupported: only Patchbay's mpirun does that. invalid: the name (check_pset_name) or a rank.
     Result<std::uint64_t> define_pset(std::string_view name, std::span<const std::uint32_t> members);
-    // Calls `changed` on the PMIx library's thread for each set that the launcher defines (`members` are the new ones) or
-    // deletes (null); those defined earlier come too, and each may come more than once. One handler; it must not call the
-    // Runtime. Once stop_pset_reports() has returned it is not running and will not run again.
-    Status on_pset_change(std::function<void(const std::string& name, const std::vector<ProcessName>* members)> changed);
+    // Calls `changed` on the PMIx library's thread for each set that the launcher defines (`members` are the new ones)
+    // or deletes (null); those defined earlier come too, and each may come more than once. One handler; it must not
+    // call the Runtime. Once stop_pset_reports() has returned it is not running and will not run again.
+    Status on_pset_change(
+        std::function<void(const std::string& name, const std::vector<ProcessName>* members)> changed);
     void stop_pset_reports() noexcept;
 
     // Called on the PMIx library's thread whenever something arrived that a wait may look at; normally
@@ -197,7 +196,7 @@ private:
     void count_cores();
     void stop_death_reports() noexcept;
     Result<std::vector<std::byte>> get_now(const std::string& nspace, std::uint32_t rank, std::string_view key,
-                                           bool local, std::chrono::nanoseconds limit) const;
+        bool local, std::chrono::nanoseconds limit) const;
 
     std::string _nspace;
     std::string _hostname;

@@ -30,7 +30,8 @@ public:
     void* user = nullptr; // of the pml
 
 protected:
-    explicit Endpoint(ProcessId process) noexcept : process(process) {}
+    explicit Endpoint(ProcessId process) noexcept
+        : process(process) {}
     ~Endpoint() = default;
 };
 
@@ -43,17 +44,17 @@ enum class SendCode : std::uint8_t {
 // Called by poll() for every packet, on the polling thread: header and payload are valid during the call only.
 // The receiver may send from inside it.
 using Receiver = void (*)(void* context, Endpoint& from, const void* header, std::size_t header_size,
-                          const void* payload, std::size_t payload_size) noexcept;
+    const void* payload, std::size_t payload_size) noexcept;
 
 inline constexpr std::size_t smallest_header_room = 56;
 
 struct Limits {
-    std::size_t header = 0;     // bytes of header a packet can carry, at least smallest_header_room
-    std::size_t eager = 0;      // best size up to which a message travels whole in one packet
-    std::size_t packet = 0;     // most payload bytes of one packet (>= eager)
+    std::size_t header = 0;      // bytes of header a packet can carry, at least smallest_header_room
+    std::size_t eager = 0;       // best size up to which a message travels whole in one packet
+    std::size_t packet = 0;      // most payload bytes of one packet (>= eager)
     std::size_t inline_size = 0; // header + payload up to this cost a single cache line, or its like
-    std::size_t get_from = 0;   // messages of at least this size are better fetched by get(); 0: get is not offered
-    unsigned latency_ns = 0;    // for the pml's choice between btls that reach the same peer
+    std::size_t get_from = 0;    // messages of at least this size are better fetched by get(); 0: get is not offered
+    unsigned latency_ns = 0;     // for the pml's choice between btls that reach the same peer
     unsigned bandwidth_mbps = 0;
     // Packets may come from a peer that this process never connected to, so that poll() is needed from the start;
     // false: only once connect() has been called.
@@ -77,7 +78,7 @@ public:
 
     // One packet: header and payload are copied out before it returns. The hot path.
     virtual SendCode send(Endpoint& to, const void* header, std::size_t header_size, const void* payload,
-                          std::size_t payload_size) noexcept = 0;
+        std::size_t payload_size) noexcept = 0;
 
     // The same with the payload written by the caller straight into the wire's memory: reserve gives room for at most
     // `payload_size` bytes, then exactly one commit with how much was used follows before any other call to this
@@ -87,8 +88,8 @@ public:
         std::span<std::byte> room;
     };
     virtual Reservation reserve(Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept = 0;
-    virtual SendCode commit(Endpoint& to, const void* header, std::size_t header_size,
-                            std::size_t payload_size) noexcept = 0;
+    virtual SendCode commit(
+        Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept = 0;
 
     // Single copy: fetch `size` bytes from the peer's memory at `remote` (an address in the peer) into `local`, now.
     // Returns bytes fetched, or -errno: the pml then falls back to packets for this peer, and says so under --explain.

@@ -29,8 +29,8 @@ namespace cid {
 inline constexpr std::uint32_t interface_version = 3;
 
 // How the members of the communicator to be can agree on something before it exists: reductions over exactly these
-// members, given by the constructor. One reduction at a time; all members start the same ones in the same order, of at most
-// `most_words` words.
+// members, given by the constructor. One reduction at a time; all members start the same ones in the same order, of at
+// most `most_words` words.
 class Agreement {
 public:
     virtual ~Agreement() = default;

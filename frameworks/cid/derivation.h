@@ -25,7 +25,8 @@ class Derivation {
 public:
     // `id` is the parent's own name. `last`: the highest value of the field that children may have.
     Derivation(ExtendedId id, int active, std::uint32_t last = 255) noexcept
-        : _own{id, active}, _own_size(active > 0 ? last : 0) {}
+        : _own{id, active},
+          _own_size(active > 0 ? last : 0) {}
 
     struct Child {
         ExtendedId id;

@@ -7,9 +7,11 @@ namespace patchbay::cid {
 // The name of a communicator that has the same index in every process.
 class EqualName final : public Name {
 public:
-    explicit EqualName(std::uint16_t index) noexcept : _index(index) {}
+    explicit EqualName(std::uint16_t index) noexcept
+        : _index(index) {}
     // A predefined one, after which children can be named.
-    EqualName(std::uint16_t index, ExtendedId id, int active, std::uint32_t last) noexcept : _index(index) {
+    EqualName(std::uint16_t index, ExtendedId id, int active, std::uint32_t last) noexcept
+        : _index(index) {
         _derivation.emplace(id, active, last);
     }
     std::optional<std::uint16_t> peer_index(int) const noexcept override { return _index; }

@@ -9,7 +9,9 @@
 namespace patchbay::cid {
 
 // calloc of this size is fresh zero pages, none of which is touched yet; an atomic pointer of all zero bits is null.
-IndexTable::IndexTable() : _taken(1, (Word(1) << predefined) - 1), _slots(static_cast<Slot*>(std::calloc(capacity, sizeof(Slot)))) {
+IndexTable::IndexTable()
+    : _taken(1, (Word(1) << predefined) - 1),
+      _slots(static_cast<Slot*>(std::calloc(capacity, sizeof(Slot)))) {
     static_assert(sizeof(Slot) == sizeof(Communicator*) && Slot::is_always_lock_free);
     if (_slots == nullptr) {
         throw std::bad_alloc();

@@ -73,8 +73,8 @@ private:
         std::uint32_t to = 0;
     };
     std::array<Offer, most_offers> _offers;
-    std::vector<Word> _taken;                // a bit each; grows with the highest index that was ever taken
-    Slot* _slots;                            // `capacity` of them; only touched pages cost memory
+    std::vector<Word> _taken; // a bit each; grows with the highest index that was ever taken
+    Slot* _slots;             // `capacity` of them; only touched pages cost memory
 };
 
 } // namespace cid

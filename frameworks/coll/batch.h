@@ -10,7 +10,8 @@ namespace patchbay::coll {
 // needs no memory per peer.
 class Batch {
 public:
-    explicit Batch(const Transfer& transfer) noexcept : _transfer(transfer) {}
+    explicit Batch(const Transfer& transfer) noexcept
+        : _transfer(transfer) {}
 
     int irecv(void* buffer, MPI_Count count, const Datatype& type, int source) noexcept {
         const int code = make_room();

@@ -29,8 +29,23 @@ namespace coll {
 inline constexpr std::uint32_t interface_version = 2;
 
 enum class Function : std::uint8_t {
-    barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv, alltoallw,
-    reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan,
+    barrier,
+    bcast,
+    gather,
+    gatherv,
+    scatter,
+    scatterv,
+    allgather,
+    allgatherv,
+    alltoall,
+    alltoallv,
+    alltoallw,
+    reduce,
+    allreduce,
+    reduce_scatter,
+    reduce_scatter_block,
+    scan,
+    exscan,
     count,
 };
 inline constexpr std::size_t function_count = std::size_t(Function::count);
@@ -41,8 +56,10 @@ const char* function_name(Function) noexcept;
 class CountArray {
 public:
     CountArray() = default;
-    explicit CountArray(const int* values) noexcept : _small(values) {}
-    explicit CountArray(const std::int64_t* values) noexcept : _large(values) {} // MPI_Count and MPI_Aint alike
+    explicit CountArray(const int* values) noexcept
+        : _small(values) {}
+    explicit CountArray(const std::int64_t* values) noexcept
+        : _large(values) {} // MPI_Count and MPI_Aint alike
     std::int64_t operator[](std::size_t i) const noexcept { return _small != nullptr ? _small[i] : _large[i]; }
     explicit operator bool() const noexcept { return _small != nullptr || _large != nullptr; }
 
@@ -68,39 +85,35 @@ public:
     virtual int barrier(Communicator&) noexcept;
     virtual int bcast(void* buffer, MPI_Count count, const Datatype&, int root, Communicator&) noexcept;
     virtual int gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                       MPI_Count recv_count, const Datatype& recv_type, int root, Communicator&) noexcept;
+        MPI_Count recv_count, const Datatype& recv_type, int root, Communicator&) noexcept;
     virtual int gatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                        CountArray recv_counts, CountArray displacements, const Datatype& recv_type, int root,
-                        Communicator&) noexcept;
+        CountArray recv_counts, CountArray displacements, const Datatype& recv_type, int root, Communicator&) noexcept;
     virtual int scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                        MPI_Count recv_count, const Datatype& recv_type, int root, Communicator&) noexcept;
-    virtual int scatterv(const void* send, CountArray send_counts, CountArray displacements,
-                         const Datatype& send_type, void* recv, MPI_Count recv_count, const Datatype& recv_type,
-                         int root, Communicator&) noexcept;
+        MPI_Count recv_count, const Datatype& recv_type, int root, Communicator&) noexcept;
+    virtual int scatterv(const void* send, CountArray send_counts, CountArray displacements, const Datatype& send_type,
+        void* recv, MPI_Count recv_count, const Datatype& recv_type, int root, Communicator&) noexcept;
     virtual int allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                          MPI_Count recv_count, const Datatype& recv_type, Communicator&) noexcept;
+        MPI_Count recv_count, const Datatype& recv_type, Communicator&) noexcept;
     virtual int allgatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                           CountArray recv_counts, CountArray displacements, const Datatype& recv_type,
-                           Communicator&) noexcept;
+        CountArray recv_counts, CountArray displacements, const Datatype& recv_type, Communicator&) noexcept;
     virtual int alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                         MPI_Count recv_count, const Datatype& recv_type, Communicator&) noexcept;
+        MPI_Count recv_count, const Datatype& recv_type, Communicator&) noexcept;
     virtual int alltoallv(const void* send, CountArray send_counts, CountArray send_displacements,
-                          const Datatype& send_type, void* recv, CountArray recv_counts,
-                          CountArray recv_displacements, const Datatype& recv_type, Communicator&) noexcept;
+        const Datatype& send_type, void* recv, CountArray recv_counts, CountArray recv_displacements,
+        const Datatype& recv_type, Communicator&) noexcept;
     virtual int alltoallw(const void* send, const TypedVector& send_side, void* recv, const TypedVector& recv_side,
-                          Communicator&) noexcept;
-    virtual int reduce(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, int root,
-                       Communicator&) noexcept;
-    virtual int allreduce(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&,
-                          Communicator&) noexcept;
-    virtual int reduce_scatter(const void* send, void* recv, CountArray counts, const Datatype&, const Op&,
-                               Communicator&) noexcept;
-    virtual int reduce_scatter_block(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&,
-                                     Communicator&) noexcept;
-    virtual int scan(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&,
-                     Communicator&) noexcept;
-    virtual int exscan(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&,
-                       Communicator&) noexcept;
+        Communicator&) noexcept;
+    virtual int reduce(
+        const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, int root, Communicator&) noexcept;
+    virtual int allreduce(
+        const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, Communicator&) noexcept;
+    virtual int reduce_scatter(
+        const void* send, void* recv, CountArray counts, const Datatype&, const Op&, Communicator&) noexcept;
+    virtual int reduce_scatter_block(
+        const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, Communicator&) noexcept;
+    virtual int scan(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, Communicator&) noexcept;
+    virtual int exscan(
+        const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, Communicator&) noexcept;
 };
 
 class Component : public patchbay::Component {

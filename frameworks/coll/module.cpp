@@ -5,9 +5,23 @@ namespace patchbay::coll {
 
 const char* function_name(Function f) noexcept {
     static constexpr const char* names[] = {
-        "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv",
-        "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce",
-        "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan",
+        "barrier",
+        "bcast",
+        "gather",
+        "gatherv",
+        "scatter",
+        "scatterv",
+        "allgather",
+        "allgatherv",
+        "alltoall",
+        "alltoallv",
+        "alltoallw",
+        "reduce",
+        "allreduce",
+        "reduce_scatter",
+        "reduce_scatter_block",
+        "scan",
+        "exscan",
     };
     static_assert(std::size(names) == function_count);
     return names[std::size_t(f)];
@@ -21,36 +35,36 @@ int Module::barrier(Communicator&) noexcept {
 int Module::bcast(void*, MPI_Count, const Datatype&, int, Communicator&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
-int Module::gather(const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&, int,
-                   Communicator&) noexcept {
+int Module::gather(
+    const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&, int, Communicator&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 int Module::gatherv(const void*, MPI_Count, const Datatype&, void*, CountArray, CountArray, const Datatype&, int,
-                    Communicator&) noexcept {
+    Communicator&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
-int Module::scatter(const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&, int,
-                    Communicator&) noexcept {
+int Module::scatter(
+    const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&, int, Communicator&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 int Module::scatterv(const void*, CountArray, CountArray, const Datatype&, void*, MPI_Count, const Datatype&, int,
-                     Communicator&) noexcept {
+    Communicator&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
-int Module::allgather(const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&,
-                      Communicator&) noexcept {
+int Module::allgather(
+    const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&, Communicator&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
-int Module::allgatherv(const void*, MPI_Count, const Datatype&, void*, CountArray, CountArray, const Datatype&,
-                       Communicator&) noexcept {
+int Module::allgatherv(
+    const void*, MPI_Count, const Datatype&, void*, CountArray, CountArray, const Datatype&, Communicator&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
-int Module::alltoall(const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&,
-                     Communicator&) noexcept {
+int Module::alltoall(
+    const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&, Communicator&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 int Module::alltoallv(const void*, CountArray, CountArray, const Datatype&, void*, CountArray, CountArray,
-                      const Datatype&, Communicator&) noexcept {
+    const Datatype&, Communicator&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 int Module::alltoallw(const void*, const TypedVector&, void*, const TypedVector&, Communicator&) noexcept {

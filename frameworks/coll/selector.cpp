@@ -17,8 +17,8 @@ bool is_defined(Function f, const Communicator& comm) noexcept {
     return !comm.is_inter || (f != Function::scan && f != Function::exscan);
 }
 
-std::vector<std::string> missing_functions(const Communicator& comm,
-                                           const std::array<Module*, function_count>& serving) {
+std::vector<std::string> missing_functions(
+    const Communicator& comm, const std::array<Module*, function_count>& serving) {
     std::vector<std::string> missing;
     for (std::size_t f = 0; f < function_count; ++f) {
         if (serving[f] == nullptr && is_defined(Function(f), comm)) {
@@ -29,11 +29,11 @@ std::vector<std::string> missing_functions(const Communicator& comm,
 }
 
 Error incomplete(const Communicator& comm, const std::string& object, const std::vector<std::string>& missing,
-                 const std::vector<std::string>& offered) {
-    return {Errc::not_available, "framework coll: no component provides " + join(missing, ", ") + " for " + object +
-                                     "; asked: " + join(offered, ", ") +
-                                     ". Add a component that does (coll or patchbay_coll), such as " +
-                                     (comm.is_inter ? "inter" : "basic")};
+    const std::vector<std::string>& offered) {
+    return {Errc::not_available,
+        "framework coll: no component provides " + join(missing, ", ") + " for " + object +
+            "; asked: " + join(offered, ", ") + ". Add a component that does (coll or patchbay_coll), such as " +
+            (comm.is_inter ? "inter" : "basic")};
 }
 
 } // namespace
@@ -82,9 +82,9 @@ void Selector::clear() noexcept {
 }
 
 Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std::string& only) {
-    const std::string object = !comm.name.empty() ? comm.name
-                                                  : std::string(comm.is_inter ? "inter" : "") + "communicators of " +
-                                                        std::to_string(comm.size) + " processes";
+    const std::string object = !comm.name.empty()
+        ? comm.name
+        : std::string(comm.is_inter ? "inter" : "") + "communicators of " + std::to_string(comm.size) + " processes";
     struct Offer {
         std::unique_ptr<Module> module;
         bool shared;
@@ -96,8 +96,8 @@ Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std:
             if (!candidate) {
                 return candidate.error();
             }
-            return patchbay::Choice<Offer>{candidate->priority,
-                                           std::make_unique<Offer>(std::move(candidate->module), candidate->shared)};
+            return patchbay::Choice<Offer>{
+                candidate->priority, std::make_unique<Offer>(std::move(candidate->module), candidate->shared)};
         },
         only);
     if (!offers) {
@@ -121,8 +121,8 @@ Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std:
     if (const auto missing = missing_functions(comm, table->_serving); !missing.empty()) {
         return incomplete(comm, object, missing, offered);
     }
-    std::stable_partition(offers->begin(), offers->end(),
-                          [&](const auto& offer) { return used.contains(offer.module->module.get()); });
+    std::stable_partition(
+        offers->begin(), offers->end(), [&](const auto& offer) { return used.contains(offer.module->module.get()); });
     _framework.note_winner(object, *offers, used.size());
     for (std::size_t i = 0; i < used.size(); ++i) {
         table->_modules.push_back(std::move((*offers)[i].module->module));

@@ -14,7 +14,8 @@ namespace coll {
 // instance; keeps the tables that communicators can share. Thread-safe.
 class Selector {
 public:
-    explicit Selector(Framework<Component>& framework) noexcept : _framework(framework) {}
+    explicit Selector(Framework<Component>& framework) noexcept
+        : _framework(framework) {}
     ~Selector() { clear(); }
     Selector(const Selector&) = delete;
     Selector& operator=(const Selector&) = delete;

@@ -12,7 +12,9 @@ namespace patchbay::coll {
 // Every function returns an MPI code; blocking ones wait by the library's waiting policy.
 class Transfer {
 public:
-    Transfer(Communicator& comm, int tag) noexcept : _comm(comm), _tag(tag) {}
+    Transfer(Communicator& comm, int tag) noexcept
+        : _comm(comm),
+          _tag(tag) {}
 
     int send(const void* buffer, MPI_Count count, const Datatype& type, int dest) const noexcept {
         return _comm.pml->send(buffer, count, type, dest, _tag, pml::SendMode::standard, _comm);
@@ -29,7 +31,7 @@ public:
 
     // Send to one and receive from another at once.
     int exchange(const void* send_buffer, MPI_Count send_count, const Datatype& send_type, int dest, void* recv_buffer,
-                 MPI_Count recv_count, const Datatype& recv_type, int source) const noexcept {
+        MPI_Count recv_count, const Datatype& recv_type, int source) const noexcept {
         Request* incoming = nullptr;
         int code = irecv(recv_buffer, recv_count, recv_type, source, &incoming);
         if (code != MPI_SUCCESS) {

@@ -51,7 +51,7 @@ private:
 
 // Local copy between two typed buffers of the same signature; what does not fit in the target is left out.
 inline void copy(const void* source, MPI_Count source_count, const Datatype& source_type, void* target,
-                 MPI_Count target_count, const Datatype& target_type) noexcept {
+    MPI_Count target_count, const Datatype& target_type) noexcept {
     Convertor from(source_type, source_count, source);
     Convertor to(target_type, target_count, target);
     const std::size_t total = std::min(from.total(), to.total());

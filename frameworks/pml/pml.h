@@ -66,37 +66,37 @@ public:
 
     // May block until the buffer may be reused (synchronous: until matched).
     virtual int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-                     Communicator& comm) noexcept = 0;
+        Communicator& comm) noexcept = 0;
     // May block until the message is in the buffer. `status` may be null; a truncated message is MPI_ERR_TRUNCATE and
     // has its status filled.
     virtual int recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
-                     MPI_Status* status) noexcept = 0;
+        MPI_Status* status) noexcept = 0;
 
     // Never block. *request is an active (perhaps already complete) request.
     virtual int isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-                      Communicator& comm, Request** request) noexcept = 0;
+        Communicator& comm, Request** request) noexcept = 0;
     virtual int irecv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
-                      Request** request) noexcept = 0;
+        Request** request) noexcept = 0;
 
     // Persistent: inactive requests, begun by Request::start.
     virtual int send_init(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
-                          Communicator& comm, Request** request) noexcept = 0;
-    virtual int recv_init(void* buffer, MPI_Count count, const Datatype& type, int source, int tag,
-                          Communicator& comm, Request** request) noexcept = 0;
+        Communicator& comm, Request** request) noexcept = 0;
+    virtual int recv_init(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
+        Request** request) noexcept = 0;
 
     // Never block; make one round of progress when nothing matches at once. `status` may be null.
     virtual int iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status* status) noexcept = 0;
-    virtual int improbe(int source, int tag, Communicator& comm, bool* found, Message** message,
-                        MPI_Status* status) noexcept = 0;
+    virtual int improbe(
+        int source, int tag, Communicator& comm, bool* found, Message** message, MPI_Status* status) noexcept = 0;
     // May block until a message matches.
     virtual int probe(int source, int tag, Communicator& comm, MPI_Status* status) noexcept = 0;
     virtual int mprobe(int source, int tag, Communicator& comm, Message** message, MPI_Status* status) noexcept = 0;
 
     // Receive a matched message; the message object is gone afterwards. mrecv may block, imrecv never does.
-    virtual int mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message,
-                      MPI_Status* status) noexcept = 0;
-    virtual int imrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message,
-                       Request** request) noexcept = 0;
+    virtual int mrecv(
+        void* buffer, MPI_Count count, const Datatype& type, Message* message, MPI_Status* status) noexcept = 0;
+    virtual int imrecv(
+        void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept = 0;
 
     // All sends that were started have left their buffers (used by finalize and disconnect). May block.
     virtual void drain() noexcept = 0;

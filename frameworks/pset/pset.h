@@ -30,8 +30,8 @@ public:
     //
     // The names of all sets that there are now, whoever is in them.
     virtual Result<std::vector<std::string>> names() = 0;
-    // One set, as it is now. Errc::not_found: there is none of that name (one may come later). Errc::unsupported: it has
-    // members that we cannot name.
+    // One set, as it is now. Errc::not_found: there is none of that name (one may come later). Errc::unsupported: it
+    // has members that we cannot name.
     virtual Result<Set> find(const std::string& name) = 0;
 
     // Whether a set that find() has answered is still what its name means, as far as we have heard; asks nobody. Called

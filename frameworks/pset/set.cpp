@@ -39,7 +39,7 @@ std::size_t Set::size() const noexcept {
 bool Set::contains(ProcessId process) const noexcept {
     return std::any_of(runs.begin(), runs.end(), [process](const Run& run) {
         return run.first.job == process.job && process.rank >= run.first.rank &&
-               process.rank - run.first.rank < run.count;
+            process.rank - run.first.rank < run.count;
     });
 }
 

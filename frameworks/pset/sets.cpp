@@ -17,7 +17,8 @@ Set set_of_node(const Sets::Job& job) {
 }
 
 bool equal_but_for_case(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+    return std::ranges::equal(
+        a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 } // namespace
@@ -32,9 +33,12 @@ std::string_view spelt_properly(std::string_view name) {
 }
 
 Sets::Sets(Framework<Component>& framework, Core& core, Instance& instance, const Job& job)
-    : _framework(framework), _core(core), _instance(instance), _self(job.self) {
-    for (Set own : {Set::run(world_name, {job.self.job, 0}, job.size), Set::run(self_name, job.self, 1),
-             set_of_node(job)}) {
+    : _framework(framework),
+      _core(core),
+      _instance(instance),
+      _self(job.self) {
+    for (Set own :
+        {Set::run(world_name, {job.self.job, 0}, job.size), Set::run(self_name, job.self, 1), set_of_node(job)}) {
         _listed.push_back(own.name);
         remember(std::make_shared<const Set>(std::move(own)), nullptr);
     }
@@ -107,8 +111,8 @@ Result<Sets::SetPtr> Sets::find(std::string_view name) {
 
 // With _asking held, as everything that uses the sources. They change only with both mutexes held.
 Result<Sets::SetPtr> Sets::ask(const std::string& name) {
-    Error failure{Errc::not_found, "there is no process set '" + name + "'" +
-                                       (_no_source.empty() ? "" : "; " + _no_source)};
+    Error failure{
+        Errc::not_found, "there is no process set '" + name + "'" + (_no_source.empty() ? "" : "; " + _no_source)};
     for (const Offer& source : _sources) {
         Result<Set> found = source.module->find(name);
         if (found) {

@@ -25,8 +25,8 @@ inline constexpr char shared_name[] = "mpix://SHARED"; // the processes of this 
 std::string_view spelt_properly(std::string_view name);
 
 // All process sets that this process can name: its own and those of the sources. Thread-safe. What is known already is
-// answered at once; otherwise a call may block while it asks a source, and several such calls take turns. None makes MPI
-// progress.
+// answered at once; otherwise a call may block while it asks a source, and several such calls take turns. None makes
+// MPI progress.
 class Sets {
 public:
     using SetPtr = std::shared_ptr<const Set>; // stays valid when the name gets a later version
@@ -46,7 +46,8 @@ public:
     // The number only grows, and a number once given keeps its name. Errors: a source failed, or the user's choice of
     // components is wrong.
     Result<std::size_t> count();
-    // The name of one of them (MPI_Session_get_nth_pset): asks nobody. Errc::invalid: count() has not given that number.
+    // The name of one of them (MPI_Session_get_nth_pset): asks nobody. Errc::invalid: count() has not given that
+    // number.
     Result<std::string> name(std::size_t number) const;
 
     // A set by its name, whether this process is in it or not. A source is asked once per name and version, and

@@ -90,12 +90,13 @@ void NameService::answer(const Lookup& lookup, pmix_status_t when_none) {
     pmix_status_t status = found.size() == lookup.keys.size() ? PMIX_SUCCESS
         : found.empty()                                       ? when_none
                                                               : PMIX_ERR_PARTIAL_SUCCESS;
-    on_pmix_thread([callback = lookup.callback, data = lookup.callback_data, status, found = std::move(found)]() mutable {
-        callback(status, found.data(), found.size(), data); // packs what was found before it returns
-        for (pmix_pdata_t& entry : found) {
-            PMIX_PDATA_DESTRUCT(&entry);
-        }
-    });
+    on_pmix_thread(
+        [callback = lookup.callback, data = lookup.callback_data, status, found = std::move(found)]() mutable {
+            callback(status, found.data(), found.size(), data); // packs what was found before it returns
+            for (pmix_pdata_t& entry : found) {
+                PMIX_PDATA_DESTRUCT(&entry);
+            }
+        });
 }
 
 pmix_status_t NameService::unpublish(const pmix_proc_t& owner, const std::vector<std::string>& keys) {

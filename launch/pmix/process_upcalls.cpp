@@ -34,7 +34,8 @@ pmix_status_t abort_job(const pmix_proc_t* proc, void*, int status, const char* 
     }
     host.loop.post([&host, rank = static_cast<int>(proc->rank), status,
                        text = std::string(message == nullptr ? "" : message), callback, data] {
-        host.rank_events.aborted(rank, status, text, [callback, data] { answer_operation(callback, data, PMIX_SUCCESS); });
+        host.rank_events.aborted(
+            rank, status, text, [callback, data] { answer_operation(callback, data, PMIX_SUCCESS); });
     });
     return PMIX_SUCCESS;
 }

@@ -34,15 +34,15 @@ void define(PmixHost& host, const std::string& name, const std::vector<pmix_proc
     const std::size_t old_version = before == nullptr ? 0 : before->version;
     const std::size_t version = host.psets.define(name, members);
     // The one that defines it is answered when the others have been told.
-    host.loop.post([name, ordered = host.psets.find(name)->members, is_new = version != old_version, version, callback,
-                       data] {
-        if (is_new) {
-            announce(name, ordered);
-        }
-        InfoList results;
-        results.add_size(pset_version_key, version);
-        answer(callback, data, std::move(results));
-    });
+    host.loop.post(
+        [name, ordered = host.psets.find(name)->members, is_new = version != old_version, version, callback, data] {
+            if (is_new) {
+                announce(name, ordered);
+            }
+            InfoList results;
+            results.add_size(pset_version_key, version);
+            answer(callback, data, std::move(results));
+        });
 }
 
 } // namespace

@@ -34,10 +34,8 @@ struct SizedType {
 
 // The sizes that our datatypes were built with. A Fortran compiler that differs cannot use them.
 bool sizes_agree(const Info& info, std::string* difference) {
-    const SizedType types[] = {{"mpi_logical_size", MPI_LOGICAL},
-                               {"mpi_integer_size", MPI_INTEGER},
-                               {"mpi_real_size", MPI_REAL},
-                               {"mpi_double_precision_size", MPI_DOUBLE_PRECISION}};
+    const SizedType types[] = {{"mpi_logical_size", MPI_LOGICAL}, {"mpi_integer_size", MPI_INTEGER},
+        {"mpi_real_size", MPI_REAL}, {"mpi_double_precision_size", MPI_DOUBLE_PRECISION}};
     for (const SizedType& entry : types) {
         const auto text = info.get(entry.key);
         const Datatype* type = to_object<Datatype>(entry.type);
@@ -128,10 +126,10 @@ int PMPI_Abi_get_fortran_info(MPI_Info* info) {
 
 int PMPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false) {
     api::Arguments args("MPI_Abi_set_fortran_booleans");
-    if (api::checking() && !(args.require(api::valid_logical_size(logical_size), MPI_ERR_ARG, "logical_size",
-                                          logical_size, "must be 1, 2, 4, 8 or 16") &&
-                             args.pointer("logical_true", logical_true) &&
-                             args.pointer("logical_false", logical_false))) {
+    if (api::checking() &&
+        !(args.require(api::valid_logical_size(logical_size), MPI_ERR_ARG, "logical_size", logical_size,
+              "must be 1, 2, 4, 8 or 16") &&
+            args.pointer("logical_true", logical_true) && args.pointer("logical_false", logical_false))) {
         return args.code();
     }
     api::FortranProperties& fortran = api::fortran();
@@ -148,8 +146,9 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* lo
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set) {
     api::Arguments args("MPI_Abi_get_fortran_booleans");
-    if (api::checking() && !(args.pointer("logical_true", logical_true) &&
-                             args.pointer("logical_false", logical_false) && args.pointer("is_set", is_set))) {
+    if (api::checking() &&
+        !(args.pointer("logical_true", logical_true) && args.pointer("logical_false", logical_false) &&
+            args.pointer("is_set", is_set))) {
         return args.code();
     }
     api::FortranProperties& fortran = api::fortran();
@@ -166,6 +165,6 @@ int PMPI_Abi_get_fortran_booleans(int logical_size, void* logical_true, void* lo
     if (size_set == 0 || size_set == logical_size) {
         return MPI_SUCCESS;
     }
-    return args.fail(MPI_ERR_ARG,
-                     fmt::format("logical_size is {}, but a LOGICAL was set to have {} bytes", logical_size, size_set));
+    return args.fail(
+        MPI_ERR_ARG, fmt::format("logical_size is {}, but a LOGICAL was set to have {} bytes", logical_size, size_set));
 }

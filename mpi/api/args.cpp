@@ -23,12 +23,12 @@ std::string describe(MPI_Datatype handle) {
 
 int Arguments::bad_inter(Communicator* comm, const char* function, bool wanted) noexcept {
     return report(comm, function, MPI_ERR_COMM,
-                  wanted ? "comm is an intracommunicator, but the call needs an intercommunicator"
-                         : "comm is an intercommunicator, but the call needs an intracommunicator");
+        wanted ? "comm is an intracommunicator, but the call needs an intercommunicator"
+               : "comm is an intercommunicator, but the call needs an intracommunicator");
 }
 
-int Arguments::bad_value(ErrorTarget target, const char* function, int code, const char* name, MPI_Count value,
-                         const char* rule) noexcept {
+int Arguments::bad_value(
+    ErrorTarget target, const char* function, int code, const char* name, MPI_Count value, const char* rule) noexcept {
     return report(target, function, code, fmt::format("{} is {} and {}", name, value, rule));
 }
 
@@ -36,17 +36,17 @@ int Arguments::bad_pointer(ErrorTarget target, const char* function, int code, c
     return report(target, function, code, fmt::format("{} is a null pointer", name));
 }
 
-int Arguments::bad_handle(ErrorTarget target, const char* function, int code, const char* name,
-                          const char* handle_type, std::uintptr_t handle) noexcept {
+int Arguments::bad_handle(ErrorTarget target, const char* function, int code, const char* name, const char* handle_type,
+    std::uintptr_t handle) noexcept {
     const char* hint = "";
     if (handle == 0) {
         hint = " (was the variable ever set?)";
     } else if (handle == reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD) ||
-               handle == reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF)) {
+        handle == reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF)) {
         hint = " now: MPI is not initialized, or has been finalized";
     }
-    return report(target, function, code,
-                  fmt::format("{} is {:#x}, which is no {}{}", name, handle, handle_type, hint));
+    return report(
+        target, function, code, fmt::format("{} is {:#x}, which is no {}{}", name, handle, handle_type, hint));
 }
 
 int Arguments::bad_type(ErrorTarget target, const char* function, const char* name, MPI_Datatype handle) noexcept {
@@ -59,36 +59,36 @@ int Arguments::bad_op(ErrorTarget target, const char* function, MPI_Op handle, M
         return bad_handle(target, function, MPI_ERR_OP, "op", "MPI_Op", reinterpret_cast<std::uintptr_t>(handle));
     }
     return report(target, function, MPI_ERR_OP,
-                  fmt::format("op {:#x} is not defined for the datatype {}", reinterpret_cast<std::uintptr_t>(handle),
-                              describe(type)));
+        fmt::format(
+            "op {:#x} is not defined for the datatype {}", reinterpret_cast<std::uintptr_t>(handle), describe(type)));
 }
 
 int Arguments::bad_rank(Communicator* comm, const char* function, const char* name, int rank, bool receiving) noexcept {
     return report(comm, function, MPI_ERR_RANK,
-                  fmt::format("{} is {}, but must be from 0 to {} or MPI_PROC_NULL{}", name, rank,
-                              comm->remote_size - 1, receiving ? " or MPI_ANY_SOURCE" : ""));
+        fmt::format("{} is {}, but must be from 0 to {} or MPI_PROC_NULL{}", name, rank, comm->remote_size - 1,
+            receiving ? " or MPI_ANY_SOURCE" : ""));
 }
 
 int Arguments::bad_root(Communicator* comm, const char* function, int rank) noexcept {
     return report(comm, function, MPI_ERR_ROOT,
-                  fmt::format("root is {}, but must be from 0 to {}{}", rank, comm->remote_size - 1,
-                              comm->is_inter ? " or MPI_ROOT or MPI_PROC_NULL" : ""));
+        fmt::format("root is {}, but must be from 0 to {}{}", rank, comm->remote_size - 1,
+            comm->is_inter ? " or MPI_ROOT or MPI_PROC_NULL" : ""));
 }
 
-int Arguments::check_special_buffer(ErrorTarget target, const char* function, const char* name, const void* address,
-                                    MPI_Datatype handle) noexcept {
+int Arguments::check_special_buffer(
+    ErrorTarget target, const char* function, const char* name, const void* address, MPI_Datatype handle) noexcept {
     if (address == MPI_BOTTOM) {
         // With MPI_BOTTOM the datatype holds the addresses, so a null pointer is a mistake only when it holds none.
         const Datatype* type = to_object<Datatype>(handle);
         if (type == nullptr || type->size == 0 || type->true_lower_bound != 0) {
             return MPI_SUCCESS;
         }
-        return report(target, function, MPI_ERR_BUFFER,
-                      fmt::format("{} is a null pointer, but the count is not zero", name));
+        return report(
+            target, function, MPI_ERR_BUFFER, fmt::format("{} is a null pointer, but the count is not zero", name));
     }
     return report(target, function, MPI_ERR_BUFFER,
-                  fmt::format("{} is {}, which is not allowed here", name,
-                              address == MPI_IN_PLACE ? "MPI_IN_PLACE" : "MPI_BUFFER_AUTOMATIC"));
+        fmt::format("{} is {}, which is not allowed here", name,
+            address == MPI_IN_PLACE ? "MPI_IN_PLACE" : "MPI_BUFFER_AUTOMATIC"));
 }
 
 int Arguments::check_large_tag(Communicator* comm, const char* function, const char* name, int tag) noexcept {

@@ -9,7 +9,9 @@
 
 namespace patchbay::api {
 
-inline bool checking() noexcept { return settings.check_arguments.load(std::memory_order_relaxed); }
+inline bool checking() noexcept {
+    return settings.check_arguments.load(std::memory_order_relaxed);
+}
 
 // The checks of one call. A binding makes one, chains the checks that concern it with &&, and returns code() when one
 // of them fails: by then the error has been reported with the function, the argument and its value.
@@ -26,20 +28,27 @@ inline bool checking() noexcept { return settings.check_arguments.load(std::memo
 class Arguments {
 public:
     // A call that has no object of its own.
-    explicit Arguments(const char* function) noexcept : _function(function) {}
+    explicit Arguments(const char* function) noexcept
+        : _function(function) {}
     // A call on a communicator; communicator() checks the handle.
     Arguments(const char* function, MPI_Comm comm) noexcept
-        : _function(function), _comm(to_object<Communicator>(comm)), _handle(comm) {}
+        : _function(function),
+          _comm(to_object<Communicator>(comm)),
+          _handle(comm) {}
     // A call on a session; session() checks the handle.
     Arguments(const char* function, MPI_Session session) noexcept
-        : _function(function), _handle(reinterpret_cast<MPI_Comm>(session)), _kind(ErrorTarget::Kind::session),
+        : _function(function),
+          _handle(reinterpret_cast<MPI_Comm>(session)),
+          _kind(ErrorTarget::Kind::session),
           _other(to_object<Session>(session)) {}
     // A call on groups, of which one says whose session hears of errors.
     Arguments(const char* function, MPI_Group group) noexcept
         : Arguments(function, ErrorTarget(checked_object<Group>(group))) {}
     // A call that makes an object or works on one that is no target of errors itself: who hears of errors is given.
     Arguments(const char* function, ErrorTarget target) noexcept
-        : _function(function), _kind(target.kind()), _other(target.object()) {}
+        : _function(function),
+          _kind(target.kind()),
+          _other(target.object()) {}
 
     // Undefined unless the handle is valid.
     Communicator* comm() const noexcept { return _comm; }
@@ -48,9 +57,7 @@ public:
     Session& session_object() const noexcept { return *static_cast<Session*>(_other); }
 
     // The end of a binding: reports a code that is not MPI_SUCCESS and returns it.
-    int result(int code) const noexcept {
-        return code == MPI_SUCCESS ? code : report(target(), _function, code, {});
-    }
+    int result(int code) const noexcept { return code == MPI_SUCCESS ? code : report(target(), _function, code, {}); }
     // An error that no check below has a name for.
     [[gnu::cold]] int fail(int code, std::string_view detail) const noexcept {
         return report(target(), _function, code, detail);
@@ -74,7 +81,7 @@ public:
     // MPI_ERR_COUNT below zero.
     bool count(const char* name, MPI_Count value) noexcept {
         return good(value >= 0) ||
-               note(bad_value(target(), _function, MPI_ERR_COUNT, name, value, "must not be negative"));
+            note(bad_value(target(), _function, MPI_ERR_COUNT, name, value, "must not be negative"));
     }
     // A datatype that is committed; `type` only needs to be one.
     bool datatype(const char* name, MPI_Datatype handle) noexcept {
@@ -85,22 +92,22 @@ public:
     // Room for `count` elements: not MPI_IN_PLACE, and not null where that can only be a mistake.
     bool buffer(const char* name, const void* address, MPI_Count count, MPI_Datatype handle) noexcept {
         return good(reinterpret_cast<std::uintptr_t>(address) > last_special_address || count == 0) ||
-               note(check_special_buffer(target(), _function, name, address, handle));
+            note(check_special_buffer(target(), _function, name, address, handle));
     }
 
     // A rank to send to (MPI_PROC_NULL allowed), to receive from (and MPI_ANY_SOURCE), of a root in the local group.
     bool dest(const char* name, int rank) noexcept {
         return good(in_remote_group(rank) || rank == MPI_PROC_NULL) ||
-               note(bad_rank(_comm, _function, name, rank, false));
+            note(bad_rank(_comm, _function, name, rank, false));
     }
     bool source(const char* name, int rank) noexcept {
         return good(in_remote_group(rank) || rank == MPI_ANY_SOURCE || rank == MPI_PROC_NULL) ||
-               note(bad_rank(_comm, _function, name, rank, true));
+            note(bad_rank(_comm, _function, name, rank, true));
     }
     // Intracommunicators: a rank of the group; intercommunicators: also MPI_ROOT and MPI_PROC_NULL.
     bool root(int rank) noexcept {
         return good(in_remote_group(rank) || (_comm->is_inter && (rank == MPI_ROOT || rank == MPI_PROC_NULL))) ||
-               note(bad_root(_comm, _function, rank));
+            note(bad_root(_comm, _function, rank));
     }
     // A tag to send with, or to receive with (and MPI_ANY_TAG). Every library allows tags up to 32767; whoever uses
     // larger ones pays for the question how large they may be here.
@@ -114,9 +121,9 @@ public:
     // An operation of a reduction that is defined for the datatype (checked before); MPI_REPLACE and MPI_NO_OP are not.
     bool op(MPI_Op handle, MPI_Datatype type) noexcept {
         const Op* object = checked_object<Op>(handle);
-        return good(object != nullptr && !object->is_accumulate_only() &&
-                    object->accepts(*to_object<Datatype>(type))) ||
-               note(bad_op(target(), _function, handle, type));
+        return good(
+                   object != nullptr && !object->is_accumulate_only() && object->accepts(*to_object<Datatype>(type))) ||
+            note(bad_op(target(), _function, handle, type));
     }
     bool group(const char* name, MPI_Group handle) noexcept { return valid<Group>(MPI_ERR_GROUP, name, handle); }
     bool info(const char* name, MPI_Info handle) noexcept { return valid<Info>(MPI_ERR_INFO, name, handle); }
@@ -149,8 +156,8 @@ public:
     template <class T>
     bool valid(int code, const char* name, typename HandleTraits<T>::handle_type handle) noexcept {
         return good(checked_object<T>(handle) != nullptr) ||
-               note(bad_handle(target(), _function, code, name, HandleTraits<T>::name,
-                               reinterpret_cast<std::uintptr_t>(handle)));
+            note(bad_handle(
+                target(), _function, code, name, HandleTraits<T>::name, reinterpret_cast<std::uintptr_t>(handle)));
     }
 
     // MPI_ERR_ARG for a null pointer.
@@ -189,7 +196,8 @@ private:
     }
 
     int bad_mixture() noexcept {
-        return fail(MPI_ERR_SESSION, "the arguments belong to different sessions, or to a session and to the world model");
+        return fail(
+            MPI_ERR_SESSION, "the arguments belong to different sessions, or to a session and to the world model");
     }
     bool bad_session() noexcept {
         _kind = ErrorTarget::Kind::self;
@@ -198,18 +206,18 @@ private:
     }
 
     [[gnu::cold]] static int bad_inter(Communicator*, const char* function, bool wanted) noexcept;
-    [[gnu::cold]] static int bad_value(ErrorTarget, const char* function, int code, const char* name, MPI_Count value,
-                                       const char* rule) noexcept;
+    [[gnu::cold]] static int bad_value(
+        ErrorTarget, const char* function, int code, const char* name, MPI_Count value, const char* rule) noexcept;
     [[gnu::cold]] static int bad_pointer(ErrorTarget, const char* function, int code, const char* name) noexcept;
     [[gnu::cold]] static int bad_handle(ErrorTarget, const char* function, int code, const char* name,
-                                        const char* handle_type, std::uintptr_t handle) noexcept;
+        const char* handle_type, std::uintptr_t handle) noexcept;
     [[gnu::cold]] static int bad_type(ErrorTarget, const char* function, const char* name, MPI_Datatype) noexcept;
     [[gnu::cold]] static int bad_op(ErrorTarget, const char* function, MPI_Op, MPI_Datatype) noexcept;
-    [[gnu::cold]] static int bad_rank(Communicator*, const char* function, const char* name, int rank,
-                                      bool receiving) noexcept;
+    [[gnu::cold]] static int bad_rank(
+        Communicator*, const char* function, const char* name, int rank, bool receiving) noexcept;
     [[gnu::cold]] static int bad_root(Communicator*, const char* function, int rank) noexcept;
-    static int check_special_buffer(ErrorTarget, const char* function, const char* name, const void* address,
-                                    MPI_Datatype) noexcept;
+    static int check_special_buffer(
+        ErrorTarget, const char* function, const char* name, const void* address, MPI_Datatype) noexcept;
     static int check_large_tag(Communicator*, const char* function, const char* name, int tag) noexcept;
 
     const char* _function;

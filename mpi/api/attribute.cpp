@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attributes of communicators, windows (MPI-5.0, 7.7) and, as an extension, sessions; those of datatypes are in datatype_query.cpp. Local; keys may
-// be made and freed before MPI_Init and after MPI_Finalize.
+// Attributes of communicators, windows (MPI-5.0, 7.7) and, as an extension, sessions; those of datatypes are in
+// datatype_query.cpp. Local; keys may be made and freed before MPI_Init and after MPI_Finalize.
 #include "mpi/api/args.h"
 #include "mpi/include/mpix.h"
 #include "mpi/instance/world.h"
@@ -12,7 +12,7 @@ namespace patchbay::api {
 namespace {
 
 int create_keyval(const char* function, AttributeOwner owner, void* copy_fn, void* delete_fn, int* keyval,
-                  void* extra_state) noexcept {
+    void* extra_state) noexcept {
     Arguments args(function);
     if (checking() && !args.pointer("the keyval", keyval)) {
         return args.code();
@@ -26,9 +26,10 @@ int create_keyval(const char* function, AttributeOwner owner, void* copy_fn, voi
 
 int free_keyval(const char* function, AttributeOwner owner, int* keyval) noexcept {
     Arguments args(function);
-    if (checking() && !(args.pointer("the keyval", keyval) &&
-                        args.require(keyval_is_valid(owner, *keyval), MPI_ERR_KEYVAL, "the keyval", *keyval,
-                                     "is not an attribute key that the program made for this kind of object"))) {
+    if (checking() &&
+        !(args.pointer("the keyval", keyval) &&
+            args.require(keyval_is_valid(owner, *keyval), MPI_ERR_KEYVAL, "the keyval", *keyval,
+                "is not an attribute key that the program made for this kind of object"))) {
         return args.code();
     }
     return args.result(keyval_free(owner, keyval));
@@ -36,8 +37,8 @@ int free_keyval(const char* function, AttributeOwner owner, int* keyval) noexcep
 
 bool own_key(Arguments& args, int keyval) noexcept {
     return args.require(keyval_is_valid(AttributeOwner::communicator, keyval), MPI_ERR_KEYVAL, "comm_keyval", keyval,
-                        PredefinedAttributes::is_one(keyval) ? "is predefined and cannot be changed"
-                                                             : "is not an attribute key for communicators");
+        PredefinedAttributes::is_one(keyval) ? "is predefined and cannot be changed"
+                                             : "is not an attribute key for communicators");
 }
 
 int set(const char* function, MPI_Comm comm, int keyval, void* value) noexcept {
@@ -55,8 +56,9 @@ int set(const char* function, MPI_Comm comm, int keyval, void* value) noexcept {
 int get(const char* function, MPI_Comm comm, int keyval, void* value, int* flag) noexcept {
     Arguments args(function, comm);
     const bool predefined = PredefinedAttributes::is_one(keyval);
-    if (checking() && !(args.communicator() && (predefined || own_key(args, keyval)) &&
-                        args.pointer("attribute_val", value) && args.pointer("flag", flag))) {
+    if (checking() &&
+        !(args.communicator() && (predefined || own_key(args, keyval)) && args.pointer("attribute_val", value) &&
+            args.pointer("flag", flag))) {
         return args.code();
     }
     try {
@@ -86,7 +88,7 @@ int erase(const char* function, MPI_Comm comm, int keyval) noexcept {
 // Attributes of sessions (extension; there is nothing to copy them to).
 bool own_session_key(Arguments& args, int keyval) noexcept {
     return args.require(keyval_is_valid(AttributeOwner::session, keyval), MPI_ERR_KEYVAL, "keyval", keyval,
-                        "is not an attribute key for sessions");
+        "is not an attribute key for sessions");
 }
 
 int set_of_session(MPI_Session session, int keyval, void* value) noexcept {
@@ -103,8 +105,9 @@ int set_of_session(MPI_Session session, int keyval, void* value) noexcept {
 
 int get_of_session(MPI_Session session, int keyval, void* value, int* flag) noexcept {
     Arguments args("MPIX_Session_get_attr", session);
-    if (checking() && !(args.session() && own_session_key(args, keyval) && args.pointer("attribute_val", value) &&
-                        args.pointer("flag", flag))) {
+    if (checking() &&
+        !(args.session() && own_session_key(args, keyval) && args.pointer("attribute_val", value) &&
+            args.pointer("flag", flag))) {
         return args.code();
     }
     bool found = false;
@@ -127,10 +130,10 @@ int erase_of_session(MPI_Session session, int keyval) noexcept {
 
 using namespace patchbay;
 
-int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy_fn, MPI_Comm_delete_attr_function* delete_fn,
-                            int* keyval, void* extra_state) {
+int PMPI_Comm_create_keyval(
+    MPI_Comm_copy_attr_function* copy_fn, MPI_Comm_delete_attr_function* delete_fn, int* keyval, void* extra_state) {
     return api::create_keyval("MPI_Comm_create_keyval", AttributeOwner::communicator, reinterpret_cast<void*>(copy_fn),
-                              reinterpret_cast<void*>(delete_fn), keyval, extra_state);
+        reinterpret_cast<void*>(delete_fn), keyval, extra_state);
 }
 int PMPI_Comm_free_keyval(int* keyval) {
     return api::free_keyval("MPI_Comm_free_keyval", AttributeOwner::communicator, keyval);
@@ -148,7 +151,7 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int keyval) {
 // The names of MPI-1, deprecated since MPI-2.0; the callbacks have the same shape.
 int PMPI_Keyval_create(MPI_Copy_function* copy_fn, MPI_Delete_function* delete_fn, int* keyval, void* extra_state) {
     return api::create_keyval("MPI_Keyval_create", AttributeOwner::communicator, reinterpret_cast<void*>(copy_fn),
-                              reinterpret_cast<void*>(delete_fn), keyval, extra_state);
+        reinterpret_cast<void*>(delete_fn), keyval, extra_state);
 }
 int PMPI_Keyval_free(int* keyval) {
     return api::free_keyval("MPI_Keyval_free", AttributeOwner::communicator, keyval);
@@ -163,10 +166,10 @@ int PMPI_Attr_delete(MPI_Comm comm, int keyval) {
     return api::erase("MPI_Attr_delete", comm, keyval);
 }
 
-int PMPI_Win_create_keyval(MPI_Win_copy_attr_function* copy_fn, MPI_Win_delete_attr_function* delete_fn, int* keyval,
-                           void* extra_state) {
+int PMPI_Win_create_keyval(
+    MPI_Win_copy_attr_function* copy_fn, MPI_Win_delete_attr_function* delete_fn, int* keyval, void* extra_state) {
     return api::create_keyval("MPI_Win_create_keyval", AttributeOwner::window, reinterpret_cast<void*>(copy_fn),
-                              reinterpret_cast<void*>(delete_fn), keyval, extra_state);
+        reinterpret_cast<void*>(delete_fn), keyval, extra_state);
 }
 int PMPI_Win_free_keyval(int* keyval) {
     return api::free_keyval("MPI_Win_free_keyval", AttributeOwner::window, keyval);
@@ -174,7 +177,7 @@ int PMPI_Win_free_keyval(int* keyval) {
 
 int PMPIX_Session_create_keyval(MPIX_Session_delete_attr_function* delete_fn, int* keyval, void* extra_state) {
     return api::create_keyval("MPIX_Session_create_keyval", AttributeOwner::session, nullptr,
-                              reinterpret_cast<void*>(delete_fn), keyval, extra_state);
+        reinterpret_cast<void*>(delete_fn), keyval, extra_state);
 }
 int PMPIX_Session_free_keyval(int* keyval) {
     return api::free_keyval("MPIX_Session_free_keyval", AttributeOwner::session, keyval);

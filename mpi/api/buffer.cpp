@@ -156,8 +156,7 @@ template <class On, class Count>
 int detach_on(Arguments args, void* buffer_addr, Count* size) noexcept {
     Place place{};
     int code = MPI_SUCCESS;
-    if (checking() &&
-        !(On::check(args) && args.pointer("buffer_addr", buffer_addr) && args.pointer("size", size))) {
+    if (checking() && !(On::check(args) && args.pointer("buffer_addr", buffer_addr) && args.pointer("size", size))) {
         return args.code();
     }
     return On::find(args, &place, &code) ? detach(args, place, buffer_addr, size) : code;

@@ -28,17 +28,15 @@ int bcast(const char* name, void* buffer, MPI_Count count, MPI_Datatype type, in
 }
 
 int gather(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
-           MPI_Count recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) noexcept {
+    MPI_Count recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
     if (ends_here(args, root)) {
         return args.code();
     }
     if (checking()) {
-        const bool fine = at_root(args, root)
-                              ? recv_block(args, recv, recv_count, recv_type) &&
-                                    (only_root(args, root) ||
-                                     send_block_or_in_place(args, send, send_count, send_type))
-                              : send_block(args, send, send_count, send_type);
+        const bool fine = at_root(args, root) ? recv_block(args, recv, recv_count, recv_type) &&
+                (only_root(args, root) || send_block_or_in_place(args, send, send_count, send_type))
+                                              : send_block(args, send, send_count, send_type);
         if (!fine) {
             return args.code();
         }
@@ -52,18 +50,16 @@ int gather(const char* name, const void* send, MPI_Count send_count, MPI_Datatyp
 }
 
 int gatherv(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
-            CountArray recv_counts, CountArray displacements, MPI_Datatype recv_type, int root,
-            MPI_Comm comm) noexcept {
+    CountArray recv_counts, CountArray displacements, MPI_Datatype recv_type, int root, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
     if (ends_here(args, root)) {
         return args.code();
     }
     if (checking()) {
-        const bool fine =
-            at_root(args, root)
-                ? placed(args, "recvcounts", recv_counts, "displs", displacements, "recvtype", recv_type) &&
-                      (only_root(args, root) || send_block_or_in_place(args, send, send_count, send_type))
-                : send_block(args, send, send_count, send_type);
+        const bool fine = at_root(args, root)
+            ? placed(args, "recvcounts", recv_counts, "displs", displacements, "recvtype", recv_type) &&
+                (only_root(args, root) || send_block_or_in_place(args, send, send_count, send_type))
+            : send_block(args, send, send_count, send_type);
         if (!fine) {
             return args.code();
         }
@@ -76,17 +72,15 @@ int gatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dataty
 }
 
 int scatter(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
-            MPI_Count recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) noexcept {
+    MPI_Count recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
     if (ends_here(args, root)) {
         return args.code();
     }
     if (checking()) {
-        const bool fine = at_root(args, root)
-                              ? send_block(args, send, send_count, send_type) &&
-                                    (only_root(args, root) ||
-                                     recv_block_or_in_place(args, recv, recv_count, recv_type))
-                              : recv_block(args, recv, recv_count, recv_type);
+        const bool fine = at_root(args, root) ? send_block(args, send, send_count, send_type) &&
+                (only_root(args, root) || recv_block_or_in_place(args, recv, recv_count, recv_type))
+                                              : recv_block(args, recv, recv_count, recv_type);
         if (!fine) {
             return args.code();
         }
@@ -100,18 +94,17 @@ int scatter(const char* name, const void* send, MPI_Count send_count, MPI_Dataty
 }
 
 int scatterv(const char* name, const void* send, CountArray send_counts, CountArray displacements,
-             MPI_Datatype send_type, void* recv, MPI_Count recv_count, MPI_Datatype recv_type, int root,
-             MPI_Comm comm) noexcept {
+    MPI_Datatype send_type, void* recv, MPI_Count recv_count, MPI_Datatype recv_type, int root,
+    MPI_Comm comm) noexcept {
     Arguments args(name, comm);
     if (ends_here(args, root)) {
         return args.code();
     }
     if (checking()) {
-        const bool fine =
-            at_root(args, root)
-                ? placed(args, "sendcounts", send_counts, "displs", displacements, "sendtype", send_type) &&
-                      (only_root(args, root) || recv_block_or_in_place(args, recv, recv_count, recv_type))
-                : recv_block(args, recv, recv_count, recv_type);
+        const bool fine = at_root(args, root)
+            ? placed(args, "sendcounts", send_counts, "displs", displacements, "sendtype", send_type) &&
+                (only_root(args, root) || recv_block_or_in_place(args, recv, recv_count, recv_type))
+            : recv_block(args, recv, recv_count, recv_type);
         if (!fine) {
             return args.code();
         }
@@ -136,57 +129,56 @@ int PMPI_Barrier(MPI_Comm comm) {
     return api::barrier("MPI_Barrier", comm);
 }
 
-int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
     return api::bcast("MPI_Bcast", buffer, count, datatype, root, comm);
 }
 
-int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
     return api::bcast("MPI_Bcast_c", buffer, count, datatype, root, comm);
 }
 
-int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm) {
     return api::gather("MPI_Gather", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
-int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                  MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int PMPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm) {
     return api::gather("MPI_Gather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
-int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
-                 const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
     return api::gatherv("MPI_Gatherv", sendbuf, sendcount, sendtype, recvbuf, CountArray(recvcounts),
-                        CountArray(displs), recvtype, root, comm);
+        CountArray(displs), recvtype, root, comm);
 }
 
-int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
-                   MPI_Comm comm) {
+int PMPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
     return api::gatherv("MPI_Gatherv_c", sendbuf, sendcount, sendtype, recvbuf, CountArray(recvcounts),
-                        CountArray(displs), recvtype, root, comm);
+        CountArray(displs), recvtype, root, comm);
 }
 
-int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm) {
     return api::scatter("MPI_Scatter", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
-int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm) {
     return api::scatter("MPI_Scatter_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
-int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
-                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf,
+    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
     return api::scatterv("MPI_Scatterv", sendbuf, CountArray(sendcounts), CountArray(displs), sendtype, recvbuf,
-                         recvcount, recvtype, root, comm);
+        recvcount, recvtype, root, comm);
 }
 
-int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
-                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int PMPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
     return api::scatterv("MPI_Scatterv_c", sendbuf, CountArray(sendcounts), CountArray(displs), sendtype, recvbuf,
-                         recvcount, recvtype, root, comm);
+        recvcount, recvtype, root, comm);
 }
 
 } // extern "C"

@@ -14,10 +14,10 @@ inline coll::Module& serving(const Arguments& args, Function function) noexcept 
 }
 
 // A buffer of `count` elements of a committed type.
-inline bool block(Arguments& args, const char* buffer_name, const void* buffer, const char* count_name,
-                  MPI_Count count, const char* type_name, MPI_Datatype type) noexcept {
+inline bool block(Arguments& args, const char* buffer_name, const void* buffer, const char* count_name, MPI_Count count,
+    const char* type_name, MPI_Datatype type) noexcept {
     return args.count(count_name, count) && args.datatype(type_name, type) &&
-           args.buffer(buffer_name, buffer, count, type);
+        args.buffer(buffer_name, buffer, count, type);
 }
 inline bool send_block(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return block(args, "sendbuf", buffer, "sendcount", count, "sendtype", type);
@@ -40,7 +40,7 @@ inline bool recv_block_or_in_place(Arguments& args, const void* buffer, MPI_Coun
 // A buffer without a count of its own.
 inline bool send_place(Arguments& args, const void* buffer) noexcept {
     return args.require(buffer != MPI_IN_PLACE || !args.comm()->is_inter, MPI_ERR_BUFFER, "sendbuf", 1,
-                        "must not be MPI_IN_PLACE on an intercommunicator");
+        "must not be MPI_IN_PLACE on an intercommunicator");
 }
 
 // One entry per rank: counts that are not negative, displacements where a function takes them.
@@ -57,9 +57,9 @@ inline bool counts(Arguments& args, const char* name, CountArray values, int ent
     return true;
 }
 inline bool placed(Arguments& args, const char* counts_name, CountArray values, const char* displacements_name,
-                   CountArray displacements, const char* type_name, MPI_Datatype type) noexcept {
+    CountArray displacements, const char* type_name, MPI_Datatype type) noexcept {
     return counts(args, counts_name, values, args.comm()->remote_size) && args.datatype(type_name, type) &&
-           args.require(bool(displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL");
+        args.require(bool(displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL");
 }
 
 // Does this process take the root's part of a rooted collective? Its arguments are significant there only.
@@ -72,7 +72,7 @@ inline bool at_root(const Arguments& args, int root) noexcept {
 // happens.
 inline bool ends_here(Arguments& args, int root) noexcept {
     return (checking() && !(args.communicator() && args.root(root))) ||
-           (args.comm()->is_inter && root == MPI_PROC_NULL);
+        (args.comm()->is_inter && root == MPI_PROC_NULL);
 }
 
 // The root of an intercommunicator has its own arguments for the other group's data, and nothing that it gives itself.

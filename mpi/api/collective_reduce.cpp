@@ -8,27 +8,26 @@ namespace {
 // The two buffers of a reduction may not be the same memory: MPI_IN_PLACE says that.
 bool distinct(Arguments& args, const void* send, const void* recv, MPI_Count count) noexcept {
     return args.require(send != recv || count == 0 || send == MPI_BOTTOM, MPI_ERR_BUFFER, "recvbuf", 0,
-                        "must not be the same as sendbuf (pass MPI_IN_PLACE)");
+        "must not be the same as sendbuf (pass MPI_IN_PLACE)");
 }
 bool reduction(Arguments& args, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op) noexcept {
     return args.count("count", count) && args.datatype("datatype", type) && args.op(op, type) &&
-           args.buffer("recvbuf", recv, count, type) &&
-           (in_place(args, send) ||
-            (args.buffer("sendbuf", send, count, type) && distinct(args, send, recv, count)));
+        args.buffer("recvbuf", recv, count, type) &&
+        (in_place(args, send) || (args.buffer("sendbuf", send, count, type) && distinct(args, send, recv, count)));
 }
 
 int reduce(const char* name, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
-           MPI_Comm comm) noexcept {
+    MPI_Comm comm) noexcept {
     Arguments args(name, comm);
     if (ends_here(args, root)) {
         return args.code();
     }
     if (checking()) {
         const bool fine = at_root(args, root) && !only_root(args, root)
-                              ? reduction(args, send, recv, count, type, op)
-                              : args.count("count", count) && args.datatype("datatype", type) && args.op(op, type) &&
-                                    args.buffer(only_root(args, root) ? "recvbuf" : "sendbuf",
-                                                only_root(args, root) ? recv : send, count, type);
+            ? reduction(args, send, recv, count, type, op)
+            : args.count("count", count) && args.datatype("datatype", type) && args.op(op, type) &&
+                args.buffer(
+                    only_root(args, root) ? "recvbuf" : "sendbuf", only_root(args, root) ? recv : send, count, type);
         if (!fine) {
             return args.code();
         }
@@ -43,10 +42,11 @@ int reduce(const char* name, const void* send, void* recv, MPI_Count count, MPI_
 // allreduce, scan and exscan have the same arguments.
 template <Function function>
 int reduce_everywhere(const char* name, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                      MPI_Comm comm) noexcept {
+    MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (checking() && !((function == Function::allreduce ? args.communicator() : args.intracommunicator()) &&
-                        reduction(args, send, recv, count, type, op))) {
+    if (checking() &&
+        !((function == Function::allreduce ? args.communicator() : args.intracommunicator()) &&
+            reduction(args, send, recv, count, type, op))) {
         return args.code();
     }
     if (count == 0) {
@@ -63,11 +63,12 @@ int reduce_everywhere(const char* name, const void* send, void* recv, MPI_Count 
     }
 }
 
-int reduce_scatter(const char* name, const void* send, void* recv, CountArray recv_counts, MPI_Datatype type,
-                   MPI_Op op, MPI_Comm comm) noexcept {
+int reduce_scatter(const char* name, const void* send, void* recv, CountArray recv_counts, MPI_Datatype type, MPI_Op op,
+    MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (checking() && !(args.communicator() && counts(args, "recvcounts", recv_counts, args.comm()->size) &&
-                        args.datatype("datatype", type) && args.op(op, type) && send_place(args, send))) {
+    if (checking() &&
+        !(args.communicator() && counts(args, "recvcounts", recv_counts, args.comm()->size) &&
+            args.datatype("datatype", type) && args.op(op, type) && send_place(args, send))) {
         return args.code();
     }
     return args.result(serving(args, Function::reduce_scatter)
@@ -75,10 +76,11 @@ int reduce_scatter(const char* name, const void* send, void* recv, CountArray re
 }
 
 int reduce_scatter_block(const char* name, const void* send, void* recv, MPI_Count recv_count, MPI_Datatype type,
-                         MPI_Op op, MPI_Comm comm) noexcept {
+    MPI_Op op, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (checking() && !(args.communicator() && args.count("recvcount", recv_count) &&
-                        args.datatype("datatype", type) && args.op(op, type) && send_place(args, send))) {
+    if (checking() &&
+        !(args.communicator() && args.count("recvcount", recv_count) && args.datatype("datatype", type) &&
+            args.op(op, type) && send_place(args, send))) {
         return args.code();
     }
     if (recv_count == 0) {
@@ -99,59 +101,59 @@ namespace api = patchbay::api;
 
 extern "C" {
 
-int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                MPI_Comm comm) {
+int PMPI_Reduce(
+    const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
     return api::reduce("MPI_Reduce", sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                  MPI_Comm comm) {
+int PMPI_Reduce_c(
+    const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
     return api::reduce("MPI_Reduce_c", sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return api::reduce_everywhere<Function::allreduce>("MPI_Allreduce", sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                     MPI_Comm comm) {
+int PMPI_Allreduce_c(
+    const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return api::reduce_everywhere<Function::allreduce>("MPI_Allreduce_c", sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
-                        MPI_Comm comm) {
+int PMPI_Reduce_scatter(
+    const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return api::reduce_scatter("MPI_Reduce_scatter", sendbuf, recvbuf, CountArray(recvcounts), datatype, op, comm);
 }
 
-int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
-                          MPI_Op op, MPI_Comm comm) {
+int PMPI_Reduce_scatter_c(
+    const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return api::reduce_scatter("MPI_Reduce_scatter_c", sendbuf, recvbuf, CountArray(recvcounts), datatype, op, comm);
 }
 
-int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-                              MPI_Comm comm) {
+int PMPI_Reduce_scatter_block(
+    const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return api::reduce_scatter_block("MPI_Reduce_scatter_block", sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
-int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                MPI_Op op, MPI_Comm comm) {
+int PMPI_Reduce_scatter_block_c(
+    const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return api::reduce_scatter_block("MPI_Reduce_scatter_block_c", sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
-int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+int PMPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return api::reduce_everywhere<Function::scan>("MPI_Scan", sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+int PMPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return api::reduce_everywhere<Function::scan>("MPI_Scan_c", sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+int PMPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return api::reduce_everywhere<Function::exscan>("MPI_Exscan", sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                  MPI_Comm comm) {
+int PMPI_Exscan_c(
+    const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return api::reduce_everywhere<Function::exscan>("MPI_Exscan_c", sendbuf, recvbuf, count, datatype, op, comm);
 }
 

@@ -39,8 +39,7 @@ int give(Ref<Group> group, MPI_Group* handle) noexcept {
 
 int dup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
     Arguments args(function, comm);
-    if (checking() &&
-        !(args.communicator() && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
+    if (checking() && !(args.communicator() && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
         return args.code();
     }
     Communicator* made = nullptr;

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -48,15 +48,15 @@ std::optional<std::size_t> wanted_alignment(const Info* info) {
 int allocate(const Arguments& args, MPI_Aint size, const Info* info, void* baseptr) {
     const std::optional<std::size_t> alignment = wanted_alignment(info);
     if (!alignment) {
-        return args.fail(MPI_ERR_INFO_VALUE,
-                         "the info key mpi_minimum_memory_alignment has a value that is not a power of two");
+        return args.fail(
+            MPI_ERR_INFO_VALUE, "the info key mpi_minimum_memory_alignment has a value that is not a power of two");
     }
     void* memory = nullptr;
     // At least one byte, so that every allocation has an address of its own.
     const int error = posix_memalign(&memory, *alignment, std::max<std::size_t>(std::size_t(size), 1));
     if (error != 0) {
-        return args.fail(MPI_ERR_NO_MEM, fmt::format("{} bytes with alignment {}: {}", size, *alignment,
-                                                     std::strerror(error)));
+        return args.fail(
+            MPI_ERR_NO_MEM, fmt::format("{} bytes with alignment {}: {}", size, *alignment, std::strerror(error)));
     }
     // baseptr is the address of the user's pointer, of whatever type that is.
     std::memcpy(baseptr, &memory, sizeof memory);
@@ -85,8 +85,8 @@ int PMPI_Get_library_version(char* version, int* resultlen) {
         return args.code();
     }
     api::give_text(fmt::format("Patchbay MPI {}, MPI {}.{}, standard ABI {}.{}", PATCHBAY_VERSION, MPI_VERSION,
-                               MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION),
-                   version, MPI_MAX_LIBRARY_VERSION_STRING, resultlen);
+                       MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION),
+        version, MPI_MAX_LIBRARY_VERSION_STRING, resultlen);
     return MPI_SUCCESS;
 }
 
@@ -119,8 +119,9 @@ double PMPI_Wtick() {
 
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
     api::Arguments args("MPI_Alloc_mem");
-    if (api::checking() && !(args.require(size >= 0, MPI_ERR_SIZE, "size", size, "must not be negative") &&
-                             args.info_or_null("info", info) && args.pointer("baseptr", baseptr))) {
+    if (api::checking() &&
+        !(args.require(size >= 0, MPI_ERR_SIZE, "size", size, "must not be negative") &&
+            args.info_or_null("info", info) && args.pointer("baseptr", baseptr))) {
         return args.code();
     }
     return api::allocate(args, size, to_object<Info>(info), baseptr);
@@ -141,11 +142,15 @@ int PMPI_Get_address(const void* location, MPI_Aint* address) {
 }
 
 // Addresses wrap around like unsigned numbers; signed overflow would be undefined.
-MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp) { return MPI_Aint(std::uintptr_t(base) + std::uintptr_t(disp)); }
+MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp) {
+    return MPI_Aint(std::uintptr_t(base) + std::uintptr_t(disp));
+}
 
 MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2) {
     return MPI_Aint(std::uintptr_t(addr1) - std::uintptr_t(addr2));
 }
 
 // There for tools that put themselves between the program and the library; the library itself has nothing to switch.
-int PMPI_Pcontrol(const int, ...) { return MPI_SUCCESS; }
+int PMPI_Pcontrol(const int, ...) {
+    return MPI_SUCCESS;
+}

@@ -107,8 +107,8 @@ int error_class(int code, int* result) noexcept {
     }
     const int found = error_class_of(code, result);
     return found == MPI_SUCCESS
-               ? found
-               : args.fail(MPI_ERR_ARG, "errorcode is neither an error code of MPI nor one that the program added");
+        ? found
+        : args.fail(MPI_ERR_ARG, "errorcode is neither an error code of MPI nor one that the program added");
 }
 
 // The text of the code, and what the library last said about it on this thread.
@@ -141,15 +141,15 @@ int added(const char* function, int code, const char* why) noexcept {
 
 int add_string(int code, const char* string) noexcept {
     Arguments args("MPI_Add_error_string");
-    if (checking() && !(args.pointer("string", string) &&
-                        args.require(strnlen(string, MPI_MAX_ERROR_STRING) < MPI_MAX_ERROR_STRING, MPI_ERR_ARG,
-                                     "the length of string", MPI_MAX_ERROR_STRING,
-                                     "must be less than MPI_MAX_ERROR_STRING"))) {
+    if (checking() &&
+        !(args.pointer("string", string) &&
+            args.require(strnlen(string, MPI_MAX_ERROR_STRING) < MPI_MAX_ERROR_STRING, MPI_ERR_ARG,
+                "the length of string", MPI_MAX_ERROR_STRING, "must be less than MPI_MAX_ERROR_STRING"))) {
         return args.code();
     }
     try {
         return added("MPI_Add_error_string", add_error_string(code, string),
-                     "errorcode was not added by MPI_Add_error_class or MPI_Add_error_code");
+            "errorcode was not added by MPI_Add_error_class or MPI_Add_error_code");
     } catch (const std::bad_alloc&) {
         return args.result(MPI_ERR_NO_MEM);
     }
@@ -176,20 +176,20 @@ int add(const char* function, int* result, Add call) noexcept {
 using namespace patchbay;
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler) {
-    return api::create("MPI_Comm_create_errhandler", Errhandler::Owner::communicator,
-                       reinterpret_cast<void*>(function), errhandler);
+    return api::create(
+        "MPI_Comm_create_errhandler", Errhandler::Owner::communicator, reinterpret_cast<void*>(function), errhandler);
 }
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function* function, MPI_Errhandler* errhandler) {
-    return api::create("MPI_Win_create_errhandler", Errhandler::Owner::window, reinterpret_cast<void*>(function),
-                       errhandler);
+    return api::create(
+        "MPI_Win_create_errhandler", Errhandler::Owner::window, reinterpret_cast<void*>(function), errhandler);
 }
 int PMPI_File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* errhandler) {
-    return api::create("MPI_File_create_errhandler", Errhandler::Owner::file, reinterpret_cast<void*>(function),
-                       errhandler);
+    return api::create(
+        "MPI_File_create_errhandler", Errhandler::Owner::file, reinterpret_cast<void*>(function), errhandler);
 }
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* function, MPI_Errhandler* errhandler) {
-    return api::create("MPI_Session_create_errhandler", Errhandler::Owner::session, reinterpret_cast<void*>(function),
-                       errhandler);
+    return api::create(
+        "MPI_Session_create_errhandler", Errhandler::Owner::session, reinterpret_cast<void*>(function), errhandler);
 }
 int PMPI_Errhandler_free(MPI_Errhandler* errhandler) {
     return api::free(errhandler);
@@ -233,11 +233,11 @@ int PMPI_Add_error_string(int errorcode, const char* string) {
 }
 int PMPI_Remove_error_class(int errorclass) {
     return api::added("MPI_Remove_error_class", remove_error_class(errorclass),
-                      "errorclass was not added by MPI_Add_error_class, or still has codes");
+        "errorclass was not added by MPI_Add_error_class, or still has codes");
 }
 int PMPI_Remove_error_code(int errorcode) {
-    return api::added("MPI_Remove_error_code", remove_error_code(errorcode),
-                      "errorcode was not added by MPI_Add_error_code");
+    return api::added(
+        "MPI_Remove_error_code", remove_error_code(errorcode), "errorcode was not added by MPI_Add_error_code");
 }
 int PMPI_Remove_error_string(int errorcode) {
     return api::added("MPI_Remove_error_string", remove_error_string(errorcode), "errorcode has no added text");

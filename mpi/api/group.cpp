@@ -132,7 +132,8 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
     api::Arguments args("MPI_Group_translate_ranks", group1);
     if (api::checking() &&
         !(args.group("group1", group1) && args.group("group2", group2) &&
-            args.same_session(api::group_of(group1), api::group_of(group2)) && args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") && args.array("ranks1", ranks1, n) &&
+            args.same_session(api::group_of(group1), api::group_of(group2)) &&
+            args.require(n >= 0, MPI_ERR_ARG, "n", n, "must not be negative") && args.array("ranks1", ranks1, n) &&
             args.array("ranks2", ranks2, n))) {
         return args.code();
     }

@@ -30,8 +30,8 @@ bool check_bridge(Arguments& args, MPI_Comm peer, int remote_leader, int tag) no
 
 using namespace patchbay;
 
-int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
-    MPI_Comm* newintercomm) {
+int PMPI_Intercomm_create(
+    MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm) {
     api::Arguments args("MPI_Intercomm_create", local_comm);
     if (api::checking() &&
         !(args.intracommunicator() && api::rank_in(args, "local_leader", local_leader, args.comm()->size) &&
@@ -46,8 +46,8 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     }
     Communicator* made = nullptr;
     std::string problem;
-    const int code = create_intercommunicator(local, local_leader, leads ? to_object<Communicator>(peer_comm) : nullptr,
-        remote_leader, tag, &made, &problem);
+    const int code = create_intercommunicator(
+        local, local_leader, leads ? to_object<Communicator>(peer_comm) : nullptr, remote_leader, tag, &made, &problem);
     return api::give(args, code, problem, made, newintercomm);
 }
 

@@ -47,8 +47,8 @@ Ref<Errhandler> errhandler_of(T& object) {
 }
 
 // Who hears of an error that belongs to no object: MPI_COMM_SELF (MPI-5.0, 9.3). Until MPI-4.0 it was MPI_COMM_WORLD,
-// and many programs set an error handler there and nowhere else: while MPI_COMM_SELF has the handler that it began with,
-// the world's counts.
+// and many programs set an error handler there and nowhere else: while MPI_COMM_SELF has the handler that it began
+// with, the world's counts.
 Communicator* default_target() {
     Communicator* self = predefined_comm(MPI_COMM_SELF);
     Communicator* world = predefined_comm(MPI_COMM_WORLD);
@@ -114,7 +114,7 @@ int report_on_nothing(const char* function, int code) {
     }
     const Errhandler initial(settings.initial_errhandler.load());
     return call(&initial, MPI_COMM_SELF, instance, function, code,
-                [] { return "the call has no object, and without MPI_Init parameter mpi_initial_errhandler decides: it"; });
+        [] { return "the call has no object, and without MPI_Init parameter mpi_initial_errhandler decides: it"; });
 }
 
 } // namespace
@@ -136,10 +136,10 @@ int report(ErrorTarget target, const char* function, int code, std::string_view 
     }
     case ErrorTarget::Kind::new_communicator:
         return call(static_cast<Errhandler*>(target.object()), MPI_COMM_NULL, library().instance(), function, code,
-                    [] { return "the communicator to be made"; });
+            [] { return "the communicator to be made"; });
     case ErrorTarget::Kind::new_session:
         return call(static_cast<Errhandler*>(target.object()), MPI_SESSION_NULL, library().instance(), function, code,
-                    [] { return "the session to be opened"; });
+            [] { return "the session to be opened"; });
     case ErrorTarget::Kind::file:
         return code; // the default for files: MPI_ERRORS_RETURN (MPI-5.0, 14.7)
     default:
@@ -161,21 +161,25 @@ int unimplemented(const char* function) noexcept {
 
 int unimplemented(const char* function, MPI_Comm comm) noexcept {
     return report(checked_object<Communicator>(comm), function, MPI_ERR_UNSUPPORTED_OPERATION,
-                  "this build does not implement the function");
+        "this build does not implement the function");
 }
 
-int unimplemented(const char* function, MPI_Win) noexcept { return unimplemented(function); }
+int unimplemented(const char* function, MPI_Win) noexcept {
+    return unimplemented(function);
+}
 
 int unimplemented(const char* function, MPI_File) noexcept {
-    return report(ErrorTarget::file(), function, MPI_ERR_UNSUPPORTED_OPERATION,
-                  "this build does not implement the function");
+    return report(
+        ErrorTarget::file(), function, MPI_ERR_UNSUPPORTED_OPERATION, "this build does not implement the function");
 }
 
 int unimplemented(const char* function, MPI_Session session) noexcept {
     return report(checked_object<Session>(session), function, MPI_ERR_UNSUPPORTED_OPERATION,
-                  "this build does not implement the function");
+        "this build does not implement the function");
 }
 
-int unimplemented_tool(const char*) noexcept { return MPI_T_ERR_NOT_SUPPORTED; }
+int unimplemented_tool(const char*) noexcept {
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
 
 } // namespace patchbay::api

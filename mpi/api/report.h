@@ -16,12 +16,19 @@ public:
     ErrorTarget() = default;
     // A null pointer means MPI_COMM_SELF.
     ErrorTarget(Communicator* comm) noexcept
-        : _kind(comm != nullptr ? Kind::communicator : Kind::self), _object(comm) {}
+        : _kind(comm != nullptr ? Kind::communicator : Kind::self),
+          _object(comm) {}
     // A null pointer means MPI_COMM_SELF.
-    ErrorTarget(Session* session) noexcept : _kind(session != nullptr ? Kind::session : Kind::self), _object(session) {}
+    ErrorTarget(Session* session) noexcept
+        : _kind(session != nullptr ? Kind::session : Kind::self),
+          _object(session) {}
     // The session that it is derived from, while that is open; groups may outlive it. Otherwise MPI_COMM_SELF.
-    ErrorTarget(Group* group) noexcept : _kind(group != nullptr ? Kind::group : Kind::self), _object(group) {}
-    ErrorTarget(Kind kind, Object* object) noexcept : _kind(kind), _object(object) {}
+    ErrorTarget(Group* group) noexcept
+        : _kind(group != nullptr ? Kind::group : Kind::self),
+          _object(group) {}
+    ErrorTarget(Kind kind, Object* object) noexcept
+        : _kind(kind),
+          _object(object) {}
     // An object that is still to be made: the error handler that it will have decides (MPI-5.0, 7.4.2 and 11.3.1).
     static ErrorTarget new_communicator(Errhandler* errhandler) noexcept {
         return future(Kind::new_communicator, errhandler);
@@ -49,8 +56,8 @@ private:
 // Hands an error to the target's error handler. `function` is the name of the MPI function that was called, `detail`
 // says which argument or resource failed and with what value; it may be empty when the cause has been logged already.
 // Returns `code`, which the binding returns; does not return when the handler is fatal.
-[[gnu::cold, gnu::noinline]] int report(ErrorTarget target, const char* function, int code,
-                                        std::string_view detail) noexcept;
+[[gnu::cold, gnu::noinline]] int report(
+    ErrorTarget target, const char* function, int code, std::string_view detail) noexcept;
 
 // What report() last said on this thread, if it was about `code`: "MPI_Send: the argument ...". MPI_Error_string puts
 // it behind the text of the class. Empty otherwise.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sessions (MPI-5.0, 11.3): opening and closing, process sets, and communicators of them (7.4.2). Error handlers,
 // attributes and buffers of sessions stand with those of communicators.
-#include "mpi/api/args.h"
 #include "mpi/instance/session.h"
+#include "mpi/api/args.h"
 
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
@@ -90,8 +90,7 @@ int get_info(MPI_Session session, MPI_Info* info_used) {
 
 int get_num_psets(MPI_Session session, MPI_Info info, int* number) {
     Arguments args("MPI_Session_get_num_psets", session);
-    if (checking() &&
-        !(args.session() && args.info_or_null("info", info) && args.pointer("npset_names", number))) {
+    if (checking() && !(args.session() && args.info_or_null("info", info) && args.pointer("npset_names", number))) {
         return args.code();
     }
     auto count = args.session_object().instance->psets().count();
@@ -114,9 +113,8 @@ int get_nth_pset(MPI_Session session, MPI_Info info, int n, int* length, char* n
     }
     auto found = args.session_object().instance->psets().name(std::size_t(n));
     if (!found) {
-        return args.fail(
-            MPI_ERR_ARG, fmt::format("n is {}: {}; MPI_Session_get_num_psets says how many there are", n,
-                             found.error().text));
+        return args.fail(MPI_ERR_ARG,
+            fmt::format("n is {}: {}; MPI_Session_get_num_psets says how many there are", n, found.error().text));
     }
     if (*length > 0) {
         const std::size_t copied = std::min(found->size(), std::size_t(*length) - 1);
@@ -188,10 +186,8 @@ bool check_member(Arguments& args, const char* name, const Group& group) {
         "must be there: only members of the group may call");
 }
 
-int comm_from_group(
-    MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
-    Arguments args(
-        "MPI_Comm_create_from_group", ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
+int comm_from_group(MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+    Arguments args("MPI_Comm_create_from_group", ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
     if (checking() &&
         !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("group", handle) &&
             check_tag(args, tag) && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
@@ -211,8 +207,8 @@ int comm_from_group(
         return code;
     }
     Communicator* made = nullptr;
-    code = create_from_group(*instance, group, tag, to_object<Info>(info),
-        Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made);
+    code = create_from_group(
+        *instance, group, tag, to_object<Info>(info), Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made);
     if (code == MPI_SUCCESS && made != nullptr) {
         *newcomm = to_handle(made);
     }
@@ -232,8 +228,8 @@ bool check_remote_group(Arguments& args, const Group& local, MPI_Group handle, i
 
 int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group remote_handle, int remote_leader,
     const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
-    Arguments args("MPI_Intercomm_create_from_groups",
-        ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
+    Arguments args(
+        "MPI_Intercomm_create_from_groups", ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
     if (checking() &&
         !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("local_group", local_handle) &&
             check_member(args, "the calling process's rank in local_group", *to_object<Group>(local_handle)) &&

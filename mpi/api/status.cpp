@@ -27,8 +27,8 @@ Count whole_elements(std::uint64_t bytes, std::uint64_t element_size) noexcept {
 template <class Count>
 int get_count(const char* function, const MPI_Status* status, MPI_Datatype datatype, Count* count) noexcept {
     Arguments args(function);
-    if (checking() && !(args.pointer("status", status) && args.type("datatype", datatype) &&
-                        args.pointer("count", count))) {
+    if (checking() &&
+        !(args.pointer("status", status) && args.type("datatype", datatype) && args.pointer("count", count))) {
         return args.code();
     }
     *count = whole_elements<Count>(status_bytes(*status), std::uint64_t(to_object<Datatype>(datatype)->size));
@@ -37,8 +37,8 @@ int get_count(const char* function, const MPI_Status* status, MPI_Datatype datat
 
 int set_elements(const char* function, MPI_Status* status, MPI_Datatype datatype, MPI_Count count) noexcept {
     Arguments args(function);
-    if (checking() && !(args.pointer("status", status) && args.type("datatype", datatype) &&
-                        args.count("count", count))) {
+    if (checking() &&
+        !(args.pointer("status", status) && args.type("datatype", datatype) && args.count("count", count))) {
         return args.code();
     }
     // The count is in values of basic types, so that MPI_Get_elements gives it back (MPI-5.0, 13.3).
@@ -50,8 +50,8 @@ int set_elements(const char* function, MPI_Status* status, MPI_Datatype datatype
     }
 }
 
-int get_field(const char* function, const MPI_Status* status, const char* name, int* value,
-              int MPI_Status::*field) noexcept {
+int get_field(
+    const char* function, const MPI_Status* status, const char* name, int* value, int MPI_Status::*field) noexcept {
     Arguments args(function);
     if (checking() && !(args.pointer("status", status) && args.pointer(name, value))) {
         return args.code();

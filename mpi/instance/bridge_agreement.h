@@ -21,7 +21,9 @@ public:
     // `members`, the calling process among them, belong to the group of `local`, where nobody else uses `tag` now.
     // `leader` is a rank in `members`.
     BridgeAgreement(Communicator& local, Ref<Group> members, int tag, int leader, const Bridge& bridge) noexcept
-        : _members(std::move(members)), _bridge(bridge), _leads(_members->rank() == leader),
+        : _members(std::move(members)),
+          _bridge(bridge),
+          _leads(_members->rank() == leader),
           _within(local, *_members, tag) {}
 
     int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;

@@ -14,10 +14,11 @@ void print_cid_stats(Instance& instance) {
         return;
     }
     const cid::Counters& counters = instance.cid_counters();
-    const std::string line = fmt::format("cid: rank {}: {} named, {} rounds, {} PGCIDs, {} derived, {} extended headers, "
-                                         "{} answers\n",
-        instance.runtime().rank(), counters.named.value(), counters.rounds.value(), counters.pgcids.value(),
-        counters.children.value(), counters.extended_headers.value(), counters.answers.value());
+    const std::string line =
+        fmt::format("cid: rank {}: {} named, {} rounds, {} PGCIDs, {} derived, {} extended headers, "
+                    "{} answers\n",
+            instance.runtime().rank(), counters.named.value(), counters.rounds.value(), counters.pgcids.value(),
+            counters.children.value(), counters.extended_headers.value(), counters.answers.value());
     std::fputs(line.c_str(), stderr); // in one piece: other ranks write too
 }
 

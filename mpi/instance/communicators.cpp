@@ -40,8 +40,8 @@ int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>*
         (*comm)->coll = parent.coll;
         parent.coll->retain();
     }
-    return parent.attributes.copy_to((*comm)->attributes, AttributeOwner::communicator, to_handle(&parent),
-                                     to_handle(comm->get()));
+    return parent.attributes.copy_to(
+        (*comm)->attributes, AttributeOwner::communicator, to_handle(&parent), to_handle(comm->get()));
 }
 
 } // namespace
@@ -137,8 +137,8 @@ int create_group(Communicator& parent, Group& group, int tag, Communicator** mad
     if (group.rank() == MPI_UNDEFINED) {
         return MPI_SUCCESS;
     }
-    return build(parent, child_of(parent, Ref<Group>::share(&group), nullptr), false, group_construction_tag(tag),
-                 made);
+    return build(
+        parent, child_of(parent, Ref<Group>::share(&group), nullptr), false, group_construction_tag(tag), made);
 }
 
 int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) noexcept {
@@ -210,8 +210,8 @@ int create_from_group(Instance& instance, Group& group, std::string_view tag, co
     return build_by_meeting(std::move(comm), Ref<Group>::share(&group), tag, {}, made);
 }
 
-int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group,
-                    MPI_Errhandler errhandler, Communicator** made) noexcept {
+int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group, MPI_Errhandler errhandler,
+    Communicator** made) noexcept {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     comm->set_predefined(reinterpret_cast<std::uintptr_t>(what.handle));
     comm->name = what.name;

@@ -25,8 +25,8 @@ int create_group(Communicator& parent, Group& group, int tag, Communicator** mad
 int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) noexcept;
 // MPI_Comm_split_type: `type` is one of MPI_COMM_TYPE_*, or MPI_UNDEFINED. Collective.
 int split_by_type(Communicator& parent, int type, int key, const Info* info, Communicator** made) noexcept;
-// MPI_Comm_create_from_group: the members of `group` call it, with the same `tag`; several calls may be under way at one
-// time when their tags or groups differ. `info` may be null. Errors of the new communicator go to `errhandler`.
+// MPI_Comm_create_from_group: the members of `group` call it, with the same `tag`; several calls may be under way at
+// one time when their tags or groups differ. `info` may be null. Errors of the new communicator go to `errhandler`.
 int create_from_group(Instance& instance, Group& group, std::string_view tag, const Info* info,
     Ref<Errhandler> errhandler, Communicator** made) noexcept;
 
@@ -44,15 +44,15 @@ struct PredefinedCommunicator {
     std::string_view name;
     MPI_Comm handle;
     std::uint16_t index;
-    cid::ExtendedId id;      // after which its children are named: field `active` counts them, up to `last`
+    cid::ExtendedId id; // after which its children are named: field `active` counts them, up to `last`
     int active;
     std::uint32_t last;
 };
 // Names of the world model have PGCID 0. The highest value of field 7 is MPI_COMM_SELF's own.
 inline const PredefinedCommunicator predefined_world{"MPI_COMM_WORLD", MPI_COMM_WORLD, 0, {0, 0}, 7, 254};
 inline const PredefinedCommunicator predefined_self{"MPI_COMM_SELF", MPI_COMM_SELF, 1, {0, 255ull << 56}, 6, 255};
-int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group,
-                    MPI_Errhandler errhandler, Communicator** made) noexcept;
+int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group, MPI_Errhandler errhandler,
+    Communicator** made) noexcept;
 // The communicator of the lobby: no handle, no collectives.
 int make_lobby(Instance& instance, Ref<Group> group, Communicator** made) noexcept;
 

@@ -15,7 +15,8 @@ namespace patchbay {
 class ConstructionQueue::Entry final : public Request {
 public:
     Entry(Instance& instance, std::unique_ptr<Construction> construction, MPI_Comm* result) noexcept
-        : _parent(Ref<Communicator>::share(construction->parent())), _construction(std::move(construction)),
+        : _parent(Ref<Communicator>::share(construction->parent())),
+          _construction(std::move(construction)),
           _result(result) {
         comm = _parent.get();
         progress = &instance.progress();

@@ -12,7 +12,9 @@ class GroupAgreement final : public cid::Agreement {
 public:
     // `members` all belong to the group of `over`, the calling process among them; nobody else uses `tag` now.
     GroupAgreement(Communicator& over, const Group& members, int tag) noexcept
-        : _over(over), _members(members), _tag(tag) {}
+        : _over(over),
+          _members(members),
+          _tag(tag) {}
 
     int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;
     bool ready() const noexcept override { return _exchange.ready(); }

@@ -11,12 +11,12 @@ namespace {
 constexpr std::string_view own_prefix = "patchbay_";
 
 // What this library knows, by how it begins: MPI-5.0, 7.4.4 and 7.4.2, and our own.
-constexpr std::string_view known_prefixes[] = {own_prefix, "mpi_assert_", "mpi_hw_resource_type",
-                                               "mpi_minimum_memory_alignment"};
+constexpr std::string_view known_prefixes[] = {
+    own_prefix, "mpi_assert_", "mpi_hw_resource_type", "mpi_minimum_memory_alignment"};
 
 bool is_known(std::string_view key) {
     return std::any_of(std::begin(known_prefixes), std::end(known_prefixes),
-                       [key](std::string_view prefix) { return key.starts_with(prefix); });
+        [key](std::string_view prefix) { return key.starts_with(prefix); });
 }
 
 Ref<Info> hints_of(const Communicator& comm) {

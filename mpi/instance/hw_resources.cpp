@@ -12,8 +12,13 @@ constexpr std::string_view prefix = "hwloc://";
 constexpr std::string_view node_kinds[] = {"mpi_shared_memory", "Machine"};
 
 constexpr std::string_view known_kinds[] = {
-    "hwloc://Package", "hwloc://NUMANode", "hwloc://L3Cache", "hwloc://L2Cache",
-    "hwloc://L1Cache", "hwloc://Core",     "hwloc://PU",
+    "hwloc://Package",
+    "hwloc://NUMANode",
+    "hwloc://L3Cache",
+    "hwloc://L2Cache",
+    "hwloc://L1Cache",
+    "hwloc://Core",
+    "hwloc://PU",
 };
 
 std::string_view without_prefix(std::string_view kind) noexcept {
@@ -40,9 +45,8 @@ struct HwResources::Topology {
     Topology() {
         // Also what a cgroup keeps from this process: numbers and counts must be the same in all processes of the node.
         usable = hwloc_topology_init(&hwloc) == 0 &&
-                 hwloc_topology_set_flags(hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
-                 hwloc_topology_load(hwloc) == 0 &&
-                 hwloc_get_cpubind(hwloc, binding, HWLOC_CPUBIND_PROCESS) == 0;
+            hwloc_topology_set_flags(hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
+            hwloc_topology_load(hwloc) == 0 && hwloc_get_cpubind(hwloc, binding, HWLOC_CPUBIND_PROCESS) == 0;
     }
     ~Topology() {
         hwloc_bitmap_free(binding);

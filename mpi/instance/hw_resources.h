@@ -40,7 +40,6 @@ private:
     Topology* topology(); // null: hwloc cannot tell
     std::optional<Resource> find_confined_to(std::string_view kind);
 
-
     std::mutex _mutex;
     std::unique_ptr<Topology> _topology;
 };

@@ -17,10 +17,16 @@
 namespace patchbay {
 
 Instance::Instance(Core& core, Keepsakes& keepsakes, int thread_level)
-    : _core(core), _keepsakes(keepsakes), _thread_level(thread_level), _pml_framework("pml", pml::interface_version),
-      _btl_framework("btl", btl::interface_version), _cid_framework("cid", cid::interface_version),
-      _coll_framework("coll", coll::interface_version), _pset_framework("pset", pset::interface_version),
-      _coll_selector(_coll_framework), _lobby(std::make_unique<Lobby>(*this)),
+    : _core(core),
+      _keepsakes(keepsakes),
+      _thread_level(thread_level),
+      _pml_framework("pml", pml::interface_version),
+      _btl_framework("btl", btl::interface_version),
+      _cid_framework("cid", cid::interface_version),
+      _coll_framework("coll", coll::interface_version),
+      _pset_framework("pset", pset::interface_version),
+      _coll_selector(_coll_framework),
+      _lobby(std::make_unique<Lobby>(*this)),
       _constructions(std::make_unique<ConstructionQueue>(*this)),
       _hw_resources(std::make_unique<HwResources>()) {}
 

@@ -38,9 +38,7 @@ struct User {
     std::thread::id thread;               // that opened it
 
     bool operator==(const User&) const = default;
-    bool keeps_to(std::thread::id one) const noexcept {
-        return thread_level <= MPI_THREAD_FUNNELED && thread == one;
-    }
+    bool keeps_to(std::thread::id one) const noexcept { return thread_level <= MPI_THREAD_FUNNELED && thread == one; }
 };
 
 // The library at work in this process: the core, the frameworks in use and the chosen modules. It exists while
@@ -134,7 +132,7 @@ private:
     std::unique_ptr<HwResources> _hw_resources;
     std::shared_ptr<SendBuffer> _send_buffer;
     ProcessId _self;
-    std::mutex _mutex;          // what follows
+    std::mutex _mutex; // what follows
     std::vector<User> _users;
     std::vector<Lease> _raised; // on frameworks, with what several threads need
     std::vector<Session*> _sessions;

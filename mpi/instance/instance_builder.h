@@ -10,7 +10,9 @@ namespace patchbay {
 class InstanceBuilder {
 public:
     InstanceBuilder(Instance& instance, CleanupStack& cleanup) noexcept
-        : _instance(instance), _cleanup(cleanup), _asked(instance.thread_level()) {}
+        : _instance(instance),
+          _cleanup(cleanup),
+          _asked(instance.thread_level()) {}
     Status build();
 
 private:

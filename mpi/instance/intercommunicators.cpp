@@ -119,7 +119,8 @@ struct Tags {
     int across; // and between the leaders
 
     explicit Tags(Communicator& inter) noexcept
-        : hidden(next_construction_tag(*inter.local_comm)), within(next_construction_tag(*inter.local_comm)),
+        : hidden(next_construction_tag(*inter.local_comm)),
+          within(next_construction_tag(*inter.local_comm)),
           across(next_construction_tag(inter)) {}
 };
 
@@ -129,8 +130,8 @@ int build_smaller(Communicator& parent, Ref<Group> local, Ref<Group> remote, con
     auto agreement = std::make_unique<BridgeAgreement>(*parent.local_comm, local, tags.within, 0, bridge);
     auto comm = child_of(parent, local, nullptr);
     set_remote_group(*comm, std::move(remote));
-    Construction construction(*parent.instance, std::move(comm), nullptr, std::move(agreement),
-        cid::origin_from(parent, tags.across));
+    Construction construction(
+        *parent.instance, std::move(comm), nullptr, std::move(agreement), cid::origin_from(parent, tags.across));
     construction.add_local_side(local_side(*parent.local_comm, std::move(local), false, tags.hidden));
     return finish(construction, made);
 }
@@ -237,8 +238,8 @@ std::unique_ptr<Construction> duplication_of_inter(Communicator& parent, Ref<Com
     set_remote_group(*comm, parent.remote_group);
     const Bridge bridge{&parent, 0, tags.across};
     auto agreement = std::make_unique<BridgeAgreement>(*parent.local_comm, parent.group, tags.within, 0, bridge);
-    auto construction = std::make_unique<Construction>(*parent.instance, std::move(comm), &parent,
-        std::move(agreement), cid::origin_from(parent, tags.across));
+    auto construction = std::make_unique<Construction>(
+        *parent.instance, std::move(comm), &parent, std::move(agreement), cid::origin_from(parent, tags.across));
     construction->add_local_side(local_side(*parent.local_comm, parent.group, true, tags.hidden));
     return construction;
 }

@@ -62,8 +62,7 @@ std::string Topic::unique_text() const {
     return unique;
 }
 
-std::vector<std::byte> LetterHead::write(
-    const Topic& topic, LetterHead head, std::span<const std::uint64_t> words) {
+std::vector<std::byte> LetterHead::write(const Topic& topic, LetterHead head, std::span<const std::uint64_t> words) {
     head.use = topic.use;
     head.members = std::uint32_t(topic.members.size());
     head.words = std::uint16_t(words.size());

@@ -35,7 +35,7 @@ struct LetterHead {
     enum class Kind : std::uint8_t { contribution, result };
 
     std::uint32_t use;
-    std::int32_t sender;   // its rank in the group
+    std::int32_t sender; // its rank in the group
     std::uint32_t round;
     std::uint32_t members; // bytes
     std::uint16_t words;

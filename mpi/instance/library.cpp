@@ -14,8 +14,10 @@ namespace patchbay {
 Settings settings;
 
 InstanceLease::InstanceLease(InstanceLease&& other) noexcept
-    : _core(std::move(other._core)), _users(std::move(other._users)),
-      _instance(std::exchange(other._instance, nullptr)), _user(other._user) {}
+    : _core(std::move(other._core)),
+      _users(std::move(other._users)),
+      _instance(std::exchange(other._instance, nullptr)),
+      _user(other._user) {}
 
 InstanceLease& InstanceLease::operator=(InstanceLease&& other) noexcept {
     if (this != &other) {
@@ -36,7 +38,8 @@ void InstanceLease::release() noexcept {
     _core.release();
 }
 
-Library::Library() : _world(std::make_unique<World>(*this)) {}
+Library::Library()
+    : _world(std::make_unique<World>(*this)) {}
 Library::~Library() = default;
 
 Result<Lease> Library::acquire_core() {

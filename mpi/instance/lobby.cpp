@@ -175,7 +175,8 @@ void Lobby::close() noexcept {
         bool found = false;
         Message* message = nullptr;
         MPI_Status status;
-        if (_comm->pml->improbe(MPI_ANY_SOURCE, lobby_tag, *_comm, &found, &message, &status) != MPI_SUCCESS || !found) {
+        if (_comm->pml->improbe(MPI_ANY_SOURCE, lobby_tag, *_comm, &found, &message, &status) != MPI_SUCCESS ||
+            !found) {
             break;
         }
         std::vector<std::byte> letter(status_bytes(status));

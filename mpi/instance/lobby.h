@@ -21,7 +21,8 @@ class LobbyAgreement;
 // meanwhile, in the keepsakes. Costs nothing until the first meeting. Thread-safe.
 class Lobby {
 public:
-    explicit Lobby(Instance& instance) noexcept : _instance(instance) {}
+    explicit Lobby(Instance& instance) noexcept
+        : _instance(instance) {}
     ~Lobby();
     Lobby(const Lobby&) = delete;
     Lobby& operator=(const Lobby&) = delete;

@@ -9,7 +9,10 @@
 namespace patchbay {
 
 LobbyAgreement::LobbyAgreement(Lobby& lobby, Ref<Group> group, Topic topic)
-    : _lobby(lobby), _group(std::move(group)), _topic(std::move(topic)), _rank(_group->rank()) {
+    : _lobby(lobby),
+      _group(std::move(group)),
+      _topic(std::move(topic)),
+      _rank(_group->rank()) {
     if (_group->size() > 1) {
         _code = _lobby.enter(*this);
     }
@@ -100,8 +103,9 @@ bool LobbyAgreement::take(const LetterView& view) noexcept {
         return false;
     }
     if (view.head.words != _words.size()) {
-        log_error("the members of a new communicator have chosen different components of framework cid: parameter cid and "
-                  "info key patchbay_cid must be the same in all of them");
+        log_error(
+            "the members of a new communicator have chosen different components of framework cid: parameter cid and "
+            "info key patchbay_cid must be the same in all of them");
         _code = MPI_ERR_OTHER;
         return true;
     }

@@ -18,7 +18,9 @@ public:
     ~LobbyAgreement() override;
 
     int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;
-    bool ready() const noexcept override { return _arrived.load(std::memory_order_acquire) != 0 || _code != MPI_SUCCESS; }
+    bool ready() const noexcept override {
+        return _arrived.load(std::memory_order_acquire) != 0 || _code != MPI_SUCCESS;
+    }
     bool advance(int* code) noexcept override;
     std::string name() const override { return _topic.unique_text(); }
 
@@ -46,12 +48,12 @@ private:
     Reduction _reduction{};
     std::span<std::uint64_t> _words;
     std::uint32_t _round = 0;
-    int _missing = 0;        // children that have not contributed to this round
+    int _missing = 0; // children that have not contributed to this round
     bool _running = false;
     bool _sent_up = false;
-    std::atomic<std::uint32_t> _arrived{0};      // letters in the inbox
-    std::vector<std::vector<std::byte>> _inbox;  // under the lobby's lock
-    std::vector<std::vector<std::byte>> _early;  // of the next round
+    std::atomic<std::uint32_t> _arrived{0};     // letters in the inbox
+    std::vector<std::vector<std::byte>> _inbox; // under the lobby's lock
+    std::vector<std::vector<std::byte>> _early; // of the next round
 };
 
 } // namespace patchbay

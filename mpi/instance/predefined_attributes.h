@@ -13,7 +13,8 @@ class Instance;
 // that programs read through a pointer, so they live here. What only the launcher knows is asked for on first use.
 class PredefinedAttributes {
 public:
-    explicit PredefinedAttributes(Instance& instance) noexcept : _instance(instance) {}
+    explicit PredefinedAttributes(Instance& instance) noexcept
+        : _instance(instance) {}
 
     static bool is_one(int keyval) noexcept;
     // Points *value at the integer; false: the attribute has no value here. Thread-safe.

@@ -44,7 +44,8 @@ public:
     bool left_before(std::uint64_t mark) noexcept;
     std::uint64_t mark() noexcept;
 
-    // The buffer that serves sends on this communicator: its own, else that of its session, else that of the process; null: none attached.
+    // The buffer that serves sends on this communicator: its own, else that of its session, else that of the process;
+    // null: none attached.
     static std::shared_ptr<SendBuffer> serving(const Communicator& comm) noexcept;
 
 private:

@@ -33,7 +33,8 @@ Communicator* first_communicator(Session& session) noexcept {
 
 } // namespace
 
-Session::Session() : Object(ObjectKind::session) {}
+Session::Session()
+    : Object(ObjectKind::session) {}
 Session::~Session() = default;
 
 void Session::destroy(Session* session) noexcept {

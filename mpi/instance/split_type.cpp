@@ -64,8 +64,8 @@ int unguided_color(Communicator& among, std::int64_t* color) {
     const Levels mine = own_levels(*among.instance);
     std::vector<Levels> all(std::size_t(among.size));
     const Datatype& type = *to_object<Datatype>(MPI_INT64_T);
-    const int code = (*among.coll)[coll::Function::allgather].allgather(mine.data(), most_levels, type, all.data(),
-                                                                        most_levels, type, among);
+    const int code = (*among.coll)[coll::Function::allgather].allgather(
+        mine.data(), most_levels, type, all.data(), most_levels, type, among);
     *color = no_color;
     for (std::size_t level = 0; code == MPI_SUCCESS && level < most_levels; ++level) {
         const std::int64_t first = all.front()[level];

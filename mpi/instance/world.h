@@ -15,7 +15,8 @@ namespace [[gnu::visibility("default")]] patchbay {
 // MPI_INFO_ENV. Once in the life of a process. Thread-safe.
 class World {
 public:
-    explicit World(Library& library) noexcept : _library(library) {}
+    explicit World(Library& library) noexcept
+        : _library(library) {}
     ~World();
 
     // `required`: MPI_THREAD_*. Errc::invalid when it has been called before. After any other error nothing is left

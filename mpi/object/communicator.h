@@ -31,7 +31,8 @@ class SendBuffer;
 // keeps a pointer to one beyond a call (a pending request) holds a reference: MPI_Comm_free only takes the handle's.
 class Communicator final : public Object {
 public:
-    Communicator() : Object(ObjectKind::communicator) {}
+    Communicator()
+        : Object(ObjectKind::communicator) {}
     ~Communicator();
     static void destroy(Communicator*) noexcept;
 
@@ -44,10 +45,10 @@ public:
     std::uint16_t index = 0;           // the CID: slot in this process's table of communicators
     bool is_inter = false;
 
-    coll::Table* coll = nullptr; // owned by the coll framework
+    coll::Table* coll = nullptr;       // owned by the coll framework
     cid::Name* name_service = nullptr; // how the index came to be and what is known of peers' indices; owned by cid
-    Instance* instance = nullptr; // what it belongs to
-    Session* session = nullptr;   // nullptr: world model
+    Instance* instance = nullptr;      // what it belongs to
+    Session* session = nullptr;        // nullptr: world model
     Communicator* next_of_session = nullptr; // the session's list (mpi/instance/session.h)
     Communicator* previous_of_session = nullptr;
     bool in_session = false; // in that list
@@ -61,7 +62,7 @@ public:
     mutable std::mutex mutex; // name, error handler, hints
     Ref<Errhandler> errhandler;
     std::string name;
-    void* topology = nullptr; // of a later issue: owned by the topology room
+    void* topology = nullptr;                // of a later issue: owned by the topology room
     std::shared_ptr<SendBuffer> send_buffer; // MPI_Comm_attach_buffer (mpi/instance/send_buffer.h); null: none
     // How many communicators have been made from this one by calls of all members: tells their messages apart.
     std::atomic<std::uint32_t> constructions{0};

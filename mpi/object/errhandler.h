@@ -13,9 +13,14 @@ public:
     enum class Behaviour : std::uint8_t { fatal, abort, give_back, user };
     enum class Owner : std::uint8_t { any, communicator, window, file, session };
 
-    explicit Errhandler(Behaviour behaviour) : Object(ObjectKind::errhandler), behaviour(behaviour) {}
+    explicit Errhandler(Behaviour behaviour)
+        : Object(ObjectKind::errhandler),
+          behaviour(behaviour) {}
     Errhandler(Owner owner, void* function)
-        : Object(ObjectKind::errhandler), behaviour(Behaviour::user), owner(owner), function(function) {}
+        : Object(ObjectKind::errhandler),
+          behaviour(Behaviour::user),
+          owner(owner),
+          function(function) {}
     static void destroy(Errhandler*) noexcept;
 
     // The object behind MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT or MPI_ERRORS_RETURN.

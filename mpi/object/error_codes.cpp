@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/object/error_texts.h"
 #include "mpi/object/errhandler.h"
+#include "mpi/object/error_texts.h"
 
 #include <map>
 #include <mutex>

@@ -105,7 +105,7 @@ constexpr ErrorText texts[] = {
 
 std::string_view predefined_error_text(int error_class) noexcept {
     const auto* found = std::lower_bound(std::begin(texts), std::end(texts), error_class,
-                                         [](const ErrorText& entry, int wanted) { return entry.error_class < wanted; });
+        [](const ErrorText& entry, int wanted) { return entry.error_class < wanted; });
     return found != std::end(texts) && found->error_class == error_class ? found->text : std::string_view();
 }
 

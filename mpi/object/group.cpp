@@ -27,13 +27,17 @@ ProcessId self_of(const Group& a, const Group& b) noexcept {
 } // namespace
 
 Group::Group(ProcessId first, int size, std::vector<ProcessId> members, ProcessId self)
-    : Object(ObjectKind::group), _size(size), _rank(MPI_UNDEFINED), _first(first), _self(self),
+    : Object(ObjectKind::group),
+      _size(size),
+      _rank(MPI_UNDEFINED),
+      _first(first),
+      _self(self),
       _members(std::move(members)) {
     if (!_members.empty()) {
         _by_process.resize(_members.size());
         std::iota(_by_process.begin(), _by_process.end(), 0u);
         std::sort(_by_process.begin(), _by_process.end(),
-                  [this](std::uint32_t a, std::uint32_t b) { return _members[a] < _members[b]; });
+            [this](std::uint32_t a, std::uint32_t b) { return _members[a] < _members[b]; });
     }
     _rank = rank_of(self);
 }
@@ -62,11 +66,11 @@ void Group::destroy(Group* group) noexcept {
 int Group::rank_of(ProcessId process) const noexcept {
     if (_members.empty()) {
         const bool inside = process.job == _first.job && process.rank >= _first.rank &&
-                            process.rank - _first.rank < std::uint32_t(_size);
+            process.rank - _first.rank < std::uint32_t(_size);
         return inside ? int(process.rank - _first.rank) : MPI_UNDEFINED;
     }
     const auto found = std::lower_bound(_by_process.begin(), _by_process.end(), process,
-                                        [this](std::uint32_t i, ProcessId wanted) { return _members[i] < wanted; });
+        [this](std::uint32_t i, ProcessId wanted) { return _members[i] < wanted; });
     return found != _by_process.end() && _members[*found] == process ? int(*found) : MPI_UNDEFINED;
 }
 

@@ -51,7 +51,8 @@ template <class T>
 struct Predefined {
     static T* table[HandleTraits<T>::count];
 };
-// Each table has its own definition beside the class it is for; these lines keep compilers from looking for a common one.
+// Each table has its own definition beside the class it is for; these lines keep compilers from looking for a common
+// one.
 template <>
 Communicator* Predefined<Communicator>::table[];
 template <>

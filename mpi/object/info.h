@@ -14,7 +14,8 @@ namespace [[gnu::visibility("default")]] patchbay {
 // An ordered list of (key, value) pairs (MPI-5.0, 10). Thread-safe; legal before init.
 class Info final : public Object {
 public:
-    Info() : Object(ObjectKind::info) {}
+    Info()
+        : Object(ObjectKind::info) {}
     static void destroy(Info*) noexcept;
 
     void set(std::string_view key, std::string_view value);

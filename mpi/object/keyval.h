@@ -8,7 +8,10 @@ namespace patchbay {
 class Keyval {
 public:
     Keyval(AttributeOwner owner, void* copy_fn, void* delete_fn, void* extra_state) noexcept
-        : _owner(owner), _copy(copy_fn), _delete(delete_fn), _extra_state(extra_state) {}
+        : _owner(owner),
+          _copy(copy_fn),
+          _delete(delete_fn),
+          _extra_state(extra_state) {}
 
     // nullptr: no such key, freed, or one for another kind of object.
     static std::shared_ptr<Keyval> find(AttributeOwner owner, int keyval);

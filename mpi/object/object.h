@@ -29,7 +29,8 @@ inline constexpr std::uintptr_t first_dynamic_handle = 4096;
 
 class Object {
 public:
-    explicit Object(ObjectKind kind) noexcept : _kind(kind) {}
+    explicit Object(ObjectKind kind) noexcept
+        : _kind(kind) {}
     Object(const Object&) = delete;
     Object& operator=(const Object&) = delete;
 
@@ -70,8 +71,10 @@ public:
         }
         return adopt(object);
     }
-    Ref(const Ref& other) noexcept : Ref(share(other._object)) {}
-    Ref(Ref&& other) noexcept : _object(std::exchange(other._object, nullptr)) {}
+    Ref(const Ref& other) noexcept
+        : Ref(share(other._object)) {}
+    Ref(Ref&& other) noexcept
+        : _object(std::exchange(other._object, nullptr)) {}
     Ref& operator=(Ref other) noexcept {
         std::swap(_object, other._object);
         return *this;

@@ -36,14 +36,15 @@ public:
         return error;
     }
 
-    MPI_Status status{};      // valid once complete
-    int error = MPI_SUCCESS;  // the operation's own code, valid once complete
+    MPI_Status status{};     // valid once complete
+    int error = MPI_SUCCESS; // the operation's own code, valid once complete
     bool persistent = false;
     Communicator* comm = nullptr; // whose error handler errors go to; nullptr: the world's. Not owned.
     Progress* progress = nullptr; // what a wait for it polls. Set by the maker, never null once a user has the handle.
 
 protected:
-    Request() noexcept : Object(ObjectKind::request) {}
+    Request() noexcept
+        : Object(ObjectKind::request) {}
     virtual ~Request() = default;
 
 private:
@@ -57,7 +58,8 @@ public:
     MPI_Status status{};
 
 protected:
-    Message() noexcept : Object(ObjectKind::message) {}
+    Message() noexcept
+        : Object(ObjectKind::message) {}
     ~Message() = default;
 };
 

@@ -17,8 +17,12 @@ inline std::uint64_t status_bytes(const MPI_Status& status) noexcept {
 inline void set_status_bytes(MPI_Status& status, std::uint64_t bytes) noexcept {
     std::memcpy(status.MPI_internal, &bytes, sizeof bytes);
 }
-inline bool status_cancelled(const MPI_Status& status) noexcept { return status.MPI_internal[2] != 0; }
-inline void set_status_cancelled(MPI_Status& status, bool cancelled) noexcept { status.MPI_internal[2] = cancelled; }
+inline bool status_cancelled(const MPI_Status& status) noexcept {
+    return status.MPI_internal[2] != 0;
+}
+inline void set_status_cancelled(MPI_Status& status, bool cancelled) noexcept {
+    status.MPI_internal[2] = cancelled;
+}
 
 // MPI_ERROR is left alone: only the calls that return several statuses set it (MPI-5.0, 3.2.5).
 inline void fill_status(MPI_Status& status, int source, int tag, std::uint64_t bytes) noexcept {
@@ -33,7 +37,9 @@ inline void fill_empty_status(MPI_Status& status) noexcept {
     status.MPI_ERROR = MPI_SUCCESS;
 }
 // What a receive from MPI_PROC_NULL returns (MPI-5.0, 3.10).
-inline void fill_proc_null_status(MPI_Status& status) noexcept { fill_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0); }
+inline void fill_proc_null_status(MPI_Status& status) noexcept {
+    fill_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+}
 
 // To the status a user passed, which may be MPI_STATUS_IGNORE; MPI_ERROR is left alone.
 inline void return_status(const MPI_Status& from, MPI_Status* to) noexcept {

@@ -22,7 +22,8 @@ constexpr ParamSpec params[] = {
 
 class NwayModule final : public coll::Module {
 public:
-    explicit NwayModule(std::int64_t ways) : _ways(ways) {}
+    explicit NwayModule(std::int64_t ways)
+        : _ways(ways) {}
     std::uint32_t provides() const noexcept override { return 1u << int(coll::Function::barrier); }
 
     // Whoever is in round r has heard, directly or not, of the (n+1)^r - 1 processes below it.

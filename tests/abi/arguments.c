@@ -6,7 +6,7 @@
 
 static int failures = 0;
 
-static void expect(int code, int error_class, const char *const *words) {
+static void expect(int code, int error_class, const char* const* words) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0, found_class = -1;
     MPI_Error_class(code, &found_class);
@@ -24,14 +24,14 @@ static void expect(int code, int error_class, const char *const *words) {
 }
 
 #define WORDS(...)                                                                                                     \
-    (const char *const[]) {                                                                                            \
+    (const char* const[]) {                                                                                            \
         __VA_ARGS__, NULL                                                                                              \
     }
 
 static int handler_calls;
 static MPI_Comm handler_comm;
 
-static void handler(MPI_Comm *comm, int *code, ...) {
+static void handler(MPI_Comm* comm, int* code, ...) {
     (void)code;
     ++handler_calls;
     handler_comm = *comm;
@@ -91,7 +91,7 @@ static void check_texts(void) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

@@ -18,9 +18,9 @@ static_assert(MPI_F_STATUS_SIZE * sizeof(int) == sizeof(MPI_Status));
 static_assert(std::is_trivial_v<MPI_Status> && std::is_standard_layout_v<MPI_Status>);
 
 static_assert(std::is_pointer_v<MPI_Comm> && std::is_pointer_v<MPI_Datatype> && std::is_pointer_v<MPI_Errhandler> &&
-              std::is_pointer_v<MPI_File> && std::is_pointer_v<MPI_Group> && std::is_pointer_v<MPI_Info> &&
-              std::is_pointer_v<MPI_Message> && std::is_pointer_v<MPI_Op> && std::is_pointer_v<MPI_Request> &&
-              std::is_pointer_v<MPI_Session> && std::is_pointer_v<MPI_Win>);
+    std::is_pointer_v<MPI_File> && std::is_pointer_v<MPI_Group> && std::is_pointer_v<MPI_Info> &&
+    std::is_pointer_v<MPI_Message> && std::is_pointer_v<MPI_Op> && std::is_pointer_v<MPI_Request> &&
+    std::is_pointer_v<MPI_Session> && std::is_pointer_v<MPI_Win>);
 static_assert(std::is_enum_v<MPI_T_cb_safety> && std::is_enum_v<MPI_T_source_order>);
 
 namespace {
@@ -53,7 +53,7 @@ TEST(Header, OnlyAliasesShareAHandle) {
         for (const PointerConstant* b = a + 1; b->name != nullptr && is_predefined_handle(*a); ++b) {
             if (a->expected == b->expected) {
                 const bool is_alias = a->found == reinterpret_cast<std::uintptr_t>(MPI_LONG_LONG) ||
-                                      a->found == reinterpret_cast<std::uintptr_t>(MPI_C_FLOAT_COMPLEX);
+                    a->found == reinterpret_cast<std::uintptr_t>(MPI_C_FLOAT_COMPLEX);
                 EXPECT_TRUE(is_alias) << a->name << " and " << b->name;
             }
         }
@@ -63,22 +63,46 @@ TEST(Header, OnlyAliasesShareAHandle) {
 // The callback types are not in the tables; each is used here with a function of the standard's type.
 void user_function(void*, void*, int*, MPI_Datatype*) {}
 void user_function_c(void*, void*, MPI_Count*, MPI_Datatype*) {}
-int copy_function(MPI_Comm, int, void*, void*, void*, int*) { return 0; }
-int delete_function(MPI_Comm, int, void*, void*) { return 0; }
-int type_copy_function(MPI_Datatype, int, void*, void*, void*, int*) { return 0; }
-int type_delete_function(MPI_Datatype, int, void*, void*) { return 0; }
-int win_copy_function(MPI_Win, int, void*, void*, void*, int*) { return 0; }
-int win_delete_function(MPI_Win, int, void*, void*) { return 0; }
+int copy_function(MPI_Comm, int, void*, void*, void*, int*) {
+    return 0;
+}
+int delete_function(MPI_Comm, int, void*, void*) {
+    return 0;
+}
+int type_copy_function(MPI_Datatype, int, void*, void*, void*, int*) {
+    return 0;
+}
+int type_delete_function(MPI_Datatype, int, void*, void*) {
+    return 0;
+}
+int win_copy_function(MPI_Win, int, void*, void*, void*, int*) {
+    return 0;
+}
+int win_delete_function(MPI_Win, int, void*, void*) {
+    return 0;
+}
 void comm_errhandler(MPI_Comm*, int*, ...) {}
 void file_errhandler(MPI_File*, int*, ...) {}
 void session_errhandler(MPI_Session*, int*, ...) {}
 void win_errhandler(MPI_Win*, int*, ...) {}
-int query_function(void*, MPI_Status*) { return 0; }
-int free_function(void*) { return 0; }
-int cancel_function(void*, int) { return 0; }
-int extent_function(MPI_Datatype, MPI_Aint*, void*) { return 0; }
-int conversion_function(void*, MPI_Datatype, int, void*, MPI_Offset, void*) { return 0; }
-int conversion_function_c(void*, MPI_Datatype, MPI_Count, void*, MPI_Offset, void*) { return 0; }
+int query_function(void*, MPI_Status*) {
+    return 0;
+}
+int free_function(void*) {
+    return 0;
+}
+int cancel_function(void*, int) {
+    return 0;
+}
+int extent_function(MPI_Datatype, MPI_Aint*, void*) {
+    return 0;
+}
+int conversion_function(void*, MPI_Datatype, int, void*, MPI_Offset, void*) {
+    return 0;
+}
+int conversion_function_c(void*, MPI_Datatype, MPI_Count, void*, MPI_Offset, void*) {
+    return 0;
+}
 void event_function(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void*) {}
 void event_free_function(MPI_T_event_registration, MPI_T_cb_safety, void*) {}
 void event_dropped_function(MPI_Count, MPI_T_event_registration, int, MPI_T_cb_safety, void*) {}

@@ -6,7 +6,7 @@
 
 static int failures = 0;
 
-static void check(int fine, const char *what) {
+static void check(int fine, const char* what) {
     if (!fine) {
         printf("failed: %s\n", what);
         ++failures;
@@ -111,7 +111,7 @@ static void check_large_counts(void) {
 
 static void check_memory(void) {
     MPI_Info info;
-    void *memory = NULL;
+    void* memory = NULL;
     double before = MPI_Wtime();
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpi_minimum_memory_alignment", "4096");
@@ -135,7 +135,7 @@ static void check_addresses(void) {
     check(MPI_Aint_add(first, 3 * (MPI_Aint)sizeof(int)) == last, "MPI_Aint_add");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     /* Legal before MPI_Init */
     check_versions();
     MPI_Init(&argc, &argv);

@@ -49,9 +49,9 @@ class Attributes : public testing::Test {
 protected:
     int make_key() {
         int key = MPI_KEYVAL_INVALID;
-        EXPECT_EQ(keyval_create(owner, reinterpret_cast<void*>(&copy_fn), reinterpret_cast<void*>(&delete_fn), &calls,
-                                &key),
-                  MPI_SUCCESS);
+        EXPECT_EQ(
+            keyval_create(owner, reinterpret_cast<void*>(&copy_fn), reinterpret_cast<void*>(&delete_fn), &calls, &key),
+            MPI_SUCCESS);
         return key;
     }
     int make_key(std::uintptr_t copy, std::uintptr_t del) {

@@ -6,17 +6,17 @@
 
 static int deleted[8], deletions, refuse;
 
-static int on_delete(MPI_Comm comm, int keyval, void *value, void *extra) {
+static int on_delete(MPI_Comm comm, int keyval, void* value, void* extra) {
     (void)comm, (void)keyval, (void)extra;
     if (refuse) {
         return MPI_ERR_OTHER;
     }
-    deleted[deletions++ % 8] = *(int *)value;
+    deleted[deletions++ % 8] = *(int*)value;
     return MPI_SUCCESS;
 }
 
-static int predefined(MPI_Comm comm, int keyval, int *found) {
-    int *value = NULL;
+static int predefined(MPI_Comm comm, int keyval, int* found) {
+    int* value = NULL;
     CHECK(MPI_Comm_get_attr(comm, keyval, &value, found) == MPI_SUCCESS);
     return *found ? *value : -1;
 }
@@ -72,7 +72,7 @@ static void test_old_names(void) {
 }
 
 /* Attributes of MPI_COMM_SELF go first of all in MPI_Finalize, the newest first, while MPI still works. */
-static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra) {
+static int on_finalize(MPI_Comm comm, int keyval, void* value, void* extra) {
     int finalized = 1, sum = 0, one = 1, size;
     CHECK(comm == MPI_COMM_SELF);
     CHECK(MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized);
@@ -82,7 +82,7 @@ static int on_finalize(MPI_Comm comm, int keyval, void *value, void *extra) {
     return on_delete(comm, keyval, value, extra);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     static int values[3] = {10, 11, 12};
     int early;
     CHECK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &early, NULL) == MPI_SUCCESS);

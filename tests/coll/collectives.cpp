@@ -17,7 +17,9 @@ struct Comm {
     const char* name;
     int rank = 0;
     int size = 0;
-    Comm(MPI_Comm comm, const char* name) : comm(comm), name(name) {
+    Comm(MPI_Comm comm, const char* name)
+        : comm(comm),
+          name(name) {
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &size);
     }
@@ -26,7 +28,7 @@ struct Comm {
 void expect(bool fine, const Comm& c, const char* what, int count, long got, long wanted) {
     if (!fine && ++failures <= 20) {
         std::fprintf(stderr, "%s on %s, rank %d of %d, count %d: got %ld, wanted %ld\n", what, c.name, c.rank, c.size,
-                     count, got, wanted);
+            count, got, wanted);
     }
 }
 
@@ -44,8 +46,8 @@ std::vector<int> own(const Comm& c, int count) {
 }
 
 // Compares `count` elements with wanted(i) and the element behind them with the guard.
-void check(const Comm& c, const char* what, const std::vector<int>& got, int count,
-           const std::function<int(int)>& wanted) {
+void check(
+    const Comm& c, const char* what, const std::vector<int>& got, int count, const std::function<int(int)>& wanted) {
     for (int i = 0; i < count; ++i) {
         expect(got[std::size_t(i)] == wanted(i), c, what, count, got[std::size_t(i)], wanted(i));
     }
@@ -82,7 +84,7 @@ void test_bcast(const Comm& c, int count) {
 
 void test_gather_scatter(const Comm& c, int count) {
     const int total = count * c.size;
-    for (int root = 0; root < c.size; root += c.size > 2 ? 2 : 1) {
+    for (int root = 0; root<c.size; root += c.size> 2 ? 2 : 1) {
         for (const bool in_place : {false, true}) {
             auto mine = own(c, count);
             auto all = room(total);
@@ -90,14 +92,14 @@ void test_gather_scatter(const Comm& c, int count) {
             if (here && in_place) {
                 std::copy(mine.begin(), mine.begin() + count, all.begin() + c.rank * count);
             }
-            MPI_Gather(here && in_place ? MPI_IN_PLACE : mine.data(), count, MPI_INT, here ? all.data() : nullptr, count,
-                       MPI_INT, root, c.comm);
+            MPI_Gather(here && in_place ? MPI_IN_PLACE : mine.data(), count, MPI_INT, here ? all.data() : nullptr,
+                count, MPI_INT, root, c.comm);
             if (here) {
                 check(c, "gather", all, total, [&](int i) { return value(i / count, i % count); });
             }
             auto back = room(count);
             MPI_Scatter(here ? all.data() : nullptr, count, MPI_INT, here && in_place ? MPI_IN_PLACE : back.data(),
-                        count, MPI_INT, root, c.comm);
+                count, MPI_INT, root, c.comm);
             if (!here || !in_place) {
                 check(c, "scatter", back, count, [&](int i) { return value(c.rank, i); });
             }
@@ -134,24 +136,25 @@ void test_vector_forms(const Comm& c, int count) {
     auto mine = own(c, mine_count);
     const int root = c.size - 1;
     auto all = room(u.total);
-    MPI_Gatherv(mine.data(), mine_count, MPI_INT, all.data(), u.counts.data(), u.displacements.data(), MPI_INT, root,
-                c.comm);
+    MPI_Gatherv(
+        mine.data(), mine_count, MPI_INT, all.data(), u.counts.data(), u.displacements.data(), MPI_INT, root, c.comm);
     if (c.rank == root) {
         check(c, "gatherv", all, u.total, [&](int i) { return u.wanted(i); });
     }
     auto back = room(mine_count);
-    MPI_Scatterv(all.data(), u.counts.data(), u.displacements.data(), MPI_INT, back.data(), mine_count, MPI_INT, root,
-                 c.comm);
+    MPI_Scatterv(
+        all.data(), u.counts.data(), u.displacements.data(), MPI_INT, back.data(), mine_count, MPI_INT, root, c.comm);
     check(c, "scatterv", back, mine_count, [&](int i) { return value(c.rank, i); });
     all = room(u.total);
-    MPI_Allgatherv(mine.data(), mine_count, MPI_INT, all.data(), u.counts.data(), u.displacements.data(), MPI_INT,
-                   c.comm);
+    MPI_Allgatherv(
+        mine.data(), mine_count, MPI_INT, all.data(), u.counts.data(), u.displacements.data(), MPI_INT, c.comm);
     check(c, "allgatherv", all, u.total, [&](int i) { return u.wanted(i); });
     // The large-count twin on the same data.
     const std::vector<MPI_Count> counts(u.counts.begin(), u.counts.end());
     const std::vector<MPI_Aint> displacements(u.displacements.begin(), u.displacements.end());
     all = room(u.total);
-    MPI_Allgatherv_c(mine.data(), mine_count, MPI_INT, all.data(), counts.data(), displacements.data(), MPI_INT, c.comm);
+    MPI_Allgatherv_c(
+        mine.data(), mine_count, MPI_INT, all.data(), counts.data(), displacements.data(), MPI_INT, c.comm);
     check(c, "allgatherv_c", all, u.total, [&](int i) { return u.wanted(i); });
 }
 
@@ -189,15 +192,15 @@ void test_allgather_alltoall(const Comm& c, int count) {
     }
     in = room(total);
     MPI_Alltoallv(out.data(), counts.data(), displacements.data(), MPI_INT, in.data(), counts.data(),
-                  displacements.data(), MPI_INT, c.comm);
+        displacements.data(), MPI_INT, c.comm);
     check(c, "alltoallv", in, total, wanted);
     in = room(total);
     MPI_Alltoallw(out.data(), counts.data(), bytes.data(), types.data(), in.data(), counts.data(), bytes.data(),
-                  types.data(), c.comm);
+        types.data(), c.comm);
     check(c, "alltoallw", in, total, wanted);
     same = out;
-    MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, same.data(), counts.data(), bytes.data(), types.data(),
-                  c.comm);
+    MPI_Alltoallw(
+        MPI_IN_PLACE, nullptr, nullptr, nullptr, same.data(), counts.data(), bytes.data(), types.data(), c.comm);
     check(c, "alltoallw in place", same, total, wanted);
 }
 
@@ -221,7 +224,7 @@ void test_reductions(const Comm& c, int count) {
         auto in_place = mine;
         const bool here = c.rank == root;
         MPI_Reduce(here ? MPI_IN_PLACE : in_place.data(), here ? in_place.data() : nullptr, count, MPI_INT, MPI_SUM,
-                   root, c.comm);
+            root, c.comm);
         check(c, "reduce in place", in_place, count, [&](int i) { return here ? everybody(i) : value(c.rank, i); });
     }
     auto result = room(count);
@@ -253,7 +256,7 @@ void test_reduce_scatter(const Comm& c, int count) {
     auto result = room(u.counts[std::size_t(c.rank)]);
     MPI_Reduce_scatter(input.data(), result.data(), u.counts.data(), MPI_INT, MPI_SUM, c.comm);
     check(c, "reduce_scatter", result, u.counts[std::size_t(c.rank)],
-          [&](int i) { return sum_below(c.size, first + i); });
+        [&](int i) { return sum_below(c.size, first + i); });
     input = own(c, count * c.size);
     result = room(count);
     MPI_Reduce_scatter_block(input.data(), result.data(), count, MPI_INT, MPI_SUM, c.comm);
@@ -261,7 +264,7 @@ void test_reduce_scatter(const Comm& c, int count) {
     MPI_Reduce_scatter_block(MPI_IN_PLACE, input.data(), count, MPI_INT, MPI_SUM, c.comm);
     for (int i = 0; i < count; ++i) {
         expect(input[std::size_t(i)] == sum_below(c.size, c.rank * count + i), c, "reduce_scatter_block in place",
-               count, input[std::size_t(i)], sum_below(c.size, c.rank * count + i));
+            count, input[std::size_t(i)], sum_below(c.size, c.rank * count + i));
     }
 }
 
@@ -312,7 +315,7 @@ void test_order(const Comm& c, int count) {
     };
     MPI_Allreduce(mine.data(), result.data(), count, pair, op, c.comm);
     same("allreduce ordered", count, 0, c.size, 0);
-    for (int root = 0; root < c.size; root += c.size > 2 ? 2 : 1) {
+    for (int root = 0; root<c.size; root += c.size> 2 ? 2 : 1) {
         result.assign(mine.size(), Affine{-7, -7});
         MPI_Reduce(mine.data(), result.data(), count, pair, op, root, c.comm);
         if (c.rank == root) {

@@ -10,10 +10,12 @@ namespace {
 
 struct ConsensusJob : Job {
     explicit ConsensusJob(std::size_t processes)
-        : Job(processes, [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what,
-                             std::optional<std::uint64_t> number) {
-              return std::make_unique<cid::ConsensusAssignment>(tables[process], counters, what, number.value_or(0));
-          }) {}
+        : Job(processes,
+              [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what,
+                  std::optional<std::uint64_t> number) {
+                  return std::make_unique<cid::ConsensusAssignment>(
+                      tables[process], counters, what, number.value_or(0));
+              }) {}
 };
 
 } // namespace
@@ -67,7 +69,8 @@ TEST(consensus, no_index_left_is_an_error_everywhere) {
     EXPECT_EQ(job.tables[0].live(), cid::IndexTable::predefined);
 }
 
-// Their numbers follow one another. Were one to skip like the other, a failure later or a hundred, they would never part.
+// Their numbers follow one another. Were one to skip like the other, a failure later or a hundred, they would never
+// part.
 TEST(consensus, namings_do_not_skip_alike) {
     constexpr std::uint32_t count = 4000;
     for (const std::uint32_t later : {0u, 1u, 2u, 100u}) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Constructors on different parents cross: one process begins the second without waiting for the first, another one waits
-   for the first before it begins the second, in the opposite order. */
+/* Constructors on different parents cross: one process begins the second without waiting for the first, another one
+   waits for the first before it begins the second, in the opposite order. */
 #include "tests/mpi_check/check.h"
 
 #define MOST 24
@@ -13,7 +13,7 @@ static void check_use(MPI_Comm comm) {
 }
 
 /* Odd ranks have `count` duplicates under way when they call the blocking constructor that the others call first. */
-static void cross(MPI_Comm blocking, MPI_Comm *parents, int count) {
+static void cross(MPI_Comm blocking, MPI_Comm* parents, int count) {
     MPI_Comm made[MOST], dup;
     MPI_Request requests[MOST];
     if (rank % 2 == 0) {
@@ -34,7 +34,7 @@ static void cross(MPI_Comm blocking, MPI_Comm *parents, int count) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Comm parents[MOST + 1];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

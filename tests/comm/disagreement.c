@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The members of a communicator from a group say that different components shall name it: the job ends, and nobody reads
-   beyond a message. Argument: the component of rank 0. */
+/* The members of a communicator from a group say that different components shall name it: the job ends, and nobody
+   reads beyond a message. Argument: the component of rank 0. */
 #include "tests/mpi_check/check.h"
 
 #include <string.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm;

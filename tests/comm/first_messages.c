@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first messages on a communicator, whose index each process chooses for itself. Argument: late (one process makes its
-   communicators when the messages are there already), both (both processes send before they receive), cancelled (the
-   message by which a process was to be known is taken back), persistent, freed (before the answer is there), flood (more than the
-   receiver takes), stream (the sender never waits for anything). */
+/* The first messages on a communicator, whose index each process chooses for itself. Argument: late (one process makes
+   its communicators when the messages are there already), both (both processes send before they receive), cancelled
+   (the message by which a process was to be known is taken back), persistent, freed (before the answer is there), flood
+   (more than the receiver takes), stream (the sender never waits for anything). */
 #define _DEFAULT_SOURCE /* usleep */
 #include "tests/mpi_check/check.h"
 
@@ -24,7 +24,7 @@ static void poll_for(double seconds) {
 }
 
 /* A hint's worth of difference between the indices of the processes. */
-static void shift_indices(MPI_Comm *extra) {
+static void shift_indices(MPI_Comm* extra) {
     for (int i = 0; i <= rank; ++i) {
         MPI_Comm_dup(MPI_COMM_SELF, &extra[i]);
     }
@@ -32,7 +32,7 @@ static void shift_indices(MPI_Comm *extra) {
 
 enum { kinds = 6, late_count = 1000 };
 
-static void send_first(MPI_Comm comm, int i, MPI_Request *request, const int *label) {
+static void send_first(MPI_Comm comm, int i, MPI_Request* request, const int* label) {
     switch (i % kinds) {
     case 0:
         MPI_Isend(label, 1, MPI_INT, 1, 7, comm, request);
@@ -82,7 +82,7 @@ static void late(void) {
     static MPI_Comm comms[late_count];
     static MPI_Request requests[late_count];
     static int labels[late_count];
-    void *buffer;
+    void* buffer;
     int buffer_size = late_count * (MPI_BSEND_OVERHEAD + 16);
     MPI_Status status;
     for (int i = 0; i < long_count; ++i) {
@@ -235,7 +235,8 @@ static void persistent(void) {
     }
 }
 
-/* One side frees the communicator, and makes the next one at its index, before the answer to its first message comes. */
+/* One side frees the communicator, and makes the next one at its index, before the answer to its first message comes.
+ */
 static void freed(void) {
     enum { rounds = 500 };
     for (int i = 0; i < rounds; ++i) {
@@ -313,8 +314,8 @@ static void stream(void) {
     }
 }
 
-int main(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "";
+int main(int argc, char** argv) {
+    const char* what = argc > 1 ? argv[1] : "";
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

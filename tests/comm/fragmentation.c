@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     enum { most = 4000, more = 500 };
     static MPI_Comm own[most], comms[more];
     int rank = 0;

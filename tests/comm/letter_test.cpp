@@ -146,9 +146,9 @@ TEST(members, different_groups_never_share_them) {
     });
     EXPECT_EQ(count, 13699u); // 7 + 7 * 6 + ... + 7!
     // Of other jobs, far away, and those that only a careless encoding would mix up with one of the above.
-    for (const std::vector<ProcessId>& ids : std::vector<std::vector<ProcessId>>{
-             {{1, 0}}, {{0, 0}, {1, 1}}, {{1, 0}, {0, 1}}, {{1, 0}, {1, 1}}, {{0, 128}}, {{0, 127}, {0, 128}},
-             {{0, 0}, {0, UINT32_MAX}}, {{0, UINT32_MAX}, {0, 0}}, {{0, 1}, {0, 0x80000001}}, {{UINT32_MAX, 0}}}) {
+    for (const std::vector<ProcessId>& ids : std::vector<std::vector<ProcessId>>{{{1, 0}}, {{0, 0}, {1, 1}},
+             {{1, 0}, {0, 1}}, {{1, 0}, {1, 1}}, {{0, 128}}, {{0, 127}, {0, 128}}, {{0, 0}, {0, UINT32_MAX}},
+             {{0, UINT32_MAX}, {0, 0}}, {{0, 1}, {0, 0x80000001}}, {{UINT32_MAX, 0}}}) {
         EXPECT_TRUE(seen.insert(members_of(*Group::list(ids, ids.front()))).second);
     }
 }

@@ -51,7 +51,7 @@ static void meet(int round) {
     CHECK(MPI_Comm_create_from_group(all, "meeting", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm) == MPI_SUCCESS);
     MPI_Comm_split(comm, rank % 2, 0, &child);
     MPI_Sendrecv(&round, 1, MPI_INT, (rank + 1) % size, 3, &got, 1, MPI_INT, (rank + size - 1) % size, 3, comm,
-                 MPI_STATUS_IGNORE);
+        MPI_STATUS_IGNORE);
     CHECK(got == round);
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
     CHECK(sum == size * (round + 1));

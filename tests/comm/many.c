@@ -13,7 +13,7 @@ static void check_ring(MPI_Comm comm, int label) {
     MPI_Comm_rank(comm, &at);
     MPI_Comm_size(comm, &members);
     MPI_Sendrecv(&label, 1, MPI_INT, (at + 1) % members, 4, &got, 1, MPI_INT, (at + members - 1) % members, 4, comm,
-                 MPI_STATUS_IGNORE);
+        MPI_STATUS_IGNORE);
     CHECK(got == label);
 }
 
@@ -48,7 +48,7 @@ static void reuse(void) {
         comms[i] = MPI_COMM_NULL;
     }
     for (int i = 0; i < count; ++i) {
-        MPI_Comm *place = &comms[(i * 7 + i / 5) % places];
+        MPI_Comm* place = &comms[(i * 7 + i / 5) % places];
         if (*place != MPI_COMM_NULL) {
             MPI_Comm_free(place);
         }
@@ -67,8 +67,8 @@ static void reuse(void) {
     }
 }
 
-/* 600 children of one parent: with names that are derived this needs new PGCIDs. Some constructors are those in which not
-   all members get a communicator, and a name is due for renewal just then at one of the numbers. */
+/* 600 children of one parent: with names that are derived this needs new PGCIDs. Some constructors are those in which
+   not all members get a communicator, and a name is due for renewal just then at one of the numbers. */
 static void renewals(void) {
     enum { count = 600 };
     static MPI_Comm comms[count];
@@ -184,8 +184,8 @@ static void exhausted(void) {
     }
 }
 
-int main(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "";
+int main(int argc, char** argv) {
+    const char* what = argc > 1 ? argv[1] : "";
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -37,7 +37,10 @@ bool contains(const std::vector<int>& members, int rank) {
 
 class Forest {
 public:
-    Forest(unsigned seed, bool mixed) : _random(seed), _mixed(mixed), _own(seed * 1000u + unsigned(world_rank)) {
+    Forest(unsigned seed, bool mixed)
+        : _random(seed),
+          _mixed(mixed),
+          _own(seed * 1000u + unsigned(world_rank)) {
         std::vector<int> all(static_cast<std::size_t>(world_size));
         for (int rank = 0; rank < world_size; ++rank) {
             all[std::size_t(rank)] = rank;

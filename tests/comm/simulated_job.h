@@ -110,7 +110,8 @@ struct Job {
     using Parts = std::vector<std::unique_ptr<Part>>; // one per process
 
     Job(std::size_t processes, Begin begin)
-        : tables(processes), begin_part(std::move(begin)) {}
+        : tables(processes),
+          begin_part(std::move(begin)) {}
 
     // A construction that begin_part() has not been called for in any process.
     Parts prepare() {

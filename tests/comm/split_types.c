@@ -14,7 +14,7 @@ static int size_of(MPI_Comm comm) {
     return value;
 }
 
-static MPI_Comm split(MPI_Comm comm, int type, int key, const char *info_key, const char *info_value) {
+static MPI_Comm split(MPI_Comm comm, int type, int key, const char* info_key, const char* info_value) {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Info info = MPI_INFO_NULL;
     if (info_key != NULL) {
@@ -89,7 +89,7 @@ static void test_unguided(void) {
     release(comm);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Info hardware;
     int keys = 0;
     MPI_Init(&argc, &argv);

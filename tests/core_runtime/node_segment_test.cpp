@@ -86,8 +86,10 @@ TEST(NodeSegment, ProcessesThatComeTogetherShareRegionsAndLines) {
     auto lines = (*segment)->reserve_lines("btl_sm", 2);
     ASSERT_TRUE(lines);
     for (int which = 0; which < 3; ++which) {
-        auto region = (*segment)->region(which == 0 ? "btl_sm" : which == 1 ? "coll_sm" : "osc_sm",
-                                         std::size_t(1 + which) << 20, "");
+        auto region = (*segment)->region(which == 0 ? "btl_sm"
+                : which == 1                        ? "coll_sm"
+                                                    : "osc_sm",
+            std::size_t(1 + which) << 20, "");
         ASSERT_TRUE(region);
         EXPECT_EQ(region->bytes.size(), std::size_t(1 + which) << 20);
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -190,7 +192,7 @@ TEST(NodeSegment, AFileSizeLimitIsAnErrorAndNotASignal) {
 // A file system of 256 KiB, visible to this process only.
 bool mount_tiny(const std::string& directory) {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-           mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=256k") == 0;
+        mount("tmpfs", directory.c_str(), "tmpfs", 0, "size=256k") == 0;
 }
 
 TEST(NodeSegment, SharedMemoryThatIsTooSmallIsAnErrorAndNotSigbus) {

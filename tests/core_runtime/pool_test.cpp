@@ -10,7 +10,9 @@ namespace patchbay {
 namespace {
 
 struct alignas(64) Item {
-    explicit Item(int number, int* gone = nullptr) noexcept : number(number), gone(gone) {}
+    explicit Item(int number, int* gone = nullptr) noexcept
+        : number(number),
+          gone(gone) {}
     ~Item() {
         if (gone != nullptr) {
             ++*gone;

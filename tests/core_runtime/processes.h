@@ -30,7 +30,7 @@ inline bool run_processes(int count, unsigned seconds, const std::function<bool(
         waitpid(child, &status, 0);
         if (status != 0) {
             std::fprintf(stderr, "child %d ended with %s %d\n", int(child), WIFSIGNALED(status) ? "signal" : "status",
-                         WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
             good = false;
         }
     }

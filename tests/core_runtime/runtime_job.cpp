@@ -54,7 +54,7 @@ void check_identity(const Runtime& runtime) {
     auto universe = runtime.universe_size();
     require(universe && *universe >= runtime.size(), "universe size");
     require(std::getenv("PMIX_RANK") == nullptr && std::getenv(node_segment_variable) == nullptr,
-            "launch variables are hidden from child programs");
+        "launch variables are hidden from child programs");
 }
 
 void check_modex(Runtime& runtime) {
@@ -150,15 +150,15 @@ void check_pmix_groups(Runtime& runtime) {
     };
     const std::uint64_t whole = wait_for(runtime.pmix_group_start(name, all));
     std::uint32_t self[] = {runtime.rank()};
-    const std::uint64_t alone = wait_for(runtime.pmix_group_start(name + ".of." + std::to_string(runtime.rank()), self));
+    const std::uint64_t alone =
+        wait_for(runtime.pmix_group_start(name + ".of." + std::to_string(runtime.rank()), self));
     require(whole != alone, "ids of two PMIx groups differ");
     for (int round = 0; round < 20; ++round) {
         const std::string at = "." + std::to_string(round);
         std::uint64_t first = 0;
         std::uint64_t second = 0;
         std::thread other([&] { first = wait_for(runtime.pmix_group_start(name + ".all" + at, all)); });
-        second = wait_for(
-            runtime.pmix_group_start(name + ".half" + std::to_string(runtime.rank() % 2) + at, half));
+        second = wait_for(runtime.pmix_group_start(name + ".half" + std::to_string(runtime.rank() % 2) + at, half));
         other.join();
         require(first != second && first != whole && second != alone, "ids of concurrent PMIx groups differ");
     }
@@ -205,7 +205,8 @@ void check_psets(Runtime& runtime) {
     if (runtime.rank() == 0) {
         require(*runtime.define_pset(name, one) == 1, "first version");
         require(*runtime.define_pset(name, one) == 1, "the same again");
-        require(runtime.define_pset("mpi://WORLD", one).error().code == Errc::invalid, "a name that is not ours to give");
+        require(
+            runtime.define_pset("mpi://WORLD", one).error().code == Errc::invalid, "a name that is not ours to give");
         std::uint32_t stranger[] = {runtime.size()};
         require(runtime.define_pset(name, stranger).error().code == Errc::invalid, "a rank that is not there");
     }
@@ -253,8 +254,8 @@ void one_lifetime(const NodeSegmentOptions& options, bool thorough) {
     auto runtime = Runtime::create({});
     require(bool(runtime), "create", runtime ? "" : runtime.error().text);
     own_rank = (*runtime)->rank();
-    Progress progress(false, WaitPolicy::make(WaitPolicy{}.spin, WaitPolicy{}.yield, true,
-                                              (*runtime)->oversubscribed()));
+    Progress progress(
+        false, WaitPolicy::make(WaitPolicy{}.spin, WaitPolicy{}.yield, true, (*runtime)->oversubscribed()));
     (*runtime)->set_wake([&progress] { progress.wake(); });
     auto segment = NodeSegment::attach(**runtime, options);
     require(bool(segment), "attach", segment ? "" : segment.error().text);
@@ -317,8 +318,8 @@ void cycles(const NodeSegmentOptions& options, int count) {
     }
     Footprint after = Footprint::now();
     std::printf("rank %u: threads %zu -> %zu, descriptors %zu -> %zu, mappings %zu -> %zu, resident %ld -> %ld KiB\n",
-                own_rank, before.threads, after.threads, before.descriptors, after.descriptors, before.mappings,
-                after.mappings, before.resident_kib, after.resident_kib);
+        own_rank, before.threads, after.threads, before.descriptors, after.descriptors, before.mappings, after.mappings,
+        before.resident_kib, after.resident_kib);
     require(after.threads == before.threads, "threads grew");
     require(after.descriptors == before.descriptors, "descriptors grew");
     require(after.mappings <= before.mappings + 2, "mappings grew"); // the heap may get another arena

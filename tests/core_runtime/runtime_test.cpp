@@ -20,7 +20,7 @@ std::size_t entries(const char* directory) {
 
 void forget_launchers() {
     for (const char* name : {"PMIX_NAMESPACE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                             "MPIRUN_NPROCS", "PATCHBAY_CHILD_OF_RANK", "PATCHBAY_NODE_SEGMENT"}) {
+             "MPIRUN_NPROCS", "PATCHBAY_CHILD_OF_RANK", "PATCHBAY_NODE_SEGMENT"}) {
         unsetenv(name);
     }
 }
@@ -57,12 +57,12 @@ TEST(Runtime, AloneItAnswersItself) {
         std::vector<std::byte> value{std::byte(1), std::byte(2)};
         std::vector<std::byte> other{std::byte(3)};
         return runtime && (*runtime)->try_get(0, "key").error().code == Errc::not_found &&
-               (*runtime)->put("key", value) && (*runtime)->commit() && (*runtime)->fence({}, true) &&
-               *(*runtime)->get(0, "key") == value && (*runtime)->put("key", value) &&
-               (*runtime)->put("key", other).error().code == Errc::invalid &&
-               (*runtime)->put("pmix.key", value).error().code == Errc::invalid &&
-               (*runtime)->hostname_of(0) && *(*runtime)->universe_size() == 1 && *(*runtime)->app_number() == 0 &&
-               (*runtime)->on_death([](const ProcessName&) {}).error().code == Errc::unsupported;
+            (*runtime)->put("key", value) && (*runtime)->commit() && (*runtime)->fence({}, true) &&
+            *(*runtime)->get(0, "key") == value && (*runtime)->put("key", value) &&
+            (*runtime)->put("key", other).error().code == Errc::invalid &&
+            (*runtime)->put("pmix.key", value).error().code == Errc::invalid && (*runtime)->hostname_of(0) &&
+            *(*runtime)->universe_size() == 1 && *(*runtime)->app_number() == 0 &&
+            (*runtime)->on_death([](const ProcessName&) {}).error().code == Errc::unsupported;
     }));
 }
 
@@ -74,8 +74,8 @@ struct LauncherCase {
 
 TEST(Runtime, ALauncherWithoutPmixIsAnErrorThatSaysWhatToDo) {
     for (const LauncherCase& launcher : {LauncherCase{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun --mpi=pmix"},
-                                         LauncherCase{"PMI_SIZE", "PMI_RANK", "mpirun"},
-                                         LauncherCase{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "mpirun"}}) {
+             LauncherCase{"PMI_SIZE", "PMI_RANK", "mpirun"},
+             LauncherCase{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "mpirun"}}) {
         EXPECT_TRUE(in_a_child([&] {
             setenv(launcher.size_variable, "4", 1);
             setenv(launcher.rank_variable, "2", 1);
@@ -120,7 +120,7 @@ TEST(Runtime, AServerThatDoesNotAnswerIsAnError) {
         options.allow_singletons = true;
         auto allowed = Runtime::create(options);
         return !refused && refused.error().text.find("mpirun") != std::string::npos && allowed &&
-               (*allowed)->is_singleton() && entries("/proc/self/task") == 1;
+            (*allowed)->is_singleton() && entries("/proc/self/task") == 1;
     }));
 }
 

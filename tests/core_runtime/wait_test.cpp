@@ -105,7 +105,7 @@ struct Crowd {
 
 TEST(Wait, SixteenRanksPassTheTurnWithEveryPolicy) {
     WaitPolicy policies[] = {WaitPolicy{}, WaitPolicy::make(200us, 100us, true, true),
-                             WaitPolicy::make(0us, 0us, false, true), always_sleep()};
+        WaitPolicy::make(0us, 0us, false, true), always_sleep()};
     for (const WaitPolicy& policy : policies) {
         auto* crowd = shared_memory<Crowd>();
         EXPECT_TRUE(run_processes(16, 60, [&](int rank) {
@@ -192,8 +192,8 @@ int deliver(void* context) noexcept {
     return events;
 }
 
-void threads_wait(std::atomic<unsigned>& arrived, Doorbell& bell, unsigned rounds, const WaitPolicy& policy,
-                  bool tester) {
+void threads_wait(
+    std::atomic<unsigned>& arrived, Doorbell& bell, unsigned rounds, const WaitPolicy& policy, bool tester) {
     Progress progress(true, policy);
     progress.set_doorbell(&bell);
     Mail mail{};

@@ -64,8 +64,7 @@ int main(int argc, char** argv) {
     }
     WaitPolicy defaults;
     WaitPolicy policy = WaitPolicy::make(std::chrono::microseconds(number(4, unsigned(defaults.spin.count() / 1000))),
-                                         std::chrono::microseconds(number(5, unsigned(defaults.yield.count() / 1000))),
-                                         true, ranks > cores);
+        std::chrono::microseconds(number(5, unsigned(defaults.yield.count() / 1000))), true, ranks > cores);
     void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         std::perror("waiter_bench: mmap");

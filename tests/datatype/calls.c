@@ -40,7 +40,7 @@ static int refuse_deletion(MPI_Datatype type, int keyval, void* value, void* ext
     return *(int*)extra ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-static int refuse_copy(MPI_Datatype type, int keyval, void *extra, void *value, void *copied, int *flag) {
+static int refuse_copy(MPI_Datatype type, int keyval, void* extra, void* value, void* copied, int* flag) {
     (void)type, (void)keyval, (void)extra, (void)value, (void)copied, (void)flag;
     return MPI_ERR_OTHER;
 }

@@ -7,7 +7,7 @@
 static int calls, last_code;
 static MPI_Comm last_comm;
 
-static void handler(MPI_Comm *comm, int *code, ...) {
+static void handler(MPI_Comm* comm, int* code, ...) {
     ++calls;
     last_code = *code;
     last_comm = *comm;
@@ -51,9 +51,11 @@ static void test_strings(void) {
     CHECK(MPI_Remove_error_class(MPI_ERR_TAG) == MPI_ERR_ARG);
 }
 
-static void window_handler(MPI_Win *win, int *code, ...) { (void)win, (void)code; }
+static void window_handler(MPI_Win* win, int* code, ...) {
+    (void)win, (void)code;
+}
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Errhandler user, other;
     MPI_Comm dup;
     CHECK(MPI_Comm_create_errhandler(handler, &user) == MPI_SUCCESS); /* legal before MPI_Init */

@@ -2,7 +2,7 @@
 /* With the default error handler a wrong rank ends the job, and nobody waits for the barrier for ever. */
 #include <mpi.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, size;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -11,14 +11,14 @@ static void check_traffic(MPI_Comm comm, int label) {
     MPI_Comm_size(comm, &size);
     for (int tag = 0; tag < 10; ++tag) {
         MPI_Sendrecv(&label, 1, MPI_INT, (rank + 1) % size, tag, &got, 1, MPI_INT, (rank + size - 1) % size, tag, comm,
-                     MPI_STATUS_IGNORE);
+            MPI_STATUS_IGNORE);
         CHECK(got == label);
     }
     MPI_Allreduce(&label, &sum, 1, MPI_INT, MPI_SUM, comm);
     CHECK(sum == size * label);
 }
 
-static MPI_Comm from_pset(MPI_Session session, const char *pset, int size) {
+static MPI_Comm from_pset(MPI_Session session, const char* pset, int size) {
     MPI_Group group;
     MPI_Comm comm = MPI_COMM_NULL;
     int members = -1;
@@ -66,7 +66,7 @@ static void live(int size, int label) {
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     const int size = argc == 2 ? atoi(argv[1]) : 0;
     live(size, 100);
     live(size, 200);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank = -1, size = -1, token = -1, sum = -1;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
     }
     for (int round = 0; round < 100; ++round) {
         MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, round, &token, 1, MPI_INT, (rank + size - 1) % size, round,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         CHECK(token == (rank + size - 1) % size);
     }
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

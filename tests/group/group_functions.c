@@ -53,7 +53,7 @@ static void test_errors(MPI_Group world, int size) {
     CHECK(MPI_Group_size((MPI_Group)MPI_INFO_ENV, &value) == MPI_ERR_GROUP);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, size;
     MPI_Group world;
     MPI_Init(&argc, &argv);

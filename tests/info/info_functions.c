@@ -35,7 +35,7 @@ static void test_object(void) {
     CHECK(MPI_Info_free(&info) == MPI_SUCCESS);
 }
 
-static void test_environment(char **argv) {
+static void test_environment(char** argv) {
     MPI_Info made;
     char value[MPI_MAX_INFO_VAL];
     int flag = 0, length = sizeof value;
@@ -62,7 +62,7 @@ static void test_errors(void) {
     MPI_Info_free(&info);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     char value[64];
     int flag = 0, length = sizeof value, size;
     test_object();

@@ -2,7 +2,7 @@
 /* MPI_Abort of one rank ends the others, which wait for ever. */
 #include <mpi.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, size;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

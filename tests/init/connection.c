@@ -6,7 +6,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int connections = 0;
     MPI_Init(&argc, &argv);
     for (int fd = 0; fd < 1024; ++fd) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The library goes up and down a thousand times in one process, world model included, and holds no more afterwards.
-// MPI_Init may be called once only, so every cycle has a root of its own. The world of one cycle cannot be told from that
-// of the next, so nobody speaks in it before everybody has left the last one.
+// MPI_Init may be called once only, so every cycle has a root of its own. The world of one cycle cannot be told from
+// that of the next, so nobody speaks in it before everybody has left the last one.
 #include "core/runtime/runtime.h"
 #include "mpi/instance/world.h"
 #include "tests/init/footprint.h"
@@ -19,7 +19,7 @@ void exchange() {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int got = -1;
     CHECK(MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 0, &got, 1, MPI_INT, (rank + size - 1) % size, 0,
-                       MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+              MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
     CHECK(got == (rank + size - 1) % size);
     MPI_Comm dup;
     CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &dup) == MPI_SUCCESS);

@@ -19,7 +19,8 @@ std::string try_with(int fault_step) {
     }
     CHECK(bool(root.instance()->runtime().fence({}, false))); // everybody has left the world before
     int size = 0;
-    CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size) == MPI_SUCCESS && size == int(root.instance()->communicators().find(0)->size));
+    CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size) == MPI_SUCCESS &&
+        size == int(root.instance()->communicators().find(0)->size));
     CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
     CHECK(root.world().finalize() == MPI_SUCCESS);
     return {};

@@ -34,8 +34,8 @@ struct Footprint {
     }
 
     void print(const char* when) const {
-        std::fprintf(stderr, "%s: %ld descriptors, %ld threads, %ld mappings, %ld bytes of heap, %ld KiB resident\n", when,
-                     descriptors, threads, mappings, heap_bytes, resident_kib);
+        std::fprintf(stderr, "%s: %ld descriptors, %ld threads, %ld mappings, %ld bytes of heap, %ld KiB resident\n",
+            when, descriptors, threads, mappings, heap_bytes, resident_kib);
     }
 
 private:

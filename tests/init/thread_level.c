@@ -6,14 +6,12 @@
 #include <string.h>
 
 static const struct {
-    const char *name;
+    const char* name;
     int level;
-} levels[] = {{"single", MPI_THREAD_SINGLE},
-              {"funneled", MPI_THREAD_FUNNELED},
-              {"serialized", MPI_THREAD_SERIALIZED},
-              {"multiple", MPI_THREAD_MULTIPLE}};
+} levels[] = {{"single", MPI_THREAD_SINGLE}, {"funneled", MPI_THREAD_FUNNELED}, {"serialized", MPI_THREAD_SERIALIZED},
+    {"multiple", MPI_THREAD_MULTIPLE}};
 
-static int level_of(const char *name) {
+static int level_of(const char* name) {
     for (unsigned i = 0; i < sizeof levels / sizeof *levels; ++i) {
         if (strcmp(levels[i].name, name) == 0) {
             return levels[i].level;
@@ -22,10 +20,10 @@ static int level_of(const char *name) {
     return -1;
 }
 
-static void *other_thread(void *level) {
+static void* other_thread(void* level) {
     int flag = -1, value = -1, sum = 0, one = 1, size = 0;
     CHECK(MPI_Is_thread_main(&flag) == MPI_SUCCESS && flag == 0);
-    CHECK(MPI_Query_thread(&value) == MPI_SUCCESS && value == *(int *)level);
+    CHECK(MPI_Query_thread(&value) == MPI_SUCCESS && value == *(int*)level);
     if (value >= MPI_THREAD_SERIALIZED) {
         MPI_Comm_size(MPI_COMM_WORLD, &size);
         CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS && sum == size);
@@ -33,7 +31,7 @@ static void *other_thread(void *level) {
     return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int required = level_of(argv[1]), provided = -1, flag = -1, length = 64;
     char name[64];
     pthread_t thread;

@@ -12,10 +12,10 @@ static void check_state(int initialized, int finalized) {
 }
 
 /* These may be called at any time, on any thread. */
-static void *ask_all_the_time(void *stop) {
+static void* ask_all_the_time(void* stop) {
     int flag, version, subversion, length;
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    while (!__atomic_load_n((int *)stop, __ATOMIC_ACQUIRE)) {
+    while (!__atomic_load_n((int*)stop, __ATOMIC_ACQUIRE)) {
         CHECK(MPI_Initialized(&flag) == MPI_SUCCESS);
         CHECK(MPI_Finalized(&flag) == MPI_SUCCESS);
         CHECK(MPI_Get_version(&version, &subversion) == MPI_SUCCESS && version == 5);
@@ -24,7 +24,7 @@ static void *ask_all_the_time(void *stop) {
     return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int stop = 0, rank = -1, size = 0, value = -1, flag = -1, length = 0;
     char name[MPI_MAX_PROCESSOR_NAME];
     pthread_t asker;

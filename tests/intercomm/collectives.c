@@ -7,8 +7,8 @@
 
 enum { guard = -77 };
 
-static int *room(int n) {
-    int *v = malloc(sizeof(int) * (size_t)(n + 1));
+static int* room(int n) {
+    int* v = malloc(sizeof(int) * (size_t)(n + 1));
     for (int i = 0; i <= n; ++i) {
         v[i] = guard;
     }
@@ -20,12 +20,12 @@ static int value(int side, int r, int p, int i) {
     return 100000 * (side + 1) + 1000 * r + 10 * p + i % 7;
 }
 
-static int root_argument(struct sides *s, int root_side, int root) {
+static int root_argument(struct sides* s, int root_side, int root) {
     return s->side != root_side ? root : s->rank == root ? MPI_ROOT : MPI_PROC_NULL;
 }
 
-static void test_bcast(struct sides *s, int root_side, int root, int n) {
-    int *v = room(n);
+static void test_bcast(struct sides* s, int root_side, int root, int n) {
+    int* v = room(n);
     const int how = root_argument(s, root_side, root);
     if (how == MPI_ROOT) {
         for (int i = 0; i < n; ++i) {
@@ -40,7 +40,7 @@ static void test_bcast(struct sides *s, int root_side, int root, int n) {
     free(v);
 }
 
-static void test_gather(struct sides *s, int root_side, int root, int n) {
+static void test_gather(struct sides* s, int root_side, int root, int n) {
     const int how = root_argument(s, root_side, root);
     int *in = room(n), *out = room(s->remote_size * n), *outv = room(s->remote_size * (n + 1));
     int counts[64], places[64];
@@ -53,17 +53,17 @@ static void test_gather(struct sides *s, int root_side, int root, int n) {
     if (how == MPI_PROC_NULL) {
         CHECK(MPI_Gather(NULL, -1, MPI_DATATYPE_NULL, NULL, -1, MPI_DATATYPE_NULL, how, s->inter) == MPI_SUCCESS);
         CHECK(MPI_Gatherv(NULL, -1, MPI_DATATYPE_NULL, NULL, NULL, NULL, MPI_DATATYPE_NULL, how, s->inter) ==
-              MPI_SUCCESS);
+            MPI_SUCCESS);
     } else {
         CHECK(MPI_Gather(how == MPI_ROOT ? NULL : in, n, send_type, how == MPI_ROOT ? out : NULL, n, recv_type, how,
-                         s->inter) == MPI_SUCCESS);
+                  s->inter) == MPI_SUCCESS);
         for (int p = 0; p < s->remote_size; ++p) {
             counts[p] = n;
             places[p] = (s->remote_size - 1 - p) * (n + 1); /* backwards, with a gap */
         }
         CHECK(MPI_Gatherv(how == MPI_ROOT ? NULL : in, n, send_type, how == MPI_ROOT ? outv : NULL,
-                          how == MPI_ROOT ? counts : NULL, how == MPI_ROOT ? places : NULL, recv_type, how,
-                          s->inter) == MPI_SUCCESS);
+                  how == MPI_ROOT ? counts : NULL, how == MPI_ROOT ? places : NULL, recv_type, how,
+                  s->inter) == MPI_SUCCESS);
     }
     for (int p = 0; p < s->remote_size && how == MPI_ROOT; ++p) {
         for (int i = 0; i < n; ++i) {
@@ -78,7 +78,7 @@ static void test_gather(struct sides *s, int root_side, int root, int n) {
     free(outv);
 }
 
-static void test_scatter(struct sides *s, int root_side, int root, int n) {
+static void test_scatter(struct sides* s, int root_side, int root, int n) {
     const int how = root_argument(s, root_side, root);
     int *in = room(s->remote_size * n), *out = room(n), *outv = room(n);
     int counts[64], places[64];
@@ -96,7 +96,7 @@ static void test_scatter(struct sides *s, int root_side, int root, int n) {
     } else if (how == MPI_PROC_NULL) {
         CHECK(MPI_Scatter(NULL, -1, MPI_DATATYPE_NULL, NULL, -1, MPI_DATATYPE_NULL, how, s->inter) == MPI_SUCCESS);
         CHECK(MPI_Scatterv(NULL, NULL, NULL, MPI_DATATYPE_NULL, NULL, -1, MPI_DATATYPE_NULL, how, s->inter) ==
-              MPI_SUCCESS);
+            MPI_SUCCESS);
     } else {
         CHECK(MPI_Scatter(NULL, -1, MPI_DATATYPE_NULL, out, n, MPI_INT, how, s->inter) == MPI_SUCCESS);
         CHECK(MPI_Scatterv(NULL, NULL, NULL, MPI_DATATYPE_NULL, outv, own, MPI_INT, how, s->inter) == MPI_SUCCESS);
@@ -111,11 +111,11 @@ static void test_scatter(struct sides *s, int root_side, int root, int n) {
     free(outv);
 }
 
-static void multiply(void *a, void *b, int *n, MPI_Datatype *type) {
+static void multiply(void* a, void* b, int* n, MPI_Datatype* type) {
     /* (x, y) stands for x * t + y modulo 97: composing such functions is associative, but does not commute. */
     (void)type;
-    const int *left = a;
-    int *right = b;
+    const int* left = a;
+    int* right = b;
     for (int i = 0; i < 2 * *n; i += 2) {
         const int x = left[i] * right[i] % 97, y = (left[i] * right[i + 1] + left[i + 1]) % 97;
         right[i] = x;
@@ -138,7 +138,7 @@ static void product_of(int side, int size, int i, int result[2]) {
 static MPI_Datatype pair;
 static MPI_Op product;
 
-static void test_reduce(struct sides *s, int root_side, int root, int n) {
+static void test_reduce(struct sides* s, int root_side, int root, int n) {
     const int how = root_argument(s, root_side, root);
     int *in = room(2 * n), *out = room(2 * n), *sum = room(n);
     for (int i = 0; i < n; ++i) {
@@ -150,9 +150,9 @@ static void test_reduce(struct sides *s, int root_side, int root, int n) {
         CHECK(MPI_Reduce(NULL, NULL, n, pair, product, how, s->inter) == MPI_SUCCESS);
     } else {
         CHECK(MPI_Reduce(how == MPI_ROOT ? NULL : in, how == MPI_ROOT ? sum : NULL, n, MPI_INT, MPI_SUM, how,
-                         s->inter) == MPI_SUCCESS);
+                  s->inter) == MPI_SUCCESS);
         CHECK(MPI_Reduce(how == MPI_ROOT ? NULL : in, how == MPI_ROOT ? out : NULL, n, pair, product, how, s->inter) ==
-              MPI_SUCCESS);
+            MPI_SUCCESS);
     }
     for (int i = 0; i < n && how == MPI_ROOT; ++i) {
         int wanted[2], total = 0;
@@ -169,7 +169,7 @@ static void test_reduce(struct sides *s, int root_side, int root, int n) {
     free(sum);
 }
 
-static void test_allreduce(struct sides *s, int n) {
+static void test_allreduce(struct sides* s, int n) {
     int *in = room(2 * n), *out = room(2 * n);
     for (int i = 0; i < n; ++i) {
         in[2 * i] = (s->side + 2 + s->rank) % 97;
@@ -187,7 +187,7 @@ static void test_allreduce(struct sides *s, int n) {
 }
 
 /* Blocks of different sizes on the two sides, the same total. */
-static void test_reduce_scatter(struct sides *s) {
+static void test_reduce_scatter(struct sides* s) {
     const int total = s->size * s->remote_size * 3, block = s->remote_size * 3;
     int *in = room(total), *out = room(block), *outv = room(total);
     int counts[64];
@@ -221,7 +221,7 @@ static void test_reduce_scatter(struct sides *s) {
 }
 
 /* The two sides may contribute different amounts; one side nothing at all. */
-static void test_allgather(struct sides *s, int own, int theirs) {
+static void test_allgather(struct sides* s, int own, int theirs) {
     int *in = room(own), *out = room(s->remote_size * theirs), *outv = room(s->remote_size * (theirs + 1));
     int counts[64], places[64];
     for (int i = 0; i < own; ++i) {
@@ -246,7 +246,7 @@ static void test_allgather(struct sides *s, int own, int theirs) {
     free(outv);
 }
 
-static void test_alltoall(struct sides *s, int n) {
+static void test_alltoall(struct sides* s, int n) {
     const int peers = s->remote_size;
     int *in = room(peers * n), *out = room(peers * n), *outv = room(peers * n), *outw = room(peers * n);
     int counts[64], places[64], bytes[64];
@@ -277,7 +277,7 @@ static void test_alltoall(struct sides *s, int n) {
 }
 
 /* Nobody leaves before the last one of the other side has come. */
-static void test_barrier(struct sides *s) {
+static void test_barrier(struct sides* s) {
     for (int i = 0; i < 20; ++i) {
         CHECK(MPI_Barrier(s->inter) == MPI_SUCCESS);
     }
@@ -298,7 +298,7 @@ static void test_barrier(struct sides *s) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     static const int lengths[] = {1, 5, 3000};
     int size;
     MPI_Init(&argc, &argv);

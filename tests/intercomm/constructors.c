@@ -4,7 +4,7 @@
 
 static int rank, size;
 
-static void test_queries(struct sides *s) {
+static void test_queries(struct sides* s) {
     int flag, result, length;
     char name[MPI_MAX_OBJECT_NAME];
     MPI_Group local, remote, own, both, world;
@@ -41,20 +41,20 @@ static void test_queries(struct sides *s) {
 }
 
 static int copies, deletions;
-static int copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag) {
+static int copy(MPI_Comm comm, int keyval, void* extra, void* in, void* out, int* flag) {
     (void)comm, (void)keyval, (void)extra;
     ++copies;
-    *(void **)out = in;
+    *(void**)out = in;
     *flag = 1;
     return MPI_SUCCESS;
 }
-static int forget(MPI_Comm comm, int keyval, void *value, void *extra) {
+static int forget(MPI_Comm comm, int keyval, void* value, void* extra) {
     (void)comm, (void)keyval, (void)value, (void)extra;
     ++deletions;
     return MPI_SUCCESS;
 }
 
-static void test_dup(struct sides *s) {
+static void test_dup(struct sides* s) {
     MPI_Comm dup, again;
     MPI_Request request;
     int result, keyval, value = 5, flag, *found;
@@ -77,7 +77,7 @@ static void test_dup(struct sides *s) {
 }
 
 /* Many at a time that do not block, waited for in another order on each process. */
-static void test_idup(struct sides *s) {
+static void test_idup(struct sides* s) {
     enum { many = 12 };
     MPI_Comm dups[many];
     MPI_Request requests[many];
@@ -107,7 +107,7 @@ static void test_idup(struct sides *s) {
 }
 
 /* MPI_Comm_create: every second process of each side, backwards. */
-static void test_create(struct sides *s) {
+static void test_create(struct sides* s) {
     MPI_Group all, some, none;
     MPI_Comm made;
     int value, result, ranks[64], n = 0;
@@ -136,7 +136,7 @@ static void test_create(struct sides *s) {
     MPI_Group_free(&all);
 }
 
-static void test_split(struct sides *s) {
+static void test_split(struct sides* s) {
     MPI_Comm made;
     int value;
     /* All, in the opposite order. */
@@ -203,7 +203,7 @@ static void test_many(void) {
 }
 
 /* The peer communicator may be one of two groups itself, and another one than the world. */
-static void test_other_peers(struct sides *s) {
+static void test_other_peers(struct sides* s) {
     MPI_Comm through, peer;
     CHECK(MPI_Intercomm_create(s->local, 0, s->inter, 0, 3, &through) == MPI_SUCCESS);
     use_inter(through, 10);
@@ -213,13 +213,13 @@ static void test_other_peers(struct sides *s) {
     const int leader = s->size - 1;
     const int remote = s->side == 0 ? 0 : last - (s->remote_size - 1);
     CHECK(MPI_Intercomm_create(s->local, leader, s->rank == leader ? peer : MPI_COMM_NULL, remote, 32767, &through) ==
-          MPI_SUCCESS);
+        MPI_SUCCESS);
     MPI_Comm_free(&peer);
     use_inter(through, 11);
     CHECK(MPI_Comm_free(&through) == MPI_SUCCESS);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

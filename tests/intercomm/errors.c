@@ -18,8 +18,8 @@ static void test_create(int rank, int size) {
     REFUSED(MPI_Intercomm_create(MPI_COMM_NULL, 0, MPI_COMM_WORLD, 0, 1, &made), MPI_ERR_COMM);
     /* The leader alone knows, and tells the others. */
     REFUSED(MPI_Intercomm_create(MPI_COMM_WORLD, 0, MPI_COMM_WORLD, size, 1, &made), MPI_ERR_RANK);
-    REFUSED(MPI_Intercomm_create(MPI_COMM_WORLD, 0, rank == 0 ? MPI_COMM_NULL : MPI_COMM_WORLD, 0, 1, &made),
-            MPI_ERR_COMM);
+    REFUSED(
+        MPI_Intercomm_create(MPI_COMM_WORLD, 0, rank == 0 ? MPI_COMM_NULL : MPI_COMM_WORLD, 0, 1, &made), MPI_ERR_COMM);
     REFUSED(MPI_Intercomm_create(MPI_COMM_WORLD, size - 1, MPI_COMM_WORLD, 0, -1, &made), MPI_ERR_TAG);
     REFUSED(MPI_Intercomm_merge(MPI_COMM_WORLD, 0, &made), MPI_ERR_COMM);
     MPI_Comm_dup(MPI_COMM_WORLD, &made);
@@ -35,7 +35,7 @@ static void test_overlap(int rank) {
     MPI_Comm_free(&self);
 }
 
-static void test_use(struct sides *s) {
+static void test_use(struct sides* s) {
     int in[64] = {0}, out[64], counts[64] = {0}, places[64] = {0}, size;
     MPI_Comm made;
     MPI_Request request;
@@ -51,8 +51,8 @@ static void test_use(struct sides *s) {
     REFUSED(MPI_Allreduce(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM, s->inter), MPI_ERR_BUFFER);
     REFUSED(MPI_Allgather(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, s->inter), MPI_ERR_BUFFER);
     REFUSED(MPI_Alltoall(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, s->inter), MPI_ERR_BUFFER);
-    REFUSED(MPI_Alltoallv(MPI_IN_PLACE, counts, places, MPI_INT, out, counts, places, MPI_INT, s->inter),
-            MPI_ERR_BUFFER);
+    REFUSED(
+        MPI_Alltoallv(MPI_IN_PLACE, counts, places, MPI_INT, out, counts, places, MPI_INT, s->inter), MPI_ERR_BUFFER);
     REFUSED(MPI_Reduce_scatter_block(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM, s->inter), MPI_ERR_BUFFER);
     REFUSED(MPI_Comm_create_group(s->inter, MPI_GROUP_EMPTY, 0, &made), MPI_ERR_COMM);
     REFUSED(MPI_Intercomm_create(s->inter, 0, MPI_COMM_WORLD, 0, 0, &made), MPI_ERR_COMM);
@@ -66,7 +66,7 @@ static void test_use(struct sides *s) {
     MPI_Barrier(s->inter);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, size;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -13,13 +13,13 @@ static MPI_Group part(int first, int last, int step) {
 }
 
 /* The remote group and its leader count at the leader alone. */
-static MPI_Comm make(MPI_Group local, int leader, MPI_Group remote, int remote_leader, const char *tag) {
+static MPI_Comm make(MPI_Group local, int leader, MPI_Group remote, int remote_leader, const char* tag) {
     MPI_Comm inter = MPI_COMM_WORLD;
     int rank;
     MPI_Group_rank(local, &rank);
     const int leads = rank == leader;
     CHECK(MPI_Intercomm_create_from_groups(local, leader, leads ? remote : MPI_GROUP_NULL, leads ? remote_leader : -1,
-                                           tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter) == MPI_SUCCESS);
+              tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter) == MPI_SUCCESS);
     return inter;
 }
 
@@ -84,7 +84,7 @@ static void test_errors(int rank, int size) {
     int code, error_class;
     /* The leader alone knows, and tells the others. */
     CHECK(MPI_Intercomm_create_from_groups(all, 0, none, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter) !=
-          MPI_SUCCESS);
+        MPI_SUCCESS);
     CHECK(inter == MPI_COMM_NULL);
     /* The groups overlap. */
     code = MPI_Intercomm_create_from_groups(all, 0, low, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
@@ -133,7 +133,7 @@ static void run_in_session(void) {
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     if (argc > 1 && strcmp(argv[1], "session") == 0) {
         run_in_session();
         run_in_session();

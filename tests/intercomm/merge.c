@@ -2,7 +2,7 @@
 /* MPI_Intercomm_merge with every combination of `high`. */
 #include "tests/intercomm/sides.h"
 
-static void check_merged(struct sides *s, int high0, int high1) {
+static void check_merged(struct sides* s, int high0, int high1) {
     MPI_Comm merged;
     int rank, size, total, flag;
     MPI_Comm_size(MPI_COMM_WORLD, &total);
@@ -20,7 +20,7 @@ static void check_merged(struct sides *s, int high0, int high1) {
     /* It is an ordinary communicator. */
     int got = -1;
     MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 0, &got, 1, MPI_INT, (rank - 1 + size) % size, 0, merged,
-                 MPI_STATUS_IGNORE);
+        MPI_STATUS_IGNORE);
     CHECK(got == (rank - 1 + size) % size);
     MPI_Comm dup;
     CHECK(MPI_Comm_dup(merged, &dup) == MPI_SUCCESS);
@@ -29,7 +29,7 @@ static void check_merged(struct sides *s, int high0, int high1) {
     CHECK(MPI_Comm_free(&dup) == MPI_SUCCESS);
 }
 
-static void test_unequal_high(struct sides *s) {
+static void test_unequal_high(struct sides* s) {
     MPI_Comm merged = MPI_COMM_WORLD;
     if (s->size == 1 && s->remote_size == 1) {
         return;
@@ -40,7 +40,7 @@ static void test_unequal_high(struct sides *s) {
     MPI_Comm_set_errhandler(s->inter, MPI_ERRORS_ARE_FATAL);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int size;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static void test_any_source(struct sides *s) {
+static void test_any_source(struct sides* s) {
     int seen[64] = {0}, value;
     MPI_Status status;
     MPI_Request requests[64];
@@ -22,7 +22,7 @@ static void test_any_source(struct sides *s) {
 }
 
 /* From the last of side 0 to the last of side 1 and back: eager, rendezvous, synchronous. */
-static void test_sizes(struct sides *s) {
+static void test_sizes(struct sides* s) {
     static const int sizes[] = {0, 1, 100, 5000, 100000, 3000000};
     const int peer = s->remote_size - 1;
     if (s->rank != s->size - 1) {
@@ -52,7 +52,7 @@ static void test_sizes(struct sides *s) {
     }
 }
 
-static void test_probes(struct sides *s) {
+static void test_probes(struct sides* s) {
     const int to = s->rank % s->remote_size;
     int senders = 0, value = 7 * s->rank, count;
     MPI_Request request;
@@ -81,7 +81,7 @@ static void test_probes(struct sides *s) {
 }
 
 /* Same tag, two communicators between the same processes, received in another order than sent. */
-static void test_apart(struct sides *s) {
+static void test_apart(struct sides* s) {
     MPI_Comm dup;
     MPI_Comm_dup(s->inter, &dup);
     const MPI_Comm inters[] = {s->inter, dup};
@@ -100,7 +100,7 @@ static void test_apart(struct sides *s) {
     MPI_Comm_free(&dup);
 }
 
-static void test_others(struct sides *s) {
+static void test_others(struct sides* s) {
     const int peer = s->rank % s->remote_size;
     int out = s->rank, in = -1;
     MPI_Status status;
@@ -123,7 +123,7 @@ static void test_others(struct sides *s) {
     CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int size;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

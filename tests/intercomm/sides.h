@@ -24,8 +24,8 @@ static inline struct sides make_sides(int first_size, int leader0, int leader1) 
     s.side = rank >= first_size;
     CHECK(MPI_Comm_split(MPI_COMM_WORLD, s.side, 0, &s.local) == MPI_SUCCESS);
     remote_leader = s.side == 0 ? first_size + leader1 : leader0;
-    CHECK(MPI_Intercomm_create(s.local, s.side == 0 ? leader0 : leader1, MPI_COMM_WORLD, remote_leader, 17,
-                               &s.inter) == MPI_SUCCESS);
+    CHECK(MPI_Intercomm_create(s.local, s.side == 0 ? leader0 : leader1, MPI_COMM_WORLD, remote_leader, 17, &s.inter) ==
+        MPI_SUCCESS);
     MPI_Comm_rank(s.inter, &s.rank);
     MPI_Comm_size(s.inter, &s.size);
     MPI_Comm_remote_size(s.inter, &s.remote_size);
@@ -34,7 +34,7 @@ static inline struct sides make_sides(int first_size, int leader0, int leader1) 
     return s;
 }
 
-static inline void free_sides(struct sides *s) {
+static inline void free_sides(struct sides* s) {
     CHECK(MPI_Comm_free(&s->inter) == MPI_SUCCESS && s->inter == MPI_COMM_NULL);
     CHECK(MPI_Comm_free(&s->local) == MPI_SUCCESS);
 }

@@ -140,13 +140,12 @@ std::pair<std::size_t, std::string> ask_for_psets() {
     return answer;
 }
 
-// Who registers for new process sets is sent those that exist already, on the server's own account: then answers to what
-// it asks go out to the same rank at the same time.
+// Who registers for new process sets is sent those that exist already, on the server's own account: then answers to
+// what it asks go out to the same rank at the same time.
 void ask_amid_events(const std::string& times) {
     auto ignore = [](std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, std::size_t, pmix_info_t*,
-                      std::size_t, pmix_event_notification_cbfunc_fn_t done, void* context) {
-        done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
-    };
+                      std::size_t, pmix_event_notification_cbfunc_fn_t done,
+                      void* context) { done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context); };
     for (int fd = 3; fd < 64; ++fd) { // ours to the server is among them: without it a turn takes 80 ms
         const int on = 1;
         (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

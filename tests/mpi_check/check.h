@@ -7,12 +7,14 @@
 
 static int check_failures;
 
-static inline void check_failed(const char *file, int line, const char *what) {
+static inline void check_failed(const char* file, int line, const char* what) {
     fprintf(stderr, "%s:%d: failed: %s\n", file, line, what);
     ++check_failures;
 }
 
 #define CHECK(condition) ((condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
 
-static inline int failures(void) { return check_failures != 0; }
+static inline int failures(void) {
+    return check_failures != 0;
+}
 #endif

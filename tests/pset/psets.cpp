@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process sets inside a job: psets SOURCE, where SOURCE says who defines the set "first" (rank 0 alone): launcher, static,
-// both (the parameter then has one more, "second") or nobody. A number instead: so many ranks must there be, under a
-// launcher that is not ours.
+// Process sets inside a job: psets SOURCE, where SOURCE says who defines the set "first" (rank 0 alone): launcher,
+// static, both (the parameter then has one more, "second") or nobody. A number instead: so many ranks must there be,
+// under a launcher that is not ours.
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/library.h"

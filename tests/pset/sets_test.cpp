@@ -38,9 +38,9 @@ TEST(Definition, IsParsed) {
     EXPECT_EQ(set->ranks, (std::vector<RankRange>{{0, 5}, {9, 9}}));
     EXPECT_EQ(set->list(), (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 9}));
     EXPECT_EQ(parse_pset_definition("a=0-4294967294")->highest_rank(), 4294967294u);
-    for (const char* text : {"", "a", "=0", "a=", "a=0,", "a=,0", "a=0,,1", "a=1-0", "a=-1", "a=1-", "a=x", "a=0x1",
-             "a=4294967295", "a=b=0", "a b=0", "a;b=0", "a\tb=0", "mpi://X=0", "Mpi://X=0", "mpix://X=0", "mpirun://X=0",
-             "pmixed=0"}) {
+    for (const char* text :
+        {"", "a", "=0", "a=", "a=0,", "a=,0", "a=0,,1", "a=1-0", "a=-1", "a=1-", "a=x", "a=0x1", "a=4294967295",
+            "a=b=0", "a b=0", "a;b=0", "a\tb=0", "mpi://X=0", "Mpi://X=0", "mpix://X=0", "mpirun://X=0", "pmixed=0"}) {
         EXPECT_FALSE(bool(parse_pset_definition(text))) << text;
     }
 }
@@ -125,10 +125,10 @@ public:
     }
 };
 
-constexpr ComponentDescriptor first = describe<FakeComponent<launcher, 50>>(
-    "pset", pset::interface_version, "first", "1.0.0", "a fake");
-constexpr ComponentDescriptor second = describe<FakeComponent<parameter, 20>>(
-    "pset", pset::interface_version, "second", "1.0.0", "a fake");
+constexpr ComponentDescriptor first =
+    describe<FakeComponent<launcher, 50>>("pset", pset::interface_version, "first", "1.0.0", "a fake");
+constexpr ComponentDescriptor second =
+    describe<FakeComponent<parameter, 20>>("pset", pset::interface_version, "second", "1.0.0", "a fake");
 constexpr const ComponentDescriptor* both[] = {&first, &second};
 
 class SetsTest : public testing::Test {

@@ -9,7 +9,7 @@ enum { message_size = 4000, messages = 1000 };
 
 static void use_up_memory(void) {
     long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
+    FILE* file = fopen("/proc/self/statm", "r");
     if (file == NULL || fscanf(file, "%ld", &pages) != 1) {
         exit(1);
     }
@@ -24,7 +24,7 @@ static void use_up_memory(void) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     static char buffer[message_size];
     int rank = 0, found = 0;
     MPI_Init(&argc, &argv);

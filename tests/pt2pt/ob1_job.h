@@ -30,7 +30,7 @@ namespace patchbay::test {
 struct JobOptions {
     int ranks = 2;
     bool threaded = false;
-    bool get_breaks = false; // single copy works for a while and then is refused
+    bool get_breaks = false;                                       // single copy works for a while and then is refused
     btl::sm::Settings sm{.single_copy = btl::sm::SingleCopy::cma}; // whether it is faster here or not
     pml::ob1::Settings ob1;
     unsigned seconds = 60;

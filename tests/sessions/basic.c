@@ -6,7 +6,7 @@
 #include <mpix.h>
 #include <stdlib.h>
 
-static int size_of_pset(MPI_Session session, const char *name) {
+static int size_of_pset(MPI_Session session, const char* name) {
     MPI_Info info = MPI_INFO_NULL;
     char value[32] = "";
     int length = sizeof value, flag = 0;
@@ -73,7 +73,7 @@ static void check_session(int expected) {
 }
 
 static void check_thread_levels(void) {
-    const char *levels[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
+    const char* levels[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
     MPI_Session sessions[4], none = MPI_SESSION_NULL;
     for (int i = 0; i < 4; ++i) {
         sessions[i] = open_session(levels[i]);
@@ -137,7 +137,7 @@ static void check_mixtures(int with_world) {
     MPI_Session_finalize(&other);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int size = 0, flag = -1, argc_copy = argc;
     MPI_Session across = open_session(NULL);
     size = size_of_pset(across, "mpi://WORLD");

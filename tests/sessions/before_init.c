@@ -9,11 +9,11 @@
 
 enum { threads = 8, rounds = 300 };
 
-static void on_session(MPI_Session *session, int *code, ...) {
+static void on_session(MPI_Session* session, int* code, ...) {
     (void)session;
     (void)code;
 }
-static void on_comm(MPI_Comm *comm, int *code, ...) {
+static void on_comm(MPI_Comm* comm, int* code, ...) {
     (void)comm;
     (void)code;
 }
@@ -24,7 +24,7 @@ static void use_info(int thread, int round) {
     MPI_Info info, copy, env;
     char key[32], value[32], text[64];
     int length = sizeof text, flag = 0, number = 0;
-    char *arguments[] = {"program", "argument", NULL};
+    char* arguments[] = {"program", "argument", NULL};
     snprintf(key, sizeof key, "key %d", thread);
     snprintf(value, sizeof value, "%d", round);
     CHECK(MPI_Info_create(&info) == MPI_SUCCESS);
@@ -35,12 +35,12 @@ static void use_info(int thread, int round) {
     CHECK(MPI_Info_get_nkeys(copy, &number) == MPI_SUCCESS && number == 0);
     CHECK(MPI_Info_set(shared_info, key, value) == MPI_SUCCESS);
     length = sizeof text;
-    CHECK(MPI_Info_get_string(shared_info, key, &length, text, &flag) == MPI_SUCCESS && flag &&
-          strcmp(text, value) == 0);
+    CHECK(
+        MPI_Info_get_string(shared_info, key, &length, text, &flag) == MPI_SUCCESS && flag && strcmp(text, value) == 0);
     CHECK(MPI_Info_create_env(2, arguments, &env) == MPI_SUCCESS);
     length = sizeof text;
-    CHECK(MPI_Info_get_string(env, "argv", &length, text, &flag) == MPI_SUCCESS && flag &&
-          strcmp(text, "argument") == 0);
+    CHECK(
+        MPI_Info_get_string(env, "argv", &length, text, &flag) == MPI_SUCCESS && flag && strcmp(text, "argument") == 0);
     MPI_Info_free(&info);
     MPI_Info_free(&copy);
     MPI_Info_free(&env);
@@ -78,9 +78,9 @@ static void use_keys(void) {
     CHECK(MPIX_Session_free_keyval(&session_key) == MPI_SUCCESS && session_key == MPI_KEYVAL_INVALID);
 }
 
-static void *work(void *number) {
+static void* work(void* number) {
     for (int round = 0; round < rounds; ++round) {
-        use_info(*(int *)number, round);
+        use_info(*(int*)number, round);
         use_errors();
         use_keys();
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is derived from a session: communicators, their error handlers, buffers and attributes, and what is left over. */
+/* What is derived from a session: communicators, their error handlers, buffers and attributes, and what is left over.
+ */
 #include "tests/sessions/session_check.h"
 
 #include <mpix.h>
 #include <stdlib.h>
 
-static MPI_Comm comm_of(MPI_Session session, const char *pset, const char *tag) {
+static MPI_Comm comm_of(MPI_Session session, const char* pset, const char* tag) {
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
     CHECK(MPI_Group_from_session_pset(session, pset, &group) == MPI_SUCCESS && group != MPI_GROUP_NULL);
@@ -20,7 +21,7 @@ static void talk(MPI_Comm comm) {
     MPI_Comm_size(comm, &size);
     CHECK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == size * (size - 1) / 2);
     CHECK(MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 5, &from, 1, MPI_INT, (rank + size - 1) % size, 5, comm,
-                       MPI_STATUS_IGNORE) == MPI_SUCCESS);
+              MPI_STATUS_IGNORE) == MPI_SUCCESS);
     CHECK(from == (rank + size - 1) % size);
 }
 
@@ -44,9 +45,9 @@ static void check_communicators(void) {
     CHECK(MPI_Comm_compare(comm, dup, &result) == MPI_SUCCESS && result == MPI_CONGRUENT);
     CHECK(MPI_Comm_compare(comm, twin, &result) == MPI_ERR_SESSION);
     CHECK(MPI_Comm_create_group(twin, group, 1, &none) == MPI_ERR_SESSION);
-    CHECK(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "nobody", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none) ==
-              MPI_SUCCESS &&
-          none == MPI_COMM_NULL);
+    CHECK(
+        MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "nobody", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none) == MPI_SUCCESS &&
+        none == MPI_COMM_NULL);
     MPI_Group_free(&of_half);
     MPI_Comm_free(&twin);
     CHECK(MPI_Session_finalize(&other) == MPI_SUCCESS);
@@ -62,12 +63,12 @@ static void check_communicators(void) {
 static MPI_Session heard_session;
 static MPI_Comm heard_comm;
 static int heard_session_code, heard_comm_code, session_calls, comm_calls;
-static void on_session(MPI_Session *session, int *code, ...) {
+static void on_session(MPI_Session* session, int* code, ...) {
     heard_session = *session;
     heard_session_code = *code;
     ++session_calls;
 }
-static void on_comm(MPI_Comm *comm, int *code, ...) {
+static void on_comm(MPI_Comm* comm, int* code, ...) {
     heard_comm = *comm;
     heard_comm_code = *code;
     ++comm_calls;
@@ -121,7 +122,7 @@ static void check_buffers(void) {
     MPI_Comm comm = comm_of(session, "mpi://SELF", "buffers"), poor = comm_of(bare, "mpi://SELF", "buffers");
     const int size = 4000 + MPI_BSEND_OVERHEAD;
     char *memory = malloc(size), *process = malloc(size), data[1000], in[1000];
-    void *back = NULL;
+    void* back = NULL;
     int back_size = 0, done = 0;
     MPI_Count big = 0;
     MPI_Request request;
@@ -157,32 +158,32 @@ static void check_buffers(void) {
 }
 
 static int deleted, refuse;
-static int on_delete(MPI_Session session, int keyval, void *value, void *extra) {
-    CHECK(session != MPI_SESSION_NULL && keyval > 0 && value == (void *)&deleted && extra == (void *)&refuse);
+static int on_delete(MPI_Session session, int keyval, void* value, void* extra) {
+    CHECK(session != MPI_SESSION_NULL && keyval > 0 && value == (void*)&deleted && extra == (void*)&refuse);
     if (refuse) {
         return MPI_ERR_OTHER;
     }
     ++deleted;
     return MPI_SUCCESS;
 }
-static int on_comm_delete(MPI_Comm comm, int keyval, void *value, void *extra) {
+static int on_comm_delete(MPI_Comm comm, int keyval, void* value, void* extra) {
     (void)keyval;
     (void)extra;
     int size = 0;
     CHECK(MPI_Comm_size(comm, &size) == MPI_SUCCESS && size > 0);
-    ++*(int *)value;
+    ++*(int*)value;
     return MPI_SUCCESS;
 }
 
 static void check_attributes(void) {
     int keyval = MPI_KEYVAL_INVALID, comm_keyval = MPI_KEYVAL_INVALID, flag = -1;
-    void *value = NULL;
+    void* value = NULL;
     CHECK(MPIX_Session_create_keyval(on_delete, &keyval, &refuse) == MPI_SUCCESS);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_delete, &comm_keyval, NULL);
     MPI_Session session = open_session(NULL), other = open_session(NULL);
     CHECK(MPIX_Session_get_attr(session, keyval, &value, &flag) == MPI_SUCCESS && !flag);
     CHECK(MPIX_Session_set_attr(session, keyval, &deleted) == MPI_SUCCESS);
-    CHECK(MPIX_Session_get_attr(session, keyval, &value, &flag) == MPI_SUCCESS && flag && value == (void *)&deleted);
+    CHECK(MPIX_Session_get_attr(session, keyval, &value, &flag) == MPI_SUCCESS && flag && value == (void*)&deleted);
     CHECK(MPIX_Session_get_attr(other, keyval, &value, &flag) == MPI_SUCCESS && !flag);
     CHECK(MPIX_Session_delete_attr(session, keyval) == MPI_SUCCESS && deleted == 1);
     CHECK(MPIX_Session_set_attr(session, comm_keyval, &deleted) == MPI_ERR_KEYVAL);
@@ -206,7 +207,7 @@ static void check_attributes(void) {
     MPI_Comm_free_keyval(&comm_keyval);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     const int with_world = argc > 1;
     if (with_world) {
         MPI_Init(&argc, &argv);
@@ -223,8 +224,8 @@ int main(int argc, char **argv) {
         MPI_Group group;
         MPI_Comm comm = MPI_COMM_NULL;
         MPI_Comm_group(MPI_COMM_WORLD, &group);
-        CHECK(MPI_Comm_create_from_group(group, "of the world", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) ==
-              MPI_SUCCESS);
+        CHECK(
+            MPI_Comm_create_from_group(group, "of the world", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
         talk(comm);
         MPI_Group_free(&group);
         MPI_Comm_free(&comm);

@@ -20,12 +20,12 @@ static struct user begin(void) {
     MPI_Group group = MPI_GROUP_NULL;
     CHECK(MPI_Group_from_session_pset(made.session, "mpi://WORLD", &group) == MPI_SUCCESS);
     CHECK(MPI_Comm_create_from_group(group, "tests://sessions/cycles", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made.comm) ==
-          MPI_SUCCESS);
+        MPI_SUCCESS);
     MPI_Group_free(&group);
     return made;
 }
 
-static void end(struct user *going) {
+static void end(struct user* going) {
     CHECK(MPI_Comm_free(&going->comm) == MPI_SUCCESS);
     CHECK(MPI_Session_finalize(&going->session) == MPI_SUCCESS);
 }
@@ -48,7 +48,7 @@ static void talk(MPI_Comm comm, int cycle) {
 }
 
 static int open_files(void) {
-    DIR *directory = opendir("/proc/self/fd");
+    DIR* directory = opendir("/proc/self/fd");
     int number = 0;
     while (readdir(directory) != NULL) {
         ++number;
@@ -58,7 +58,7 @@ static int open_files(void) {
 }
 
 static int mappings(void) {
-    FILE *maps = fopen("/proc/self/maps", "r");
+    FILE* maps = fopen("/proc/self/maps", "r");
     int lines = 0, c;
     while ((c = fgetc(maps)) != EOF) {
         lines += c == '\n';
@@ -67,7 +67,7 @@ static int mappings(void) {
     return lines;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     const int overlap = argc > 1 && strcmp(argv[1], "overlap") == 0;
     int files = 0, maps = 0;
     size_t memory = 0;
@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
     const long grown = (long)mallinfo2().uordblks - (long)memory;
     if (open_files() > files || mappings() > maps + 4 || grown > 200 * 1024) {
         fprintf(stderr, "grew: %d files to %d, %d mappings to %d, memory by %ld bytes\n", files, open_files(), maps,
-                mappings(), grown);
+            mappings(), grown);
         return 1;
     }
     return failures();

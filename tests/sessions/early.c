@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions end locally, so a peer may be ahead: rank 1 has called MPI_Init and sends, while rank 0 still has a session of
- * which it takes the end, and the next one, only after it has seen that traffic. Argument "dup": the messages are for a
- * duplicate of the world, which excid names without rank 0. */
+/* Sessions end locally, so a peer may be ahead: rank 1 has called MPI_Init and sends, while rank 0 still has a session
+ * of which it takes the end, and the next one, only after it has seen that traffic. Argument "dup": the messages are
+ * for a duplicate of the world, which excid names without rank 0. */
 #include "tests/mpi_check/check.h"
 #include "tests/sessions/session_check.h"
 
@@ -50,7 +50,7 @@ static void be_ahead(MPI_Comm earlier, int dup) {
     }
 }
 
-static void follow(MPI_Session *session, MPI_Comm earlier, int dup) {
+static void follow(MPI_Session* session, MPI_Comm earlier, int dup) {
     MPI_Comm comm;
     int number = 0;
     CHECK(MPI_Recv(&number, 1, MPI_INT, 1, 9, earlier, MPI_STATUS_IGNORE) == MPI_SUCCESS && number == 40);
@@ -73,7 +73,7 @@ static void follow(MPI_Session *session, MPI_Comm earlier, int dup) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank = 0, dup = argc > 1 && strcmp(argv[1], "dup") == 0;
     MPI_Session session = open_session(NULL);
     MPI_Comm earlier = all_of(session);

@@ -23,21 +23,21 @@
 static volatile int counting;
 static volatile long calls, last_call;
 
-static long system_call(long number, const greg_t *registers) {
+static long system_call(long number, const greg_t* registers) {
     register long r10 __asm__("r10") = registers[REG_R10];
     register long r8 __asm__("r8") = registers[REG_R8];
     register long r9 __asm__("r9") = (long)PASS;
     long result;
     __asm__ volatile("syscall"
                      : "=a"(result)
-                     : "a"(number), "D"(registers[REG_RDI]), "S"(registers[REG_RSI]), "d"(registers[REG_RDX]),
-                       "r"(r10), "r"(r8), "r"(r9)
+                     : "a"(number), "D"(registers[REG_RDI]), "S"(registers[REG_RSI]), "d"(registers[REG_RDX]), "r"(r10),
+                     "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
 }
 
-static void on_call(int signal, siginfo_t *info, void *context) {
-    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+static void on_call(int signal, siginfo_t* info, void* context) {
+    greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
     (void)signal;
     if (counting) {
         ++calls;

@@ -37,7 +37,8 @@ void open_and_communicate(const char* level) {
     MPI_Session_finalize(&session);
 }
 
-template <typename Action> void elsewhere(Action action) {
+template <typename Action>
+void elsewhere(Action action) {
     std::thread(action).join();
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* `thread_level` may be null: as the library likes. Errors are returned. */
-static inline MPI_Session open_session(const char *thread_level) {
+static inline MPI_Session open_session(const char* thread_level) {
     MPI_Session session = MPI_SESSION_NULL;
     MPI_Info info = MPI_INFO_NULL;
     if (thread_level != NULL) {
@@ -20,7 +20,7 @@ static inline MPI_Session open_session(const char *thread_level) {
     return session;
 }
 
-static inline void check_info(MPI_Session session, const char *key, const char *expected) {
+static inline void check_info(MPI_Session session, const char* key, const char* expected) {
     MPI_Info info = MPI_INFO_NULL;
     char value[MPI_MAX_INFO_VAL] = "";
     int length = sizeof value, flag = 0;

@@ -9,11 +9,11 @@ enum { threads = 4 };
 
 struct task {
     int number;
-    const char *level;
+    const char* level;
     int rounds;
 };
 
-static MPI_Comm comm_of(MPI_Session session, const char *pset, const char *tag) {
+static MPI_Comm comm_of(MPI_Session session, const char* pset, const char* tag) {
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
     CHECK(MPI_Group_from_session_pset(session, pset, &group) == MPI_SUCCESS);
@@ -29,15 +29,15 @@ static void talk(MPI_Comm comm, int rounds) {
     for (int round = 0; round < rounds; ++round) {
         int sum = 0, from = -1;
         CHECK(MPI_Sendrecv(&round, 1, MPI_INT, (rank + 1) % size, 5, &from, 1, MPI_INT, (rank + size - 1) % size, 5,
-                           comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+                  comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
         CHECK(from == round);
         CHECK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == size * (size - 1) / 2);
     }
 }
 
 /* The library goes up and down below whoever comes first and goes last. */
-static void *open_and_close(void *argument) {
-    const struct task *task = argument;
+static void* open_and_close(void* argument) {
+    const struct task* task = argument;
     for (int round = 0; round < task->rounds; ++round) {
         MPI_Session session = open_session(task->level);
         MPI_Group world, self;
@@ -54,8 +54,8 @@ static void *open_and_close(void *argument) {
 }
 
 /* Each thread communicates in a session of its own, at whatever level: sessions are isolated. */
-static void *communicate(void *argument) {
-    const struct task *task = argument;
+static void* communicate(void* argument) {
+    const struct task* task = argument;
     char tag[64];
     snprintf(tag, sizeof tag, "tests://sessions/thread/%d", task->number);
     for (int round = 0; round < 3; ++round) {
@@ -70,7 +70,7 @@ static void *communicate(void *argument) {
     return NULL;
 }
 
-static void run(void *(*act)(void *), const char *const *levels, int rounds) {
+static void run(void* (*act)(void*), const char* const* levels, int rounds) {
     pthread_t all[threads];
     struct task tasks[threads];
     for (int i = 0; i < threads; ++i) {
@@ -82,13 +82,13 @@ static void run(void *(*act)(void *), const char *const *levels, int rounds) {
     }
 }
 
-static const char *const any_level[] = {"MPI_THREAD_MULTIPLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SINGLE",
-                                        "MPI_THREAD_SERIALIZED"};
-static const char *const lowest[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE",
-                                     "MPI_THREAD_SINGLE"};
+static const char* const any_level[] = {
+    "MPI_THREAD_MULTIPLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SINGLE", "MPI_THREAD_SERIALIZED"};
+static const char* const lowest[] = {
+    "MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE"};
 
 /* The main thread talks all the time in what was opened for one thread; others come, the first one at `level`. */
-static void raise_beside(MPI_Comm comm, const char *level) {
+static void raise_beside(MPI_Comm comm, const char* level) {
     pthread_t thread;
     struct task task = {0, level, 50};
     talk(comm, 100);
@@ -101,8 +101,8 @@ static void raise_beside(MPI_Comm comm, const char *level) {
 
 /* One communicator per thread in one session at MPI_THREAD_MULTIPLE, which came after one at MPI_THREAD_SINGLE. */
 static MPI_Session shared;
-static void *communicate_in_shared(void *argument) {
-    const struct task *task = argument;
+static void* communicate_in_shared(void* argument) {
+    const struct task* task = argument;
     char tag[64];
     snprintf(tag, sizeof tag, "tests://sessions/shared/%d", task->number);
     MPI_Comm comm = comm_of(shared, "mpi://WORLD", tag);
@@ -111,14 +111,14 @@ static void *communicate_in_shared(void *argument) {
     return NULL;
 }
 
-static void *init_the_world(void *unused) {
+static void* init_the_world(void* unused) {
     MPI_Init(NULL, NULL);
     talk(MPI_COMM_WORLD, 100);
     MPI_Finalize();
     return unused;
 }
 
-static void *finalize(void *session) {
+static void* finalize(void* session) {
     CHECK(MPI_Session_finalize(session) == MPI_SUCCESS);
     return NULL;
 }
@@ -147,8 +147,8 @@ static void finalize_beside(void) {
     MPI_Session_finalize(&session);
 }
 
-int main(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "";
+int main(int argc, char** argv) {
+    const char* what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "open") == 0) {
         run(open_and_close, any_level, 100);
     } else if (strcmp(what, "communicate") == 0) {

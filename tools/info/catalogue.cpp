@@ -152,8 +152,8 @@ Result<std::vector<const Param*>> Catalogue::params(const Options::Scope& scope)
     }
     const auto installed = _core.components.components(scope.group);
     if (!scope.component.empty() && std::find(installed.begin(), installed.end(), scope.component) == installed.end()) {
-        return not_found("framework " + scope.group + " has no component '" + scope.component + "'", scope.component,
-                         installed);
+        return not_found(
+            "framework " + scope.group + " has no component '" + scope.component + "'", scope.component, installed);
     }
     return result;
 }

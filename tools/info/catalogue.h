@@ -43,7 +43,9 @@ struct ComponentEntry {
 // What is installed and how it is set up. Looks at every component's descriptor, opens no framework, starts nothing.
 class Catalogue {
 public:
-    explicit Catalogue(Core& core) : _core(core), _instance(core, _keepsakes, MPI_THREAD_SINGLE) {}
+    explicit Catalogue(Core& core)
+        : _core(core),
+          _instance(core, _keepsakes, MPI_THREAD_SINGLE) {}
 
     // Makes every parameter known. What is ill-typed is an error to report; everything can be listed all the same.
     Status read();

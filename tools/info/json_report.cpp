@@ -15,37 +15,28 @@ Json to_json(const Versions& versions) {
     for (const auto& [name, version] : versions.frameworks) {
         frameworks[name] = version;
     }
-    return {{"library", versions.library},   {"library_text", versions.full}, {"mpi", versions.standard},
-            {"mpi_abi", versions.abi},       {"core_abi", versions.core_abi}, {"toolchain", versions.toolchain},
-            {"frameworks", frameworks},      {"prefix", versions.prefix}};
+    return {{"library", versions.library}, {"library_text", versions.full}, {"mpi", versions.standard},
+        {"mpi_abi", versions.abi}, {"core_abi", versions.core_abi}, {"toolchain", versions.toolchain},
+        {"frameworks", frameworks}, {"prefix", versions.prefix}};
 }
 
 Json to_json(const ComponentEntry& entry) {
     return {{"framework", entry.framework}, {"name", entry.name}, {"version", entry.version},
-            {"summary", entry.summary},     {"file", entry.file}, {"status", to_string(entry.fitness)},
-            {"reason", entry.reason}};
+        {"summary", entry.summary}, {"file", entry.file}, {"status", to_string(entry.fitness)},
+        {"reason", entry.reason}};
 }
 
 Json to_json(const Param* param) {
-    return {{"name", param->name()},
-            {"group", group_of(*param)},
-            {"component", param->component()},
-            {"type", to_string(param->type())},
-            {"choices", param->choices()},
-            {"value", param->text()},
-            {"default", param->default_text()},
-            {"source", to_string(param->source())},
-            {"origin", param->origin()},
-            {"level", int(param->level())},
-            {"scope", to_string(param->scope())},
-            {"help", param->help()}};
+    return {{"name", param->name()}, {"group", group_of(*param)}, {"component", param->component()},
+        {"type", to_string(param->type())}, {"choices", param->choices()}, {"value", param->text()},
+        {"default", param->default_text()}, {"source", to_string(param->source())}, {"origin", param->origin()},
+        {"level", int(param->level())}, {"scope", to_string(param->scope())}, {"help", param->help()}};
 }
 
 Json to_json(const Decision& decision) {
-    return {{"framework", decision.framework},          {"for", decision.object},
-            {"times", decision.times},                  {"candidate", decision.candidate},
-            {"outcome", to_string(decision.outcome)},   {"priority", decision.priority},
-            {"reason", decision.reason}};
+    return {{"framework", decision.framework}, {"for", decision.object}, {"times", decision.times},
+        {"candidate", decision.candidate}, {"outcome", to_string(decision.outcome)}, {"priority", decision.priority},
+        {"reason", decision.reason}};
 }
 
 template <class List>

@@ -19,18 +19,15 @@ using Words = std::vector<std::string>;
 po::options_description describe() {
     const auto words = [](const char* names) { return po::value<Words>()->multitoken()->value_name(names); };
     po::options_description options("patchbay-info [OPTION]...", 100, 60);
-    options.add_options()
-        ("components", "List the versions and the components that are installed; the default.")
-        ("param", words("FRAMEWORK [COMPONENT]"),
-         "List parameters with value, origin and help: those of a framework and its components, of one component, or "
-         "of 'all'.")
-        ("names", "List the names of all parameters, one per line.")
-        ("unimplemented", "List the functions that only answer MPI_ERR_UNSUPPORTED_OPERATION.")
-        ("explain", "Start the library alone here and tell which components it chooses and why.")
-        ("mca", words("NAME VALUE"), "Look with this parameter set, as mpirun --mca sets it.")
-        ("json", "Print JSON; without a choice of what, everything but --explain.")
-        ("help", "Print this text (-h).")
-        ("version", "Print the version (-V).");
+    options.add_options()("components", "List the versions and the components that are installed; the default.")(
+        "param", words("FRAMEWORK [COMPONENT]"),
+        "List parameters with value, origin and help: those of a framework and its components, of one component, or "
+        "of 'all'.")("names", "List the names of all parameters, one per line.")(
+        "unimplemented", "List the functions that only answer MPI_ERR_UNSUPPORTED_OPERATION.")(
+        "explain", "Start the library alone here and tell which components it chooses and why.")(
+        "mca", words("NAME VALUE"), "Look with this parameter set, as mpirun --mca sets it.")(
+        "json", "Print JSON; without a choice of what, everything but --explain.")("help", "Print this text (-h).")(
+        "version", "Print the version (-V).");
     return options;
 }
 
@@ -46,7 +43,7 @@ Error unknown(const std::string& option, const po::options_description& known) {
     const std::string name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
     const std::string near = nearest_name(name, names);
     return wrong("unknown option " + option +
-                 (near.empty() ? std::string("; --help lists them all") : "; did you mean --" + near + "?"));
+        (near.empty() ? std::string("; --help lists them all") : "; did you mean --" + near + "?"));
 }
 
 Status take_param(const Words& words, Options& options) {
@@ -73,9 +70,13 @@ Status take(const po::option& given, Options& options) {
         return take_mca(given.value, options);
     }
     const std::pair<const char*, bool Options::*> flags[] = {
-        {"components", &Options::components}, {"names", &Options::names},
-        {"unimplemented", &Options::unimplemented}, {"explain", &Options::explain},
-        {"json", &Options::json}, {"help", &Options::help}, {"version", &Options::version},
+        {"components", &Options::components},
+        {"names", &Options::names},
+        {"unimplemented", &Options::unimplemented},
+        {"explain", &Options::explain},
+        {"json", &Options::json},
+        {"help", &Options::help},
+        {"version", &Options::version},
     };
     for (const auto& [name, flag] : flags) {
         if (given.string_key == name) {

@@ -8,7 +8,8 @@ namespace patchbay::info {
 // Rows under a head, every column as wide as its widest cell. A note stands indented on its own lines below its row.
 class Table {
 public:
-    explicit Table(std::vector<std::string> head) : _rows{{std::move(head), {}}} {}
+    explicit Table(std::vector<std::string> head)
+        : _rows{{std::move(head), {}}} {}
 
     void add(std::vector<std::string> cells, std::string note = {}) {
         _rows.push_back({std::move(cells), std::move(note)});

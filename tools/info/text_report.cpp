@@ -31,8 +31,8 @@ std::string text_of(const std::vector<ComponentEntry>& components) {
     Table table({"framework", "component", "version", "status", "what it does", "file"});
     for (const ComponentEntry& entry : components) {
         table.add({entry.framework, entry.name, entry.version.empty() ? "-" : entry.version, to_string(entry.fitness),
-                   entry.summary.empty() ? "-" : entry.summary, entry.file},
-                  entry.reason);
+                      entry.summary.empty() ? "-" : entry.summary, entry.file},
+            entry.reason);
     }
     return components.empty() ? "no components are installed\n" : table.text();
 }
@@ -42,8 +42,8 @@ std::string text_of(const std::vector<const Param*>& params) {
     for (const Param* param : params) {
         const std::string choices = param->choices().empty() ? "" : " (" + join(param->choices(), ", ") + ")";
         table.add({param->name(), to_string(param->type()), shown(param->text()), shown(param->default_text()),
-                   param->origin()},
-                  param->help() + choices);
+                      param->origin()},
+            param->help() + choices);
     }
     return params.empty() ? "no parameters\n" : table.text();
 }

@@ -10,8 +10,8 @@
 namespace patchbay::btl::sm {
 
 // What the two ways of moving a large message cost on this machine: whether the kernel's single copy is the faster one
-// depends on what a system call and the pinning of a page cost here, which differs tenfold between machines (mitigations,
-// virtual machines), so it is timed.
+// depends on what a system call and the pinning of a page cost here, which differs tenfold between machines
+// (mitigations, virtual machines), so it is timed.
 struct CopyCost {
     double call_ns = 0;         // of one process_vm_readv, whatever it reads
     double read_ns_per_kib = 0; // of what it reads

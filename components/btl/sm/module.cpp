@@ -64,8 +64,8 @@ SmModule::SmModule(
 }
 
 SmModule::~SmModule() {
-    // What has come to our rings after the last poll stays there: peers cannot know when this life ends, and may mean the
-    // next one (letters to the lobby).
+    // What has come to our rings after the last poll stays there: peers cannot know when this life ends, and may mean
+    // the next one (letters to the lobby).
     for (Inbound& inbound : _inbound) {
         inbound.channel.save();
     }
@@ -229,8 +229,8 @@ void SmModule::choose_by_cost(SmEndpoint& peer) noexcept {
     _cost_known = true;
     const std::size_t from = cost->break_even();
     _limits.get_from = from == 0 ? 0 : std::max(from, _limits.get_from);
-    _decisions.record("btl", "single copy on this node", "sm cma", from == 0 ? Outcome::declined : Outcome::chosen, 0,
-        cost->text());
+    _decisions.record(
+        "btl", "single copy on this node", "sm cma", from == 0 ? Outcome::declined : Outcome::chosen, 0, cost->text());
 }
 
 void SmModule::explain_refusal(const SmEndpoint& peer, int error) noexcept {

@@ -27,8 +27,7 @@ inline constexpr ParamSpec params[] = {
     {"get_limit", ParamType::size, "16KiB",
         "bytes from which a message that matched is fetched by single copy, where that works; with "
         "btl_sm_single_copy=auto a measurement may raise it",
-        nullptr,
-        ParamLevel::tuner_basic, ParamScope::all_equal},
+        nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
     {"single_copy", ParamType::enumeration, "auto",
         "how large messages are fetched: cma (process_vm_readv; said loudly when the kernel refuses it), none (copied "
         "through shared memory), auto (cma where the kernel allows it and a measurement finds it the faster way)",

@@ -10,9 +10,9 @@
 
 namespace patchbay::btl::sm {
 
-// What a process shows its peers so that they can try whether they may read its memory, and how fast: a number and where
-// it stands, at the beginning of `shown_bytes` that may all be read. Without the number a wrong process (another pid
-// namespace) could be taken for the peer.
+// What a process shows its peers so that they can try whether they may read its memory, and how fast: a number and
+// where it stands, at the beginning of `shown_bytes` that may all be read. Without the number a wrong process (another
+// pid namespace) could be taken for the peer.
 struct ProbeCard {
     std::atomic<std::uint64_t> address;
     std::atomic<std::uint64_t> value;

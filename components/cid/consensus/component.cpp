@@ -12,13 +12,15 @@ namespace {
 
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "20", "how much this component wants to name communicators, 0 to 100", nullptr,
-     ParamLevel::tuner_basic, ParamScope::all_equal},
+        ParamLevel::tuner_basic, ParamScope::all_equal},
 };
 
 class ConsensusModule final : public Module {
 public:
     explicit ConsensusModule(Instance& instance) noexcept
-        : _instance(instance), _table(instance.communicators()), _counters(instance.cid_counters()) {}
+        : _instance(instance),
+          _table(instance.communicators()),
+          _counters(instance.cid_counters()) {}
     std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override {
         const std::uint64_t number = what.leads() ? _instance.unique_number() : 0;
         auto* assignment = new (std::nothrow) ConsensusAssignment(_table, _counters, what, number);
@@ -59,6 +61,5 @@ private:
 } // namespace
 } // namespace patchbay::cid
 
-PATCHBAY_COMPONENT = patchbay::describe<patchbay::cid::Consensus>(
-    "cid", patchbay::cid::interface_version, "consensus", "1.0.0",
-    "agrees, in rounds, on the lowest index that is free everywhere", patchbay::cid::params);
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::cid::Consensus>("cid", patchbay::cid::interface_version, "consensus",
+    "1.0.0", "agrees, in rounds, on the lowest index that is free everywhere", patchbay::cid::params);

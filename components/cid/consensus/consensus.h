@@ -25,7 +25,11 @@ public:
     // `number`: the leader's, which no other naming of the job has; 0 in the other members.
     ConsensusAssignment(
         IndexTable& table, Counters& counters, const NewCommunicator& what, std::uint64_t number) noexcept
-        : _table(table), _counters(counters), _what(what), _agreement(what.members), _number(number) {}
+        : _table(table),
+          _counters(counters),
+          _what(what),
+          _agreement(what.members),
+          _number(number) {}
     ~ConsensusAssignment() override;
 
     // How many indices a naming passes over after so many failures, as if drawn at random: one must not repeat what the
@@ -53,8 +57,8 @@ private:
     Agreement& _agreement;
     Stage _stage = Stage::begin;
     std::uint32_t _from = 0;
-    std::uint32_t _held = none;  // the index that we have reserved
-    std::uint32_t _wanted = 0;   // the one that all shall take
+    std::uint32_t _held = none; // the index that we have reserved
+    std::uint32_t _wanted = 0;  // the one that all shall take
     std::uint32_t _failures = 0;
     std::uint32_t _rounds = 0;
     std::uint64_t _number; // the leader's, once round A has told it

@@ -15,11 +15,11 @@ constexpr char source_names[] = "auto,pmix,launcher,bootstrap"; // in the order 
 
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "50", "how much this component wants to name communicators, 0 to 100", nullptr,
-     ParamLevel::tuner_basic, ParamScope::all_equal},
+        ParamLevel::tuner_basic, ParamScope::all_equal},
     {"source", ParamType::enumeration, "auto",
-     "where PGCIDs come from: pmix (PMIx_Group_construct), launcher (the group service of Patchbay's mpirun), "
-     "bootstrap (the group agrees by messages of its own) or auto: what costs least, which is bootstrap",
-     source_names, ParamLevel::tuner_basic, ParamScope::all_equal},
+        "where PGCIDs come from: pmix (PMIx_Group_construct), launcher (the group service of Patchbay's mpirun), "
+        "bootstrap (the group agrees by messages of its own) or auto: what costs least, which is bootstrap",
+        source_names, ParamLevel::tuner_basic, ParamScope::all_equal},
 };
 
 class Excid final : public Component {

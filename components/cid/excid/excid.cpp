@@ -100,7 +100,7 @@ int ExcidModule::name(const NewCommunicator& what, std::uint32_t index, const Ex
     }
     if (!_instance.directory().bind(id, &what.comm)) {
         log_error("cid/excid: two communicators of this process would be named " + id.text() +
-                  ": the source of PGCIDs gave one twice");
+            ": the source of PGCIDs gave one twice");
         delete name;
         _instance.communicators().release(index);
         return MPI_ERR_INTERN;
@@ -111,7 +111,11 @@ int ExcidModule::name(const NewCommunicator& what, std::uint32_t index, const Ex
 
 ExcidAssignment::ExcidAssignment(ExcidModule& module, const NewCommunicator& what, std::uint32_t index,
     std::optional<Derivation::Ticket> ticket) noexcept
-    : _module(module), _what(what), _index(index), _ticket(ticket), _requests(!ticket || ticket->renews),
+    : _module(module),
+      _what(what),
+      _index(index),
+      _ticket(ticket),
+      _requests(!ticket || ticket->renews),
       _request(module._instance, module._source) {}
 
 ExcidAssignment::~ExcidAssignment() {

@@ -12,7 +12,9 @@ namespace patchbay::cid {
 // else from a new PGCID. The local index is this process's own affair.
 class ExcidModule final : public Module {
 public:
-    ExcidModule(Instance& instance, PgcidSource source) noexcept : _instance(instance), _source(source) {}
+    ExcidModule(Instance& instance, PgcidSource source) noexcept
+        : _instance(instance),
+          _source(source) {}
 
     std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override;
     std::unique_ptr<Assignment> pass(Communicator& parent, Agreement& whole) noexcept override;
@@ -57,9 +59,12 @@ private:
 class ExcidPass final : public Assignment {
 public:
     // `result`: the code after the PGCID is there.
-    ExcidPass(ExcidModule& module, Communicator& parent, const Derivation::Ticket& ticket,
-        int result = MPI_SUCCESS) noexcept
-        : _parent(parent), _ticket(ticket), _result(result), _request(module._instance, module._source) {}
+    ExcidPass(
+        ExcidModule& module, Communicator& parent, const Derivation::Ticket& ticket, int result = MPI_SUCCESS) noexcept
+        : _parent(parent),
+          _ticket(ticket),
+          _result(result),
+          _request(module._instance, module._source) {}
 
     int start(Agreement& whole) noexcept;
     bool ready() const noexcept override { return _failed != MPI_SUCCESS || _request.ready(); }

@@ -12,7 +12,10 @@ class ExtendedName final : public Name {
 public:
     // `comm` has its index. `active`: the field in which it counts its children.
     ExtendedName(const Communicator& comm, const ExtendedId& id, int active) noexcept
-        : _id(id), _derivation(id, active), _peers(std::size_t(comm.remote_size)), _own_index(comm.index),
+        : _id(id),
+          _derivation(id, active),
+          _peers(std::size_t(comm.remote_size)),
+          _own_index(comm.index),
           _own_rank(comm.is_inter ? -1 : comm.rank) {}
     ~ExtendedName() override { std::free(_indices); }
 

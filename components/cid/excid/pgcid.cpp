@@ -17,8 +17,7 @@ constexpr std::uint64_t own_making = std::uint64_t(1) << 63;
 
 } // namespace
 
-int PgcidRequest::start(
-    Agreement& agreement, const Group* group, bool leads, const Origin& origin) noexcept {
+int PgcidRequest::start(Agreement& agreement, const Group* group, bool leads, const Origin& origin) noexcept {
     if (asks_launcher(group)) {
         return start_group(*group, agreement.name(), origin);
     }
@@ -55,8 +54,8 @@ int PgcidRequest::start_group(const Group& group, std::string name, const Origin
     auto request = _source == PgcidSource::pmix ? _instance.runtime().pmix_group_start("patchbay " + name, ranks)
                                                 : _instance.runtime().group_start("pgcid " + name, ranks);
     if (!request) {
-        return report_cause({request.error().code, "cid/excid: no PGCID: " + request.error().text +
-                                                       "; cid_excid_source=bootstrap needs no launcher"});
+        return report_cause({request.error().code,
+            "cid/excid: no PGCID: " + request.error().text + "; cid_excid_source=bootstrap needs no launcher"});
     }
     _group = std::move(*request);
     return MPI_SUCCESS;

@@ -19,10 +19,12 @@ enum class PgcidSource : std::uint8_t { automatic, pmix, launcher, bootstrap };
 // A new PGCID for a group of processes, under way.
 class PgcidRequest {
 public:
-    PgcidRequest(Instance& instance, PgcidSource source) noexcept : _instance(instance), _source(source) {}
+    PgcidRequest(Instance& instance, PgcidSource source) noexcept
+        : _instance(instance),
+          _source(source) {}
 
-    // All members of `group` begin. `agreement` is over them; `leads` for one or more of them. `origin` tells apart what
-    // is under way at one time, unless the agreement has a name. Returns an MPI code.
+    // All members of `group` begin. `agreement` is over them; `leads` for one or more of them. `origin` tells apart
+    // what is under way at one time, unless the agreement has a name. Returns an MPI code.
     int start(Agreement& agreement, const Group* group, bool leads, const Origin& origin) noexcept;
     bool ready() const noexcept { return _group ? _group->done() : _agreement->ready(); }
     // true: finished, with the PGCID when *code is MPI_SUCCESS.

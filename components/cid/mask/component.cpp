@@ -13,13 +13,15 @@ namespace {
 
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "30", "how much this component wants to name communicators, 0 to 100", nullptr,
-     ParamLevel::tuner_basic, ParamScope::all_equal},
+        ParamLevel::tuner_basic, ParamScope::all_equal},
 };
 
 class MaskModule final : public Module {
 public:
     explicit MaskModule(Instance& instance) noexcept
-        : _instance(instance), _table(instance.communicators()), _counters(instance.cid_counters()) {}
+        : _instance(instance),
+          _table(instance.communicators()),
+          _counters(instance.cid_counters()) {}
     std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override {
         if (what.comm.size == 1 && !what.comm.is_inter) {
             *code = take_alone(what);
@@ -83,6 +85,5 @@ private:
 } // namespace
 } // namespace patchbay::cid
 
-PATCHBAY_COMPONENT = patchbay::describe<patchbay::cid::Mask>(
-    "cid", patchbay::cid::interface_version, "mask", "1.0.0",
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::cid::Mask>("cid", patchbay::cid::interface_version, "mask", "1.0.0",
     "agrees on an index by one reduction of the members' free ones, a bit each", patchbay::cid::params);

@@ -51,7 +51,11 @@ void Turns::give_up(const void* who) {
 
 MaskAssignment::MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what,
     std::optional<std::uint64_t> number)
-    : _table(table), _turns(turns), _counters(counters), _what(what), _number(number.value_or(~std::uint64_t(0))) {}
+    : _table(table),
+      _turns(turns),
+      _counters(counters),
+      _what(what),
+      _number(number.value_or(~std::uint64_t(0))) {}
 
 MaskAssignment::~MaskAssignment() {
     end();

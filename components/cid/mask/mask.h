@@ -14,11 +14,11 @@ namespace patchbay::cid {
 
 // Whose turn it is in this process to put its free indices on offer.
 //
-// The first window is for whoever comes while nobody has it: a naming tries that once, before it knows whether its other
-// members have come to the constructor, and may hold the window until they have. Nobody ever waits for it. The other
-// windows are for namings that have failed there, and so know that all members have come: of these the one with the
-// lowest number has its turn. A naming has the same number in all processes and no other one has it, so that the lowest
-// of all gets its turn everywhere and nobody waits in a ring. Thread-safe.
+// The first window is for whoever comes while nobody has it: a naming tries that once, before it knows whether its
+// other members have come to the constructor, and may hold the window until they have. Nobody ever waits for it. The
+// other windows are for namings that have failed there, and so know that all members have come: of these the one with
+// the lowest number has its turn. A naming has the same number in all processes and no other one has it, so that the
+// lowest of all gets its turn everywhere and nobody waits in a ring. Thread-safe.
 class Turns {
 public:
     // The first window, until give_up().
@@ -36,8 +36,9 @@ private:
     const void* _holder = nullptr; // of the others
 };
 
-// One naming by mask: each member whose turn it is puts a window of its free indices, a bit each, into one reduction; the
-// lowest bit that is left is free in all members. A member whose turn it is not makes all of them try again elsewhere.
+// One naming by mask: each member whose turn it is puts a window of its free indices, a bit each, into one reduction;
+// the lowest bit that is left is free in all members. A member whose turn it is not makes all of them try again
+// elsewhere.
 class MaskAssignment final : public Assignment {
 public:
     // `number`: the leader's, which no other naming of the job has; nullopt in the other members.
@@ -70,7 +71,7 @@ private:
     bool _all_here = false;  // all members have come to the constructor
     bool _offers = false;    // it is our turn and the window is on offer
     std::uint32_t _rounds = 0;
-    std::uint64_t _number;   // where we do not lead, all bits until the first reduction has told us the leader's
+    std::uint64_t _number; // where we do not lead, all bits until the first reduction has told us the leader's
     // The first: all bits when everybody had its turn. The second: the number.
     std::array<std::uint64_t, 2 + window_words> _words;
 };

@@ -13,7 +13,7 @@ namespace {
 // Every block travels once round the ring: bandwidth-optimal, size - 1 steps. Own block is in place already.
 template <class AddressOf, class CountOf>
 int ring(const Transfer& transfer, const Datatype& type, const Communicator& comm, AddressOf address_of,
-         CountOf count_of) noexcept {
+    CountOf count_of) noexcept {
     const int size = comm.size;
     const int right = (comm.rank + 1) % size;
     const int left = (comm.rank - 1 + size) % size;
@@ -22,14 +22,14 @@ int ring(const Transfer& transfer, const Datatype& type, const Communicator& com
         const int outgoing = (comm.rank - step + size) % size;
         const int incoming = (outgoing - 1 + size) % size;
         code = transfer.exchange(address_of(outgoing), count_of(outgoing), type, right, address_of(incoming),
-                                 count_of(incoming), type, left);
+            count_of(incoming), type, left);
     }
     return code;
 }
 
 // Bruck's algorithm on packed bytes: ceil(log2 size) steps for any size; block i of `staged` is that of rank + i.
-int bruck(const Transfer& transfer, void* recv, MPI_Count count, const Datatype& type,
-          const Communicator& comm) noexcept {
+int bruck(
+    const Transfer& transfer, void* recv, MPI_Count count, const Datatype& type, const Communicator& comm) noexcept {
     const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
     const int size = comm.size;
     const MPI_Count block = count * type.size;
@@ -42,7 +42,7 @@ int bruck(const Transfer& transfer, void* recv, MPI_Count count, const Datatype&
     for (int have = 1; have < size; have *= 2) {
         const MPI_Count blocks = std::min(have, size - have);
         const int code = transfer.exchange(staged, blocks * block, byte, (comm.rank - have + size) % size,
-                                           staged + have * block, blocks * block, byte, (comm.rank + have) % size);
+            staged + have * block, blocks * block, byte, (comm.rank + have) % size);
         if (code != MPI_SUCCESS) {
             return code;
         }
@@ -56,7 +56,7 @@ int bruck(const Transfer& transfer, void* recv, MPI_Count count, const Datatype&
 } // namespace
 
 int BasicModule::allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                           MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
+    MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
     if (send != MPI_IN_PLACE) {
         copy(send, send_count, send_type, element(recv, comm.rank * recv_count, recv_type), recv_count, recv_type);
     }
@@ -70,8 +70,7 @@ int BasicModule::allgather(const void* send, MPI_Count send_count, const Datatyp
 }
 
 int BasicModule::allgatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                            CountArray recv_counts, CountArray displacements, const Datatype& recv_type,
-                            Communicator& comm) noexcept {
+    CountArray recv_counts, CountArray displacements, const Datatype& recv_type, Communicator& comm) noexcept {
     const auto address_of = [&](int rank) { return element(recv, displacements[std::size_t(rank)], recv_type); };
     const auto count_of = [&](int rank) { return recv_counts[std::size_t(rank)]; };
     if (send != MPI_IN_PLACE) {

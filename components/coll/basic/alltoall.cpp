@@ -23,7 +23,8 @@ struct Part {
 class PackedCopy {
 public:
     template <class PartOf>
-    PackedCopy(int size, PartOf part_of) noexcept : _offsets(new (std::nothrow) std::size_t[std::size_t(size)]) {
+    PackedCopy(int size, PartOf part_of) noexcept
+        : _offsets(new (std::nothrow) std::size_t[std::size_t(size)]) {
         std::size_t total = 0;
         for (int rank = 0; rank < size && _offsets; ++rank) {
             _offsets[std::size_t(rank)] = total;
@@ -78,13 +79,16 @@ int pairwise_in_place(Function function, Communicator& comm, RecvPart recv_part)
     const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
     return pairwise(
         function, comm,
-        [&](int rank) { return Part{packed.block(rank), MPI_Count(recv_part(rank).bytes()), &byte}; }, recv_part);
+        [&](int rank) {
+            return Part{packed.block(rank), MPI_Count(recv_part(rank).bytes()), &byte};
+        },
+        recv_part);
 }
 
 } // namespace
 
 int BasicModule::alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                          MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
+    MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
     const auto recv_part = [&](int rank) {
         return Part{element(recv, rank * recv_count, recv_type), recv_count, &recv_type};
     };
@@ -98,8 +102,8 @@ int BasicModule::alltoall(const void* send, MPI_Count send_count, const Datatype
 }
 
 int BasicModule::alltoallv(const void* send, CountArray send_counts, CountArray send_displacements,
-                           const Datatype& send_type, void* recv, CountArray recv_counts,
-                           CountArray recv_displacements, const Datatype& recv_type, Communicator& comm) noexcept {
+    const Datatype& send_type, void* recv, CountArray recv_counts, CountArray recv_displacements,
+    const Datatype& recv_type, Communicator& comm) noexcept {
     const auto recv_part = [&](int rank) {
         const auto r = std::size_t(rank);
         return Part{element(recv, recv_displacements[r], recv_type), recv_counts[r], &recv_type};
@@ -115,7 +119,7 @@ int BasicModule::alltoallv(const void* send, CountArray send_counts, CountArray 
 }
 
 int BasicModule::alltoallw(const void* send, const TypedVector& send_side, void* recv, const TypedVector& recv_side,
-                           Communicator& comm) noexcept {
+    Communicator& comm) noexcept {
     const auto part = [](const void* buffer, const TypedVector& side, int rank) {
         const auto r = std::size_t(rank);
         auto* base = static_cast<std::byte*>(const_cast<void*>(buffer));
@@ -125,7 +129,8 @@ int BasicModule::alltoallw(const void* send, const TypedVector& send_side, void*
     if (send == MPI_IN_PLACE) {
         return pairwise_in_place(Function::alltoallw, comm, recv_part);
     }
-    return pairwise(Function::alltoallw, comm, [&](int rank) { return part(send, send_side, rank); }, recv_part);
+    return pairwise(
+        Function::alltoallw, comm, [&](int rank) { return part(send, send_side, rank); }, recv_part);
 }
 
 } // namespace patchbay::coll::basic

@@ -14,7 +14,9 @@ struct Rounds {
     const Datatype& byte;
 
     explicit Rounds(Communicator& comm)
-        : comm(comm), transfer(comm, tag_of(Function::barrier)), byte(*to_object<Datatype>(MPI_BYTE)) {}
+        : comm(comm),
+          transfer(comm, tag_of(Function::barrier)),
+          byte(*to_object<Datatype>(MPI_BYTE)) {}
     int tell(int rank) const noexcept { return transfer.send(nullptr, 0, byte, rank); }
     int hear(int rank) const noexcept { return transfer.recv(nullptr, 0, byte, rank); }
 };
@@ -67,7 +69,7 @@ int dissemination(const Rounds& rounds) {
     int code = MPI_SUCCESS;
     for (int distance = 1; distance < size && code == MPI_SUCCESS; distance <<= 1) {
         code = rounds.transfer.exchange(nullptr, 0, rounds.byte, (rank + distance) % size, nullptr, 0, rounds.byte,
-                                        (rank - distance + size) % size);
+            (rank - distance + size) % size);
     }
     return code;
 }

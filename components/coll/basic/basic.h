@@ -15,49 +15,50 @@ enum class Pattern : std::uint8_t {
 struct Settings {
     Pattern barrier = Pattern::automatic;
     Pattern allreduce = Pattern::automatic;
-    std::size_t ring_from = 0;      // bytes from which allreduce and allgather go round a ring
-    bool oversubscribed = false;    // more ranks than cores on this node
-    int linear_up_to = 0;           // ranks up to which `automatic` may choose linear
+    std::size_t ring_from = 0;   // bytes from which allreduce and allgather go round a ring
+    bool oversubscribed = false; // more ranks than cores on this node
+    int linear_up_to = 0;        // ranks up to which `automatic` may choose linear
 };
 
 // The seventeen blocking collectives over point-to-point: nothing clever, everything correct.
 class BasicModule final : public Module {
 public:
-    explicit BasicModule(const Settings& settings) noexcept : _settings(settings) {}
+    explicit BasicModule(const Settings& settings) noexcept
+        : _settings(settings) {}
 
     std::uint32_t provides() const noexcept override { return (1u << function_count) - 1; }
 
     int barrier(Communicator&) noexcept override;
     int bcast(void*, MPI_Count, const Datatype&, int root, Communicator&) noexcept override;
     int gather(const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&, int root,
-               Communicator&) noexcept override;
+        Communicator&) noexcept override;
     int gatherv(const void*, MPI_Count, const Datatype&, void*, CountArray, CountArray, const Datatype&, int root,
-                Communicator&) noexcept override;
+        Communicator&) noexcept override;
     int scatter(const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&, int root,
-                Communicator&) noexcept override;
+        Communicator&) noexcept override;
     int scatterv(const void*, CountArray, CountArray, const Datatype&, void*, MPI_Count, const Datatype&, int root,
-                 Communicator&) noexcept override;
-    int allgather(const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&,
-                  Communicator&) noexcept override;
+        Communicator&) noexcept override;
+    int allgather(
+        const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&, Communicator&) noexcept override;
     int allgatherv(const void*, MPI_Count, const Datatype&, void*, CountArray, CountArray, const Datatype&,
-                   Communicator&) noexcept override;
-    int alltoall(const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&,
-                 Communicator&) noexcept override;
+        Communicator&) noexcept override;
+    int alltoall(
+        const void*, MPI_Count, const Datatype&, void*, MPI_Count, const Datatype&, Communicator&) noexcept override;
     int alltoallv(const void*, CountArray, CountArray, const Datatype&, void*, CountArray, CountArray, const Datatype&,
-                  Communicator&) noexcept override;
+        Communicator&) noexcept override;
     int alltoallw(const void*, const TypedVector&, void*, const TypedVector&, Communicator&) noexcept override;
     int reduce(const void*, void*, MPI_Count, const Datatype&, const Op&, int root, Communicator&) noexcept override;
     int allreduce(const void*, void*, MPI_Count, const Datatype&, const Op&, Communicator&) noexcept override;
     int reduce_scatter(const void*, void*, CountArray, const Datatype&, const Op&, Communicator&) noexcept override;
-    int reduce_scatter_block(const void*, void*, MPI_Count, const Datatype&, const Op&,
-                             Communicator&) noexcept override;
+    int reduce_scatter_block(
+        const void*, void*, MPI_Count, const Datatype&, const Op&, Communicator&) noexcept override;
     int scan(const void*, void*, MPI_Count, const Datatype&, const Op&, Communicator&) noexcept override;
     int exscan(const void*, void*, MPI_Count, const Datatype&, const Op&, Communicator&) noexcept override;
 
 private:
     bool prefers_linear(Pattern chosen, int size) const noexcept {
         return chosen == Pattern::linear ||
-               (chosen == Pattern::automatic && _settings.oversubscribed && size <= _settings.linear_up_to);
+            (chosen == Pattern::automatic && _settings.oversubscribed && size <= _settings.linear_up_to);
     }
     Settings _settings;
 };

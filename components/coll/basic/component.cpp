@@ -16,12 +16,14 @@ constexpr char pattern_names[] = "auto,linear,tree,doubling"; // in the order of
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "10", "how much this component wants to serve a communicator (0 to 100)"},
     {"barrier", ParamType::enumeration, "auto", "pattern of MPI_Barrier", pattern_names, ParamLevel::tuner_basic},
-    {"allreduce", ParamType::enumeration, "auto", "pattern of short MPI_Allreduce: tree is not offered and means doubling",
-     pattern_names, ParamLevel::tuner_basic},
+    {"allreduce", ParamType::enumeration, "auto",
+        "pattern of short MPI_Allreduce: tree is not offered and means doubling", pattern_names,
+        ParamLevel::tuner_basic},
     {"linear_up_to", ParamType::integer, "64",
-     "ranks up to which auto chooses linear when the node has more ranks than cores", nullptr, ParamLevel::tuner_detail},
+        "ranks up to which auto chooses linear when the node has more ranks than cores", nullptr,
+        ParamLevel::tuner_detail},
     {"ring_from", ParamType::size, "64KiB", "bytes from which MPI_Allreduce and MPI_Allgather go round a ring", nullptr,
-     ParamLevel::tuner_detail},
+        ParamLevel::tuner_detail},
 };
 
 class BasicComponent final : public Component {
@@ -39,7 +41,7 @@ public:
 
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
-               Capability::peers_network;
+            Capability::peers_network;
     }
 
     Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
@@ -62,6 +64,6 @@ private:
 
 } // namespace patchbay::coll::basic
 
-PATCHBAY_COMPONENT = patchbay::describe<patchbay::coll::basic::BasicComponent>("coll",
-    patchbay::coll::interface_version, "basic", "1.0.0",
-    "every blocking collective over point-to-point: linear, trees, rings", patchbay::coll::basic::params);
+PATCHBAY_COMPONENT =
+    patchbay::describe<patchbay::coll::basic::BasicComponent>("coll", patchbay::coll::interface_version, "basic",
+        "1.0.0", "every blocking collective over point-to-point: linear, trees, rings", patchbay::coll::basic::params);

@@ -16,7 +16,7 @@ struct Block {
 
 template <class BlockOf>
 int gather_linear(Function function, const void* send, MPI_Count send_count, const Datatype& send_type,
-                  const Datatype& recv_type, int root, Communicator& comm, BlockOf block_of) noexcept {
+    const Datatype& recv_type, int root, Communicator& comm, BlockOf block_of) noexcept {
     const Transfer transfer(comm, tag_of(function));
     if (comm.rank != root) {
         return transfer.send(send, send_count, send_type, root);
@@ -39,7 +39,7 @@ int gather_linear(Function function, const void* send, MPI_Count send_count, con
 // The same the other way round.
 template <class BlockOf>
 int scatter_linear(Function function, const Datatype& send_type, void* recv, MPI_Count recv_count,
-                   const Datatype& recv_type, int root, Communicator& comm, BlockOf block_of) noexcept {
+    const Datatype& recv_type, int root, Communicator& comm, BlockOf block_of) noexcept {
     const Transfer transfer(comm, tag_of(function));
     if (comm.rank != root) {
         return transfer.recv(recv, recv_count, recv_type, root);
@@ -62,15 +62,15 @@ int scatter_linear(Function function, const Datatype& send_type, void* recv, MPI
 } // namespace
 
 int BasicModule::gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                        MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
+    MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
     return gather_linear(Function::gather, send, send_count, send_type, recv_type, root, comm, [&](int rank) {
         return Block{element(recv, rank * recv_count, recv_type), recv_count};
     });
 }
 
 int BasicModule::gatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                         CountArray recv_counts, CountArray displacements, const Datatype& recv_type, int root,
-                         Communicator& comm) noexcept {
+    CountArray recv_counts, CountArray displacements, const Datatype& recv_type, int root,
+    Communicator& comm) noexcept {
     return gather_linear(Function::gatherv, send, send_count, send_type, recv_type, root, comm, [&](int rank) {
         const auto r = std::size_t(rank);
         return Block{element(recv, displacements[r], recv_type), recv_counts[r]};
@@ -78,7 +78,7 @@ int BasicModule::gatherv(const void* send, MPI_Count send_count, const Datatype&
 }
 
 int BasicModule::scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                         MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
+    MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
     void* source = const_cast<void*>(send);
     return scatter_linear(Function::scatter, send_type, recv, recv_count, recv_type, root, comm, [&](int rank) {
         return Block{element(source, rank * send_count, send_type), send_count};
@@ -86,8 +86,7 @@ int BasicModule::scatter(const void* send, MPI_Count send_count, const Datatype&
 }
 
 int BasicModule::scatterv(const void* send, CountArray send_counts, CountArray displacements, const Datatype& send_type,
-                          void* recv, MPI_Count recv_count, const Datatype& recv_type, int root,
-                          Communicator& comm) noexcept {
+    void* recv, MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
     void* source = const_cast<void*>(send);
     return scatter_linear(Function::scatterv, send_type, recv, recv_count, recv_type, root, comm, [&](int rank) {
         const auto r = std::size_t(rank);

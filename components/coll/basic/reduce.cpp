@@ -15,8 +15,14 @@ namespace {
 class Reduction {
 public:
     Reduction(Function function, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept
-        : transfer(comm, tag_of(function)), _count(count), _type(type), _op(op), _first(count, type),
-          _second(count, type), _mine(_first.data()), _theirs(_second.data()) {}
+        : transfer(comm, tag_of(function)),
+          _count(count),
+          _type(type),
+          _op(op),
+          _first(count, type),
+          _second(count, type),
+          _mine(_first.data()),
+          _theirs(_second.data()) {}
 
     bool valid() const noexcept { return _first.valid() && _second.valid(); }
     void* mine() const noexcept { return _mine; }
@@ -133,8 +139,8 @@ int allreduce_ring(void* recv, MPI_Count count, const Datatype& type, const Op& 
     for (int step = 0; step < size - 1 && code == MPI_SUCCESS; ++step) {
         const int out = (comm.rank - step + size) % size;
         const int in = (out - 1 + size) % size;
-        code = transfer.exchange(element(recv, first_of(out), type), count_of(out), type, right, incoming.data(),
-                                 count_of(in), type, left);
+        code = transfer.exchange(
+            element(recv, first_of(out), type), count_of(out), type, right, incoming.data(), count_of(in), type, left);
         if (code == MPI_SUCCESS) {
             code = op.apply(incoming.data(), element(recv, first_of(in), type), count_of(in), type);
         }
@@ -143,7 +149,7 @@ int allreduce_ring(void* recv, MPI_Count count, const Datatype& type, const Op& 
         const int out = (comm.rank + 1 - step + size) % size;
         const int in = (out - 1 + size) % size;
         code = transfer.exchange(element(recv, first_of(out), type), count_of(out), type, right,
-                                 element(recv, first_of(in), type), count_of(in), type, left);
+            element(recv, first_of(in), type), count_of(in), type, left);
     }
     return code;
 }
@@ -151,7 +157,7 @@ int allreduce_ring(void* recv, MPI_Count count, const Datatype& type, const Op& 
 } // namespace
 
 int BasicModule::reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
-                        Communicator& comm) noexcept {
+    Communicator& comm) noexcept {
     Reduction reduction(Function::reduce, count, type, op, comm);
     if (!reduction.valid()) {
         return MPI_ERR_NO_MEM;
@@ -171,8 +177,8 @@ int BasicModule::reduce(const void* send, void* recv, MPI_Count count, const Dat
     return code;
 }
 
-int BasicModule::allreduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
-                           Communicator& comm) noexcept {
+int BasicModule::allreduce(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     const void* contribution = send == MPI_IN_PLACE ? recv : send;
     const bool large = std::size_t(count) * std::size_t(type.size) >= _settings.ring_from && count >= comm.size;
     if (large && op.is_commutative() && comm.size > 2) {
@@ -215,8 +221,8 @@ static int prefix_rounds(Reduction& reduction, const Communicator& comm, Lower l
     return code;
 }
 
-int BasicModule::scan(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
-                      Communicator& comm) noexcept {
+int BasicModule::scan(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     Reduction reduction(Function::scan, count, type, op, comm);
     if (!reduction.valid()) {
         return MPI_ERR_NO_MEM;
@@ -228,8 +234,8 @@ int BasicModule::scan(const void* send, void* recv, MPI_Count count, const Datat
     return prefix_rounds(reduction, comm, [&](const void* theirs) { return op.apply(theirs, recv, count, type); });
 }
 
-int BasicModule::exscan(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
-                        Communicator& comm) noexcept {
+int BasicModule::exscan(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     Reduction reduction(Function::exscan, count, type, op, comm);
     if (!reduction.valid()) {
         return MPI_ERR_NO_MEM;

@@ -15,7 +15,7 @@ namespace {
 // differs by rank, so only for operations that commute.
 template <class FirstOf, class CountOf>
 int pairwise(Function function, const void* input, void* recv, const Datatype& type, const Op& op, Communicator& comm,
-             FirstOf first_of, CountOf count_of) noexcept {
+    FirstOf first_of, CountOf count_of) noexcept {
     const Transfer transfer(comm, tag_of(function));
     const int size = comm.size;
     const MPI_Count own = count_of(comm.rank);
@@ -29,8 +29,8 @@ int pairwise(Function function, const void* input, void* recv, const Datatype& t
     for (int distance = 1; distance < size && code == MPI_SUCCESS; ++distance) {
         const int dest = (comm.rank + distance) % size;
         const int source = (comm.rank - distance + size) % size;
-        code = transfer.exchange(element(input, first_of(dest), type), count_of(dest), type, dest, incoming.data(), own,
-                                 type, source);
+        code = transfer.exchange(
+            element(input, first_of(dest), type), count_of(dest), type, dest, incoming.data(), own, type, source);
         if (code == MPI_SUCCESS) {
             code = op.apply(incoming.data(), result.data(), own, type);
         }
@@ -43,8 +43,8 @@ int pairwise(Function function, const void* input, void* recv, const Datatype& t
 
 } // namespace
 
-int BasicModule::reduce_scatter(const void* send, void* recv, CountArray counts, const Datatype& type, const Op& op,
-                                Communicator& comm) noexcept {
+int BasicModule::reduce_scatter(
+    const void* send, void* recv, CountArray counts, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     const auto size = std::size_t(comm.size);
     const std::unique_ptr<MPI_Count[]> first(new (std::nothrow) MPI_Count[size + 1]);
     if (!first) {
@@ -68,12 +68,12 @@ int BasicModule::reduce_scatter(const void* send, void* recv, CountArray counts,
     if (code != MPI_SUCCESS) {
         return code;
     }
-    return scatterv(whole.data(), counts, CountArray(first.get()), type, recv, counts[std::size_t(comm.rank)], type, 0,
-                    comm);
+    return scatterv(
+        whole.data(), counts, CountArray(first.get()), type, recv, counts[std::size_t(comm.rank)], type, 0, comm);
 }
 
-int BasicModule::reduce_scatter_block(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
-                                      Communicator& comm) noexcept {
+int BasicModule::reduce_scatter_block(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     const void* input = send == MPI_IN_PLACE ? recv : send;
     if (op.is_commutative()) {
         return pairwise(

@@ -17,8 +17,7 @@ int swap_sums(Function function, const void* send, void* result, MPI_Count count
     if (!sum.valid()) {
         return MPI_ERR_NO_MEM;
     }
-    const int code =
-        within(comm, Function::reduce).reduce(send, sum.data(), count, type, op, leader, *comm.local_comm);
+    const int code = within(comm, Function::reduce).reduce(send, sum.data(), count, type, op, leader, *comm.local_comm);
     if (code != MPI_SUCCESS || !leads) {
         return code;
     }
@@ -34,8 +33,7 @@ int InterModule::barrier(Communicator& comm) noexcept {
         code = Transfer(comm, tag_of(Function::barrier)).exchange(nullptr, 0, byte, leader, nullptr, 0, byte, leader);
     }
     std::byte signal{};
-    return code != MPI_SUCCESS ? code
-                               : within(comm, Function::bcast).bcast(&signal, 1, byte, leader, *comm.local_comm);
+    return code != MPI_SUCCESS ? code : within(comm, Function::bcast).bcast(&signal, 1, byte, leader, *comm.local_comm);
 }
 
 int InterModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
@@ -65,20 +63,19 @@ int InterModule::reduce(const void* send, void* recv, MPI_Count count, const Dat
     if (!sum.valid()) {
         return MPI_ERR_NO_MEM;
     }
-    const int code =
-        within(comm, Function::reduce).reduce(send, sum.data(), count, type, op, leader, *comm.local_comm);
+    const int code = within(comm, Function::reduce).reduce(send, sum.data(), count, type, op, leader, *comm.local_comm);
     return code != MPI_SUCCESS || !leads ? code : transfer.send(sum.data(), count, type, root);
 }
 
-int InterModule::allreduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
-    Communicator& comm) noexcept {
+int InterModule::allreduce(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     const int code = swap_sums(Function::allreduce, send, recv, count, type, op, comm);
     return code != MPI_SUCCESS ? code
                                : within(comm, Function::bcast).bcast(recv, count, type, leader, *comm.local_comm);
 }
 
-int InterModule::reduce_scatter(const void* send, void* recv, CountArray counts, const Datatype& type, const Op& op,
-    Communicator& comm) noexcept {
+int InterModule::reduce_scatter(
+    const void* send, void* recv, CountArray counts, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     const auto size = std::size_t(comm.size);
     const std::unique_ptr<MPI_Count[]> first(new (std::nothrow) MPI_Count[size + 1]);
     if (!first) {
@@ -96,12 +93,13 @@ int InterModule::reduce_scatter(const void* send, void* recv, CountArray counts,
     if (code != MPI_SUCCESS) {
         return code;
     }
-    return within(comm, Function::scatterv).scatterv(total.data(), counts, CountArray(first.get()), type, recv,
-        counts[std::size_t(comm.rank)], type, leader, *comm.local_comm);
+    return within(comm, Function::scatterv)
+        .scatterv(total.data(), counts, CountArray(first.get()), type, recv, counts[std::size_t(comm.rank)], type,
+            leader, *comm.local_comm);
 }
 
-int InterModule::reduce_scatter_block(const void* send, void* recv, MPI_Count count, const Datatype& type,
-    const Op& op, Communicator& comm) noexcept {
+int InterModule::reduce_scatter_block(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     const MPI_Count all = count * comm.size;
     TypedBuffer total(comm.rank == leader ? all : 0, type);
     if (!total.valid()) {
@@ -111,8 +109,8 @@ int InterModule::reduce_scatter_block(const void* send, void* recv, MPI_Count co
     if (code != MPI_SUCCESS) {
         return code;
     }
-    return within(comm, Function::scatter).scatter(total.data(), count, type, recv, count, type, leader,
-        *comm.local_comm);
+    return within(comm, Function::scatter)
+        .scatter(total.data(), count, type, recv, count, type, leader, *comm.local_comm);
 }
 
 } // namespace patchbay::coll::inter

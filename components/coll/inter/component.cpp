@@ -22,7 +22,7 @@ public:
     }
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
-               Capability::peers_network;
+            Capability::peers_network;
     }
     Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
         if (!comm.is_inter) {
@@ -55,5 +55,7 @@ const patchbay::ComponentDescriptor patchbay_component = {
     .summary = "collectives of intercommunicators, by those of each side and messages between them",
     .params = patchbay::coll::inter::params,
     .param_count = std::size(patchbay::coll::inter::params),
-    .create = []() noexcept -> patchbay::Component* { return new (std::nothrow) patchbay::coll::inter::InterComponent; },
+    .create = []() noexcept -> patchbay::Component* {
+        return new (std::nothrow) patchbay::coll::inter::InterComponent;
+    },
 };

@@ -121,9 +121,8 @@ int InterModule::scatter(const void* send, MPI_Count send_count, const Datatype&
         Function::scatter, comm, root, {recv, recv_count, &recv_type}, equal_parts(send, send_count, send_type));
 }
 
-int InterModule::scatterv(const void* send, CountArray send_counts, CountArray displacements,
-    const Datatype& send_type, void* recv, MPI_Count recv_count, const Datatype& recv_type, int root,
-    Communicator& comm) noexcept {
+int InterModule::scatterv(const void* send, CountArray send_counts, CountArray displacements, const Datatype& send_type,
+    void* recv, MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
     return from_root(Function::scatterv, comm, root, {recv, recv_count, &recv_type},
         placed_parts(send, send_counts, displacements, send_type));
 }

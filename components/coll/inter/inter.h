@@ -36,12 +36,12 @@ public:
         Communicator&) noexcept override;
     int reduce(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, int root,
         Communicator&) noexcept override;
-    int allreduce(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&,
-        Communicator&) noexcept override;
-    int reduce_scatter(const void* send, void* recv, CountArray counts, const Datatype&, const Op&,
-        Communicator&) noexcept override;
-    int reduce_scatter_block(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&,
-        Communicator&) noexcept override;
+    int allreduce(
+        const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, Communicator&) noexcept override;
+    int reduce_scatter(
+        const void* send, void* recv, CountArray counts, const Datatype&, const Op&, Communicator&) noexcept override;
+    int reduce_scatter_block(
+        const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, Communicator&) noexcept override;
 };
 
 // In either group.

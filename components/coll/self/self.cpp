@@ -23,71 +23,69 @@ public:
     int barrier(Communicator&) noexcept override { return MPI_SUCCESS; }
     int bcast(void*, MPI_Count, const Datatype&, int, Communicator&) noexcept override { return MPI_SUCCESS; }
     int gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
-               const Datatype& recv_type, int, Communicator&) noexcept override {
+        const Datatype& recv_type, int, Communicator&) noexcept override {
         return move(send, send_count, send_type, recv, recv_count, recv_type);
     }
     int gatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, CountArray recv_counts,
-                CountArray displacements, const Datatype& recv_type, int, Communicator&) noexcept override {
+        CountArray displacements, const Datatype& recv_type, int, Communicator&) noexcept override {
         return move(send, send_count, send_type, element(recv, displacements[0], recv_type), recv_counts[0], recv_type);
     }
     int scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
-                const Datatype& recv_type, int, Communicator&) noexcept override {
+        const Datatype& recv_type, int, Communicator&) noexcept override {
         return move(send, send_count, send_type, recv, recv_count, recv_type);
     }
     int scatterv(const void* send, CountArray send_counts, CountArray displacements, const Datatype& send_type,
-                 void* recv, MPI_Count recv_count, const Datatype& recv_type, int, Communicator&) noexcept override {
+        void* recv, MPI_Count recv_count, const Datatype& recv_type, int, Communicator&) noexcept override {
         return move(element(send, displacements[0], send_type), send_counts[0], send_type, recv, recv_count, recv_type);
     }
     int allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
-                  const Datatype& recv_type, Communicator&) noexcept override {
+        const Datatype& recv_type, Communicator&) noexcept override {
         return move(send, send_count, send_type, recv, recv_count, recv_type);
     }
     int allgatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
-                   CountArray recv_counts, CountArray displacements, const Datatype& recv_type,
-                   Communicator&) noexcept override {
+        CountArray recv_counts, CountArray displacements, const Datatype& recv_type, Communicator&) noexcept override {
         return move(send, send_count, send_type, element(recv, displacements[0], recv_type), recv_counts[0], recv_type);
     }
     int alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
-                 const Datatype& recv_type, Communicator&) noexcept override {
+        const Datatype& recv_type, Communicator&) noexcept override {
         return move(send, send_count, send_type, recv, recv_count, recv_type);
     }
     int alltoallv(const void* send, CountArray send_counts, CountArray send_displacements, const Datatype& send_type,
-                  void* recv, CountArray recv_counts, CountArray recv_displacements, const Datatype& recv_type,
-                  Communicator&) noexcept override {
+        void* recv, CountArray recv_counts, CountArray recv_displacements, const Datatype& recv_type,
+        Communicator&) noexcept override {
         if (send == MPI_IN_PLACE) {
             return MPI_SUCCESS;
         }
         return move(element(send, send_displacements[0], send_type), send_counts[0], send_type,
-                    element(recv, recv_displacements[0], recv_type), recv_counts[0], recv_type);
+            element(recv, recv_displacements[0], recv_type), recv_counts[0], recv_type);
     }
     int alltoallw(const void* send, const TypedVector& send_side, void* recv, const TypedVector& recv_side,
-                  Communicator&) noexcept override {
+        Communicator&) noexcept override {
         if (send == MPI_IN_PLACE) {
             return MPI_SUCCESS;
         }
         return move(static_cast<const std::byte*>(send) + send_side.displacements[0], send_side.counts[0],
-                    *to_object<Datatype>(send_side.types[0]),
-                    static_cast<std::byte*>(recv) + recv_side.displacements[0], recv_side.counts[0],
-                    *to_object<Datatype>(recv_side.types[0]));
+            *to_object<Datatype>(send_side.types[0]), static_cast<std::byte*>(recv) + recv_side.displacements[0],
+            recv_side.counts[0], *to_object<Datatype>(recv_side.types[0]));
     }
     int reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op&, int,
-               Communicator&) noexcept override {
+        Communicator&) noexcept override {
         return move(send, count, type, recv, count, type);
     }
     int allreduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op&,
-                  Communicator&) noexcept override {
+        Communicator&) noexcept override {
         return move(send, count, type, recv, count, type);
     }
     int reduce_scatter(const void* send, void* recv, CountArray counts, const Datatype& type, const Op&,
-                       Communicator&) noexcept override {
+        Communicator&) noexcept override {
         return move(send, counts[0], type, recv, counts[0], type);
     }
     int reduce_scatter_block(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op&,
-                             Communicator&) noexcept override {
+        Communicator&) noexcept override {
         return move(send, count, type, recv, count, type);
     }
     int scan(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op&,
-             Communicator&) noexcept override {
+        Communicator&) noexcept override {
         return move(send, count, type, recv, count, type);
     }
     // Rank 0 has nobody below it: its receive buffer is not significant (MPI-5.0, 6.11.2).
@@ -98,7 +96,7 @@ public:
 private:
     // In place, whichever side says so, means that the data is where it belongs.
     static int move(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
-                    const Datatype& recv_type) noexcept {
+        const Datatype& recv_type) noexcept {
         if (send != MPI_IN_PLACE && recv != MPI_IN_PLACE) {
             copy(send, send_count, send_type, recv, recv_count, recv_type);
         }
@@ -134,6 +132,5 @@ private:
 
 } // namespace patchbay::coll::self
 
-PATCHBAY_COMPONENT = patchbay::describe<patchbay::coll::self::SelfComponent>("coll",
-    patchbay::coll::interface_version, "self", "1.0.0", "collectives of communicators of one process: local copies",
-    patchbay::coll::self::params);
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::coll::self::SelfComponent>("coll", patchbay::coll::interface_version,
+    "self", "1.0.0", "collectives of communicators of one process: local copies", patchbay::coll::self::params);

@@ -140,8 +140,8 @@ void Ob1::accept_early(const EarlyMessage& early) noexcept {
     } else if (header.match.type == PacketType::match_sync) {
         header_size = sizeof(SyncHeader);
     }
-    Unexpected& message = *store(peer_of(early.from), &header, early.packet.data() + header_size,
-        early.packet.size() - header_size);
+    Unexpected& message =
+        *store(peer_of(early.from), &header, early.packet.data() + header_size, early.packet.size() - header_size);
     (early.index ? _early_by_index[*early.index] : _early_by_name[early.name]).push_back(message);
 }
 

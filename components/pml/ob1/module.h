@@ -202,10 +202,10 @@ private:
         Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     Unexpected* store(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     // `state`: of the communicator that is meant; nullptr: find_state has found none.
-    void on_match(Peer& from, CommState* state, const MatchHeader& match, const std::byte* payload,
-        std::size_t size) noexcept;
-    void on_sync(Peer& from, CommState* state, const SyncHeader& sync, const std::byte* payload,
-        std::size_t size) noexcept;
+    void on_match(
+        Peer& from, CommState* state, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
+    void on_sync(
+        Peer& from, CommState* state, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept;
     void on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexcept;
     void on_cts(const CtsHeader& cts) noexcept;
     void on_frag(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;

@@ -91,9 +91,9 @@ CommState* Ob1::find_state(const MatchHeader& match) noexcept {
 }
 
 void Ob1::complain_of_rank(const CommState& state, const MatchHeader& match) noexcept {
-    log_error(fmt::format(
-        "pml/ob1: a message from rank {} came for communicator {}, which has only {} ranks; it is dropped",
-        match.source, state.comm.index, state.comm.remote_size));
+    log_error(
+        fmt::format("pml/ob1: a message from rank {} came for communicator {}, which has only {} ranks; it is dropped",
+            match.source, state.comm.index, state.comm.remote_size));
 }
 
 void Ob1::on_match(
@@ -141,8 +141,7 @@ void Ob1::keep(
     }
 }
 
-Unexpected* Ob1::store(
-    Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+Unexpected* Ob1::store(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
     const auto& match = *static_cast<const MatchHeader*>(header);
     Unexpected* message = _store.make(payload_size);
     if (message == nullptr) {

@@ -177,9 +177,9 @@ SendCode Ob1::transmit_eager(SendRequest& request, const void* header, std::size
 SendCode Ob1::transmit_rts(SendRequest& request) noexcept {
     Peer& peer = *request.peer;
     const Convertor& convertor = request.convertor.make(*request.type, request.count, request.buffer);
-    Extended<RtsHeader> header{{{PacketType::rts, 0, 0, request.source, request.tag, request.id},
-                                   reinterpret_cast<std::uintptr_t>(&request), request.bytes,
-                                   reinterpret_cast<std::uintptr_t>(convertor.contiguous())},
+    Extended<RtsHeader> header{
+        {{PacketType::rts, 0, 0, request.source, request.tag, request.id}, reinterpret_cast<std::uintptr_t>(&request),
+            request.bytes, reinterpret_cast<std::uintptr_t>(convertor.contiguous())},
         {}};
     const std::size_t header_size = name_communicator(request, header);
     return peer.btl->send(*peer.endpoint, &header, header_size, nullptr, 0);

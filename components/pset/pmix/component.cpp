@@ -12,7 +12,7 @@ namespace {
 
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "50", "how much the launcher is believed about a process set, 0 to 100", nullptr,
-     ParamLevel::tuner_basic, ParamScope::all_equal},
+        ParamLevel::tuner_basic, ParamScope::all_equal},
 };
 
 class Pmix final : public Component {
@@ -46,6 +46,5 @@ private:
 } // namespace
 } // namespace patchbay::pset
 
-PATCHBAY_COMPONENT = patchbay::describe<patchbay::pset::Pmix>(
-    "pset", patchbay::pset::interface_version, "pmix", "1.0.0", "asks the launcher for its process sets",
-    patchbay::pset::params);
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::pset::Pmix>("pset", patchbay::pset::interface_version, "pmix",
+    "1.0.0", "asks the launcher for its process sets", patchbay::pset::params);

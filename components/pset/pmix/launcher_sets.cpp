@@ -16,11 +16,12 @@ void LauncherSets::listen() {
         return;
     }
     _listens = true;
-    Status listening = _runtime.on_pset_change([this](const std::string& name, const std::vector<ProcessName>* processes) {
-        Members members = processes == nullptr ? std::nullopt : members_of(*processes);
-        const std::lock_guard lock(_mutex);
-        _heard.insert_or_assign(name, std::move(members));
-    });
+    Status listening =
+        _runtime.on_pset_change([this](const std::string& name, const std::vector<ProcessName>* processes) {
+            Members members = processes == nullptr ? std::nullopt : members_of(*processes);
+            const std::lock_guard lock(_mutex);
+            _heard.insert_or_assign(name, std::move(members));
+        });
     if (!listening) {
         log_verbose(1, "process sets: " + listening.error().text + "; each is taken to stay as it is");
     }

@@ -15,7 +15,8 @@ namespace patchbay::pset {
 // The launcher's process sets. It is asked each time; `Sets` remembers what it said.
 class LauncherSets final : public Module {
 public:
-    explicit LauncherSets(Runtime& runtime) noexcept : _runtime(runtime) {}
+    explicit LauncherSets(Runtime& runtime) noexcept
+        : _runtime(runtime) {}
     ~LauncherSets() override { _runtime.stop_pset_reports(); }
 
     Result<std::vector<std::string>> names() override;

@@ -14,9 +14,9 @@ namespace {
 
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "20", "how much the parameter is believed about a process set, 0 to 100", nullptr,
-     ParamLevel::tuner_basic, ParamScope::all_equal},
+        ParamLevel::tuner_basic, ParamScope::all_equal},
     {"sets", ParamType::string, "", "process sets as NAME=RANKS, separated by ';': \"ocean=0-3;atmos=4-7\"", nullptr,
-     ParamLevel::user_basic, ParamScope::all_equal},
+        ParamLevel::user_basic, ParamScope::all_equal},
 };
 
 // Our own mpirun has bound the processes and says itself who is where. Elsewhere a process knows its own binding only:
@@ -56,9 +56,10 @@ public:
         const std::uint32_t size = instance.runtime().size();
         for (const PsetDefinition& definition : _definitions) {
             if (definition.highest_rank() >= size) {
-                return Error{Errc::invalid, "parameter pset_static_sets: '" + definition.name + "' has rank " +
-                                                std::to_string(definition.highest_rank()) +
-                                                ", but the job has the ranks 0 to " + std::to_string(size - 1)};
+                return Error{Errc::invalid,
+                    "parameter pset_static_sets: '" + definition.name + "' has rank " +
+                        std::to_string(definition.highest_rank()) + ", but the job has the ranks 0 to " +
+                        std::to_string(size - 1)};
             }
         }
         return Candidate{_priority, std::make_unique<StaticSets>(_definitions, hardware_of(instance))};
@@ -72,6 +73,6 @@ private:
 } // namespace
 } // namespace patchbay::pset
 
-PATCHBAY_COMPONENT = patchbay::describe<patchbay::pset::Static>(
-    "pset", patchbay::pset::interface_version, "static", "1.0.0",
-    "process sets from a parameter, and those of the hardware that a process can tell by itself", patchbay::pset::params);
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::pset::Static>("pset", patchbay::pset::interface_version, "static",
+    "1.0.0", "process sets from a parameter, and those of the hardware that a process can tell by itself",
+    patchbay::pset::params);
