@@ -2,6 +2,7 @@
 #include "components/cid/consensus/consensus.h"
 #include "core/component/describe.h"
 #include "core/core.h"
+#include "frameworks/cid/single_module.h"
 #include "mpi/instance/instance.h"
 
 #include <new>
@@ -34,28 +35,15 @@ private:
     Counters& _counters;
 };
 
-class Consensus final : public Component {
+class Consensus final : public SingleModule {
 public:
-    Status open(Core& core) override {
-        _priority = int(core.params.at("cid_consensus_priority").as_int());
-        return {};
-    }
-    // Whoever closes us has destroyed all communicators before.
-    void close() noexcept override { _module.reset(); }
-    Capability capabilities() const noexcept override { return Capability::thread_multiple; }
-
-    Result<Choice> query(Instance& instance) noexcept override {
-        std::call_once(_made, [&] { _module.reset(new (std::nothrow) ConsensusModule(instance)); });
-        if (_module == nullptr) {
-            return Error{Errc::out_of_memory, "no memory for the module"};
-        }
-        return Choice{_priority, _module.get()};
-    }
+    Consensus()
+        : SingleModule("cid_consensus_priority", Capability::thread_multiple) {}
 
 private:
-    int _priority = 0;
-    std::once_flag _made;
-    std::unique_ptr<ConsensusModule> _module;
+    std::unique_ptr<Module> make(Instance& instance) noexcept override {
+        return std::unique_ptr<Module>(new (std::nothrow) ConsensusModule(instance));
+    }
 };
 
 } // namespace

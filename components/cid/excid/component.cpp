@@ -2,9 +2,9 @@
 #include "components/cid/excid/excid.h"
 #include "core/component/describe.h"
 #include "core/core.h"
+#include "frameworks/cid/single_module.h"
 #include "mpi/instance/instance.h"
 
-#include <mutex>
 #include <new>
 
 namespace patchbay::cid {
@@ -22,30 +22,21 @@ constexpr ParamSpec params[] = {
         source_names, ParamLevel::tuner_basic, ParamScope::all_equal},
 };
 
-class Excid final : public Component {
+class Excid final : public SingleModule {
 public:
+    Excid()
+        : SingleModule("cid_excid_priority", Capability::thread_multiple | Capability::sessions) {}
     Status open(Core& core) override {
-        _priority = int(core.params.at("cid_excid_priority").as_int());
         _source = PgcidSource(core.params.at("cid_excid_source").as_enum());
-        return {};
-    }
-    // Whoever closes us has destroyed all communicators before.
-    void close() noexcept override { _module.reset(); }
-    Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
-
-    Result<Choice> query(Instance& instance) noexcept override {
-        std::call_once(_made, [&] { _module.reset(new (std::nothrow) ExcidModule(instance, _source)); });
-        if (_module == nullptr) {
-            return Error{Errc::out_of_memory, "no memory for the module"};
-        }
-        return Choice{_priority, _module.get()};
+        return SingleModule::open(core);
     }
 
 private:
-    int _priority = 0;
+    std::unique_ptr<Module> make(Instance& instance) noexcept override {
+        return std::unique_ptr<Module>(new (std::nothrow) ExcidModule(instance, _source));
+    }
+
     PgcidSource _source = PgcidSource::automatic;
-    std::once_flag _made;
-    std::unique_ptr<ExcidModule> _module;
 };
 
 } // namespace
