@@ -8,7 +8,6 @@
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/construction_queue.h"
 #include "mpi/instance/hw_resources.h"
-#include "mpi/instance/keepsakes.h"
 #include "mpi/instance/lobby.h"
 #include "mpi/instance/mpi_params.h"
 
@@ -29,10 +28,6 @@ Instance::Instance(Core& core, Keepsakes& keepsakes, int thread_level)
       _lobby(std::make_unique<Lobby>(*this)),
       _constructions(std::make_unique<ConstructionQueue>(*this)),
       _hw_resources(std::make_unique<HwResources>()) {}
-
-std::uint64_t Instance::unique_number() noexcept {
-    return std::uint64_t(_self.rank) << 39 | _keepsakes.next_number();
-}
 
 Instance::~Instance() = default;
 

@@ -11,6 +11,7 @@
 #include "frameworks/coll/selector.h"
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
+#include "mpi/instance/keepsakes.h"
 
 #include <array>
 #include <atomic>
@@ -24,7 +25,6 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class ConstructionQueue;
 class HwResources;
-class Keepsakes;
 class Lobby;
 class SendBuffer;
 namespace pset {
@@ -90,7 +90,7 @@ public:
     std::shared_ptr<SendBuffer>& send_buffer() noexcept { return _send_buffer; }
     ProcessId self() const noexcept { return _self; }
     // One that no process of the job has ever had: 24 bits say who handed it out, 39 bits count.
-    std::uint64_t unique_number() noexcept;
+    std::uint64_t unique_number() noexcept { return std::uint64_t(_self.rank) << 39 | _keepsakes.next_number(); }
     // The highest of MPI_THREAD_SINGLE .. MPI_THREAD_MULTIPLE that a user (the world model, a session) can have.
     int thread_level() const noexcept { return _thread_level; }
     // Before a user's first communication: all of the library locks from here on unless it is certain that one thread
