@@ -112,7 +112,6 @@ Result<GroupRequest> Runtime::pmix_group_start(std::string_view name, std::span<
     if (name.empty() || members.empty()) {
         return Error{Errc::invalid, "a group needs a name and members"};
     }
-    pmix_connection::keep();
     GroupRequest request;
     request._state = std::make_shared<GroupRequest::State>();
     GroupRequest::State& state = *request._state;
@@ -135,6 +134,12 @@ Result<GroupRequest> Runtime::pmix_group_start(std::string_view name, std::span<
     }
     (void)context.release(); // answered() frees it
     return request;
+}
+
+void Runtime::keep_connection() noexcept {
+    if (!_singleton) {
+        pmix_connection::keep();
+    }
 }
 
 Result<FenceRequest> Runtime::fence_as_group() {

@@ -156,8 +156,12 @@ public:
     // The same over PMIx_Group_construct, for launchers that offer that; the group is taken apart again as soon as it
     // has its identifier. What PMIx 4.2 asks of callers: the name is one that no group of the job ever had or will
     // have, and a member that dies hangs the others for ever. unsupported, here or from id(): the launcher (Slurm, Open
-    // MPI's mpirun) has no such groups.
+    // MPI's mpirun) has no such groups. And a member's connection must not end while others may have begun a group with
+    // it: who will use such groups in any of its lives calls keep_connection() in its first one.
     Result<GroupRequest> pmix_group_start(std::string_view name, std::span<const std::uint32_t> members);
+
+    // The connection to the launcher outlives this, until the process exits.
+    void keep_connection() noexcept;
 
     // The launcher's process sets. Each call asks it anew and blocks for that (30 to 200 us). Errors: not_found;
     // unsupported: this launcher names none (Slurm, Open MPI's mpirun), or there is no launcher.

@@ -265,7 +265,8 @@ void one_lifetime(const NodeSegmentOptions& options, bool thorough) {
         check_fences(**runtime, progress);
         check_groups(**runtime, progress);
         if ((*runtime)->lifetime() > 0) {
-            check_pmix_groups(**runtime); // whoever uses them keeps the connection
+            (*runtime)->keep_connection();
+            check_pmix_groups(**runtime);
         }
         check_psets(**runtime);
     }

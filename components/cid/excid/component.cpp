@@ -2,6 +2,7 @@
 #include "components/cid/excid/excid.h"
 #include "core/component/describe.h"
 #include "core/core.h"
+#include "core/runtime/runtime.h"
 #include "frameworks/cid/single_module.h"
 #include "mpi/instance/instance.h"
 
@@ -28,6 +29,9 @@ public:
         : SingleModule("cid_excid_priority", Capability::thread_multiple | Capability::sessions) {}
     Status open(Core& core) override {
         _source = PgcidSource(core.params.at("cid_excid_source").as_enum());
+        if (_source == PgcidSource::pmix && core.runtime != nullptr) {
+            core.runtime->keep_connection();
+        }
         return SingleModule::open(core);
     }
 
