@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the comparing scripts share. Sourced with the folder of the benches in `here`, the arguments of the script as own.
 
-prefix=${1:?usage: $0 PREFIX [--quick] [--json FOLDER]}
+prefix=${1:?usage: $0 PREFIX [--quick | --blocks N] [--json FOLDER]}
 prefix=$(cd "$prefix" && pwd)
 shift
 blocks=7
@@ -9,8 +9,9 @@ json=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) blocks=3; shift;;
+    --blocks) blocks=$2; shift 2;;
     --json) mkdir -p "$2"; json=$(cd "$2" && pwd); shift 2;;
-    *) echo "$0: unknown option $1 (known: --quick, --json FOLDER)" >&2; exit 2;;
+    *) echo "$0: unknown option $1 (known: --quick, --blocks N, --json FOLDER)" >&2; exit 2;;
     esac
 done
 
