@@ -68,36 +68,17 @@ bool Ob1::withdraw_early(ArrivalQueue& early, const Peer& from, std::uint32_t id
     return true;
 }
 
-// The header with which it came, without a name.
-static std::size_t header_of(const Unexpected& message, RtsHeader* header) noexcept {
-    header->match = message.match;
-    header->request = message.request; // at the same place in a SyncHeader
-    header->length = message.length;
-    header->address = message.address;
-    switch (message.match.type) {
-    case PacketType::rts:
-        return sizeof(RtsHeader);
-    case PacketType::match_sync:
-        return sizeof(SyncHeader);
-    default:
-        return sizeof(MatchHeader);
-    }
-}
-
-static EarlyMessage pack(Unexpected& message, const std::uint16_t* index, const cid::ExtendedId* name) {
-    RtsHeader header{};
-    const std::size_t header_size = header_of(message, &header);
+// As it came, but without the name behind its header.
+static EarlyMessage pack(const Unexpected& message) {
+    // `request` lies at the same place in a SyncHeader.
+    const RtsHeader header{message.match, message.request, message.length, message.address};
+    const std::size_t header_size = match_header_size(message.match.type);
     const std::size_t payload_size = message.match.type == PacketType::rts ? 0 : message.length;
     EarlyMessage early{message.from->process, {}, {}, {}};
     early.packet.resize(header_size + payload_size);
     std::memcpy(early.packet.data(), &header, header_size);
     if (payload_size != 0) {
         std::memcpy(early.packet.data() + header_size, message.payload(), payload_size);
-    }
-    if (index != nullptr) {
-        early.index = *index;
-    } else {
-        early.name = *name;
     }
     return early;
 }
@@ -106,18 +87,18 @@ std::vector<EarlyMessage> Ob1::take_early() noexcept {
     Guard guard(*this);
     try {
         std::vector<EarlyMessage> taken;
-        const auto take_all = [&](ArrivalQueue& messages, const std::uint16_t* index, const cid::ExtendedId* name) {
+        const auto take_all = [&](ArrivalQueue& messages, const auto& identify) {
             while (!messages.empty()) {
                 Unexpected* message = messages.pop_front();
-                taken.push_back(pack(*message, index, name));
+                identify(taken.emplace_back(pack(*message)));
                 _store.free(message);
             }
         };
         for (auto& [index, messages] : _early_by_index) {
-            take_all(messages, &index, nullptr);
+            take_all(messages, [index = index](EarlyMessage& early) { early.index = index; });
         }
         for (auto& [name, messages] : _early_by_name) {
-            take_all(messages, nullptr, &name);
+            take_all(messages, [&name = name](EarlyMessage& early) { early.name = name; });
         }
         for (auto& [process, peer] : _peers) {
             if (std::exchange(peer.stopped, false)) {
@@ -134,12 +115,7 @@ void Ob1::accept_early(const EarlyMessage& early) noexcept {
     Guard guard(*this);
     RtsHeader header{};
     std::memcpy(&header, early.packet.data(), std::min(sizeof header, early.packet.size()));
-    std::size_t header_size = sizeof(MatchHeader);
-    if (header.match.type == PacketType::rts) {
-        header_size = sizeof(RtsHeader);
-    } else if (header.match.type == PacketType::match_sync) {
-        header_size = sizeof(SyncHeader);
-    }
+    const std::size_t header_size = match_header_size(header.match.type);
     Unexpected& message =
         *store(peer_of(early.from), &header, early.packet.data() + header_size, early.packet.size() - header_size);
     (early.index ? _early_by_index[*early.index] : _early_by_name[early.name]).push_back(message);

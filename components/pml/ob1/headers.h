@@ -71,6 +71,13 @@ struct RtsHeader {
 };
 static_assert(sizeof(RtsHeader) == 40);
 
+// Of the header that begins with a match header of this type, without a name behind it.
+constexpr std::size_t match_header_size(PacketType type) noexcept {
+    return type == PacketType::rts       ? sizeof(RtsHeader)
+        : type == PacketType::match_sync ? sizeof(SyncHeader)
+                                         : sizeof(MatchHeader);
+}
+
 struct ControlHeader {
     PacketType type;
     std::uint8_t unused[3];
