@@ -26,7 +26,7 @@ class Instance;
 // further, by the constructor that waits or by the progress engine.
 namespace cid {
 
-inline constexpr std::uint32_t interface_version = 3;
+inline constexpr std::uint32_t interface_version = 4;
 
 // How the members of the communicator to be can agree on something before it exists: reductions over exactly these
 // members, given by the constructor. One reduction at a time; all members start the same ones in the same order, of at
@@ -34,7 +34,15 @@ inline constexpr std::uint32_t interface_version = 3;
 class Agreement {
 public:
     virtual ~Agreement() = default;
-    enum class Reduction : std::uint8_t { maximum, minimum, bit_and };
+    enum class Reduction : std::uint8_t {
+        maximum,
+        minimum,
+        bit_and,
+        // The words of the first member become everybody's; those of all others are 0 before. Nobody waits for a member
+        // that has nothing to say, so that it costs half of the others. Two groups have two first members: the higher
+        // words count.
+        first,
+    };
     static constexpr std::size_t most_words = 72;
     // Begins to reduce `words` in place; they stay where they are until advance() says that it is finished. Returns an
     // MPI code.

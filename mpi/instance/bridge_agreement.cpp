@@ -8,9 +8,10 @@ namespace patchbay {
 
 int BridgeAgreement::start(std::span<std::uint64_t> words, Reduction reduction) noexcept {
     _words = words;
-    _reduction = reduction;
+    // The first member of a group need not be its leader, and there are two of them.
+    _reduction = reduction == Reduction::first ? Reduction::maximum : reduction;
     _stage = Stage::gathering;
-    return _within.start(words, reduction);
+    return _within.start(words, _reduction);
 }
 
 bool BridgeAgreement::ready() const noexcept {

@@ -39,6 +39,12 @@ bool GroupAgreement::advance(int* code) noexcept {
 int GroupAgreement::start_round() noexcept {
     const int size = _members.size();
     const int rank = _members.rank();
+    if (_reduction == Reduction::first) {
+        const bool tells = rank < _distance && rank < size - _distance;
+        const bool hears = rank >= _distance && rank - _distance < _distance;
+        return _exchange.start(_over, _words, tells ? rank_in_parent(rank + _distance) : MPI_PROC_NULL,
+            hears ? rank_in_parent(rank - _distance) : MPI_PROC_NULL, _tag);
+    }
     const int to = rank_in_parent((rank + _distance) % size);
     const int from = rank_in_parent((rank - _distance + size) % size);
     return _exchange.start(_over, _words, to, from, _tag);

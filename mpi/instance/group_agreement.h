@@ -8,6 +8,7 @@ namespace patchbay {
 // Reductions over some or all members of a communicator, by messages on it. They go by dissemination: in round k
 // everybody sends what it knows to the member 2^k further on. After ceil(log2 n) rounds everybody has heard of
 // everybody, for any n; that values count more than once does not matter to a maximum, a minimum or an intersection.
+// What the first member alone says goes down a binomial tree: the same rounds, without those who have nothing to tell.
 class GroupAgreement final : public cid::Agreement {
 public:
     // `members` all belong to the group of `over`, the calling process among them; nobody else uses `tag` now.

@@ -36,12 +36,11 @@ NodeSegmentOptions node_options(const ParamRegistry& params) {
     return {ShmBacking(params.at("shm_backing").as_enum()), params.at("shm_directory").as_string()};
 }
 
-// Peers may use the world model's communicators before this process does, even while it is in an earlier life; of all
-// others it is told first.
+// Peers may use a communicator before this process has it, even while it is in an earlier life; unless all have agreed
+// on its index, by which such a message would name it.
 std::vector<pml::EarlyMessage> of_later_lives(std::vector<pml::EarlyMessage> messages) {
-    std::erase_if(messages, [](const pml::EarlyMessage& message) {
-        return message.index ? *message.index > cid::IndexTable::lobby : message.name.pgcid != 0;
-    });
+    std::erase_if(messages,
+        [](const pml::EarlyMessage& message) { return message.index && *message.index > cid::IndexTable::lobby; });
     return messages;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "frameworks/cid/cid.h"
 #include "mpi/object/group.h"
 
 #include <cstddef>
@@ -32,7 +33,10 @@ struct Topic {
 
 // One message of a meeting, as it travels: this, the words, the text, the members.
 struct LetterHead {
-    enum class Kind : std::uint8_t { contribution, result };
+    // A question goes down the tree where a contribution has to come up: a member that has chosen another component,
+    // which asks for none, learns of the disagreement by it. Whoever finds a disagreement refuses, up and down, so that
+    // nobody waits for it.
+    enum class Kind : std::uint8_t { question, contribution, result, refusal };
 
     std::uint32_t use;
     std::int32_t sender; // its rank in the group
@@ -41,7 +45,8 @@ struct LetterHead {
     std::uint16_t words;
     std::uint16_t text;
     Kind kind;
-    std::uint8_t unused[3];
+    cid::Agreement::Reduction reduction;
+    std::uint8_t unused[2];
 
     static std::vector<std::byte> write(const Topic& topic, LetterHead head, std::span<const std::uint64_t> words);
 };

@@ -69,13 +69,16 @@ int Lobby::enter(LobbyAgreement& visitor) noexcept {
 void Lobby::leave(LobbyAgreement& visitor) noexcept {
     std::lock_guard lock(_mutex);
     _visitors.remove(&visitor);
+    for (Outgoing& outgoing : _outgoing) {
+        outgoing.sender = outgoing.sender == &visitor ? nullptr : outgoing.sender;
+    }
     if (_visitors.empty() && _outgoing.empty()) {
         _poller.reset();
     }
 }
 
-int Lobby::send(std::uint32_t job_rank, std::vector<std::byte> letter) noexcept {
-    Outgoing outgoing{nullptr, std::move(letter)};
+int Lobby::send(LobbyAgreement& sender, std::uint32_t job_rank, std::vector<std::byte> letter) noexcept {
+    Outgoing outgoing{nullptr, std::move(letter), &sender};
     const int code = _comm->pml->isend(outgoing.bytes.data(), MPI_Count(outgoing.bytes.size()), byte_type(),
         int(job_rank), lobby_tag, pml::SendMode::standard, *_comm, &outgoing.request);
     if (code != MPI_SUCCESS) {
@@ -87,6 +90,7 @@ int Lobby::send(std::uint32_t job_rank, std::vector<std::byte> letter) noexcept 
         return sent;
     }
     std::lock_guard lock(_mutex);
+    sender._unsent.fetch_add(1, std::memory_order_relaxed);
     _outgoing.push_back(std::move(outgoing));
     return MPI_SUCCESS;
 }
@@ -116,7 +120,7 @@ int Lobby::look() noexcept {
         }
     }
     std::lock_guard lock(_mutex);
-    reap();
+    events += reap(); // whoever waits for it may sleep in another thread
     _looking = false;
     if (_visitors.empty() && _outgoing.empty()) {
         _poller.reset();
@@ -146,14 +150,17 @@ void Lobby::take_in(std::vector<std::byte> letter) {
     _waiting.push_back(std::move(letter));
 }
 
-void Lobby::reap() noexcept {
-    std::erase_if(_outgoing, [](Outgoing& outgoing) {
+int Lobby::reap() noexcept {
+    return int(std::erase_if(_outgoing, [](Outgoing& outgoing) {
         if (!outgoing.request->is_complete()) {
             return false;
         }
         outgoing.request->recycle();
+        if (outgoing.sender != nullptr) {
+            outgoing.sender->_unsent.fetch_sub(1, std::memory_order_release);
+        }
         return true;
-    });
+    }));
 }
 
 void Lobby::close() noexcept {

@@ -37,17 +37,18 @@ private:
     struct Outgoing {
         Request* request;
         std::vector<std::byte> bytes;
+        LobbyAgreement* sender; // nullptr: it does not wait for it any more
     };
 
     int enter(LobbyAgreement& visitor) noexcept;
     void leave(LobbyAgreement& visitor) noexcept;
-    int send(std::uint32_t job_rank, std::vector<std::byte> letter) noexcept;
+    int send(LobbyAgreement& sender, std::uint32_t job_rank, std::vector<std::byte> letter) noexcept;
 
     static int poll(void* context) noexcept;
     int look() noexcept;
     int listen() noexcept;
     void take_in(std::vector<std::byte> letter);
-    void reap() noexcept;
+    int reap() noexcept; // returns how many are out
 
     Instance& _instance;
     Communicator* _comm = nullptr;

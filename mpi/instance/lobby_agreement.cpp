@@ -43,9 +43,12 @@ int LobbyAgreement::start(std::span<std::uint64_t> words, Reduction reduction) n
     }
     _words = words;
     _reduction = reduction;
-    _missing = children();
-    _sent_up = false;
+    _missing = hears_all() ? children() : 0;
+    _spoken = _rank > 0 && !hears_all();
     _running = _group->size() > 1;
+    if (_running && _round == 0 && reduction != Reduction::first) {
+        _code = tell_children(LetterHead::Kind::question);
+    }
     auto early = std::move(_early);
     _early.clear();
     for (const auto& letter : early) {
@@ -54,32 +57,24 @@ int LobbyAgreement::start(std::span<std::uint64_t> words, Reduction reduction) n
             _early.push_back(letter);
         }
     }
-    if (_running && _rank > 0 && _missing == 0) {
-        _sent_up = true;
-        _code = send_to(parent(), LetterHead::Kind::contribution);
+    return _code == MPI_SUCCESS ? speak() : _code;
+}
+
+// Once all below have been heard: to the parent, or the result to everybody.
+int LobbyAgreement::speak() noexcept {
+    if (_running && _missing == 0 && !_spoken) {
+        _spoken = true;
+        _code = _rank > 0 ? send_to(parent(), LetterHead::Kind::contribution) : pass_result_on();
     }
     return _code;
 }
 
 bool LobbyAgreement::advance(int* code) noexcept {
-    *code = _code;
-    if (_code != MPI_SUCCESS) {
-        return true;
+    if (_code == MPI_SUCCESS && _running) {
+        read_letters();
     }
-    if (!_running) {
-        return true;
-    }
-    read_letters();
-    if (_running && _missing == 0 && !_sent_up) {
-        _sent_up = true;
-        if (_rank > 0) {
-            _code = send_to(parent(), LetterHead::Kind::contribution);
-        } else {
-            _code = pass_result_on();
-        }
-    }
-    *code = _code;
-    return !_running || _code != MPI_SUCCESS;
+    *code = _code == MPI_SUCCESS ? speak() : _code;
+    return finished() || *code != MPI_SUCCESS;
 }
 
 void LobbyAgreement::read_letters() {
@@ -99,14 +94,21 @@ void LobbyAgreement::read_letters() {
 
 // false: it is of a later round.
 bool LobbyAgreement::take(const LetterView& view) noexcept {
+    if (view.head.kind == LetterHead::Kind::refusal) {
+        refuse(view.head.sender);
+        return true;
+    }
     if (view.head.round != _round || !_running) {
         return false;
     }
-    if (view.head.words != _words.size()) {
+    if (view.head.words != _words.size() || view.head.reduction != _reduction) {
         log_error(
             "the members of a new communicator have chosen different components of framework cid: parameter cid and "
             "info key patchbay_cid must be the same in all of them");
-        _code = MPI_ERR_OTHER;
+        refuse(_rank);
+        return true;
+    }
+    if (view.head.kind == LetterHead::Kind::question) {
         return true;
     }
     if (view.head.kind == LetterHead::Kind::contribution) {
@@ -121,6 +123,22 @@ bool LobbyAgreement::take(const LetterView& view) noexcept {
     return true;
 }
 
+// Nothing comes of this meeting; all neighbours in the tree but `except` hear of it.
+void LobbyAgreement::refuse(int except) noexcept {
+    if (_code != MPI_SUCCESS) {
+        return;
+    }
+    _code = MPI_ERR_OTHER;
+    if (_rank > 0 && parent() != except) {
+        send_to(parent(), LetterHead::Kind::refusal);
+    }
+    for (int i = 0; i < children(); ++i) {
+        if (first_child() + i != except) {
+            send_to(first_child() + i, LetterHead::Kind::refusal);
+        }
+    }
+}
+
 void LobbyAgreement::combine(const LetterView& view) noexcept {
     for (std::size_t i = 0; i < _words.size(); ++i) {
         reduce_word(_words[i], view.word(i), _reduction);
@@ -129,12 +147,17 @@ void LobbyAgreement::combine(const LetterView& view) noexcept {
 
 // The words are final: everybody below hears of them, and the round is over.
 int LobbyAgreement::pass_result_on() noexcept {
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < children() && code == MPI_SUCCESS; ++i) {
-        code = send_to(first_child() + i, LetterHead::Kind::result);
-    }
+    const int code = tell_children(LetterHead::Kind::result);
     ++_round;
     _running = false;
+    return code;
+}
+
+int LobbyAgreement::tell_children(LetterHead::Kind kind) noexcept {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < children() && code == MPI_SUCCESS; ++i) {
+        code = send_to(first_child() + i, kind);
+    }
     return code;
 }
 
@@ -143,7 +166,8 @@ int LobbyAgreement::send_to(int rank, LetterHead::Kind kind) noexcept {
     head.sender = _rank;
     head.round = _round;
     head.kind = kind;
-    return _lobby.send(_group->process(rank).rank, LetterHead::write(_topic, head, _words));
+    head.reduction = _reduction;
+    return _lobby.send(*this, _group->process(rank).rank, LetterHead::write(_topic, head, _words));
 }
 
 } // namespace patchbay

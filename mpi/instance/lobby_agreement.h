@@ -10,7 +10,7 @@ namespace patchbay {
 
 // Reductions over a group whose members may have no communicator in common: letters in the lobby go up a flat tree to
 // the first member and the result comes down. Few rounds matter more than few messages here: with more ranks than cores
-// each round costs a change of processes.
+// each round costs a change of processes. What the first member alone says (Reduction::first) only goes down.
 class LobbyAgreement final : public cid::Agreement {
 public:
     // All members of `group` make one of the same topic. Enters the lobby.
@@ -19,7 +19,7 @@ public:
 
     int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;
     bool ready() const noexcept override {
-        return _arrived.load(std::memory_order_acquire) != 0 || _code != MPI_SUCCESS;
+        return _code != MPI_SUCCESS || (_running ? _arrived.load(std::memory_order_acquire) != 0 : finished());
     }
     bool advance(int* code) noexcept override;
     std::string name() const override { return _topic.unique_text(); }
@@ -27,6 +27,9 @@ public:
 private:
     friend class Lobby;
     static constexpr int fan_out = 16;
+    // Of so many meetings about one topic in which only the first member speaks it waits for all others in one, so that
+    // letters to slow members do not pile up without end.
+    static constexpr std::uint32_t longest_lead = 64;
 
     // By the lobby, with its lock held. false: the letter is not for us.
     bool offer(std::span<const std::byte> letter, const LetterView& view);
@@ -34,6 +37,14 @@ private:
     int parent() const noexcept { return (_rank - 1) / fan_out; }
     int first_child() const noexcept { return _rank * fan_out + 1; }
     int children() const noexcept;
+    bool hears_all() const noexcept {
+        return _reduction != Reduction::first || _topic.use % longest_lead == longest_lead - 1;
+    }
+    // Whoever leaves may not call the library for long, and others wait for what it has to say.
+    bool finished() const noexcept { return !_running && _unsent.load(std::memory_order_acquire) == 0; }
+    int tell_children(LetterHead::Kind kind) noexcept;
+    int speak() noexcept;
+    void refuse(int except) noexcept;
     void read_letters();
     bool take(const LetterView& view) noexcept;
     void combine(const LetterView& view) noexcept;
@@ -50,7 +61,8 @@ private:
     std::uint32_t _round = 0;
     int _missing = 0; // children that have not contributed to this round
     bool _running = false;
-    bool _sent_up = false;
+    bool _spoken = false;                       // this round, to the parent or as the first member to everybody
+    std::atomic<std::uint32_t> _unsent{0};      // letters that wait for room
     std::atomic<std::uint32_t> _arrived{0};     // letters in the inbox
     std::vector<std::vector<std::byte>> _inbox; // under the lobby's lock
     std::vector<std::vector<std::byte>> _early; // of the next round

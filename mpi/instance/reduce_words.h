@@ -12,6 +12,7 @@ namespace patchbay {
 inline void reduce_word(std::uint64_t& word, std::uint64_t other, cid::Agreement::Reduction reduction) noexcept {
     switch (reduction) {
     case cid::Agreement::Reduction::maximum:
+    case cid::Agreement::Reduction::first: // all others are 0
         word = std::max(word, other);
         break;
     case cid::Agreement::Reduction::minimum:

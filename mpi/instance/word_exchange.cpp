@@ -31,11 +31,16 @@ WordExchange::~WordExchange() {
 }
 
 int WordExchange::start(Communicator& over, std::span<const std::uint64_t> words, int to, int from, int tag) noexcept {
-    _incoming.resize(words.size());
+    _incoming.resize(from == MPI_PROC_NULL ? 0 : words.size());
     const auto count = MPI_Count(words.size());
-    const int code = over.pml->irecv(_incoming.data(), count, word_type(), from, tag, over, &_receiving);
-    if (code != MPI_SUCCESS) {
-        return code;
+    if (from != MPI_PROC_NULL) {
+        const int code = over.pml->irecv(_incoming.data(), count, word_type(), from, tag, over, &_receiving);
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    if (to == MPI_PROC_NULL) {
+        return MPI_SUCCESS;
     }
     return over.pml->isend(words.data(), count, word_type(), to, tag, pml::SendMode::standard, over, &_sending);
 }

@@ -14,7 +14,8 @@ inline const Datatype& word_type() noexcept {
     return *to_object<Datatype>(MPI_UINT64_T);
 }
 
-// Words sent to one member of a communicator while as many come from another. Does not block.
+// Words sent to one member of a communicator while as many come from another; MPI_PROC_NULL: to or from nobody. Does
+// not block.
 class WordExchange {
 public:
     WordExchange() = default;
@@ -28,6 +29,7 @@ public:
     bool ready() const noexcept;
     // Once ready. Returns an MPI code.
     int finish() noexcept;
+    // Empty when they were to come from nobody.
     std::span<const std::uint64_t> received() const noexcept { return _incoming; }
 
 private:

@@ -156,6 +156,25 @@ static void self(void) {
     depth(MPI_COMM_SELF);
 }
 
+/* MPI_Comm_create_group by all, rank 1 the first or the last of them; it fails there alone. */
+static void group_without_an_index(int first) {
+    MPI_Group world, others, ordered;
+    MPI_Comm comm;
+    const int member = 1;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_excl(world, 1, &member, &others);
+    MPI_Group_incl(world, 1, &member, &ordered);
+    MPI_Group_free(&world);
+    MPI_Group_union(first ? ordered : others, first ? others : ordered, &world);
+    CHECK((MPI_Comm_create_group(MPI_COMM_WORLD, world, 7, &comm) == MPI_SUCCESS) == (rank != 1));
+    if (rank != 1) {
+        MPI_Comm_free(&comm);
+    }
+    MPI_Group_free(&world);
+    MPI_Group_free(&others);
+    MPI_Group_free(&ordered);
+}
+
 /* A process without a free index fails alone, where names need no agreement; later ones go on together. */
 static void exhausted(void) {
     enum { most = 65536, tries = 300 };
@@ -171,6 +190,8 @@ static void exhausted(void) {
     for (int i = 0; i < tries; ++i) { /* beyond a renewal */
         CHECK((MPI_Comm_dup(MPI_COMM_WORLD, &tried[i]) == MPI_SUCCESS) == (rank != 1));
     }
+    group_without_an_index(1);
+    group_without_an_index(0);
     for (int i = 0; i < tries && rank != 1; ++i) {
         MPI_Comm_free(&tried[i]);
     }

@@ -20,6 +20,15 @@ const Group* group_of(const Communicator& comm) noexcept {
     return comm.is_inter ? nullptr : comm.group.get();
 }
 
+// No memory for the rest: who waits in this process for the same block fails too, and does not wait for ever.
+int forfeit(Derivation& parents, const Derivation::Ticket& ticket) noexcept {
+    if (ticket.renews) {
+        parents.renew(ticket, 0, MPI_ERR_NO_MEM);
+    }
+    parents.skip(ticket);
+    return MPI_ERR_NO_MEM;
+}
+
 } // namespace
 
 std::unique_ptr<Assignment> ExcidModule::begin(const NewCommunicator& what, int* code) noexcept {
@@ -47,7 +56,7 @@ std::unique_ptr<Assignment> ExcidModule::begin(const NewCommunicator& what, int*
     auto* assignment = new (std::nothrow) ExcidAssignment(*this, what, *index, ticket);
     if (assignment == nullptr) {
         _instance.communicators().release(*index);
-        *code = MPI_ERR_NO_MEM;
+        *code = parents != nullptr ? forfeit(*parents, *ticket) : MPI_ERR_NO_MEM;
         return nullptr;
     }
     *code = assignment->start();
@@ -60,15 +69,16 @@ std::unique_ptr<Assignment> ExcidModule::begin_without_index(
     log_error("cid/excid: this process has no index left for another communicator; free some that it does not need "
               "any more");
     *code = MPI_ERR_NO_SPACE;
-    if (!ticket) {
-        return nullptr;
-    }
-    if (!ticket->renews) {
+    if (ticket && !ticket->renews) {
         what.parent->name_service->derivation()->skip(*ticket);
         return nullptr;
     }
-    auto pass = std::unique_ptr<ExcidPass>(new (std::nothrow) ExcidPass(*this, *what.parent, *ticket, *code));
-    *code = pass == nullptr ? MPI_ERR_NO_MEM : pass->start(*what.whole);
+    auto pass = std::unique_ptr<ExcidPass>(new (std::nothrow) ExcidPass(*this, MPI_ERR_NO_SPACE));
+    if (pass == nullptr) {
+        *code = ticket ? forfeit(*what.parent->name_service->derivation(), *ticket) : MPI_ERR_NO_MEM;
+    } else {
+        *code = ticket ? pass->renew(*what.parent, *ticket, *what.whole) : pass->help(what);
+    }
     return pass;
 }
 
@@ -82,12 +92,13 @@ std::unique_ptr<Assignment> ExcidModule::pass(Communicator& parent, Agreement& w
         parents->skip(ticket);
         return nullptr;
     }
-    auto pass = std::unique_ptr<ExcidPass>(new (std::nothrow) ExcidPass(*this, parent, ticket));
+    auto pass = std::unique_ptr<ExcidPass>(new (std::nothrow) ExcidPass(*this, MPI_SUCCESS));
     if (pass == nullptr) {
         log_error("cid/excid: out of memory");
+        forfeit(*parents, ticket);
         return nullptr;
     }
-    pass->start(whole);
+    pass->renew(parent, ticket, whole);
     return pass;
 }
 
@@ -176,8 +187,15 @@ int ExcidAssignment::finish() noexcept {
     return _module.name(_what, _index, child.id, child.active);
 }
 
-int ExcidPass::start(Agreement& whole) noexcept {
-    _failed = _request.start(whole, group_of(_parent), _parent.rank == 0, renewal_of(_parent, _ticket));
+int ExcidPass::renew(Communicator& parent, const Derivation::Ticket& ticket, Agreement& whole) noexcept {
+    _parents = parent.name_service->derivation();
+    _ticket = ticket;
+    _failed = _request.start(whole, group_of(parent), parent.rank == 0, renewal_of(parent, ticket));
+    return _failed;
+}
+
+int ExcidPass::help(const NewCommunicator& what) noexcept {
+    _failed = _request.start(what.members, group_of(what.comm), what.comm.rank == 0, what.origin);
     return _failed;
 }
 
@@ -186,9 +204,10 @@ bool ExcidPass::advance(int* code) noexcept {
     if (_failed == MPI_SUCCESS && !_request.advance(code)) {
         return false;
     }
-    Derivation& parents = *_parent.name_service->derivation();
-    parents.renew(_ticket, _request.pgcid(), *code);
-    parents.skip(_ticket);
+    if (_parents != nullptr) {
+        _parents->renew(_ticket, _request.pgcid(), *code);
+        _parents->skip(_ticket);
+    }
     if (*code == MPI_SUCCESS) {
         *code = _result;
     }

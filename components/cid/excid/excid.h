@@ -55,24 +55,25 @@ private:
     PgcidRequest _request;
 };
 
-// A process that will be in no new communicator and holds the ticket that renews its parent's PGCID.
+// The part in getting a PGCID of a process that has no use for it, and without which others would wait: it holds the
+// ticket that renews its parent's, or has no index left.
 class ExcidPass final : public Assignment {
 public:
     // `result`: the code after the PGCID is there.
-    ExcidPass(
-        ExcidModule& module, Communicator& parent, const Derivation::Ticket& ticket, int result = MPI_SUCCESS) noexcept
-        : _parent(parent),
-          _ticket(ticket),
-          _result(result),
+    ExcidPass(ExcidModule& module, int result) noexcept
+        : _result(result),
           _request(module._instance, module._source) {}
 
-    int start(Agreement& whole) noexcept;
+    // For the next block of names of `parent`.
+    int renew(Communicator& parent, const Derivation::Ticket& ticket, Agreement& whole) noexcept;
+    // For a communicator that this process fails to get.
+    int help(const NewCommunicator& what) noexcept;
     bool ready() const noexcept override { return _failed != MPI_SUCCESS || _request.ready(); }
     bool advance(int* code) noexcept override;
 
 private:
-    Communicator& _parent;
-    Derivation::Ticket _ticket;
+    Derivation* _parents = nullptr; // those that the ticket is of
+    Derivation::Ticket _ticket{};
     const int _result;
     int _failed = MPI_SUCCESS;
     PgcidRequest _request;

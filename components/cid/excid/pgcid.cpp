@@ -21,11 +21,11 @@ int PgcidRequest::start(Agreement& agreement, const Group* group, bool leads, co
     if (asks_launcher(group)) {
         return start_group(*group, agreement.name(), origin);
     }
-    // Only those that lead offer one; where two do, the higher one it is.
+    // Only those that lead offer one, which nobody else ever offers: there is nothing to agree about.
     _agreement = &agreement;
     _word = leads ? fresh() : 0;
     _instance.cid_counters().rounds.add();
-    return agreement.start({&_word, 1}, Agreement::Reduction::maximum);
+    return agreement.start({&_word, 1}, Agreement::Reduction::first);
 }
 
 bool PgcidRequest::asks_launcher(const Group* group) const noexcept {
