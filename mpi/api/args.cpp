@@ -52,8 +52,8 @@ int Arguments::bad_handle(ErrorTarget target, const char* function, int code, co
 int Arguments::bad_mixture(
     ErrorTarget target, const char* function, const char* what, const Session* a, const Session* b) noexcept {
     const char* whose = a != nullptr && b != nullptr ? "two different sessions" : "a session and to the world model";
-    return report(
-        target, function, MPI_ERR_SESSION, fmt::format("{} belong to {}, which must not meet in one call", what, whose));
+    return report(target, function, MPI_ERR_SESSION,
+        fmt::format("{} belong to {}, which must not meet in one call", what, whose));
 }
 
 int Arguments::bad_type(ErrorTarget target, const char* function, const char* name, MPI_Datatype handle) noexcept {

@@ -19,9 +19,12 @@ class Instance;
 // `leader`.
 int create_intercommunicator(Communicator& local, int leader, Communicator* peer, int remote_leader, int tag,
     Communicator** made, std::string* problem) noexcept;
-// Instead of it, by a leader that was called with arguments by which it cannot reach the other one: the other members
-// of `local` return `code` too.
-void refuse_intercommunicator(Communicator& local, int leader, int code) noexcept;
+// Instead of it, by a leader that refuses its arguments: the other members of `local` return `code` too (if `local` is
+// an intercommunicator, they know as much themselves and do not come), and so do all of the other side, whose leader is
+// told in the message that it waits for. Waits for that leader's message in turn, so that a later call with the same
+// tag does not take it for its own. `peer` is nullptr where the peer communicator, the remote leader or the tag is what
+// is wrong: then the other side cannot be reached, and unless its leader refuses, too, it waits for ever.
+void refuse_intercommunicator(Communicator& local, Communicator* peer, int remote_leader, int tag, int code) noexcept;
 
 // MPI_Intercomm_create_from_groups: the calling process is a member of `local`. `remote` counts where its rank there is
 // `leader`; nullptr or no members there makes all members of `local` return MPI_ERR_GROUP. `info` may be null.

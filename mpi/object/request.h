@@ -44,7 +44,7 @@ public:
     // error, the communicator may be gone. So the request itself knows the session that it belongs to, of which nothing
     // but the address is to be used. Set together, by belong_to().
     Communicator* comm = nullptr;
-    Session* session = nullptr; // nullptr: world model
+    Session* session = nullptr;   // nullptr: world model
     Progress* progress = nullptr; // what a wait for it polls. Set by the maker, never null once a user has the handle.
 
 protected:
