@@ -174,11 +174,12 @@ struct Tags {
           across(next_construction_tag(inter)) {}
 };
 
-// An intercommunicator of some members of either group of `parent`, the calling process among them.
-int build_smaller(Communicator& parent, Ref<Group> local, Ref<Group> remote, const Tags& tags, Communicator** made) {
+// An intercommunicator of some members of either group of `parent`, the calling process among them. `info` may be null.
+int build_smaller(Communicator& parent, Ref<Group> local, Ref<Group> remote, const Info* info, const Tags& tags,
+    Communicator** made) {
     const Bridge bridge{&parent, parent.remote_group->rank_of(remote->process(0)), tags.across};
     auto agreement = std::make_unique<BridgeAgreement>(*parent.local_comm, local, tags.within, 0, bridge);
-    auto comm = child_of(parent, local, nullptr);
+    auto comm = child_of(parent, local, info);
     set_remote_group(*comm, std::move(remote));
     Construction construction(
         *parent.instance, std::move(comm), nullptr, std::move(agreement), cid::origin_from(parent, tags.across));
@@ -316,15 +317,14 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
     if (code != MPI_SUCCESS || local.rank() == MPI_UNDEFINED || theirs.empty()) {
         return code;
     }
-    return build_smaller(parent, Ref<Group>::share(&local), read_group(theirs, local.self()), tags, made);
+    return build_smaller(parent, Ref<Group>::share(&local), read_group(theirs, local.self()), nullptr, tags, made);
 }
 
-int split_inter(Communicator& parent, int color, int key, Communicator** made) noexcept {
+int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept {
     *made = nullptr;
     const Tags tags(parent);
-    const std::int64_t wanted = color == MPI_UNDEFINED ? no_color : color;
     std::vector<Vote> votes;
-    if (const int code = gather_votes(*parent.local_comm, {wanted, key}, &votes); code != MPI_SUCCESS) {
+    if (const int code = gather_votes(*parent.local_comm, {color, key}, &votes); code != MPI_SUCCESS) {
         return code;
     }
     Words mine;
@@ -333,20 +333,20 @@ int split_inter(Communicator& parent, int color, int key, Communicator** made) n
     }
     Words theirs;
     const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
-    if (code != MPI_SUCCESS || wanted == no_color) {
+    if (code != MPI_SUCCESS || color == no_color) {
         return code;
     }
     std::vector<Vote> remote_votes;
     for (std::size_t i = 0; i < theirs.size(); i += 2) {
         remote_votes.push_back({std::int64_t(theirs[i]), std::int64_t(theirs[i + 1])});
     }
-    std::vector<ProcessId> remote = members_with_color(*parent.remote_group, remote_votes, wanted);
+    std::vector<ProcessId> remote = members_with_color(*parent.remote_group, remote_votes, color);
     if (remote.empty()) {
         return MPI_SUCCESS;
     }
     const ProcessId self = parent.group->self();
-    Ref<Group> local = Group::list(members_with_color(*parent.group, votes, wanted), self);
-    return build_smaller(parent, std::move(local), Group::list(std::move(remote), self), tags, made);
+    Ref<Group> local = Group::list(members_with_color(*parent.group, votes, color), self);
+    return build_smaller(parent, std::move(local), Group::list(std::move(remote), self), info, tags, made);
 }
 
 } // namespace patchbay

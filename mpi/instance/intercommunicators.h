@@ -39,6 +39,7 @@ int merge(Communicator& inter, bool high, Communicator** made, std::string* prob
 // `comm` has its local group and what it inherits.
 std::unique_ptr<Construction> duplication_of_inter(Communicator& parent, Ref<Communicator> comm);
 int create_from_subgroups(Communicator& parent, Group& local, Communicator** made) noexcept;
-int split_inter(Communicator& parent, int color, int key, Communicator** made) noexcept;
+// By colour (mpi/instance/split.h): those of both groups with the same one. nullptr also where one group has nobody.
+int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept;
 
 } // namespace patchbay
