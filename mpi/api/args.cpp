@@ -49,6 +49,13 @@ int Arguments::bad_handle(ErrorTarget target, const char* function, int code, co
         target, function, code, fmt::format("{} is {:#x}, which is no {}{}", name, handle, handle_type, hint));
 }
 
+int Arguments::bad_mixture(
+    ErrorTarget target, const char* function, const char* what, const Session* a, const Session* b) noexcept {
+    const char* whose = a != nullptr && b != nullptr ? "two different sessions" : "a session and to the world model";
+    return report(target, function, MPI_ERR_SESSION,
+        fmt::format("{} belong to {}, which must not meet in one call", what, whose));
+}
+
 int Arguments::bad_type(ErrorTarget target, const char* function, const char* name, MPI_Datatype handle) noexcept {
     const char* reason = checked_object<Datatype>(handle) == nullptr ? "is no datatype" : "has not been committed";
     return report(target, function, MPI_ERR_TYPE, fmt::format("{} is {}, which {}", name, describe(handle), reason));

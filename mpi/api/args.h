@@ -143,13 +143,17 @@ public:
     // Objects of different sessions, or of a session and the world model, must not meet in one call (MPI-5.0, 11.3):
     // MPI_ERR_SESSION. MPI_GROUP_EMPTY belongs to all.
     bool same_session(const Group& a, const Group& b) noexcept {
-        return good(a.session == b.session || a.is_predefined() || b.is_predefined()) || note(bad_mixture());
+        return good(a.session == b.session || a.is_predefined() || b.is_predefined()) || mixture(a.session, b.session);
     }
     bool same_session(const Communicator& comm, const Group& group) noexcept {
-        return good(comm.session == group.session || group.is_predefined()) || note(bad_mixture());
+        return good(comm.session == group.session || group.is_predefined()) || mixture(comm.session, group.session);
     }
     bool same_session(const Communicator& a, const Communicator& b) noexcept {
-        return good(a.session == b.session) || note(bad_mixture());
+        return good(a.session == b.session) || mixture(a.session, b.session);
+    }
+    // Of elements of an array. Their communicators may be gone, so the session `a` itself hears of the error.
+    bool same_session(const char* name, Session* a, Session* b) noexcept {
+        return good(a == b) || note(bad_mixture(ErrorTarget::derived_from(a), _function, name, a, b));
     }
 
     // Any handle for which checked_object knows the class.
@@ -195,9 +199,8 @@ private:
         return note(bad_handle({}, _function, MPI_ERR_COMM, "comm", "MPI_Comm", value));
     }
 
-    int bad_mixture() noexcept {
-        return fail(
-            MPI_ERR_SESSION, "the arguments belong to different sessions, or to a session and to the world model");
+    bool mixture(const Session* a, const Session* b) noexcept {
+        return note(bad_mixture(target(), _function, "the arguments", a, b));
     }
     bool bad_session() noexcept {
         _kind = ErrorTarget::Kind::self;
@@ -216,6 +219,8 @@ private:
     [[gnu::cold]] static int bad_rank(
         Communicator*, const char* function, const char* name, int rank, bool receiving) noexcept;
     [[gnu::cold]] static int bad_root(Communicator*, const char* function, int rank) noexcept;
+    [[gnu::cold]] static int bad_mixture(
+        ErrorTarget, const char* function, const char* what, const Session*, const Session*) noexcept;
     static int check_special_buffer(
         ErrorTarget, const char* function, const char* name, const void* address, MPI_Datatype) noexcept;
     static int check_large_tag(Communicator*, const char* function, const char* name, int tag) noexcept;

@@ -214,7 +214,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
     api::Arguments args("MPI_Comm_split_type", comm);
     if (api::checking() &&
-        !(args.intracommunicator() &&
+        !(args.communicator() &&
             args.require(api::is_split_type(split_type), MPI_ERR_ARG, "split_type", split_type,
                 "must be one of MPI_COMM_TYPE_* or MPI_UNDEFINED") &&
             args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {

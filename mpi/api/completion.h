@@ -13,12 +13,38 @@ inline Request* active(MPI_Request handle) noexcept {
     return request != nullptr && request->is_active() ? request : nullptr;
 }
 
+// The session of all requests of one call that have a communicator: that of the first of them, or the world model.
+class CommonSession {
+public:
+    // MPI_ERR_SESSION for a request of another one.
+    bool has(Arguments& args, const char* name, const Request& request) noexcept {
+        return request.session == _session || request.comm == nullptr || is_first(request) ||
+            args.same_session(name, static_cast<Session*>(_session), request.session);
+    }
+
+private:
+    bool is_first(const Request& request) noexcept {
+        if (_session != this) {
+            return false;
+        }
+        _session = request.session;
+        return true;
+    }
+
+    void* _session = this; // not known yet: no session's address
+};
+
 inline bool check_all(Arguments& args, const char* name, const MPI_Request* handles, int count) noexcept {
     if (!args.count("count", count) || !args.array(name, handles, count)) {
         return false;
     }
+    CommonSession session;
     for (int i = 0; i < count; ++i) {
         if (!args.request_or_null(name, handles[i])) {
+            return false;
+        }
+        const Request* request = active(handles[i]);
+        if (request != nullptr && !session.has(args, name, *request)) {
             return false;
         }
     }

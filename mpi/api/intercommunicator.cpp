@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How intercommunicators are made and merged (MPI-5.0, 7.6.2). From groups alone: session.cpp.
+#include "frameworks/pml/pml.h"
 #include "mpi/api/args.h"
 #include "mpi/instance/intercommunicators.h"
 
@@ -15,6 +16,14 @@ int give(const Arguments& args, int code, const std::string& problem, Communicat
 
 bool rank_in(Arguments& args, const char* name, int rank, int size) noexcept {
     return args.require(rank >= 0 && rank < size, MPI_ERR_RANK, name, rank, "must be a rank of its group");
+}
+
+// How a leader reaches the other one, if it can: nullptr when check_bridge() refuses for that reason.
+Communicator* reachable_peer(MPI_Comm peer, int remote_leader, int tag) noexcept {
+    Communicator* comm = checked_object<Communicator>(peer);
+    const bool reaches = comm != nullptr && remote_leader >= 0 && remote_leader < comm->remote_size && tag >= 0 &&
+        tag <= comm->pml->max_tag();
+    return reaches ? comm : nullptr;
 }
 
 // What counts at the leader alone.
@@ -34,14 +43,18 @@ int PMPI_Intercomm_create(
     MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm) {
     api::Arguments args("MPI_Intercomm_create", local_comm);
     if (api::checking() &&
-        !(args.intracommunicator() && api::rank_in(args, "local_leader", local_leader, args.comm()->size) &&
-            args.pointer("newintercomm", newintercomm))) {
-        return args.code();
+        !(args.communicator() && api::rank_in(args, "local_leader", local_leader, args.comm()->size))) {
+        return args.code(); // nobody leads, so nobody can tell the others
     }
     Communicator& local = *args.comm();
     const bool leads = local.rank == local_leader;
-    if (api::checking() && leads && !api::check_bridge(args, peer_comm, remote_leader, tag)) {
-        refuse_intercommunicator(local, local_leader, args.code());
+    if (api::checking() &&
+        !(args.intracommunicator() && args.pointer("newintercomm", newintercomm) &&
+            (!leads || api::check_bridge(args, peer_comm, remote_leader, tag)))) {
+        if (leads) {
+            Communicator* peer = api::reachable_peer(peer_comm, remote_leader, tag);
+            refuse_intercommunicator(local, peer, remote_leader, tag, args.code());
+        }
         return args.code();
     }
     Communicator* made = nullptr;

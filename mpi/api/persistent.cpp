@@ -61,8 +61,10 @@ int start_all(int count, MPI_Request* handles) noexcept {
         if (!(args.count("count", count) && args.array("array_of_requests", handles, count))) {
             return args.code();
         }
+        CommonSession session;
         for (int i = 0; i < count; ++i) {
-            if (!can_start(args, handles[i])) {
+            if (!can_start(args, handles[i]) ||
+                !session.has(args, "array_of_requests", *to_object<Request>(handles[i]))) {
                 return args.code();
             }
         }

@@ -105,6 +105,12 @@ int report_on(Session& session, const char* function, int code) {
     return call(errhandler.get(), to_handle(&session), session.instance, function, code, [] { return "the session"; });
 }
 
+// False for a null pointer, and for one to a session that is no more.
+bool is_open(Session* session) {
+    Instance* instance = library().instance();
+    return session != nullptr && instance != nullptr && instance->is_open(session);
+}
+
 // Neither an object nor MPI_COMM_SELF (MPI-5.0, 9.3): the error handler that a program begins with decides. Without
 // anybody who has started MPI its parameter is not known.
 int report_on_nothing(const char* function, int code) {
@@ -126,14 +132,16 @@ int report(ErrorTarget target, const char* function, int code, std::string_view 
         return report_on(*static_cast<Communicator*>(target.object()), function, code);
     case ErrorTarget::Kind::session:
         return report_on(*static_cast<Session*>(target.object()), function, code);
-    case ErrorTarget::Kind::group: {
-        Session* session = static_cast<Group*>(target.object())->session;
-        Instance* instance = library().instance();
-        if (session != nullptr && instance != nullptr && instance->is_open(session)) {
+    case ErrorTarget::Kind::group:
+        if (Session* session = static_cast<Group*>(target.object())->session; is_open(session)) {
             return report_on(*session, function, code);
         }
         break;
-    }
+    case ErrorTarget::Kind::origin:
+        if (Session* session = static_cast<Session*>(target.object()); is_open(session)) {
+            return report_on(*session, function, code);
+        }
+        break;
     case ErrorTarget::Kind::new_communicator:
         return call(static_cast<Errhandler*>(target.object()), MPI_COMM_NULL, library().instance(), function, code,
             [] { return "the communicator to be made"; });

@@ -11,7 +11,17 @@ namespace patchbay::api {
 // handle is not valid, belongs to MPI_COMM_SELF; files without an object have a default of their own.
 class ErrorTarget {
 public:
-    enum class Kind : std::uint8_t { self, communicator, window, file, session, group, new_communicator, new_session };
+    enum class Kind : std::uint8_t {
+        self,
+        communicator,
+        window,
+        file,
+        session,
+        group,
+        origin,
+        new_communicator,
+        new_session
+    };
 
     ErrorTarget() = default;
     // A null pointer means MPI_COMM_SELF.
@@ -26,6 +36,10 @@ public:
     ErrorTarget(Group* group) noexcept
         : _kind(group != nullptr ? Kind::group : Kind::self),
           _object(group) {}
+    // The same of an object that knows its session, null for the world model.
+    static ErrorTarget derived_from(Session* session) noexcept {
+        return session != nullptr ? ErrorTarget(Kind::origin, session) : ErrorTarget();
+    }
     ErrorTarget(Kind kind, Object* object) noexcept
         : _kind(kind),
           _object(object) {}

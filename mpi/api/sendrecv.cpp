@@ -35,7 +35,7 @@ public:
           _receiving(&receiving),
           _copy(std::move(copy)),
           _comm(Ref<Communicator>::share(&on)) {
-        comm = &on;
+        belong_to(on);
         watch();
     }
 

@@ -21,7 +21,7 @@ public:
           _tag(tag),
           _comm(Ref<Communicator>::share(&on)),
           _type(Ref<Datatype>::share(const_cast<Datatype*>(&type))) {
-        comm = &on;
+        belong_to(on);
         persistent = is_persistent;
     }
     ~BufferedRequest() override { drop_flight(); }
@@ -83,7 +83,9 @@ public:
           _buffer(std::move(buffer)),
           _mark(_buffer->mark()),
           _comm(Ref<Communicator>::share(on)) {
-        comm = on;
+        if (on != nullptr) {
+            belong_to(*on);
+        }
         watch();
     }
 

@@ -142,13 +142,13 @@ int create_group(Communicator& parent, Group& group, int tag, Communicator** mad
 }
 
 int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) noexcept {
-    if (parent.is_inter) {
-        return split_inter(parent, color, key, made);
-    }
     return split_by_color(parent, color == MPI_UNDEFINED ? no_color : color, key, info, made);
 }
 
 int split_by_color(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept {
+    if (parent.is_inter) {
+        return split_inter(parent, color, key, info, made);
+    }
     *made = nullptr;
     std::vector<Vote> votes;
     if (const int code = gather_votes(parent, {color, key}, &votes); code != MPI_SUCCESS) {

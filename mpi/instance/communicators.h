@@ -23,7 +23,8 @@ int create_from_subgroup(Communicator& parent, Group& group, Communicator** made
 int create_group(Communicator& parent, Group& group, int tag, Communicator** made) noexcept;
 // MPI_Comm_split: `color` >= 0, or MPI_UNDEFINED for none. Collective.
 int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) noexcept;
-// MPI_Comm_split_type: `type` is one of MPI_COMM_TYPE_*, or MPI_UNDEFINED. Collective.
+// MPI_Comm_split_type: `type` is one of MPI_COMM_TYPE_*, or MPI_UNDEFINED. On an intercommunicator, too: as split()
+// by the colours of the type (MPI-5.0, 7.4: it makes either kind). Collective.
 int split_by_type(Communicator& parent, int type, int key, const Info* info, Communicator** made) noexcept;
 // MPI_Comm_create_from_group: the members of `group` call it, with the same `tag`; several calls may be under way at
 // one time when their tags or groups differ. `info` may be null. Errors of the new communicator go to `errhandler`.

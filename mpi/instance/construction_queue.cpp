@@ -18,7 +18,9 @@ public:
         : _parent(Ref<Communicator>::share(construction->parent())),
           _construction(std::move(construction)),
           _result(result) {
-        comm = _parent.get();
+        if (_parent) {
+            belong_to(*_parent);
+        }
         progress = &instance.progress();
         set_state(State::active);
     }

@@ -11,6 +11,7 @@
 #include "mpi/instance/split.h"
 
 #include <array>
+#include <cstring>
 
 namespace patchbay {
 
@@ -51,6 +52,10 @@ void append(Words& words, const Group& group) {
     }
 }
 
+std::size_t words_of_text(std::size_t length) noexcept {
+    return (length + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+}
+
 Ref<Group> read_group(std::span<const std::uint64_t> words, ProcessId self) {
     if (words.empty()) {
         return Group::empty();
@@ -63,38 +68,83 @@ Ref<Group> read_group(std::span<const std::uint64_t> words, ProcessId self) {
     return Group::list(std::move(members), self);
 }
 
-// What the leader has to say, or why it has none, to all members of `local`.
-int spread(Communicator& local, int leader, int code, Words* words) noexcept {
-    coll::Module& module = (*local.coll)[coll::Function::bcast];
-    std::array<std::uint64_t, 2> head{std::uint64_t(code), words->size()};
-    if (const int told = module.bcast(head.data(), 2, word_type(), leader, local); told != MPI_SUCCESS) {
-        return told;
-    }
-    if (head[0] != MPI_SUCCESS || head[1] == 0) {
-        words->clear();
-        return int(head[0]);
-    }
-    words->resize(head[1]);
-    return module.bcast(words->data(), MPI_Count(head[1]), word_type(), leader, local);
+// A text in words: its length, and its characters with zeros behind them.
+void append(Words& words, std::string_view text) {
+    const std::size_t begin = words.size() + 1;
+    words.push_back(text.size());
+    words.resize(begin + words_of_text(text.size()));
+    std::memcpy(words.data() + begin, text.data(), text.size());
 }
 
-int swap_between_leaders(const Bridge& bridge, const Words& mine, Words* theirs) noexcept {
-    const coll::Transfer transfer(*bridge.comm, bridge.tag);
-    const std::uint64_t own_size = mine.size();
-    std::uint64_t size = 0;
-    const int code = transfer.exchange(&own_size, 1, word_type(), bridge.rank, &size, 1, word_type(), bridge.rank);
-    if (code != MPI_SUCCESS) {
-        return code;
+// Takes it from the front of `words`.
+std::string read_text(std::span<const std::uint64_t>& words) {
+    const std::size_t length = words[0];
+    std::string text(length, '\0');
+    std::memcpy(text.data(), words.data() + 1, length);
+    words = words.subspan(1 + words_of_text(length));
+    return text;
+}
+
+// Why there are no words from the other side, or none for this one.
+struct Refusal {
+    enum class By : std::uint8_t { nobody, own_leader, other_leader };
+
+    int code = MPI_SUCCESS;
+    By by = By::nobody; // with a code: a message could not be sent or received, and who failed has said why
+
+    bool happened() const noexcept { return code != MPI_SUCCESS; }
+    const char* text() const noexcept {
+        switch (by) {
+        case By::own_leader:
+            return "the leader of the local group has refused its arguments";
+        case By::other_leader:
+            return "the leader of the other group has refused its arguments";
+        default:
+            return "";
+        }
     }
-    theirs->resize(size);
-    return transfer.exchange(mine.data(), MPI_Count(own_size), word_type(), bridge.rank, theirs->data(),
-        MPI_Count(size), word_type(), bridge.rank);
+};
+
+// What the leader has to say, or why it has nothing, to all members of `local`.
+Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* words) noexcept {
+    coll::Module& module = (*local.coll)[coll::Function::bcast];
+    std::array<std::uint64_t, 3> head{std::uint64_t(refusal.code), std::uint64_t(refusal.by), words->size()};
+    if (const int told = module.bcast(head.data(), head.size(), word_type(), leader, local); told != MPI_SUCCESS) {
+        return {told};
+    }
+    const Refusal result{int(head[0]), Refusal::By(head[1])};
+    words->resize(result.happened() ? 0 : head[2]);
+    if (words->empty()) {
+        return result;
+    }
+    return {module.bcast(words->data(), MPI_Count(words->size()), word_type(), leader, local)};
+}
+
+// `own`: what this side has to say instead of `mine`, if it happened.
+Refusal swap_between_leaders(const Bridge& bridge, const Refusal& own, const Words& mine, Words* theirs) noexcept {
+    const coll::Transfer transfer(*bridge.comm, bridge.tag);
+    const std::array<std::uint64_t, 2> said{std::uint64_t(own.code), mine.size()};
+    std::array<std::uint64_t, 2> heard{};
+    const int code = transfer.exchange(
+        said.data(), said.size(), word_type(), bridge.rank, heard.data(), heard.size(), word_type(), bridge.rank);
+    if (own.happened()) {
+        return own;
+    }
+    if (code != MPI_SUCCESS) {
+        return {code};
+    }
+    if (heard[0] != MPI_SUCCESS) {
+        return {int(heard[0]), Refusal::By::other_leader};
+    }
+    theirs->resize(heard[1]);
+    return {transfer.exchange(mine.data(), MPI_Count(mine.size()), word_type(), bridge.rank, theirs->data(),
+        MPI_Count(theirs->size()), word_type(), bridge.rank)};
 }
 
 // Words that all members of one side have against those of the other side.
-int swap(Communicator& local, int leader, const Bridge& bridge, const Words& mine, Words* theirs) noexcept {
-    const int code = local.rank == leader ? swap_between_leaders(bridge, mine, theirs) : MPI_SUCCESS;
-    return spread(local, leader, code, theirs);
+Refusal swap(Communicator& local, int leader, const Bridge& bridge, const Words& mine, Words* theirs) noexcept {
+    const Refusal refusal = local.rank == leader ? swap_between_leaders(bridge, {}, mine, theirs) : Refusal{};
+    return spread(local, leader, refusal, theirs);
 }
 
 int check_disjoint(const Group& local, const Group& remote, std::string* problem) {
@@ -124,11 +174,12 @@ struct Tags {
           across(next_construction_tag(inter)) {}
 };
 
-// An intercommunicator of some members of either group of `parent`, the calling process among them.
-int build_smaller(Communicator& parent, Ref<Group> local, Ref<Group> remote, const Tags& tags, Communicator** made) {
+// An intercommunicator of some members of either group of `parent`, the calling process among them. `info` may be null.
+int build_smaller(Communicator& parent, Ref<Group> local, Ref<Group> remote, const Info* info, const Tags& tags,
+    Communicator** made) {
     const Bridge bridge{&parent, parent.remote_group->rank_of(remote->process(0)), tags.across};
     auto agreement = std::make_unique<BridgeAgreement>(*parent.local_comm, local, tags.within, 0, bridge);
-    auto comm = child_of(parent, local, nullptr);
+    auto comm = child_of(parent, local, info);
     set_remote_group(*comm, std::move(remote));
     Construction construction(
         *parent.instance, std::move(comm), nullptr, std::move(agreement), cid::origin_from(parent, tags.across));
@@ -145,19 +196,24 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     const int within = next_construction_tag(local);
     const Bridge bridge{peer, remote_leader, bridge_tag(tag)};
     // What both sides must know: who names, the members.
-    const std::uint64_t namer = std::hash<std::string>()(hint(local, "patchbay_cid"));
-    Words mine{namer};
+    const std::string namer = hint(local, "patchbay_cid");
+    Words mine;
+    append(mine, namer);
     append(mine, *local.group);
     Words theirs;
-    if (const int code = swap(local, leader, bridge, mine, &theirs); code != MPI_SUCCESS) {
-        return code;
+    if (const Refusal refusal = swap(local, leader, bridge, mine, &theirs); refusal.happened()) {
+        *problem = refusal.text();
+        return refusal.code;
     }
-    Ref<Group> remote = read_group(std::span(theirs).subspan(1), local.group->self());
+    std::span<const std::uint64_t> words(theirs);
+    const std::string their_namer = read_text(words);
+    Ref<Group> remote = read_group(words, local.group->self());
     if (const int code = check_disjoint(*local.group, *remote, problem); code != MPI_SUCCESS) {
         return code;
     }
-    if (theirs[0] != namer) {
-        *problem = "the communicators of the two groups were made with different values of patchbay_cid";
+    if (their_namer != namer) {
+        *problem = "the communicator of the local group was made with info key patchbay_cid \"" + namer +
+            "\", that of the other group with \"" + their_namer + "\": it must be the same";
         return MPI_ERR_COMM;
     }
     auto comm = child_of(local, local.group, nullptr);
@@ -169,11 +225,17 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     return finish(construction, made);
 }
 
-void refuse_intercommunicator(Communicator& local, int leader, int code) noexcept {
-    next_construction_tag(local);
-    next_construction_tag(local);
+void refuse_intercommunicator(Communicator& local, Communicator* peer, int remote_leader, int tag, int code) noexcept {
+    const Refusal refusal{code, Refusal::By::own_leader};
     Words none;
-    spread(local, leader, code, &none);
+    if (peer != nullptr) {
+        swap_between_leaders({peer, remote_leader, bridge_tag(tag)}, refusal, none, &none);
+    }
+    if (!local.is_inter) {
+        next_construction_tag(local);
+        next_construction_tag(local);
+        spread(local, local.rank, refusal, &none);
+    }
 }
 
 int create_intercommunicator_from_groups(Instance& instance, Group& local, int leader, Group* remote,
@@ -194,9 +256,10 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     if (local.rank() == leader && remote != nullptr) {
         append(members, *remote);
     }
-    if (const int code = spread(*side, leader, members.empty() ? MPI_ERR_GROUP : MPI_SUCCESS, &members);
-        code != MPI_SUCCESS) {
-        return code;
+    const Refusal refused{members.empty() ? MPI_ERR_GROUP : MPI_SUCCESS, Refusal::By::own_leader};
+    if (const Refusal refusal = spread(*side, leader, refused, &members); refusal.happened()) {
+        *problem = refusal.text();
+        return refusal.code;
     }
     set_remote_group(*comm, read_group(members, local.self()));
     if (const int code = check_disjoint(local, *comm->remote_group, problem); code != MPI_SUCCESS) {
@@ -250,19 +313,18 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
     Words mine;
     append(mine, local);
     Words theirs;
-    const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs);
+    const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
     if (code != MPI_SUCCESS || local.rank() == MPI_UNDEFINED || theirs.empty()) {
         return code;
     }
-    return build_smaller(parent, Ref<Group>::share(&local), read_group(theirs, local.self()), tags, made);
+    return build_smaller(parent, Ref<Group>::share(&local), read_group(theirs, local.self()), nullptr, tags, made);
 }
 
-int split_inter(Communicator& parent, int color, int key, Communicator** made) noexcept {
+int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept {
     *made = nullptr;
     const Tags tags(parent);
-    const std::int64_t wanted = color == MPI_UNDEFINED ? no_color : color;
     std::vector<Vote> votes;
-    if (const int code = gather_votes(*parent.local_comm, {wanted, key}, &votes); code != MPI_SUCCESS) {
+    if (const int code = gather_votes(*parent.local_comm, {color, key}, &votes); code != MPI_SUCCESS) {
         return code;
     }
     Words mine;
@@ -270,21 +332,21 @@ int split_inter(Communicator& parent, int color, int key, Communicator** made) n
         mine.insert(mine.end(), {std::uint64_t(vote.color), std::uint64_t(vote.key)});
     }
     Words theirs;
-    const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs);
-    if (code != MPI_SUCCESS || wanted == no_color) {
+    const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
+    if (code != MPI_SUCCESS || color == no_color) {
         return code;
     }
     std::vector<Vote> remote_votes;
     for (std::size_t i = 0; i < theirs.size(); i += 2) {
         remote_votes.push_back({std::int64_t(theirs[i]), std::int64_t(theirs[i + 1])});
     }
-    std::vector<ProcessId> remote = members_with_color(*parent.remote_group, remote_votes, wanted);
+    std::vector<ProcessId> remote = members_with_color(*parent.remote_group, remote_votes, color);
     if (remote.empty()) {
         return MPI_SUCCESS;
     }
     const ProcessId self = parent.group->self();
-    Ref<Group> local = Group::list(members_with_color(*parent.group, votes, wanted), self);
-    return build_smaller(parent, std::move(local), Group::list(std::move(remote), self), tags, made);
+    Ref<Group> local = Group::list(members_with_color(*parent.group, votes, color), self);
+    return build_smaller(parent, std::move(local), Group::list(std::move(remote), self), info, tags, made);
 }
 
 } // namespace patchbay

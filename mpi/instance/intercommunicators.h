@@ -19,9 +19,12 @@ class Instance;
 // `leader`.
 int create_intercommunicator(Communicator& local, int leader, Communicator* peer, int remote_leader, int tag,
     Communicator** made, std::string* problem) noexcept;
-// Instead of it, by a leader that was called with arguments by which it cannot reach the other one: the other members
-// of `local` return `code` too.
-void refuse_intercommunicator(Communicator& local, int leader, int code) noexcept;
+// Instead of it, by a leader that refuses its arguments: the other members of `local` return `code` too (if `local` is
+// an intercommunicator, they know as much themselves and do not come), and so do all of the other side, whose leader is
+// told in the message that it waits for. Waits for that leader's message in turn, so that a later call with the same
+// tag does not take it for its own. `peer` is nullptr where the peer communicator, the remote leader or the tag is what
+// is wrong: then the other side cannot be reached, and unless its leader refuses, too, it waits for ever.
+void refuse_intercommunicator(Communicator& local, Communicator* peer, int remote_leader, int tag, int code) noexcept;
 
 // MPI_Intercomm_create_from_groups: the calling process is a member of `local`. `remote` counts where its rank there is
 // `leader`; nullptr or no members there makes all members of `local` return MPI_ERR_GROUP. `info` may be null.
@@ -36,6 +39,7 @@ int merge(Communicator& inter, bool high, Communicator** made, std::string* prob
 // `comm` has its local group and what it inherits.
 std::unique_ptr<Construction> duplication_of_inter(Communicator& parent, Ref<Communicator> comm);
 int create_from_subgroups(Communicator& parent, Group& local, Communicator** made) noexcept;
-int split_inter(Communicator& parent, int color, int key, Communicator** made) noexcept;
+// By colour (mpi/instance/split.h): those of both groups with the same one. nullptr also where one group has nobody.
+int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept;
 
 } // namespace patchbay

@@ -23,7 +23,7 @@ int gather_votes(Communicator& parent, Vote mine, std::vector<Vote>* votes) noex
 // Who in `group` voted for that colour, by key and then by rank.
 std::vector<ProcessId> members_with_color(const Group& group, const std::vector<Vote>& votes, std::int64_t color);
 
-// split() with colours that do not fit an int. Collective.
+// split() with colours that do not fit an int, or no_color. Collective.
 int split_by_color(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept;
 
 } // namespace patchbay

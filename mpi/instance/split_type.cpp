@@ -41,7 +41,9 @@ std::int64_t resource_guided_color(Communicator& parent, const Info* info) {
     if (name == pset::world_name) {
         return 0;
     }
-    return name == pset::self_name ? parent.rank : no_color;
+    // Not the rank: the other group of an intercommunicator has such a one, too.
+    const ProcessId self = parent.group->self();
+    return name == pset::self_name ? std::int64_t(self.job) << 32 | self.rank : no_color;
 }
 
 constexpr std::size_t most_levels = 8;
@@ -59,13 +61,24 @@ Levels own_levels(Instance& instance) {
     return levels;
 }
 
-// The largest kind of hardware by which the members differ, and there this process's own. Collective.
+// Everybody's in the remote group, which is that of all members of an intracommunicator; behind what `all` has.
+int gather_levels(Communicator& among, const Levels& mine, std::vector<Levels>* all) {
+    const std::size_t before = all->size();
+    all->resize(before + std::size_t(among.remote_size));
+    const Datatype& type = *to_object<Datatype>(MPI_INT64_T);
+    return (*among.coll)[coll::Function::allgather].allgather(
+        mine.data(), most_levels, type, all->data() + before, most_levels, type, among);
+}
+
+// The largest kind of hardware by which the members differ, those of both groups of an intercommunicator taken
+// together, and there this process's own. Collective.
 int unguided_color(Communicator& among, std::int64_t* color) {
     const Levels mine = own_levels(*among.instance);
-    std::vector<Levels> all(std::size_t(among.size));
-    const Datatype& type = *to_object<Datatype>(MPI_INT64_T);
-    const int code = (*among.coll)[coll::Function::allgather].allgather(
-        mine.data(), most_levels, type, all.data(), most_levels, type, among);
+    std::vector<Levels> all;
+    int code = gather_levels(among, mine, &all);
+    if (code == MPI_SUCCESS && among.is_inter) {
+        code = gather_levels(*among.local_comm, mine, &all);
+    }
     *color = no_color;
     for (std::size_t level = 0; code == MPI_SUCCESS && level < most_levels; ++level) {
         const std::int64_t first = all.front()[level];
@@ -81,8 +94,9 @@ int unguided_color(Communicator& among, std::int64_t* color) {
 // these do it among themselves.
 int split_unguided(Communicator& parent, int key, const Info* info, Communicator** made) {
     Communicator* among = nullptr;
+    *made = nullptr;
     int code = split_by_color(parent, 0, key, info, &among);
-    if (code != MPI_SUCCESS) {
+    if (code != MPI_SUCCESS || among == nullptr) { // of two groups, one has nobody who takes part
         return code;
     }
     std::int64_t color = no_color;

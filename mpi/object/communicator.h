@@ -46,9 +46,9 @@ public:
     bool is_inter = false;
 
     coll::Table* coll = nullptr;       // owned by the coll framework
+    Session* session = nullptr;        // nullptr: world model
     cid::Name* name_service = nullptr; // how the index came to be and what is known of peers' indices; owned by cid
     Instance* instance = nullptr;      // what it belongs to
-    Session* session = nullptr;        // nullptr: world model
     Communicator* next_of_session = nullptr; // the session's list (mpi/instance/session.h)
     Communicator* previous_of_session = nullptr;
     bool in_session = false; // in that list

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "mpi/object/communicator.h"
 #include "mpi/object/handle.h"
 #include "mpi/object/status.h"
 
@@ -39,13 +40,21 @@ public:
     MPI_Status status{};     // valid once complete
     int error = MPI_SUCCESS; // the operation's own code, valid once complete
     bool persistent = false;
-    Communicator* comm = nullptr; // whose error handler errors go to; nullptr: the world's. Not owned.
+    // Whose error handler errors go to; nullptr: the world's. Not owned: once the operation is complete without an
+    // error, the communicator may be gone. So the request itself knows the session that it belongs to, of which nothing
+    // but the address is to be used. Set together, by belong_to().
+    Communicator* comm = nullptr;
+    Session* session = nullptr;   // nullptr: world model
     Progress* progress = nullptr; // what a wait for it polls. Set by the maker, never null once a user has the handle.
 
 protected:
     Request() noexcept
         : Object(ObjectKind::request) {}
     virtual ~Request() = default;
+    void belong_to(Communicator& communicator) noexcept {
+        comm = &communicator;
+        session = communicator.session;
+    }
 
 private:
     std::atomic<State> _state{State::inactive};

@@ -55,7 +55,8 @@ static void test_use(struct sides* s) {
         MPI_Alltoallv(MPI_IN_PLACE, counts, places, MPI_INT, out, counts, places, MPI_INT, s->inter), MPI_ERR_BUFFER);
     REFUSED(MPI_Reduce_scatter_block(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM, s->inter), MPI_ERR_BUFFER);
     REFUSED(MPI_Comm_create_group(s->inter, MPI_GROUP_EMPTY, 0, &made), MPI_ERR_COMM);
-    REFUSED(MPI_Intercomm_create(s->inter, 0, MPI_COMM_WORLD, 0, 0, &made), MPI_ERR_COMM);
+    /* The leaders find each other, so that each hears what the other one has to say. */
+    REFUSED(MPI_Intercomm_create(s->inter, 0, MPI_COMM_WORLD, s->side == 0 ? 1 : 0, 0, &made), MPI_ERR_COMM);
     MPI_Comm_remote_group(s->inter, &remote);
     REFUSED(MPI_Comm_create(s->inter, remote, &made), MPI_ERR_GROUP);
     MPI_Group_free(&remote);

@@ -13,7 +13,7 @@ Ob1Request::Ob1Request(Ob1& module, const void* buffer, MPI_Count count, const D
       type(&type),
       bytes(std::size_t(count) * std::size_t(type.size)),
       tag(tag) {
-    comm = &communicator;
+    belong_to(communicator);
     progress = &module.progress();
 }
 
