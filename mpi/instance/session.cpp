@@ -86,7 +86,7 @@ int close_session(Session& session) noexcept {
     // Any thread may do this while others communicate (MPI-5.0, 11.6.2), at any level.
     const bool communicated = has_communicated(session);
     if (communicated && session.lease->user().thread != std::this_thread::get_id()) {
-        session.instance->progress().enable_threads();
+        session.instance->lock_from_now_on("a session was finalized by another thread than the one that opened it");
     }
     if (const int code = session.attributes.erase_all(AttributeOwner::session, to_handle(&session));
         code != MPI_SUCCESS) {
