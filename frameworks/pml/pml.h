@@ -30,7 +30,7 @@ class Instance;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 2;
+inline constexpr std::uint32_t interface_version = 3;
 
 // No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
 // each mirror the user's tag there, below all others (mpi/instance/construction_tags.h).
@@ -98,8 +98,15 @@ public:
     virtual int imrecv(
         void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept = 0;
 
-    // All sends that were started have left their buffers (used by finalize and disconnect). May block.
+    // All sends that were started have left their buffers and let go of their communicators where nobody holds the
+    // request, and whatever else the module owes to peers (acknowledgements, answers) is on its way: nobody may poll
+    // for long after it. May block. A message that no peer takes is waited for, so none of these waits for more than
+    // its caller has to answer for: drain() when the library goes down;
     virtual void drain() noexcept = 0;
+    // for one communicator, which is only about sends;
+    virtual void drain_communicator(const Communicator& comm) noexcept = 0;
+    // for the communicators of one session, freed ones too. nullptr: of the world model.
+    virtual void drain_session(const Session* session) noexcept = 0;
 
     // Sessions end locally: a peer cannot know that it speaks to a process between two instances, or in the one before
     // that which it means. Called once when the last communicator has gone, before the module is destroyed; it does not

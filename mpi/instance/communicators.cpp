@@ -166,6 +166,7 @@ int split_by_color(Communicator& parent, std::int64_t color, int key, const Info
 int free_communicator(Communicator& comm) noexcept {
     const int code = comm.attributes.erase_all(AttributeOwner::communicator, to_handle(&comm));
     if (code == MPI_SUCCESS) {
+        comm.freed = true;
         if (comm.send_buffer != nullptr) { // as if detached
             comm.send_buffer->flush();
             comm.send_buffer.reset();
@@ -176,7 +177,7 @@ int free_communicator(Communicator& comm) noexcept {
 }
 
 int disconnect(Communicator& comm) noexcept {
-    comm.pml->drain();
+    comm.pml->drain_communicator(comm); // peers that have agreed do not poll any more
     if (const int code = agree_to_leave(comm); code != MPI_SUCCESS) {
         return code;
     }

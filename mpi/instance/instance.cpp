@@ -10,8 +10,10 @@
 #include "mpi/instance/hw_resources.h"
 #include "mpi/instance/lobby.h"
 #include "mpi/instance/mpi_params.h"
+#include "mpi/instance/session.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace patchbay {
 
@@ -70,11 +72,37 @@ bool Instance::one_thread_at_a_time() {
         [here = std::this_thread::get_id()](const User& user) { return user.keeps_to(here); });
 }
 
-Status Instance::settle_threads() {
-    if (one_thread_at_a_time()) {
-        return {};
+std::string Instance::why_locks() {
+    std::lock_guard lock(_mutex);
+    const auto any = std::find_if(_users.begin(), _users.end(),
+        [](const User& user) { return user.thread_level > MPI_THREAD_FUNNELED; });
+    if (any != _users.end()) {
+        return fmt::format("of {} users (sessions, the world model) number {} asked for {}", _users.size(),
+            any - _users.begin() + 1, thread_level_name(any->thread_level));
+    }
+    return fmt::format(
+        "of {} users (sessions, the world model) not all were opened by the thread that communicates", _users.size());
+}
+
+void Instance::explain_locks(bool on, std::string_view reason) {
+    _core.decisions.record("progress", "job", "locks", on ? Outcome::chosen : Outcome::declined, 0, reason);
+}
+
+void Instance::lock_from_now_on(std::string_view reason) noexcept {
+    if (!progress().threaded()) {
+        explain_locks(true, reason);
     }
     progress().enable_threads();
+}
+
+Status Instance::settle_threads() {
+    if (one_thread_at_a_time()) {
+        if (!progress().threaded()) {
+            explain_locks(false, "one thread at a time uses the library");
+        }
+        return {};
+    }
+    lock_from_now_on(_core.decisions.enabled() ? why_locks() : std::string());
     std::lock_guard lock(_mutex);
     if (!_raised.empty() || _thread_level != MPI_THREAD_MULTIPLE) {
         return {};

@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -98,6 +99,10 @@ public:
     // the calling thread. Until then a second user costs the first nothing, wherever it is.
     // Error: a component cannot be opened any more. Thread-safe.
     Status settle_threads();
+    // What that does when it must: `reason` is a phrase for mpirun --explain.
+    void lock_from_now_on(std::string_view reason) noexcept;
+    // What mpirun --explain says of locks.
+    void explain_locks(bool on, std::string_view reason);
 
     // The sessions that are open. Thread-safe.
     void remember(Session& session);
@@ -110,6 +115,7 @@ private:
     void add_user(const User& user);
     void remove_user(const User& user) noexcept;
     bool one_thread_at_a_time();
+    std::string why_locks();
 
     friend class InstanceBuilder;
     Core& _core;

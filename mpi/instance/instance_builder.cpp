@@ -107,6 +107,11 @@ Status InstanceBuilder::start_progress() {
     Core& core = _instance.core();
     const bool threaded = _asked == MPI_THREAD_MULTIPLE;
     core.progress = new Progress(threaded, wait_policy(core.params, *core.runtime));
+    if (core.progress->threaded()) {
+        _instance.explain_locks(true,
+            threaded ? "the first user asked for MPI_THREAD_MULTIPLE"
+                     : "the kernel refuses membarrier(2), without which they cannot be turned on later");
+    }
     core.runtime->set_wake([progress = core.progress] { progress->wake(); });
     _cleanup.push([&core] {
         core.runtime->set_wake({});

@@ -163,6 +163,14 @@ int Lobby::reap() noexcept {
     }));
 }
 
+void Lobby::flush() noexcept {
+    wait_until(_instance.progress(), [this] {
+        std::lock_guard lock(_mutex);
+        reap();
+        return _outgoing.empty();
+    });
+}
+
 void Lobby::close() noexcept {
     if (_comm == nullptr) {
         return;

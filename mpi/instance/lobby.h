@@ -29,6 +29,8 @@ public:
 
     // Makes the communicator; local. Returns an MPI code.
     int open() noexcept;
+    // All letters that were sent have left. May block.
+    void flush() noexcept;
     // Keeps what has arrived for another life. Nobody meets any more.
     void close() noexcept;
 

@@ -5,6 +5,7 @@
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/construction_queue.h"
 #include "mpi/instance/library.h"
+#include "mpi/instance/lobby.h"
 #include "mpi/instance/send_buffer.h"
 
 #include <algorithm>
@@ -26,9 +27,29 @@ constexpr struct {
 // Memory kinds that every call takes, whether asked for or not (MPI-5.0, 11.4.3).
 constexpr char memory_kinds[] = "mpi,system";
 
+// One whose handle the program has not freed; nullptr: none.
 Communicator* first_communicator(Session& session) noexcept {
     std::lock_guard lock(session.mutex);
-    return session.communicators;
+    Communicator* comm = session.communicators;
+    while (comm != nullptr && comm->freed) {
+        comm = comm->next_of_session;
+    }
+    return comm;
+}
+
+bool has_communicated(Session& session) noexcept {
+    std::lock_guard lock(session.mutex);
+    return session.has_had_communicators || session.send_buffer != nullptr;
+}
+
+// What is left is freed and pending: receives that nothing matched, persistent requests.
+void abandon_communicators(Session& session) noexcept {
+    std::lock_guard lock(session.mutex);
+    while (Communicator* comm = session.communicators) {
+        session.communicators = comm->next_of_session;
+        comm->in_session = false;
+        comm->session = nullptr;
+    }
 }
 
 } // namespace
@@ -63,9 +84,9 @@ Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhan
 
 int close_session(Session& session) noexcept {
     // Any thread may do this while others communicate (MPI-5.0, 11.6.2), at any level.
-    if (session.lease->user().thread != std::this_thread::get_id() &&
-        (first_communicator(session) != nullptr || session.send_buffer != nullptr)) {
-        session.instance->progress().enable_threads();
+    const bool communicated = has_communicated(session);
+    if (communicated && session.lease->user().thread != std::this_thread::get_id()) {
+        session.instance->lock_from_now_on("a session was finalized by another thread than the one that opened it");
     }
     if (const int code = session.attributes.erase_all(AttributeOwner::session, to_handle(&session));
         code != MPI_SUCCESS) {
@@ -73,12 +94,9 @@ int close_session(Session& session) noexcept {
     }
     session.constructions.reset();
     while (Communicator* comm = first_communicator(session)) {
-        if (const int code = comm->attributes.erase_all(AttributeOwner::communicator, to_handle(comm));
-            code != MPI_SUCCESS) {
+        if (const int code = free_communicator(*comm); code != MPI_SUCCESS) {
             return code;
         }
-        leave_session(*comm);
-        free_communicator(*comm);
     }
     std::unique_lock lock(session.mutex);
     const std::shared_ptr<SendBuffer> buffer = std::exchange(session.send_buffer, nullptr);
@@ -86,6 +104,12 @@ int close_session(Session& session) noexcept {
     if (buffer != nullptr) {
         buffer->flush();
     }
+    if (communicated) {
+        // Nobody may poll for long from here on, and others go on.
+        session.instance->lobby().flush();
+        session.instance->pml().drain_session(&session);
+    }
+    abandon_communicators(session);
     Ref<Session>::adopt(&session).reset();
     return MPI_SUCCESS;
 }
@@ -102,6 +126,7 @@ void enter_session(Communicator& comm) noexcept {
         session->communicators->previous_of_session = &comm;
     }
     session->communicators = &comm;
+    session->has_had_communicators = true;
     comm.in_session = true;
 }
 

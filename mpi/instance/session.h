@@ -15,8 +15,8 @@ class Library;
 Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhandler> errhandler);
 
 // The end of a session whose handle the caller gives up: the deletion callbacks of its attributes, then its buffer is
-// flushed and its communicators that are left go as if freed. Returns an MPI code: that of a callback that refuses,
-// after which the session goes on.
+// flushed and its communicators that are left go as if freed, and what this process owes to peers on them is sent. May
+// block for that. Returns an MPI code: that of a callback that refuses, after which the session goes on.
 int close_session(Session& session) noexcept;
 
 // A communicator and the session it is derived from learn of each other; `comm.session` is set.

@@ -110,9 +110,9 @@ int World::finalize() {
     }
     // Peers may still need us to serve them: first our own sends go out, then everybody waits for everybody; what that
     // wait itself sent goes out last.
-    instance().pml().drain();
+    instance().pml().drain_session(nullptr);
     const int code = agree_to_leave(*_world);
-    instance().pml().drain();
+    instance().pml().drain_session(nullptr);
     _state.store(State::finished, std::memory_order_release);
     _cleanup.reset();
     close_session(*_session.detach());

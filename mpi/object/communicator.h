@@ -52,6 +52,7 @@ public:
     Communicator* next_of_session = nullptr; // the session's list (mpi/instance/session.h)
     Communicator* previous_of_session = nullptr;
     bool in_session = false; // in that list
+    bool freed = false;      // the handle; what is pending keeps it alive
 
     Ref<Group> group;
     Ref<Group> remote_group; // intercommunicators; otherwise shares `group`

@@ -31,6 +31,7 @@ public:
     Ref<Errhandler> errhandler;
     std::shared_ptr<SendBuffer> send_buffer; // mpi/instance/send_buffer.h; null: none attached
     Communicator* communicators = nullptr;   // those derived from it that live, linked by their `next_of_session`
+    bool has_had_communicators = false;
 
     std::unique_ptr<ConstructionQueue> constructions; // mpi/instance/construction_queue.h; the session's own poller
 

@@ -28,7 +28,8 @@ bool Ob1::queue_message(SendRequest& request) noexcept {
     return true;
 }
 
-void Ob1::send_control(Peer& peer, const void* header, std::size_t header_size) noexcept {
+void Ob1::send_control(
+    Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept {
     if (!connect(peer)) {
         return; // reported; the peer waits in vain and is ended with the job
     }
@@ -43,6 +44,7 @@ void Ob1::send_control(Peer& peer, const void* header, std::size_t header_size) 
             return;
         }
         entry->message = nullptr;
+        entry->session = session;
         entry->header_size = std::uint32_t(header_size);
         std::memcpy(entry->header, header, header_size);
         peer.waiting.push_back(*entry);
@@ -51,9 +53,10 @@ void Ob1::send_control(Peer& peer, const void* header, std::size_t header_size) 
     wake_if_local(peer);
 }
 
-void Ob1::send_control(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code) noexcept {
+void Ob1::send_control(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code,
+    const Session* session) noexcept {
     const ControlHeader header{type, {}, code, request};
-    send_control(peer, &header, sizeof header);
+    send_control(peer, &header, sizeof header, session);
 }
 
 void Ob1::join_backlog(Peer& peer) noexcept {
@@ -130,6 +133,18 @@ bool Ob1::push_streams(Peer& peer, int& pushed) noexcept {
         ++pushed;
     }
     return peer.streams.empty();
+}
+
+bool Ob1::owes_packets(const Session* session) const noexcept {
+    for (Peer* peer = _backlog.first(); peer != nullptr; peer = decltype(_backlog)::next(*peer)) {
+        const auto& waiting = peer->waiting;
+        for (Waiting* entry = waiting.first(); entry != nullptr; entry = List<Waiting, &Waiting::link>::next(*entry)) {
+            if (entry->message == nullptr && entry->session == session) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 bool Ob1::withdraw_waiting(SendRequest& request) noexcept {

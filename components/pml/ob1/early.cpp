@@ -102,7 +102,7 @@ std::vector<EarlyMessage> Ob1::take_early() noexcept {
         }
         for (auto& [process, peer] : _peers) {
             if (std::exchange(peer.stopped, false)) {
-                send_control(peer, PacketType::xon, 0, 0); // nobody else would: the next module counts anew
+                send_control(peer, PacketType::xon, 0, 0, nullptr); // nobody else would: the next module counts anew
             }
         }
         return taken;

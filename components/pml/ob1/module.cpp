@@ -216,10 +216,26 @@ void Ob1::complete(Ob1Request& request) noexcept {
     request.set_state(Request::State::complete);
 }
 
-void Ob1::drain() noexcept {
-    wait_until(_progress, [this] {
+template <class Condition>
+void Ob1::wait_with_lock(const Condition& condition) noexcept {
+    wait_until(_progress, [&] {
         Guard guard(*this);
-        return _sends == 0 && _backlog.empty();
+        return condition();
+    });
+}
+
+void Ob1::drain() noexcept {
+    wait_with_lock([this] { return _sends.empty() && _backlog.empty(); });
+}
+
+void Ob1::drain_communicator(const Communicator& comm) noexcept {
+    wait_with_lock([&] { return !is_sending([&](const SendRequest& send) { return send.comm == &comm; }); });
+}
+
+void Ob1::drain_session(const Session* session) noexcept {
+    wait_with_lock([&] {
+        return !is_sending([&](const SendRequest& send) { return send.session == session; }) &&
+            !owes_packets(session);
     });
 }
 

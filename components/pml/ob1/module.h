@@ -69,6 +69,8 @@ public:
     int imrecv(
         void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept override;
     void drain() noexcept override;
+    void drain_communicator(const Communicator& comm) noexcept override;
+    void drain_session(const Session* session) noexcept override;
     std::vector<EarlyMessage> take_early() noexcept override;
     void accept_early(const EarlyMessage& early) noexcept override;
     int max_tag() const noexcept override;
@@ -111,6 +113,17 @@ private:
     void refresh_direct(Peer& peer) noexcept;
     void wake_if_local(const Peer& peer) noexcept;
     void complete(Ob1Request& request) noexcept;
+    template <class Condition>
+    void wait_with_lock(const Condition& condition) noexcept;
+    template <class Which>
+    bool is_sending(const Which& which) const noexcept {
+        for (SendRequest* send = _sends.first(); send != nullptr; send = decltype(_sends)::next(*send)) {
+            if (which(*send)) {
+                return true;
+            }
+        }
+        return false;
+    }
 
     // send.cpp
     static bool goes_direct(const RankState* target, std::size_t bytes) noexcept {
@@ -156,19 +169,24 @@ private:
     btl::SendCode transmit_eager(SendRequest& request, const void* header, std::size_t header_size) noexcept;
     btl::SendCode transmit_rts(SendRequest& request) noexcept;
     btl::SendCode transmit_fragment(SendRequest& request) noexcept;
+    void begin(SendRequest& request, const Session* session) noexcept;
+    void end(SendRequest& request) noexcept;
     void finish(SendRequest& request, int code) noexcept;
     std::uint32_t next_id() noexcept { return ++_ids == 0 ? ++_ids : _ids; }
 
     // backlog.cpp: what did not fit on the wire
     bool queue_message(SendRequest& request) noexcept;
-    void send_control(Peer& peer, const void* header, std::size_t header_size) noexcept;
-    void send_control(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code) noexcept;
+    // `session`: as in Waiting.
+    void send_control(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept;
+    void send_control(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code,
+        const Session* session) noexcept;
     void join_backlog(Peer& peer) noexcept;
     int push_backlog() noexcept;
     int push(Peer& peer) noexcept;
     bool push_waiting(Peer& peer, int& pushed) noexcept;
     bool push_streams(Peer& peer, int& pushed) noexcept;
     bool withdraw_waiting(SendRequest& request) noexcept;
+    bool owes_packets(const Session* session) const noexcept;
 
     // recv.cpp
     void start(RecvRequest& request) noexcept;
@@ -267,7 +285,7 @@ private:
     List<Peer, &Peer::backlog> _backlog;
     List<RecvRequest, &RecvRequest::fetch_link> _fetches;
     Ob1Request* _abandoned = nullptr;
-    std::uint64_t _sends = 0; // started and not complete
+    List<SendRequest, &SendRequest::under_way_link> _sends; // in the order they were started
     std::uint32_t _ids = 0;
 };
 

@@ -50,7 +50,7 @@ void Ob1::get_acquainted(CommState& state, RankState& sender, Peer& from, const 
     if (!sender.has_our_index) {
         sender.has_our_index = true;
         const AnswerHeader answer{PacketType::answer, 0, state.comm.index, state.comm.rank, *state.name};
-        send_control(from, &answer, sizeof answer);
+        send_control(from, &answer, sizeof answer, state.comm.session);
     }
 }
 

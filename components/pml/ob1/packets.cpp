@@ -113,7 +113,7 @@ void Ob1::on_sync(
         keep(from, state, &sync, payload, size);
         return;
     }
-    send_control(from, PacketType::ack, sync.request, 0);
+    send_control(from, PacketType::ack, sync.request, 0, state->comm.session);
     deliver(*request, sync.match, payload, size);
 }
 
@@ -169,7 +169,7 @@ Unexpected* Ob1::store(Peer& from, const void* header, const std::byte* payload,
     from.unexpected_bytes += message->charge;
     if (from.unexpected_bytes > _settings.unexpected_limit && !from.stopped) {
         from.stopped = true;
-        send_control(from, PacketType::xoff, 0, 0);
+        send_control(from, PacketType::xoff, 0, 0, nullptr);
     }
     return message;
 }
@@ -216,7 +216,8 @@ void Ob1::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
     } else if (early != nullptr) {
         given_back = withdraw_early(*early, from, match.id);
     }
-    send_control(from, PacketType::cancel_reply, cancel.request, given_back ? 1 : 0);
+    const Session* session = state != nullptr ? state->comm.session : nullptr;
+    send_control(from, PacketType::cancel_reply, cancel.request, given_back ? 1 : 0, session);
 }
 
 void Ob1::on_cancel_reply(const ControlHeader& reply) noexcept {

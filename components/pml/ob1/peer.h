@@ -7,6 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
+namespace patchbay {
+class Session;
+}
+
 namespace patchbay::pml::ob1 {
 
 class SendRequest;
@@ -14,7 +18,8 @@ class SendRequest;
 // Something that did not fit on the wire yet. A message is sent by its request; anything else lies here.
 struct Waiting {
     Link<Waiting> link;
-    SendRequest* message; // nullptr: the packet below
+    SendRequest* message;   // nullptr: the packet below
+    const Session* session; // of that packet's communicator; nullptr: the world model, or there is none
     std::uint32_t header_size;
     alignas(8) std::byte header[largest_header];
 };

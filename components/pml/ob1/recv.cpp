@@ -115,7 +115,7 @@ void Ob1::accept(RecvRequest& request, Unexpected& message) noexcept {
         begin_rendezvous(request, from, message.match, message.request, message.length, message.address);
     } else {
         if (message.match.type == PacketType::match_sync) {
-            send_control(from, PacketType::ack, message.request, 0);
+            send_control(from, PacketType::ack, message.request, 0, request.comm->session);
         }
         deliver(request, message.match, message.payload(), message.length);
     }
@@ -129,7 +129,7 @@ void Ob1::give_up(Unexpected& message) noexcept {
     _store.free(&message);
     if (from.stopped && from.unexpected_bytes < _settings.unexpected_limit / 2) {
         from.stopped = false;
-        send_control(from, PacketType::xon, 0, 0);
+        send_control(from, PacketType::xon, 0, 0, nullptr);
     }
 }
 
@@ -163,7 +163,7 @@ void Ob1::begin_rendezvous(RecvRequest& request, Peer& from, const MatchHeader& 
         return;
     }
     if (request.expected == 0) {
-        send_control(from, PacketType::fin, sender, 0);
+        send_control(from, PacketType::fin, sender, 0, request.comm->session);
         complete(request);
         return;
     }
@@ -202,7 +202,7 @@ bool Ob1::fetch_some(RecvRequest& request) noexcept {
     if (end < request.expected) {
         return false;
     }
-    send_control(*request.from, PacketType::fin, request.remote_request, 0);
+    send_control(*request.from, PacketType::fin, request.remote_request, 0, request.comm->session);
     complete(request);
     return true;
 }
@@ -223,7 +223,7 @@ void Ob1::ask_for_stream(RecvRequest& request) noexcept {
     const std::size_t position = request.convertor->position();
     const CtsHeader header{PacketType::cts, {}, request.remote_request, reinterpret_cast<std::uintptr_t>(&request),
         position, request.expected - position};
-    send_control(*request.from, &header, sizeof header);
+    send_control(*request.from, &header, sizeof header, request.comm->session);
 }
 
 } // namespace patchbay::pml::ob1

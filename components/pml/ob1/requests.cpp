@@ -70,6 +70,7 @@ void Ob1::recycle(SendRequest& request) noexcept {
     }
     request.let_go();
     Guard guard(*this);
+    end(request); // an abandoned one
     _send_pool.free(&request);
 }
 
@@ -118,7 +119,7 @@ int Ob1::cancel(SendRequest& request) noexcept {
         }
         request.done_but_for_answer = true;
         request.set_state(Request::State::active);
-        ++_sends;
+        begin(request, nullptr); // the communicator may be gone
     }
     request.cancel_asked = true;
     const std::uint8_t flags = request.by_excid ? named_by_excid : 0;
@@ -126,7 +127,7 @@ int Ob1::cancel(SendRequest& request) noexcept {
         {{PacketType::cancel, flags, request.index, request.source, request.tag, request.id},
             reinterpret_cast<std::uintptr_t>(&request)},
         request.excid};
-    send_control(*request.peer, &header, request.by_excid ? sizeof header : sizeof header.header);
+    send_control(*request.peer, &header, request.by_excid ? sizeof header : sizeof header.header, request.session);
     return MPI_SUCCESS;
 }
 

@@ -105,7 +105,7 @@ int Ob1::restart(SendRequest& request) noexcept {
 
 void Ob1::start(SendRequest& request) noexcept {
     request.set_state(Request::State::active);
-    ++_sends;
+    begin(request, request.comm->session);
     if (request.peer == nullptr) {
         const RankState* target = connect_rank(state_of(*request.comm), request.dest);
         if (target == nullptr) {
@@ -217,13 +217,28 @@ SendCode Ob1::transmit_fragment(SendRequest& request) noexcept {
     return peer.btl->commit(*peer.endpoint, &header, sizeof header, packed);
 }
 
+void Ob1::begin(SendRequest& request, const Session* session) noexcept {
+    request.session = session;
+    request.under_way = true;
+    _sends.push_back(request);
+}
+
+void Ob1::end(SendRequest& request) noexcept {
+    if (request.under_way) {
+        request.under_way = false;
+        _sends.erase(request);
+    }
+}
+
 void Ob1::finish(SendRequest& request, int code) noexcept {
     request.error = code;
     if (request.cancel_asked) {
         request.done_but_for_answer = true;
         return;
     }
-    --_sends;
+    if (!request.abandoned) {
+        end(request);
+    }
     complete(request);
 }
 
