@@ -174,8 +174,16 @@ private:
         }
     }
 
+    // One after the other: those of the session and those of the world must not meet in one call.
+    template <typename Requests>
+    static void wait_for(Requests& requests) {
+        for (MPI_Request& request : requests) {
+            CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        }
+    }
+
     void complete_sends() {
-        MPI_Waitall(int(_sends.size()), _sends.data(), MPI_STATUSES_IGNORE);
+        wait_for(_sends);
         _sends.clear();
         _texts.clear();
     }
@@ -208,7 +216,7 @@ private:
                 MPI_Comm_idup_with_info(_nodes[at[i]].comm, infos[i], &made[i], &requests[i]);
             }
         }
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        wait_for(requests);
         for (int i = 0; i < 2; ++i) {
             free_info(infos[i]);
             add(_nodes[at[i]].members, made[i]);
