@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/api/report.h"
+#include "mpi/instance/lone_thread.h"
 #include "mpi/instance/settings.h"
 #include "mpi/object/datatype.h"
 #include "mpi/object/info.h"
@@ -30,11 +31,19 @@ public:
     // A call that has no object of its own.
     explicit Arguments(const char* function) noexcept
         : _function(function) {}
+    // A call on requests or messages.
+    struct Pending {};
+    Arguments(const char* function, Pending) noexcept
+        : _function(function) {
+        notice_thread();
+    }
     // A call on a communicator; communicator() checks the handle.
     Arguments(const char* function, MPI_Comm comm) noexcept
         : _function(function),
           _comm(to_object<Communicator>(comm)),
-          _handle(comm) {}
+          _handle(comm) {
+        notice_thread();
+    }
     // A call on a session; session() checks the handle.
     Arguments(const char* function, MPI_Session session) noexcept
         : _function(function),

@@ -154,6 +154,7 @@ int attach_on(Arguments args, void* buffer, MPI_Count size) noexcept {
 
 template <class On, class Count>
 int detach_on(Arguments args, void* buffer_addr, Count* size) noexcept {
+    notice_thread();
     Place place{};
     int code = MPI_SUCCESS;
     if (checking() && !(On::check(args) && args.pointer("buffer_addr", buffer_addr) && args.pointer("size", size))) {
@@ -164,6 +165,7 @@ int detach_on(Arguments args, void* buffer_addr, Count* size) noexcept {
 
 template <class On>
 int flush_on(Arguments args) noexcept {
+    notice_thread();
     Place place{};
     int code = MPI_SUCCESS;
     if (checking() && !On::check(args)) {
@@ -174,6 +176,7 @@ int flush_on(Arguments args) noexcept {
 
 template <class On>
 int iflush_on(Arguments args, MPI_Request* handle) noexcept {
+    notice_thread();
     Place place{};
     int code = MPI_SUCCESS;
     if (checking() && !(On::check(args) && args.pointer("request", handle))) {

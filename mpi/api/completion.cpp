@@ -28,7 +28,7 @@ int retire(MPI_Request* handle, Request& request, MPI_Status* status, Ref<Commun
 }
 
 int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
-    Arguments args("MPI_Wait");
+    Arguments args("MPI_Wait", Arguments::Pending());
     if (checking() && !(args.pointer("request", handle) && args.request_or_null("request", *handle))) {
         return args.code();
     }
@@ -44,7 +44,7 @@ int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
 }
 
 int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
-    Arguments args("MPI_Test");
+    Arguments args("MPI_Test", Arguments::Pending());
     if (checking() &&
         !(args.pointer("request", handle) && args.pointer("flag", flag) && args.request_or_null("request", *handle))) {
         return args.code();
@@ -95,7 +95,7 @@ int retire_all(const char* function, Handles handles, MPI_Status* statuses) noex
 }
 
 int wait_all(int count, MPI_Request* array, MPI_Status* statuses) noexcept {
-    Arguments args("MPI_Waitall");
+    Arguments args("MPI_Waitall", Arguments::Pending());
     if (checking() && !check_all(args, "array_of_requests", array, count)) {
         return args.code();
     }
@@ -109,7 +109,7 @@ int wait_all(int count, MPI_Request* array, MPI_Status* statuses) noexcept {
 }
 
 int test_all(int count, MPI_Request* array, int* flag, MPI_Status* statuses) noexcept {
-    Arguments args("MPI_Testall");
+    Arguments args("MPI_Testall", Arguments::Pending());
     if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("flag", flag))) {
         return args.code();
     }
@@ -126,7 +126,7 @@ int test_all(int count, MPI_Request* array, int* flag, MPI_Status* statuses) noe
 }
 
 int wait_any(int count, MPI_Request* array, int* index, MPI_Status* status) noexcept {
-    Arguments args("MPI_Waitany");
+    Arguments args("MPI_Waitany", Arguments::Pending());
     if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index))) {
         return args.code();
     }
@@ -150,7 +150,7 @@ int wait_any(int count, MPI_Request* array, int* index, MPI_Status* status) noex
 }
 
 int test_any(int count, MPI_Request* array, int* index, int* flag, MPI_Status* status) noexcept {
-    Arguments args("MPI_Testany");
+    Arguments args("MPI_Testany", Arguments::Pending());
     if (checking() &&
         !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
             args.pointer("flag", flag))) {
@@ -199,7 +199,7 @@ int retire_some(const char* function, Handles handles, int* outcount, int* indic
 }
 
 int wait_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {
-    Arguments args("MPI_Waitsome");
+    Arguments args("MPI_Waitsome", Arguments::Pending());
     if (checking() && !check_some(args, array, count, outcount, indices)) {
         return args.code();
     }
@@ -217,7 +217,7 @@ int wait_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_St
 }
 
 int test_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {
-    Arguments args("MPI_Testsome");
+    Arguments args("MPI_Testsome", Arguments::Pending());
     if (checking() && !check_some(args, array, count, outcount, indices)) {
         return args.code();
     }

@@ -47,7 +47,7 @@ bool can_start(Arguments& args, MPI_Request handle) noexcept {
 }
 
 int start(MPI_Request* handle) noexcept {
-    Arguments args("MPI_Start");
+    Arguments args("MPI_Start", Arguments::Pending());
     if (checking() && !(args.pointer("request", handle) && can_start(args, *handle))) {
         return args.code();
     }
@@ -56,7 +56,7 @@ int start(MPI_Request* handle) noexcept {
 }
 
 int start_all(int count, MPI_Request* handles) noexcept {
-    Arguments args("MPI_Startall");
+    Arguments args("MPI_Startall", Arguments::Pending());
     if (checking()) {
         if (!(args.count("count", count) && args.array("array_of_requests", handles, count))) {
             return args.code();

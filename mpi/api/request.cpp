@@ -20,7 +20,7 @@ int show(Request& request, MPI_Status* status) noexcept {
 }
 
 int get_status(MPI_Request handle, int* flag, MPI_Status* status) noexcept {
-    Arguments args("MPI_Request_get_status");
+    Arguments args("MPI_Request_get_status", Arguments::Pending());
     if (checking() && !(args.request_or_null("request", handle) && args.pointer("flag", flag))) {
         return args.code();
     }
@@ -41,7 +41,7 @@ int get_status(MPI_Request handle, int* flag, MPI_Status* status) noexcept {
 }
 
 int get_status_all(int count, const MPI_Request* array, int* flag, MPI_Status* statuses) noexcept {
-    Arguments args("MPI_Request_get_status_all");
+    Arguments args("MPI_Request_get_status_all", Arguments::Pending());
     if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("flag", flag))) {
         return args.code();
     }
@@ -75,7 +75,7 @@ int get_status_all(int count, const MPI_Request* array, int* flag, MPI_Status* s
 }
 
 int get_status_any(int count, const MPI_Request* array, int* index, int* flag, MPI_Status* status) noexcept {
-    Arguments args("MPI_Request_get_status_any");
+    Arguments args("MPI_Request_get_status_any", Arguments::Pending());
     if (checking() &&
         !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
             args.pointer("flag", flag))) {
@@ -100,7 +100,7 @@ int get_status_any(int count, const MPI_Request* array, int* index, int* flag, M
 }
 
 int get_status_some(int count, const MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {
-    Arguments args("MPI_Request_get_status_some");
+    Arguments args("MPI_Request_get_status_some", Arguments::Pending());
     if (checking() && !check_some(args, array, count, outcount, indices)) {
         return args.code();
     }
@@ -138,7 +138,7 @@ int get_status_some(int count, const MPI_Request* array, int* outcount, int* ind
 }
 
 int cancel(MPI_Request* handle) noexcept {
-    Arguments args("MPI_Cancel");
+    Arguments args("MPI_Cancel", Arguments::Pending());
     if (checking() && !(args.pointer("request", handle) && args.request("request", *handle))) {
         return args.code();
     }
@@ -147,7 +147,7 @@ int cancel(MPI_Request* handle) noexcept {
 }
 
 int free_request(MPI_Request* handle) noexcept {
-    Arguments args("MPI_Request_free");
+    Arguments args("MPI_Request_free", Arguments::Pending());
     if (checking() && !(args.pointer("request", handle) && args.request("request", *handle))) {
         return args.code();
     }
@@ -180,7 +180,7 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
 }
 
 int grequest_complete(MPI_Request handle) noexcept {
-    Arguments args("MPI_Grequest_complete");
+    Arguments args("MPI_Grequest_complete", Arguments::Pending());
     if (checking() && !args.request("request", handle)) {
         return args.code();
     }

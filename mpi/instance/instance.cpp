@@ -55,33 +55,35 @@ Status Instance::define_params() {
 void Instance::add_user(const User& user) {
     std::lock_guard lock(_mutex);
     _users.push_back(user);
+    choose_lone_thread();
 }
 
 void Instance::remove_user(const User& user) noexcept {
     std::lock_guard lock(_mutex);
     _users.erase(std::find(_users.begin(), _users.end(), user)); // or an equal one
+    choose_lone_thread();
 }
 
-// Of two users the one that comes here later sees both, so it does not matter which of them was opened first.
+// With the mutex held.
+void Instance::choose_lone_thread() noexcept {
+    const bool alone = !_users.empty() && !progress().threaded() &&
+        std::all_of(_users.begin(), _users.end(), [](const User& user) { return user.keeps_to_a_thread(); });
+    lone_thread.store(alone ? _users.front().thread : 0, std::memory_order_relaxed);
+}
+
+// notice_thread() sees to it that this remains so.
 bool Instance::one_thread_at_a_time() {
     std::lock_guard lock(_mutex);
-    if (_users.size() == 1) {
-        return _users.front().thread_level < MPI_THREAD_MULTIPLE;
-    }
-    return std::all_of(_users.begin(), _users.end(),
-        [here = std::this_thread::get_id()](const User& user) { return user.keeps_to(here); });
+    return lone_thread.load(std::memory_order_relaxed) != 0 ||
+        (_users.size() == 1 && _users.front().thread_level < MPI_THREAD_MULTIPLE);
 }
 
 std::string Instance::why_locks() {
     std::lock_guard lock(_mutex);
-    const auto any = std::find_if(_users.begin(), _users.end(),
-        [](const User& user) { return user.thread_level > MPI_THREAD_FUNNELED; });
-    if (any != _users.end()) {
-        return fmt::format("of {} users (sessions, the world model) number {} asked for {}", _users.size(),
-            any - _users.begin() + 1, thread_level_name(any->thread_level));
-    }
-    return fmt::format(
-        "of {} users (sessions, the world model) not all were opened by the thread that communicates", _users.size());
+    const auto highest = std::max_element(
+        _users.begin(), _users.end(), [](const User& a, const User& b) { return a.thread_level < b.thread_level; });
+    return fmt::format("of {} users (sessions, the world model) number {} asked for {}", _users.size(),
+        highest - _users.begin() + 1, thread_level_name(highest->thread_level));
 }
 
 void Instance::explain_locks(bool on, std::string_view reason) {
@@ -93,13 +95,13 @@ void Instance::lock_from_now_on(std::string_view reason) noexcept {
         explain_locks(true, reason);
     }
     progress().enable_threads();
+    lone_thread.store(0, std::memory_order_relaxed); // not before: whoever comes meanwhile waits for that, too
 }
 
 Status Instance::settle_threads() {
-    if (one_thread_at_a_time()) {
-        if (!progress().threaded()) {
-            explain_locks(false, "one thread at a time uses the library");
-        }
+    notice_thread();
+    if (!progress().threaded() && one_thread_at_a_time()) {
+        explain_locks(false, "one thread at a time uses the library");
         return {};
     }
     lock_from_now_on(_core.decisions.enabled() ? why_locks() : std::string());

@@ -12,6 +12,7 @@
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
 #include "mpi/instance/keepsakes.h"
+#include "mpi/instance/lone_thread.h"
 
 #include <array>
 #include <atomic>
@@ -19,7 +20,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -36,10 +36,10 @@ class Sets;
 // thread that opened it calls on its behalf.
 struct User {
     int thread_level = MPI_THREAD_SINGLE; // as asked for
-    std::thread::id thread;               // that opened it
+    ThreadMark thread = 0;                // that opened it
 
     bool operator==(const User&) const = default;
-    bool keeps_to(std::thread::id one) const noexcept { return thread_level <= MPI_THREAD_FUNNELED && thread == one; }
+    bool keeps_to_a_thread() const noexcept { return thread_level <= MPI_THREAD_FUNNELED; }
 };
 
 // The library at work in this process: the core, the frameworks in use and the chosen modules. It exists while
@@ -115,6 +115,7 @@ private:
     void add_user(const User& user);
     void remove_user(const User& user) noexcept;
     bool one_thread_at_a_time();
+    void choose_lone_thread() noexcept;
     std::string why_locks();
 
     friend class InstanceBuilder;

@@ -67,7 +67,7 @@ Result<InstanceLease> Library::acquire(int thread_level) {
         return users.error();
     }
     lease._users = std::move(*users);
-    lease._user = {thread_level, std::this_thread::get_id()};
+    lease._user = {thread_level, this_thread_mark()};
     instance()->add_user(lease._user);
     lease._instance = instance();
     return lease;

@@ -85,7 +85,7 @@ Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhan
 int close_session(Session& session) noexcept {
     // Any thread may do this while others communicate (MPI-5.0, 11.6.2), at any level.
     const bool communicated = has_communicated(session);
-    if (communicated && session.lease->user().thread != std::this_thread::get_id()) {
+    if (communicated && session.lease->user().thread != this_thread_mark()) {
         session.instance->lock_from_now_on("a session was finalized by another thread than the one that opened it");
     }
     if (const int code = session.attributes.erase_all(AttributeOwner::session, to_handle(&session));

@@ -158,8 +158,8 @@ public:
         const auto parent = call.parent->of.find(process);
         return parent != call.parent->of.end() && parent->second->name_service != nullptr;
     }
-    Call& run(Node* parent, const std::vector<std::size_t>& members, bool collective = true,
-        Fault fault = Fault::none) {
+    Call& run(
+        Node* parent, const std::vector<std::size_t>& members, bool collective = true, Fault fault = Fault::none) {
         Call& call = prepare(parent, members, collective, fault);
         for (auto& [process, task] : call.tasks) {
             begin(call, process);

@@ -5,8 +5,8 @@
 
 static MPI_Comm create(MPI_Group group) {
     MPI_Comm comm = MPI_COMM_NULL;
-    CHECK(MPI_Comm_create_from_group(group, "unsynchronised", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm) ==
-        MPI_SUCCESS);
+    CHECK(
+        MPI_Comm_create_from_group(group, "unsynchronised", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm) == MPI_SUCCESS);
     return comm;
 }
 

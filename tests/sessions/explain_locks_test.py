@@ -40,8 +40,7 @@ class ExplainLocksTest(unittest.TestCase):
 
     def test_another_thread(self):
         self.assertEqual(self.locks("other_thread"), [
-            OFF, ("chosen",
-                  "of 2 users (sessions, the world model) not all were opened by the thread that communicates")])
+            OFF, ("chosen", "a second thread communicates")])
 
     def test_closed_by_another_thread(self):
         self.assertEqual(self.locks("closed_elsewhere"), [

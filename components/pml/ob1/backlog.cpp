@@ -28,8 +28,7 @@ bool Ob1::queue_message(SendRequest& request) noexcept {
     return true;
 }
 
-void Ob1::send_control(
-    Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept {
+void Ob1::send_control(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept {
     if (!connect(peer)) {
         return; // reported; the peer waits in vain and is ended with the job
     }
@@ -53,8 +52,8 @@ void Ob1::send_control(
     wake_if_local(peer);
 }
 
-void Ob1::send_control(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code,
-    const Session* session) noexcept {
+void Ob1::send_control(
+    Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code, const Session* session) noexcept {
     const ControlHeader header{type, {}, code, request};
     send_control(peer, &header, sizeof header, session);
 }

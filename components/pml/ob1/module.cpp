@@ -234,8 +234,7 @@ void Ob1::drain_communicator(const Communicator& comm) noexcept {
 
 void Ob1::drain_session(const Session* session) noexcept {
     wait_with_lock([&] {
-        return !is_sending([&](const SendRequest& send) { return send.session == session; }) &&
-            !owes_packets(session);
+        return !is_sending([&](const SendRequest& send) { return send.session == session; }) && !owes_packets(session);
     });
 }
 

@@ -178,8 +178,8 @@ private:
     bool queue_message(SendRequest& request) noexcept;
     // `session`: as in Waiting.
     void send_control(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept;
-    void send_control(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code,
-        const Session* session) noexcept;
+    void send_control(
+        Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code, const Session* session) noexcept;
     void join_backlog(Peer& peer) noexcept;
     int push_backlog() noexcept;
     int push(Peer& peer) noexcept;
