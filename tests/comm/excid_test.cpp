@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cid/excid among simulated processes: what children of all kinds are called, in any order of progress, and what becomes
-// of the rest when something fails at one of them.
+// cid/excid among simulated processes: what children of all kinds are called, in any order of progress, and what
+// becomes of the rest when something fails at one of them.
 #include "tests/comm/simulated_excid_job.h"
 
 using namespace patchbay;
