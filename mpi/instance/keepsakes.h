@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "frameworks/pml/pml.h"
+#include "mpi/instance/use_counts.h"
 
 #include <atomic>
 #include <cstddef>
@@ -23,7 +24,10 @@ public:
     // so that all count alike. Never forgotten: a member cannot know that all others have finished as well as it has.
     std::uint32_t next_use(std::string_view text, std::string_view members) {
         std::lock_guard lock(_mutex);
-        return entry(entry(_uses, members), text)++;
+        const auto found = _families.find(members);
+        const std::uint32_t family =
+            found != _families.end() ? found->second : _families.emplace(members, _families.size()).first->second;
+        return _uses.next(family, text);
     }
 
     // Identifiers that this process has handed out to groups that it leads.
@@ -54,17 +58,9 @@ public:
     }
 
 private:
-    template <class Value>
-    using Map = std::map<std::string, Value, std::less<>>;
-
-    template <class Value>
-    static Value& entry(Map<Value>& map, std::string_view key) {
-        const auto found = map.find(key);
-        return found != map.end() ? found->second : map.emplace(key, Value()).first->second;
-    }
-
     std::mutex _mutex;
-    Map<Map<std::uint32_t>> _uses; // by members, which may be many, and then by text
+    std::map<std::string, std::uint32_t, std::less<>> _families; // members, which may be many, once for all their texts
+    UseCounts _uses;
     std::atomic<std::uint64_t> _numbers{1};
     std::vector<std::vector<std::byte>> _letters;
     std::vector<pml::EarlyMessage> _messages;

@@ -166,8 +166,7 @@ int Lobby::reap() noexcept {
 void Lobby::flush() noexcept {
     wait_until(_instance.progress(), [this] {
         std::lock_guard lock(_mutex);
-        reap();
-        return _outgoing.empty();
+        return std::ranges::none_of(_outgoing, [](const Outgoing& letter) { return letter.sender == nullptr; });
     });
 }
 

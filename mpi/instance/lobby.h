@@ -29,7 +29,7 @@ public:
 
     // Makes the communicator; local. Returns an MPI code.
     int open() noexcept;
-    // All letters that were sent have left. May block.
+    // The letters of those that have left, without waiting for them (refusals), are out. May block.
     void flush() noexcept;
     // Keeps what has arrived for another life. Nobody meets any more.
     void close() noexcept;

@@ -3,8 +3,16 @@
 // becomes of the rest when something fails at one of them.
 #include "tests/comm/simulated_excid_job.h"
 
+#include <new>
+
 using namespace patchbay;
 using namespace patchbay::test;
+
+static bool memory_is_out = false; // for who asks without exceptions
+
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return memory_is_out ? nullptr : ::operator new(size);
+}
 
 namespace {
 
@@ -118,6 +126,47 @@ TEST(excid, later_calls_wait_for_the_renewal) {
     job.check(renews);
     job.check(waits);
     EXPECT_EQ(field(waits.child->id(), 7), 2u);
+}
+
+// The other members hear nothing of it, and go on counting.
+TEST(excid, memory_runs_out_at_one_process) {
+    ExcidJob job(2);
+    Node& world = job.world();
+    for (int n = 0; n < 255; ++n) {
+        job.dup(world);
+    }
+    Call& renews = job.prepare(&world, world.members, true);
+    Call& fails = job.prepare(&world, world.members, true);
+    job.begin(renews, 0);
+    job.begin(renews, 1);
+    job.begin(fails, 0);
+    memory_is_out = true;
+    job.begin(fails, 1);
+    memory_is_out = false;
+    job.finish(renews);
+    job.finish(fails);
+    EXPECT_EQ(fails.tasks.at(0).code, MPI_SUCCESS);
+    EXPECT_EQ(fails.tasks.at(1).code, MPI_ERR_NO_MEM);
+    EXPECT_EQ(field(job.dup(world).id(), 7), 3u);
+}
+
+TEST(excid, memory_runs_out_for_a_renewal) {
+    for (const bool passes : {false, true}) {
+        ExcidJob job(2);
+        Node& world = job.world();
+        for (int n = 0; n < 255; ++n) {
+            job.dup(world);
+        }
+        Call& renews = job.prepare(&world, passes ? std::vector<std::size_t>{0} : world.members, true);
+        Call& waits = job.prepare(&world, world.members, true);
+        memory_is_out = true;
+        job.begin(renews, 1);
+        memory_is_out = false;
+        EXPECT_EQ(renews.tasks.at(1).code, passes ? MPI_SUCCESS : MPI_ERR_NO_MEM);
+        job.begin(waits, 1);
+        EXPECT_TRUE(waits.tasks.at(1).finished) << "it waits for a PGCID that nobody gets";
+        EXPECT_EQ(waits.tasks.at(1).code, MPI_ERR_NO_MEM);
+    }
 }
 
 // What is under way when a construction is given up gives back what it has reserved.
