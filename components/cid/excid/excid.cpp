@@ -16,10 +16,6 @@ Origin renewal_of(const Communicator& parent, const Derivation::Ticket& ticket) 
     return origin_from(parent, int(ticket.block));
 }
 
-const Group* group_of(const Communicator& comm) noexcept {
-    return comm.is_inter ? nullptr : comm.group.get();
-}
-
 // No memory for the rest: who waits in this process for the same block fails too, and does not wait for ever.
 int forfeit(Derivation& parents, const Derivation::Ticket& ticket) noexcept {
     if (ticket.renews) {
@@ -141,10 +137,10 @@ int ExcidAssignment::start() noexcept {
         return code;
     }
     if (!_ticket) {
-        code = _request.start(_what.members, group_of(_what.comm), _what.comm.rank == 0, _what.origin);
+        code = _request.start(_what.members, _what.comm, _what.origin);
     } else {
         const Communicator& parent = *_what.parent;
-        code = _request.start(*_what.whole, group_of(parent), parent.rank == 0, renewal_of(parent, *_ticket));
+        code = _request.start(*_what.whole, parent, renewal_of(parent, *_ticket));
         if (code != MPI_SUCCESS) {
             parents().renew(*_ticket, 0, code); // others wait for it
         }
@@ -190,12 +186,12 @@ int ExcidAssignment::finish() noexcept {
 int ExcidPass::renew(Communicator& parent, const Derivation::Ticket& ticket, Agreement& whole) noexcept {
     _parents = parent.name_service->derivation();
     _ticket = ticket;
-    _failed = _request.start(whole, group_of(parent), parent.rank == 0, renewal_of(parent, ticket));
+    _failed = _request.start(whole, parent, renewal_of(parent, ticket));
     return _failed;
 }
 
 int ExcidPass::help(const NewCommunicator& what) noexcept {
-    _failed = _request.start(what.members, group_of(what.comm), what.comm.rank == 0, what.origin);
+    _failed = _request.start(what.members, what.comm, what.origin);
     return _failed;
 }
 

@@ -15,27 +15,36 @@ namespace {
 // Identifiers of our own making have the highest bit, which a launcher's do not reach.
 constexpr std::uint64_t own_making = std::uint64_t(1) << 63;
 
+// Of an intercommunicator in an order that both sides come to.
+Ref<Group> all_processes(const Communicator& comm) {
+    if (!comm.is_inter) {
+        return comm.group;
+    }
+    const bool first = comm.group->process(0) < comm.remote_group->process(0);
+    return first ? Group::unite(*comm.group, *comm.remote_group) : Group::unite(*comm.remote_group, *comm.group);
+}
+
 } // namespace
 
-int PgcidRequest::start(Agreement& agreement, const Group* group, bool leads, const Origin& origin) noexcept {
-    if (asks_launcher(group)) {
-        return start_group(*group, agreement.name(), origin);
+int PgcidRequest::start(Agreement& agreement, const Communicator& comm, const Origin& origin) noexcept {
+    if (asks_launcher()) {
+        return start_group(*all_processes(comm), agreement.name(), origin);
     }
     // Only those that lead offer one, which nobody else ever offers: there is nothing to agree about.
     _agreement = &agreement;
-    _word = leads ? fresh() : 0;
+    _word = comm.rank == 0 ? fresh() : 0;
     _instance.cid_counters().rounds.add();
     return agreement.start({&_word, 1}, Agreement::Reduction::first);
 }
 
-bool PgcidRequest::asks_launcher(const Group* group) const noexcept {
+bool PgcidRequest::asks_launcher() const noexcept {
     switch (_source) {
     case PgcidSource::automatic: // members are quicker among themselves than any launcher
     case PgcidSource::bootstrap:
         return false;
     case PgcidSource::pmix:
     case PgcidSource::launcher:
-        return group != nullptr;
+        return true;
     }
     return false;
 }

@@ -23,9 +23,10 @@ public:
         : _instance(instance),
           _source(source) {}
 
-    // All members of `group` begin. `agreement` is over them; `leads` for one or more of them. `origin` tells apart
-    // what is under way at one time, unless the agreement has a name. Returns an MPI code.
-    int start(Agreement& agreement, const Group* group, bool leads, const Origin& origin) noexcept;
+    // All processes of `comm`, which may be under construction, begin. `agreement` is over them; the first of its group
+    // leads, in an intercommunicator that of either. `origin` tells apart what is under way at one time, unless the
+    // agreement has a name. Returns an MPI code.
+    int start(Agreement& agreement, const Communicator& comm, const Origin& origin) noexcept;
     bool ready() const noexcept { return _group ? _group->done() : _agreement->ready(); }
     // true: finished, with the PGCID when *code is MPI_SUCCESS.
     bool advance(int* code) noexcept;
@@ -33,7 +34,7 @@ public:
 
 private:
     int start_group(const Group& group, std::string name, const Origin& origin) noexcept;
-    bool asks_launcher(const Group* group) const noexcept;
+    bool asks_launcher() const noexcept;
     std::uint64_t fresh() noexcept;
 
     Instance& _instance;
