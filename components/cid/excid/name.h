@@ -2,6 +2,7 @@
 #pragma once
 #include "frameworks/cid/cid.h"
 
+#include <array>
 #include <cstdlib>
 
 namespace patchbay::cid {
@@ -17,7 +18,11 @@ public:
           _peers(std::size_t(comm.remote_size)),
           _own_index(comm.index),
           _own_rank(comm.is_inter ? -1 : comm.rank) {}
-    ~ExtendedName() override { std::free(_indices); }
+    ~ExtendedName() override {
+        if (_indices != _few.data()) {
+            std::free(_indices);
+        }
+    }
 
     std::optional<std::uint16_t> peer_index(int rank) const noexcept override {
         if (rank == _own_rank) {
@@ -31,7 +36,8 @@ public:
     // Out of memory is no error: the peer will be asked again by the next extended header.
     void learned(int rank, std::uint16_t index) noexcept override {
         if (_indices == nullptr) {
-            _indices = static_cast<std::uint32_t*>(std::calloc(_peers, sizeof(std::uint32_t)));
+            const bool fit = _peers <= _few.size();
+            _indices = fit ? _few.data() : static_cast<std::uint32_t*>(std::calloc(_peers, sizeof(std::uint32_t)));
         }
         if (_indices != nullptr) {
             _indices[rank] = index + 1u;
@@ -46,7 +52,8 @@ private:
     const ExtendedId _id;
     Derivation _derivation;
     std::size_t _peers;
-    std::uint32_t* _indices = nullptr; // by rank
+    std::uint32_t* _indices = nullptr;   // by rank
+    std::array<std::uint32_t, 4> _few{}; // they, in a small communicator
     std::uint16_t _own_index;
     int _own_rank;
 };

@@ -232,9 +232,14 @@ private:
 
     // names.cpp: communicators whose index differs from process to process
     // nullptr: there is no such communicator here, not yet or not any more.
-    CommState* find_named(const cid::ExtendedId& id) noexcept {
+    CommState* find_named(const cid::ExtendedId& id, std::uint16_t senders_index) noexcept {
         // Until its sender has had our answer, message after message names the same one.
-        return _last_named != nullptr && *_last_named->name == id ? _last_named : look_up(id);
+        if (_last_named != nullptr && *_last_named->name == id) {
+            return _last_named;
+        }
+        // Processes that make communicators in the same order have them under the same index.
+        CommState* guess = _comms[senders_index];
+        return guess != nullptr && guess->name != nullptr && *guess->name == id ? _last_named = guess : look_up(id);
     }
     CommState* look_up(const cid::ExtendedId& id) noexcept;
     bool find_index(CommState& state, int rank, RankState& target) noexcept;

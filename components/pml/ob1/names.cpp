@@ -62,7 +62,7 @@ void Ob1::look_for_answer(Peer& peer) noexcept {
 }
 
 void Ob1::on_answer(const AnswerHeader& answer) noexcept {
-    CommState* state = find_named(answer.id);
+    CommState* state = find_named(answer.id, answer.index);
     if (state == nullptr || !state->prepare() ||
         std::uint32_t(answer.source) >= std::uint32_t(state->comm.remote_size)) {
         return; // the communicator has been freed meanwhile
@@ -84,7 +84,7 @@ static const cid::ExtendedId& name_behind(const void* header, PacketType type) n
 void Ob1::on_nameless(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
     const auto& match = *static_cast<const MatchHeader*>(header);
     const cid::ExtendedId& id = name_behind(header, match.type);
-    CommState* state = find_named(id);
+    CommState* state = find_named(id, match.index);
     if (state == nullptr) [[unlikely]] {
         _early_by_name[id].push_back(*store(from, header, payload, payload_size));
         return;

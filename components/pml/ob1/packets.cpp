@@ -197,7 +197,7 @@ void Ob1::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
     ArrivalQueue* early = nullptr;
     if (match.flags == named_by_excid) {
         const cid::ExtendedId& id = reinterpret_cast<const Extended<SyncHeader>&>(cancel).id;
-        state = find_named(id);
+        state = find_named(id, match.index);
         const auto waiting = _early_by_name.find(id);
         early = waiting != _early_by_name.end() ? &waiting->second : nullptr;
     } else {
