@@ -31,12 +31,19 @@ void set_log_rank(int rank) noexcept;
 class LogOnce {
 public:
     void warn(std::string_view text) noexcept {
-        if (!_said.exchange(true, std::memory_order_relaxed)) {
+        if (is_first()) {
             log_warn(text);
+        }
+    }
+    void error(std::string_view text) noexcept {
+        if (is_first()) {
+            log_error(text);
         }
     }
 
 private:
+    bool is_first() noexcept { return !_said.exchange(true, std::memory_order_relaxed); }
+
     std::atomic<bool> _said = false;
 };
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <new>
+#include <string>
 
 namespace patchbay::cid {
 
@@ -131,6 +132,21 @@ void IndexTable::bind(std::uint32_t index, Communicator* comm) {
 std::uint32_t IndexTable::live() const {
     std::lock_guard lock(_mutex);
     return _live;
+}
+
+void IndexTable::report_none_common(const char* component) noexcept {
+    std::uint32_t room = 0;
+    std::uint32_t used = 0;
+    {
+        std::lock_guard lock(_mutex);
+        room = _limit + 1;
+        used = _live;
+    }
+    _none_common.error(std::string(component) +
+        ": no index is free in all members of a communicator to be made (this process uses " + std::to_string(used) +
+        " of its " + std::to_string(room) +
+        "); free communicators that are not needed any more, or let cid/excid name them (--mca cid excid), which needs "
+        "no common index");
 }
 
 std::vector<Communicator*> IndexTable::all() const {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/log.h"
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -54,6 +56,8 @@ public:
     std::uint32_t live() const;
     // All communicators that are bound, by index.
     std::vector<Communicator*> all() const;
+    // Says why `component` has failed to find an index that is free in all members, and what helps; the first time only.
+    void report_none_common(const char* component) noexcept;
 
 private:
     using Slot = std::atomic<Communicator*>;
@@ -74,7 +78,8 @@ private:
     };
     std::array<Offer, most_offers> _offers;
     std::vector<Word> _taken; // a bit each; grows with the highest index that was ever taken
-    Slot* _slots;             // `capacity` of them; only touched pages cost memory
+    LogOnce _none_common;
+    Slot* _slots; // `capacity` of them; only touched pages cost memory
 };
 
 } // namespace cid

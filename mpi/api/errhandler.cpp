@@ -63,7 +63,7 @@ int set_on(const char* function, typename Of::Handle handle, MPI_Errhandler errh
         return args.code();
     }
     Errhandler* object = to_object<Errhandler>(errhandler);
-    if (checking() && object->owner != Owner::any && object->owner != Of::owner) {
+    if (checking() && !object->serves(Of::owner)) {
         return args.fail(MPI_ERR_ERRHANDLER, Of::wrong);
     }
     auto shared = Ref<Errhandler>::share(object);

@@ -43,11 +43,17 @@ public:
     ErrorTarget(Kind kind, Object* object) noexcept
         : _kind(kind),
           _object(object) {}
-    // An object that is still to be made: the error handler that it will have decides (MPI-5.0, 7.4.2 and 11.3.1).
-    static ErrorTarget new_communicator(Errhandler* errhandler) noexcept {
-        return future(Kind::new_communicator, errhandler);
+    // An object that is still to be made: the error handler that it will have decides (MPI-5.0, 7.4.2 and 11.3.1). When
+    // that is none, or one for objects of another kind, whose function would get a handle that is no such object,
+    // `otherwise` hears.
+    static ErrorTarget new_communicator(Errhandler* errhandler, ErrorTarget otherwise) noexcept {
+        const bool good = errhandler != nullptr && errhandler->serves(Errhandler::Owner::communicator);
+        return good ? ErrorTarget(Kind::new_communicator, errhandler) : otherwise;
     }
-    static ErrorTarget new_session(Errhandler* errhandler) noexcept { return future(Kind::new_session, errhandler); }
+    static ErrorTarget new_session(Errhandler* errhandler) noexcept {
+        const bool good = errhandler != nullptr && errhandler->serves(Errhandler::Owner::session);
+        return good ? ErrorTarget(Kind::new_session, errhandler) : ErrorTarget();
+    }
     static ErrorTarget file() noexcept {
         ErrorTarget target;
         target._kind = Kind::file;
@@ -59,10 +65,6 @@ public:
     Object* object() const noexcept { return _object; }
 
 private:
-    static ErrorTarget future(Kind kind, Errhandler* errhandler) noexcept {
-        return ErrorTarget(errhandler != nullptr ? kind : Kind::self, errhandler);
-    }
-
     Kind _kind = Kind::self;
     Object* _object = nullptr;
 };

@@ -39,9 +39,13 @@ bool serves(Arguments& args, MPI_Errhandler handle, Errhandler::Owner owner) noe
     if (!args.errhandler("errhandler", handle)) {
         return false;
     }
-    const Errhandler::Owner made_for = to_object<Errhandler>(handle)->owner;
-    return args.require(made_for == Errhandler::Owner::any || made_for == owner, MPI_ERR_ERRHANDLER, "errhandler",
+    return args.require(to_object<Errhandler>(handle)->serves(owner), MPI_ERR_ERRHANDLER, "errhandler",
         reinterpret_cast<std::intptr_t>(handle), "was made for another kind of object");
+}
+
+// The group's session hears when the communicator's error handler is none for communicators.
+ErrorTarget target_of_new_communicator(MPI_Errhandler errhandler, MPI_Group group) noexcept {
+    return ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler), checked_object<Group>(group));
 }
 
 int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
@@ -187,7 +191,7 @@ bool check_member(Arguments& args, const char* name, const Group& group) {
 }
 
 int comm_from_group(MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
-    Arguments args("MPI_Comm_create_from_group", ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
+    Arguments args("MPI_Comm_create_from_group", target_of_new_communicator(errhandler, handle));
     if (checking() &&
         !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("group", handle) &&
             check_tag(args, tag) && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
@@ -228,8 +232,7 @@ bool check_remote_group(Arguments& args, const Group& local, MPI_Group handle, i
 
 int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group remote_handle, int remote_leader,
     const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
-    Arguments args(
-        "MPI_Intercomm_create_from_groups", ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler)));
+    Arguments args("MPI_Intercomm_create_from_groups", target_of_new_communicator(errhandler, local_handle));
     if (checking() &&
         !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("local_group", local_handle) &&
             check_member(args, "the calling process's rank in local_group", *to_object<Group>(local_handle)) &&

@@ -28,6 +28,9 @@ public:
         return Ref<Errhandler>::share(to_object<Errhandler>(handle));
     }
 
+    // Whether objects of that kind may have it.
+    bool serves(Owner kind) const noexcept { return owner == Owner::any || owner == kind; }
+
     const Behaviour behaviour;
     const Owner owner = Owner::any;
     void* const function = nullptr; // MPI_Comm_errhandler_function* and its kin, by owner

@@ -45,6 +45,11 @@ def first_messages(prefix, program):
     answers = both[0]["answers"] + both[1]["answers"]
     assert answers < 500, "they did not speak at the same time"
     assert both[0]["extended"] + both[1]["extended"] == 2000 - answers, "more than the first message was named by exCID"
+    apart = counters(prefix, 2, excid, program, "apart")
+    for rank in (0, 1):
+        # What the other one has not made yet is named by exCID and told at once when it is made; the rest is known.
+        assert apart[rank]["extended"] == 1000, "the messages did not come before their communicators"
+        assert apart[rank]["answers"] <= 1000, "too many answers"
     cancelled = counters(prefix, 2, excid, program, "cancelled")
     assert cancelled[1]["extended"] <= 1, "what a cancelled message has told was forgotten"
     stream = counters(prefix, 2, excid, program, "stream")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The first messages on a communicator, whose index each process chooses for itself. Argument: late (one process makes
-   its communicators when the messages are there already), both (both processes send before they receive), cancelled
-   (the message by which a process was to be known is taken back), persistent, freed (before the answer is there), flood
+   its communicators when the messages are there already), both (both processes send before they receive), many (1,000
+   communicators at once, all processes send to all before they receive), apart (the same, and half of the processes have
+   sent on all before the others make them), cancelled (the message by which a process was to be known is taken back), persistent, freed (before the answer is there), flood
    (more than the receiver takes), stream (the sender never waits for anything). */
 #define _DEFAULT_SOURCE /* usleep */
 #include "tests/mpi_check/check.h"
@@ -159,6 +160,56 @@ static void both(void) {
             MPI_Comm_free(&comms[i]);
         }
     }
+}
+
+/* Apart: the processes of even rank make and use the first half while the others make and use the second one; only then
+   does each make what the others have sent on. As many children of a parent as its name has room for, so that nobody has
+   to be asked. */
+static void many(int apart) {
+    enum { parent_count = 4, per_parent = 250, count = parent_count * per_parent };
+    static MPI_Comm parents[2][parent_count], comms[2][count];
+    static int texts[2][count];
+    MPI_Request* requests = malloc(2 * count * (size_t)size * sizeof *requests);
+    int sent = 0;
+    for (int i = 0; i < 2 * parent_count; ++i) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &parents[i / parent_count][i % parent_count]);
+    }
+    for (int turn = 0; turn < 2; ++turn) {
+        const int half = apart ? (rank + turn) % 2 : turn;
+        for (int i = 0; i < count; ++i) {
+            MPI_Comm_dup(parents[half][i / per_parent], &comms[half][i]);
+            texts[half][i] = (rank * 2 + half) * count + i;
+            for (int to = (rank + 1) % size; to != rank; to = (to + 1) % size) {
+                MPI_Isend(&texts[half][i], 1, MPI_INT, to, 0, comms[half][i], &requests[sent++]);
+            }
+        }
+        if (apart) {
+            MPI_Barrier(MPI_COMM_WORLD); /* all messages are under way */
+        }
+    }
+    for (int round = 0; round < 2; ++round) { /* the second one when all have learned */
+        for (int i = 2 * count - 1; i >= 0; --i) {
+            for (int from = (rank + 1) % size; from != rank; from = (from + 1) % size) {
+                int got = -1;
+                MPI_Recv(&got, 1, MPI_INT, from, round, comms[i % 2][i / 2], MPI_STATUS_IGNORE);
+                CHECK(got == (from * 2 + i % 2) * count + i / 2);
+            }
+        }
+        MPI_Waitall(sent, requests, MPI_STATUSES_IGNORE);
+        sent = 0;
+        for (int i = 0; i < 2 * count && round == 0; ++i) {
+            for (int to = (rank + 1) % size; to != rank; to = (to + 1) % size) {
+                MPI_Isend(&texts[i % 2][i / 2], 1, MPI_INT, to, 1, comms[i % 2][i / 2], &requests[sent++]);
+            }
+        }
+    }
+    for (int i = 0; i < 2 * count; ++i) {
+        MPI_Comm_free(&comms[i % 2][i / 2]);
+    }
+    for (int i = 0; i < 2 * parent_count; ++i) {
+        MPI_Comm_free(&parents[i / parent_count][i % parent_count]);
+    }
+    free(requests);
 }
 
 /* A message that the receiver has thrown away must not count as one that has told it our index. */
@@ -319,9 +370,12 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    CHECK(size == 2);
+    const int apart = strcmp(what, "apart") == 0;
+    CHECK(size == 2 || apart || strcmp(what, "many") == 0);
     if (strcmp(what, "late") == 0) {
         late();
+    } else if (apart || strcmp(what, "many") == 0) {
+        many(apart);
     } else if (strcmp(what, "both") == 0) {
         both();
     } else if (strcmp(what, "cancelled") == 0) {

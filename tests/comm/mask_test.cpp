@@ -75,12 +75,16 @@ TEST(mask, no_index_left_is_an_error_everywhere) {
         job.tables[index % 2].reserve(index);
     }
     const std::uint32_t live = job.tables[0].live();
-    {
+    testing::internal::CaptureStderr();
+    for (int attempt = 0; attempt < 2; ++attempt) {
         auto parts = job.begin(1);
         run_in_turn(parts[0]);
         EXPECT_EQ(parts[0][0]->code, MPI_ERR_NO_SPACE);
         EXPECT_EQ(parts[0][1]->code, MPI_ERR_NO_SPACE);
     }
+    const std::string printed = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(complaints(printed, "cid/mask", live), 1u) << printed; // each process once
+    EXPECT_EQ(complaints(printed, "cid/mask", job.tables[1].live()), 1u) << printed;
     EXPECT_EQ(job.tables[0].live(), live);
     EXPECT_EQ(job.tables[0].reserve_lowest(0), 3u); // the even ones are taken here
 }

@@ -65,7 +65,7 @@ public:
             std::this_thread::sleep_for(std::chrono::microseconds(_own() % 300));
         }
         const std::size_t parent = _random() % _nodes.size();
-        switch (_random() % 10) {
+        switch (_random() % 11) {
         case 0:
         case 1:
             dup(parent);
@@ -87,6 +87,9 @@ public:
             break;
         case 7:
             create_from_group();
+            break;
+        case 8:
+            split_and_merge(parent);
             break;
         default:
             if (_nodes.size() > 1) {
@@ -245,6 +248,46 @@ private:
                 add(parts[std::size_t(part)], color == part ? made : MPI_COMM_NULL);
             }
         }
+    }
+
+    // Over an intercommunicator between two halves, on which everybody talks as well, back to all members.
+    void split_and_merge(std::size_t at) {
+        const std::vector<int> members = _nodes[at].members;
+        const std::size_t first = members.size() / 2;
+        if (first == 0) {
+            return;
+        }
+        MPI_Comm made = MPI_COMM_NULL;
+        if (_nodes[at].comm != MPI_COMM_NULL) {
+            MPI_Comm local;
+            MPI_Comm inter;
+            int rank = 0;
+            MPI_Comm_rank(_nodes[at].comm, &rank);
+            const bool high = std::size_t(rank) >= first;
+            CHECK(MPI_Comm_split(_nodes[at].comm, high, 0, &local) == MPI_SUCCESS);
+            CHECK(MPI_Intercomm_create(local, 0, _nodes[at].comm, high ? 0 : int(first), 5, &inter) == MPI_SUCCESS);
+            talk_across(inter, _next_label);
+            CHECK(MPI_Intercomm_merge(inter, high, &made) == MPI_SUCCESS);
+            CHECK(MPI_Comm_free(&inter) == MPI_SUCCESS);
+            CHECK(MPI_Comm_free(&local) == MPI_SUCCESS);
+        }
+        add(members, made);
+    }
+
+    // Everybody with everybody on the other side.
+    static void talk_across(MPI_Comm inter, int label) {
+        int remote_size = 0;
+        MPI_Comm_remote_size(inter, &remote_size);
+        std::vector<MPI_Request> requests(static_cast<std::size_t>(remote_size));
+        for (int to = 0; to < remote_size; ++to) {
+            MPI_Isend(&label, 1, MPI_INT, to, tag, inter, &requests[std::size_t(to)]);
+        }
+        for (int from = 0; from < remote_size; ++from) {
+            int got = -1;
+            MPI_Recv(&got, 1, MPI_INT, from, MPI_ANY_TAG, inter, MPI_STATUS_IGNORE);
+            CHECK(got == label);
+        }
+        wait_for(requests);
     }
 
     // A random part of the members, and their ranks in the parent.

@@ -74,13 +74,29 @@ static void on_comm(MPI_Comm* comm, int* code, ...) {
     ++comm_calls;
 }
 
+/* Nobody but MPI_COMM_SELF can hear of it. */
+static void check_wrong_handler_for_session(void) {
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Errhandler for_comms, for_others;
+    MPI_Comm_create_errhandler(on_comm, &for_comms);
+    MPI_Comm_create_errhandler(on_comm, &for_others);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, for_comms);
+    heard_comm = MPI_COMM_NULL;
+    CHECK(MPI_Session_init(MPI_INFO_NULL, for_others, &session) == MPI_ERR_ERRHANDLER && session == MPI_SESSION_NULL);
+    CHECK(comm_calls == 1 && heard_comm == MPI_COMM_SELF && heard_comm_code == MPI_ERR_ERRHANDLER);
+    comm_calls = 0;
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&for_comms);
+    MPI_Errhandler_free(&for_others);
+}
+
 static void check_error_handlers(void) {
     MPI_Session one, other = open_session(NULL);
     MPI_Errhandler for_sessions, for_comms, current;
     MPI_Group group;
     MPI_Comm comm = MPI_COMM_NULL;
     char long_tag[MPI_MAX_STRINGTAG_LEN + 8];
-    int n = 0, value = 0;
+    int n = 0;
     MPI_Session_create_errhandler(on_session, &for_sessions);
     MPI_Comm_create_errhandler(on_comm, &for_comms);
     CHECK(MPI_Session_init(MPI_INFO_NULL, for_sessions, &one) == MPI_SUCCESS);
@@ -106,8 +122,18 @@ static void check_error_handlers(void) {
     CHECK(MPI_Comm_create_from_group(group, "heard", MPI_INFO_NULL, for_comms, &comm) == MPI_SUCCESS);
     CHECK(MPI_Send(&n, 1, MPI_INT, 1 << 20, 0, comm) == MPI_ERR_RANK);
     CHECK(comm_calls == 2 && heard_comm == comm && heard_comm_code == MPI_ERR_RANK && session_calls == 4);
+
+    /* Of one that is for other objects the group's session hears; never its function, which would take the handle for
+       such an object. */
+    heard_session = MPI_SESSION_NULL;
     CHECK(MPI_Comm_create_from_group(group, "heard", MPI_INFO_NULL, for_sessions, &comm) == MPI_ERR_ERRHANDLER);
-    (void)value;
+    CHECK(session_calls == 5 && heard_session == one && heard_session_code == MPI_ERR_ERRHANDLER);
+    heard_session = MPI_SESSION_NULL;
+    CHECK(MPI_Intercomm_create_from_groups(group, 0, group, 0, "heard", MPI_INFO_NULL, for_sessions, &comm) ==
+        MPI_ERR_ERRHANDLER);
+    CHECK(session_calls == 6 && heard_session == one && heard_session_code == MPI_ERR_ERRHANDLER);
+    CHECK(MPI_Comm_create_from_group(group, "heard", MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &comm) == MPI_ERR_ERRHANDLER);
+    CHECK(session_calls == 7 && heard_session == one && comm_calls == 2);
     MPI_Group_free(&group);
     MPI_Comm_free(&heard_comm);
     MPI_Errhandler_free(&for_sessions);
@@ -213,6 +239,7 @@ int main(int argc, char** argv) {
         MPI_Init(&argc, &argv);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+        check_wrong_handler_for_session();
     }
     MPI_Session all = open_session(NULL); /* not the last one to end, without MPI_Init */
     check_communicators();

@@ -116,6 +116,7 @@ bool MaskAssignment::evaluate(int* code) noexcept {
             return true;
         }
         if (++_full == IndexTable::capacity / window) {
+            _table.report_none_common("cid/mask");
             *code = MPI_ERR_NO_SPACE;
             return true;
         }
