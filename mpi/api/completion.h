@@ -16,10 +16,19 @@ inline Request* active(MPI_Request handle) noexcept {
 // The session of all requests of one call that have a communicator: that of the first of them, or the world model.
 class CommonSession {
 public:
-    // MPI_ERR_SESSION for a request of another one.
-    bool has(Arguments& args, const char* name, const Request& request) noexcept {
-        return request.session == _session || request.comm == nullptr || is_first(request) ||
-            args.same_session(name, static_cast<Session*>(_session), request.session);
+    // What most requests are: valid, and of the same session as the one before.
+    bool has(const Request* request) const noexcept { return request != nullptr && request->session == _session; }
+    // The same of one that is not active yet.
+    bool may_start(Arguments& args, const Request& request) noexcept {
+        return request.comm == nullptr || is_first(request) || mixes(args, "array_of_requests", request);
+    }
+    // All others. `request`: nullptr for a handle that is null or none. MPI_ERR_SESSION for one of another session,
+    // when it is active.
+    bool admits(Arguments& args, const char* name, MPI_Request handle, const Request* request) noexcept {
+        if (request == nullptr) {
+            return args.request_or_null(name, handle);
+        }
+        return !request->is_active() || request->comm == nullptr || is_first(*request) || mixes(args, name, *request);
     }
 
 private:
@@ -29,6 +38,10 @@ private:
         }
         _session = request.session;
         return true;
+    }
+    // Reports it; never true.
+    bool mixes(Arguments& args, const char* name, const Request& request) const noexcept {
+        return args.same_session(name, static_cast<Session*>(_session), request.session);
     }
 
     void* _session = this; // not known yet: no session's address
@@ -40,11 +53,8 @@ inline bool check_all(Arguments& args, const char* name, const MPI_Request* hand
     }
     CommonSession session;
     for (int i = 0; i < count; ++i) {
-        if (!args.request_or_null(name, handles[i])) {
-            return false;
-        }
-        const Request* request = active(handles[i]);
-        if (request != nullptr && !session.has(args, name, *request)) {
+        const Request* request = checked_object<Request>(handles[i]);
+        if (!session.has(request) && !session.admits(args, name, handles[i], request)) {
             return false;
         }
     }

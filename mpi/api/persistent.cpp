@@ -63,8 +63,8 @@ int start_all(int count, MPI_Request* handles) noexcept {
         }
         CommonSession session;
         for (int i = 0; i < count; ++i) {
-            if (!can_start(args, handles[i]) ||
-                !session.has(args, "array_of_requests", *to_object<Request>(handles[i]))) {
+            const Request* request = to_object<Request>(handles[i]);
+            if (!can_start(args, handles[i]) || (!session.has(request) && !session.may_start(args, *request))) {
                 return args.code();
             }
         }

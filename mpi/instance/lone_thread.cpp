@@ -8,7 +8,10 @@ namespace patchbay {
 
 std::atomic<ThreadMark> lone_thread{0};
 
-void end_lone_thread() noexcept {
+void notice_other_thread() noexcept {
+    if (lone_thread.load(std::memory_order_relaxed) == 0) {
+        return;
+    }
     if (Instance* instance = library().instance()) {
         instance->lock_from_now_on("a second thread communicates");
     }

@@ -23,14 +23,13 @@ inline ThreadMark this_thread_mark() noexcept {
 // session may be another thread's by right, and programs break promises: every call that communicates looks.
 [[gnu::visibility("hidden")]] extern std::atomic<ThreadMark> lone_thread;
 
-// Another thread than that one has come. Returns when the library locks.
-[[gnu::visibility("hidden"), gnu::cold]] void end_lone_thread() noexcept;
+// The calling thread is not that one: if there is one, the library locks when this returns.
+[[gnu::visibility("hidden")]] void notice_other_thread() noexcept;
 
 // At the beginning of a call, with nothing locked.
 inline void notice_thread() noexcept {
-    const ThreadMark lone = lone_thread.load(std::memory_order_relaxed);
-    if (lone != 0 && lone != this_thread_mark()) [[unlikely]] {
-        end_lone_thread();
+    if (lone_thread.load(std::memory_order_relaxed) != this_thread_mark()) {
+        notice_other_thread();
     }
 }
 

@@ -169,7 +169,7 @@ private:
     btl::SendCode transmit_eager(SendRequest& request, const void* header, std::size_t header_size) noexcept;
     btl::SendCode transmit_rts(SendRequest& request) noexcept;
     btl::SendCode transmit_fragment(SendRequest& request) noexcept;
-    void begin(SendRequest& request, const Session* session) noexcept;
+    void begin(SendRequest& request) noexcept;
     void end(SendRequest& request) noexcept;
     void finish(SendRequest& request, int code) noexcept;
     std::uint32_t next_id() noexcept { return ++_ids == 0 ? ++_ids : _ids; }

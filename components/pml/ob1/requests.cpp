@@ -119,7 +119,7 @@ int Ob1::cancel(SendRequest& request) noexcept {
         }
         request.done_but_for_answer = true;
         request.set_state(Request::State::active);
-        begin(request, nullptr); // the communicator may be gone
+        begin(request);
     }
     request.cancel_asked = true;
     const std::uint8_t flags = request.by_excid ? named_by_excid : 0;

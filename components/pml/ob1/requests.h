@@ -76,9 +76,7 @@ public:
     bool by_excid = false;   // the match header is named_by_excid
     cid::ExtendedId excid;   // then, and kept for a cancel: the communicator may be gone by that time
     Peer* peer = nullptr;
-    // While it is under way, and until an abandoned one has let go of its communicator:
-    bool under_way = false;
-    const Session* session = nullptr; // of the communicator
+    bool under_way = false; // and until an abandoned one has let go of its communicator
     Link<SendRequest> under_way_link;
     StreamLink stream{{}, this};
     std::uint64_t remote_request = 0; // of the receiver, once it asked for a stream

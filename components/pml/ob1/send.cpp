@@ -105,7 +105,7 @@ int Ob1::restart(SendRequest& request) noexcept {
 
 void Ob1::start(SendRequest& request) noexcept {
     request.set_state(Request::State::active);
-    begin(request, request.comm->session);
+    begin(request);
     if (request.peer == nullptr) {
         const RankState* target = connect_rank(state_of(*request.comm), request.dest);
         if (target == nullptr) {
@@ -217,8 +217,7 @@ SendCode Ob1::transmit_fragment(SendRequest& request) noexcept {
     return peer.btl->commit(*peer.endpoint, &header, sizeof header, packed);
 }
 
-void Ob1::begin(SendRequest& request, const Session* session) noexcept {
-    request.session = session;
+void Ob1::begin(SendRequest& request) noexcept {
     request.under_way = true;
     _sends.push_back(request);
 }
