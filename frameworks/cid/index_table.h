@@ -56,7 +56,8 @@ public:
     std::uint32_t live() const;
     // All communicators that are bound, by index.
     std::vector<Communicator*> all() const;
-    // Says why `component` has failed to find an index that is free in all members, and what helps; the first time only.
+    // Says why `component` has failed to find an index that is free in all members, and what helps; the first time
+    // only.
     void report_none_common(const char* component) noexcept;
 
 private:

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The first messages on a communicator, whose index each process chooses for itself. Argument: late (one process makes
    its communicators when the messages are there already), both (both processes send before they receive), many (1,000
-   communicators at once, all processes send to all before they receive), apart (the same, and half of the processes have
-   sent on all before the others make them), cancelled (the message by which a process was to be known is taken back), persistent, freed (before the answer is there), flood
-   (more than the receiver takes), stream (the sender never waits for anything). */
+   communicators at once, all processes send to all before they receive), apart (the same, and half of the processes
+   have sent on all before the others make them), cancelled (the message by which a process was to be known is taken
+   back), persistent, freed (before the answer is there), flood (more than the receiver takes), stream (the sender never
+   waits for anything). */
 #define _DEFAULT_SOURCE /* usleep */
 #include "tests/mpi_check/check.h"
 
@@ -163,8 +164,8 @@ static void both(void) {
 }
 
 /* Apart: the processes of even rank make and use the first half while the others make and use the second one; only then
-   does each make what the others have sent on. As many children of a parent as its name has room for, so that nobody has
-   to be asked. */
+   does each make what the others have sent on. As many children of a parent as its name has room for, so that nobody
+   has to be asked. */
 static void many(int apart) {
     enum { parent_count = 4, per_parent = 250, count = parent_count * per_parent };
     static MPI_Comm parents[2][parent_count], comms[2][count];

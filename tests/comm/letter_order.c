@@ -20,8 +20,8 @@ static int world_rank;
 
 static MPI_Comm create(int topic) {
     MPI_Comm comm = MPI_COMM_NULL;
-    CHECK(MPI_Comm_create_from_group(group[topic / tags], texts[topic % tags], MPI_INFO_NULL, MPI_ERRORS_RETURN,
-              &comm) == MPI_SUCCESS);
+    CHECK(MPI_Comm_create_from_group(
+              group[topic / tags], texts[topic % tags], MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
     return comm;
 }
 

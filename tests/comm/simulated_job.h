@@ -160,8 +160,10 @@ inline std::uint16_t common_index(const Job::Parts& parts) {
 
 // Of what was printed: how many processes have said that they, so much in use, know no index that all have free.
 inline std::size_t complaints(const std::string& printed, const std::string& component, std::uint32_t used) {
-    const std::string text = component + ": no index is free in all members of a communicator to be made (this process "
-        "uses " + std::to_string(used) + " of ";
+    const std::string text = component +
+        ": no index is free in all members of a communicator to be made (this process "
+        "uses " +
+        std::to_string(used) + " of ";
     std::size_t count = 0;
     for (std::size_t at = printed.find(text); at != std::string::npos; at = printed.find(text, at + 1)) {
         ++count;
