@@ -20,6 +20,7 @@ struct JobLayout {
     struct Pset {
         std::string name;
         std::vector<int> ranks; // ascending, at least one
+        bool is_listed = true;  // otherwise found by its name only
     };
 
     std::string nspace;

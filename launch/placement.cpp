@@ -70,7 +70,7 @@ bool is_within(const cpu_set_t& cpus, const cpu_set_t& place) {
 void add_psets_of_places(const Topology& topology, Placement& placement) {
     const cpu_set_t everywhere = topology.all_cpus();
     for (const Topology::Place& place : topology.places()) {
-        JobLayout::Pset pset{"mpix://" + place.name, {}};
+        JobLayout::Pset pset{place.set, {}, place.is_listed};
         for (int rank = 0; rank < placement.layout.ranks; ++rank) {
             if (is_within(placement.cpus[static_cast<std::size_t>(rank)].value_or(everywhere), place.cpus)) {
                 pset.ranks.push_back(rank);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/topology.h"
 
+#include "core/runtime/hardware_kinds.h"
 #include "launch/report.h"
 
 #include <cerrno>
@@ -15,7 +16,8 @@ namespace {
 
 bool keep_only_what_placement_needs(hwloc_topology_t topology) {
     hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-    for (hwloc_obj_type_t type : {HWLOC_OBJ_CORE, HWLOC_OBJ_PU, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE}) {
+    for (hwloc_obj_type_t type :
+        {HWLOC_OBJ_CORE, HWLOC_OBJ_PU, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L3CACHE}) {
         hwloc_topology_set_type_filter(topology, type, HWLOC_TYPE_FILTER_KEEP_ALL);
     }
     // The kernel's files tell all that is needed. Without changing its binding hwloc cannot ask each core by CPUID, for
@@ -108,14 +110,18 @@ std::vector<cpu_set_t> Topology::cores_in_order(MapBy map_by) const {
 }
 
 std::vector<Topology::Place> Topology::places() const {
-    static constexpr std::pair<hwloc_obj_type_t, const char*> kinds[] = {
-        {HWLOC_OBJ_NUMANODE, "NUMA/"}, {HWLOC_OBJ_PACKAGE, "PACKAGE/"}};
     std::vector<Place> places;
-    for (auto [type, kind] : kinds) {
+    for (const HardwareKind& kind : hardware_kinds) {
+        hwloc_obj_type_t type;
+        if (hwloc_type_sscanf(kind.hwloc, &type, nullptr, 0) != 0) {
+            continue; // a hwloc that has another name for it
+        }
         for (int i = 0; i < hwloc_get_nbobjs_by_type(handle(), type); ++i) {
             hwloc_obj_t object = hwloc_get_obj_by_type(handle(), type, static_cast<unsigned>(i));
             // hwloc's own numbers change when mpirun may use a part of the machine only.
-            places.push_back({kind + std::to_string(object->os_index), cpus_of(handle(), object)});
+            const unsigned number = kind.has_system_number ? object->os_index : object->logical_index;
+            places.push_back({std::string(hardware_scheme) + kind.name + "/" + std::to_string(number), kind.is_listed,
+                cpus_of(handle(), object)});
         }
     }
     return places;

@@ -15,8 +15,9 @@ namespace patchbay::launch {
 // The cores of this machine that mpirun itself may use; a narrower affinity or cpuset around it is respected.
 class Topology {
 public:
-    // Looks only at what placement needs (cores, packages, NUMA nodes): no devices, no caches, no plugins of hwloc.
-    // That takes 1.5 ms here instead of the 20 ms of a full discovery with plugins; see README.md.
+    // Looks only at what placement and process sets need (cores, packages, NUMA nodes, third-level caches): no devices,
+    // no other caches, which take five times as long per core as these, no plugins of hwloc. That takes 1.5 ms here
+    // instead of the 20 ms of a full discovery with plugins; see README.md.
     static Result<Topology> discover();
 
     // For the PMIx server, which would otherwise do a full discovery of its own.
@@ -25,13 +26,13 @@ public:
     int core_count() const;
     int cpu_count() const; // hardware threads
 
-    // A part of the machine and what sets of processes call it: "NUMA/0", by the number that the operating system
-    // gives.
+    // A part of the machine and the set of processes there: "mpix://NUMA/0".
     struct Place {
-        std::string name;
+        std::string set;
+        bool is_listed;
         cpu_set_t cpus; // those that mpirun may use
     };
-    // NUMA nodes and packages.
+    // Of every kind in core/runtime/hardware_kinds.h.
     std::vector<Place> places() const;
     // All that mpirun may use.
     cpu_set_t all_cpus() const;

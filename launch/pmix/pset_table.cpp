@@ -5,11 +5,11 @@
 
 namespace patchbay::launch {
 
-std::size_t PsetTable::define(const std::string& name, std::vector<pmix_proc_t> members) {
+std::size_t PsetTable::define(const std::string& name, std::vector<pmix_proc_t> members, bool is_listed) {
     const auto same = [](const pmix_proc_t& a, const pmix_proc_t& b) { return a.rank == b.rank; };
     std::ranges::sort(members, {}, &pmix_proc_t::rank);
     members.erase(std::unique(members.begin(), members.end(), same), members.end());
-    auto [found, is_new] = _entries.try_emplace(name, Entry{1, {}});
+    auto [found, is_new] = _entries.try_emplace(name, Entry{1, {}, is_listed});
     Entry& entry = found->second;
     if (!is_new && !std::ranges::equal(entry.members, members, same)) {
         ++entry.version;
@@ -23,10 +23,17 @@ const PsetTable::Entry* PsetTable::find(const std::string& name) const {
     return found == _entries.end() ? nullptr : &found->second;
 }
 
+std::size_t PsetTable::size() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(_entries, [](const auto& entry) { return entry.second.is_listed; }));
+}
+
 std::string PsetTable::names() const {
     std::string names;
     for (const auto& [name, entry] : _entries) {
-        names += (names.empty() ? "" : ",") + name;
+        if (entry.is_listed) {
+            names += (names.empty() ? "" : ",") + name;
+        }
     }
     return names;
 }

@@ -16,14 +16,16 @@ public:
     struct Entry {
         std::size_t version;
         std::vector<pmix_proc_t> members; // ascending
+        bool is_listed;
     };
 
     // Answers the version: 1 for a new name, the next one for a name whose members are others than before. The members
-    // are put in order.
-    std::size_t define(const std::string& name, std::vector<pmix_proc_t> members);
+    // are put in order. One that is not listed is found by its name only.
+    std::size_t define(const std::string& name, std::vector<pmix_proc_t> members, bool is_listed = true);
     const Entry* find(const std::string& name) const; // null: there is none
 
-    std::size_t size() const { return _entries.size(); }
+    // Of those that are listed.
+    std::size_t size() const;
     std::string names() const; // separated by commas
 
 private:

@@ -47,14 +47,19 @@ void define(PmixHost& host, const std::string& name, const std::vector<pmix_proc
 
 } // namespace
 
+// libpmix keeps announcements for those who register later; sets that are not listed may be too many for that.
 void define_initial_psets(PmixHost& host, const JobLayout& layout) {
     for (const JobLayout::Pset& pset : layout.psets) {
         std::vector<pmix_proc_t> members;
         for (int rank : pset.ranks) {
             members.push_back(make_proc(layout.nspace, static_cast<pmix_rank_t>(rank)));
         }
-        on_pmix_thread([&host, name = pset.name, members] { host.psets.define(name, members); });
-        announce(pset.name, members);
+        on_pmix_thread([&host, name = pset.name, members, is_listed = pset.is_listed] {
+            host.psets.define(name, members, is_listed);
+        });
+        if (pset.is_listed) {
+            announce(pset.name, members);
+        }
     }
 }
 

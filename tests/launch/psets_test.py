@@ -2,10 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Process sets: what --pset and the binding define, and what PMIx answers."""
 
+import glob
 import os
 import re
 
 import harness
+
+
+def read(path):
+    with open(path, encoding="ascii") as file:
+        return file.read().strip()
 
 
 class Psets(harness.LaunchTest):
@@ -56,6 +62,32 @@ class Psets(harness.LaunchTest):
             self.skipTest("SKIPPED: sets of the hardware: this machine has several NUMA nodes")
         for binding in ("core", "none"):
             self.assertEqual(self.members(3, f"mpix://NUMA/{nodes[0][4:]}", "--bind-to", binding), ["0", "1", "2"])
+
+    def test_set_of_a_cache(self):
+        here = os.sched_getaffinity(0)
+        caches = set()
+        for cpu in here:
+            root = f"/sys/devices/system/cpu/cpu{cpu}/cache"
+            for level in glob.glob(f"{root}/index*/level"):
+                if read(level) == "3":
+                    caches.add(read(os.path.join(os.path.dirname(level), "shared_cpu_list")))
+        if len(caches) != 1:
+            self.skipTest(f"SKIPPED: set of a cache: this machine has {len(caches)} third-level caches")
+        self.assertEqual(self.members(3, "mpix://L3CACHE/0"), ["0", "1", "2"])
+        self.assertIn("mpix://L3CACHE/0", self.names(3))
+
+    def test_sets_of_cores(self):
+        """As many as there are ranks, so they are not listed."""
+        at = "/sys/devices/system/cpu/cpu{}/topology/{}"
+        cores = len({(read(at.format(cpu, "physical_package_id")), read(at.format(cpu, "core_id")))
+                     for cpu in os.sched_getaffinity(0)})
+        for core in range(min(cores, 3)):
+            there = [str(rank) for rank in range(3) if rank % cores == core]
+            self.assertEqual(self.members(3, f"mpix://CORE/{core}", "--bind-to", "core"), there)
+        if cores > 1:
+            self.assertEqual(self.members(3, "mpix://CORE/0", "--bind-to", "none"), ["NOT-FOUND"])
+        self.assertEqual(self.members(3, f"mpix://CORE/{cores}", "--bind-to", "core"), ["NOT-FOUND"])
+        self.assertFalse([name for name in self.names(3, "--bind-to", "core") if name.startswith("mpix://CORE/")])
 
     def test_wrong_definitions(self):
         for words, complaint in ((("ocean",), "NAME=RANKS"),

@@ -151,6 +151,11 @@ void check_hardware(Instance& instance, bool source) {
         CHECK(listed(sets, "mpix://NUMA/0"));
         CHECK(has(sets, "mpix://NUMA/0", processes(0, size)));
     }
+    if (source &&
+        std::system("test $(grep -lx 3 /sys/devices/system/cpu/cpu*/cache/index*/level | "
+                    "sed s/level/shared_cpu_list/ | xargs cat | sort -u | wc -l) -eq 1") == 0) {
+        CHECK(has(sets, "mpix://L3CACHE/0", processes(0, size)));
+    }
     CHECK(!sets.find("mpix://NUMA/123456"));
     CHECK(!sets.find("mpix://CORE"));
 }

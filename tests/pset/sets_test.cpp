@@ -62,18 +62,21 @@ TEST(Static, LooksAtHardwareOnlyForItsNames) {
     int looks = 0;
     StaticSets::Hardware hardware;
     hardware.members = {{0, 4}, {0, 5}};
-    hardware.confined_to = [&looks](std::string_view kind) {
+    hardware.confined_to = [&looks](const HardwareKind& kind) {
         ++looks;
-        return kind == "NUMANode" ? std::optional<std::uint32_t>(3) : std::nullopt;
+        const std::string_view name = kind.hwloc;
+        return name == "NUMANode" || name == "Core" ? std::optional<std::uint32_t>(3) : std::nullopt;
     };
     StaticSets sets(*parse_definitions("a=0"), hardware);
     EXPECT_TRUE(bool(sets.find("a")));
     EXPECT_EQ(looks, 0);
     EXPECT_EQ(sets.find("mpix://NUMA/3")->runs, (Runs{{{0, 4}, 2}}));
-    EXPECT_EQ(looks, 2);
+    EXPECT_EQ(looks, 4); // once for each kind
     EXPECT_FALSE(bool(sets.find("mpix://PACKAGE/0")));
-    EXPECT_EQ(*sets.names(), (std::vector<std::string>{"a", "mpix://NUMA/3"}));
-    EXPECT_EQ(looks, 2);
+    EXPECT_FALSE(bool(sets.find("mpix://L3CACHE/3")));
+    EXPECT_EQ(sets.find("mpix://CORE/3")->runs, (Runs{{{0, 4}, 2}}));
+    EXPECT_EQ(*sets.names(), (std::vector<std::string>{"a", "mpix://NUMA/3"})); // cores are not listed
+    EXPECT_EQ(looks, 4);
 }
 
 // What the fake source knows, and how often it was asked.

@@ -29,8 +29,12 @@ std::optional<StaticSets::Hardware> hardware_of(Instance& instance) {
     }
     const bool alone = runtime.size() == 1;
     StaticSets::Hardware hardware;
-    hardware.confined_to = [&resources = instance.hw_resources(), alone](std::string_view kind) {
-        return alone || resources.count(kind) == 1 ? resources.number_of_confined_to(kind) : std::nullopt;
+    hardware.confined_to = [&resources = instance.hw_resources(), alone](
+                               const HardwareKind& kind) -> std::optional<std::uint32_t> {
+        if (!alone && resources.count(kind.hwloc) != 1) {
+            return std::nullopt;
+        }
+        return kind.has_system_number ? resources.number_of_confined_to(kind.hwloc) : resources.confined_to(kind.hwloc);
     };
     for (const std::uint32_t rank : runtime.local_peers()) {
         hardware.members.push_back({0, rank});

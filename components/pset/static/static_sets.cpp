@@ -7,16 +7,6 @@
 
 namespace patchbay::pset {
 
-namespace {
-constexpr char hardware_scheme[] = "mpix://";
-
-struct HardwareKind {
-    const char* hwloc;
-    const char* name;
-};
-constexpr HardwareKind hardware_kinds[] = {{"NUMANode", "NUMA/"}, {"Package", "PACKAGE/"}};
-} // namespace
-
 Result<std::vector<PsetDefinition>> parse_definitions(std::string_view text) {
     std::vector<PsetDefinition> definitions;
     for (const std::string& part : split(text, ';')) {
@@ -48,9 +38,9 @@ void StaticSets::look_at_hardware() {
         return;
     }
     for (const HardwareKind& kind : hardware_kinds) {
-        if (const auto number = _hardware->confined_to(kind.hwloc)) {
-            _sets.push_back(
-                Set::of(std::string(hardware_scheme) + kind.name + std::to_string(*number), 1, _hardware->members));
+        if (const auto number = _hardware->confined_to(kind)) {
+            const std::string name = std::string(hardware_scheme) + kind.name + "/" + std::to_string(*number);
+            (kind.is_listed ? _sets : _unlisted).push_back(Set::of(name, 1, _hardware->members));
         }
     }
     _hardware.reset();
@@ -69,11 +59,12 @@ Result<Set> StaticSets::find(const std::string& name) {
     if (name.starts_with(hardware_scheme)) {
         look_at_hardware();
     }
-    auto found = std::ranges::find(_sets, name, &Set::name);
-    if (found == _sets.end()) {
-        return Error{Errc::not_found, "no parameter defines the process set '" + name + "'"};
+    for (const std::vector<Set>* sets : {&_sets, &_unlisted}) {
+        if (auto found = std::ranges::find(*sets, name, &Set::name); found != sets->end()) {
+            return *found;
+        }
     }
-    return *found;
+    return Error{Errc::not_found, "no parameter defines the process set '" + name + "'"};
 }
 
 } // namespace patchbay::pset

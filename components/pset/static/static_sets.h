@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/runtime/hardware_kinds.h"
 #include "core/runtime/pset_definition.h"
 #include "frameworks/pset/pset.h"
 
@@ -18,9 +19,9 @@ Result<std::vector<PsetDefinition>> parse_definitions(std::string_view text);
 class StaticSets final : public Module {
 public:
     struct Hardware {
-        // The number of the only one of that kind ("NUMANode", "Package") that this process may run on; nothing when
-        // there are several, or none.
-        std::function<std::optional<std::uint32_t>(std::string_view kind)> confined_to;
+        // The number of the only one of that kind that this process may run on; nothing when there are several, or
+        // none.
+        std::function<std::optional<std::uint32_t>(const HardwareKind&)> confined_to;
         // The members, when that is so.
         std::vector<ProcessId> members;
     };
@@ -35,6 +36,7 @@ private:
     void look_at_hardware();
 
     std::vector<Set> _sets;
+    std::vector<Set> _unlisted;        // of the hardware
     std::optional<Hardware> _hardware; // not looked at yet
 };
 
