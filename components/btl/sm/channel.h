@@ -114,6 +114,12 @@ public:
         return true;
     }
 
+    // Where in the bulk ring the payload of the next reserve_bulk() would end.
+    std::size_t bulk_end(std::size_t size) const noexcept {
+        const std::size_t offset = _bulk_head & _bulk_mask;
+        const std::size_t need = round_to_line(size);
+        return need > _bulk_mask + 1 - offset ? need : offset + need;
+    }
     // Room for `size` bytes of payload in the bulk ring, nullptr: full. Exactly one push_bulk follows.
     std::byte* reserve_bulk(std::size_t size) noexcept {
         if (!has_slot()) {

@@ -145,7 +145,7 @@ SendCode SmModule::send(
 
 SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
     std::size_t payload_size) noexcept {
-    if (!to.bulk_committed && !commit_bulk(to)) [[unlikely]] {
+    if (!has_bulk(to, payload_size)) [[unlikely]] {
         return SendCode::failed;
     }
     std::byte* room = to.out.reserve_bulk(payload_size);
@@ -158,25 +158,28 @@ SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t hea
     return SendCode::ok;
 }
 
-bool SmModule::commit_bulk(SmEndpoint& to) noexcept {
+// As far as it is needed: a ring costs some 50 us, and the first longer message to each of many peers pays for it.
+bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
+    constexpr std::size_t step = 16384;
     const std::size_t offset = channel_offset(_node.local_rank(), to.local_rank) + _settings.shape.head_bytes();
-    Status status = _node.commit(_region, offset, _settings.shape.bulk_size);
+    const std::size_t committed = std::min(_settings.shape.bulk_size, (end + step - 1) / step * step);
+    Status status = _node.commit(_region, offset + to.bulk_committed, committed - to.bulk_committed);
     if (!status) {
         log_error(fmt::format("btl/sm: no shared memory for messages of more than {} bytes to local rank {}: {}",
             Slot::room, to.local_rank, status.error().text));
         return false;
     }
-    to.bulk_committed = true;
+    to.bulk_committed = committed;
     return true;
 }
 
 Module::Reservation SmModule::reserve(Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept {
     auto& peer = static_cast<SmEndpoint&>(to);
     peer.reserved_in_bulk = header_size + payload_size > Slot::room;
-    if (peer.reserved_in_bulk && !peer.bulk_committed && !commit_bulk(peer)) {
+    const std::size_t size = std::min(payload_size, _limits.packet);
+    if (peer.reserved_in_bulk && !has_bulk(peer, size)) {
         return {SendCode::failed, {}};
     }
-    const std::size_t size = std::min(payload_size, _limits.packet);
     std::byte* room = peer.reserved_in_bulk ? peer.out.reserve_bulk(size) : peer.out.reserve_inline(header_size);
     return {room == nullptr ? SendCode::full : SendCode::ok, {room, room == nullptr ? 0 : size}};
 }

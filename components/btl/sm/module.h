@@ -27,7 +27,7 @@ public:
     ChannelSender out;
     RankControl& control;
     const std::uint32_t local_rank;
-    bool bulk_committed = false;
+    std::size_t bulk_committed = 0; // bytes of the bulk ring, from its start, that memory has been taken for
     bool reserved_in_bulk = false;
     std::optional<bool> readable; // result of the probe, once made
 };
@@ -74,7 +74,12 @@ private:
     SmEndpoint& endpoint(std::uint32_t local_rank);
     SendCode send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept;
-    bool commit_bulk(SmEndpoint& to) noexcept;
+    // Is there memory for a payload of `size` bytes, wherever it goes? false: none left, which has been reported.
+    bool has_bulk(SmEndpoint& to, std::size_t size) noexcept {
+        const std::size_t end = to.out.bulk_end(size);
+        return end <= to.bulk_committed || commit_bulk(to, end);
+    }
+    bool commit_bulk(SmEndpoint& to, std::size_t end) noexcept;
     int deliver(Inbound& inbound) noexcept;
     void accept_senders(std::size_t word, std::uint64_t senders) noexcept;
     void choose_by_cost(SmEndpoint& peer) noexcept;
