@@ -114,13 +114,7 @@ public:
         return true;
     }
 
-    // Where in the bulk ring the payload of the next reserve_bulk() would end.
-    std::size_t bulk_end(std::size_t size) const noexcept {
-        const std::size_t offset = _bulk_head & _bulk_mask;
-        const std::size_t need = round_to_line(size);
-        return need > _bulk_mask + 1 - offset ? need : offset + need;
-    }
-    // Room for `size` bytes of payload in the bulk ring, nullptr: full. Exactly one push_bulk follows.
+    // Room for `size` bytes of payload in the bulk ring, nullptr: full. At most one push_bulk follows.
     std::byte* reserve_bulk(std::size_t size) noexcept {
         if (!has_slot()) {
             return nullptr;
@@ -138,6 +132,7 @@ public:
         }
         return _bulk + (_skip != 0 ? 0 : offset);
     }
+    std::size_t offset_in_bulk(const std::byte* room) const noexcept { return std::size_t(room - _bulk); }
     void push_bulk(const void* header, std::size_t header_size, std::size_t payload_size) noexcept {
         Slot& slot = _slots[_head & _slot_mask];
         copy_short(slot.data, header, header_size);

@@ -145,12 +145,12 @@ SendCode SmModule::send(
 
 SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
     std::size_t payload_size) noexcept {
-    if (!has_bulk(to, payload_size)) [[unlikely]] {
-        return SendCode::failed;
-    }
     std::byte* room = to.out.reserve_bulk(payload_size);
     if (room == nullptr) {
         return SendCode::full;
+    }
+    if (!has_memory(to, room, payload_size)) [[unlikely]] {
+        return SendCode::failed;
     }
     std::memcpy(room, payload, payload_size);
     to.out.push_bulk(header, header_size, payload_size);
@@ -177,10 +177,10 @@ Module::Reservation SmModule::reserve(Endpoint& to, std::size_t header_size, std
     auto& peer = static_cast<SmEndpoint&>(to);
     peer.reserved_in_bulk = header_size + payload_size > Slot::room;
     const std::size_t size = std::min(payload_size, _limits.packet);
-    if (peer.reserved_in_bulk && !has_bulk(peer, size)) {
+    std::byte* room = peer.reserved_in_bulk ? peer.out.reserve_bulk(size) : peer.out.reserve_inline(header_size);
+    if (room != nullptr && peer.reserved_in_bulk && !has_memory(peer, room, size)) {
         return {SendCode::failed, {}};
     }
-    std::byte* room = peer.reserved_in_bulk ? peer.out.reserve_bulk(size) : peer.out.reserve_inline(header_size);
     return {room == nullptr ? SendCode::full : SendCode::ok, {room, room == nullptr ? 0 : size}};
 }
 

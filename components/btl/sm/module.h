@@ -74,9 +74,9 @@ private:
     SmEndpoint& endpoint(std::uint32_t local_rank);
     SendCode send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept;
-    // Is there memory for a payload of `size` bytes, wherever it goes? false: none left, which has been reported.
-    bool has_bulk(SmEndpoint& to, std::size_t size) noexcept {
-        const std::size_t end = to.out.bulk_end(size);
+    // Is there memory behind `room` in the bulk ring? false: none left, which has been reported.
+    bool has_memory(SmEndpoint& to, const std::byte* room, std::size_t size) noexcept {
+        const std::size_t end = to.out.offset_in_bulk(room) + size;
         return end <= to.bulk_committed || commit_bulk(to, end);
     }
     bool commit_bulk(SmEndpoint& to, std::size_t end) noexcept;
