@@ -112,6 +112,16 @@ int LobbyAgreement::speak() noexcept {
     return _code;
 }
 
+bool LobbyAgreement::ready() const noexcept {
+    if (_code != MPI_SUCCESS) {
+        return true;
+    }
+    if (_asks) {
+        return _board->has_room();
+    }
+    return _running ? _arrived.load(std::memory_order_acquire) != 0 : finished();
+}
+
 bool LobbyAgreement::advance(int* code) noexcept {
     if (_code == MPI_SUCCESS && _asks) {
         _code = ask_board();

@@ -21,12 +21,7 @@ public:
     ~LobbyAgreement() override;
 
     int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;
-    bool ready() const noexcept override {
-        return _code != MPI_SUCCESS ||
-            (_asks             ? _board->has_room()
-                    : _running ? _arrived.load(std::memory_order_acquire) != 0
-                               : finished());
-    }
+    bool ready() const noexcept override;
     bool advance(int* code) noexcept override;
     std::string name() const override { return _topic.unique_text(); }
 
