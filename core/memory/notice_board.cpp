@@ -17,12 +17,19 @@ constexpr std::uint32_t being_made = 1;
 constexpr std::uint32_t ready = 2;
 constexpr std::size_t chains = 512;
 constexpr std::uint32_t none = 0; // places count from 1
+constexpr std::size_t board_bytes = 4096;
+constexpr std::size_t commit_step = 4096;
+
+// The same in all processes of a job, which run the same code.
+std::uint32_t hash_of(std::string_view subject) noexcept {
+    return std::uint32_t(std::hash<std::string_view>()(subject));
+}
 } // namespace
 
 struct NoticeBoard::Slot {
-    std::uint32_t next;                // of the chain: its place
-    std::atomic<std::uint32_t> left;   // who have not asked yet; 0: the slot is free
+    std::uint32_t next;                // of the chain, or of those that are free: its place
     std::atomic<std::uint32_t> serial; // how many of its notices have been read by all
+    std::uint32_t left;                // who have not asked yet
     std::uint32_t hash;
     std::uint32_t size;
     Notice notice;
@@ -34,14 +41,17 @@ struct NoticeBoard::Slot {
 };
 
 // What one rank has pinned up.
-struct alignas(64) NoticeBoard::Rank {
+struct alignas(256) NoticeBoard::Rank {
+    std::uint32_t unread;
+    std::uint32_t free; // the first place that can be used again
+    std::uint32_t used; // slots that ever were
     static_assert(sizeof(Slot) == 256);
-    Slot slots[notices_per_rank];
+    alignas(256) Slot slots[notices_per_rank];
 };
 
 struct NoticeBoard::Board {
     std::atomic<std::uint32_t> state;
-    pthread_mutex_t mutex;
+    pthread_mutex_t mutex;       // all that follows, and the ranks but for the serials
     std::uint32_t first[chains]; // places
 };
 
@@ -83,101 +93,147 @@ Status make_mutex(pthread_mutex_t& mutex) {
 } // namespace
 
 Result<std::unique_ptr<NoticeBoard>> NoticeBoard::open(NodeSegment& segment) {
-    const std::size_t start = (sizeof(Board) + 4095) / 4096 * 4096;
-    const std::size_t own = start + segment.local_rank() * sizeof(Rank);
-    auto region = segment.region("notice_board", start + segment.local_size() * sizeof(Rank), "");
+    auto region = segment.region("notice_board", board_bytes + segment.local_size() * sizeof(Rank), "");
     if (!region) {
         return region.error();
     }
-    for (const auto& [offset, size] : {std::pair(std::size_t(0), start), std::pair(own, sizeof(Rank))}) {
-        if (Status taken = segment.commit(*region, offset, size); !taken) {
-            return taken.error();
+    std::unique_ptr<NoticeBoard> board(new NoticeBoard(segment, *region));
+    if (Status good = board->prepare(); !good) {
+        return good.error();
+    }
+    return board;
+}
+
+NoticeBoard::NoticeBoard(NodeSegment& segment, const NodeRegion& region) noexcept
+    : _segment(segment),
+      _region(region),
+      _board(reinterpret_cast<Board*>(region.bytes.data())),
+      _ranks(reinterpret_cast<Rank*>(region.bytes.data() + board_bytes)) {
+    static_assert(sizeof(Board) <= board_bytes);
+}
+
+Status NoticeBoard::prepare() {
+    for (const auto& [offset, size] :
+        {std::pair(std::size_t(0), board_bytes), std::pair(offset_of_own(), commit_step)}) {
+        if (Status taken = _segment.commit(_region, offset, size); !taken) {
+            return taken;
         }
     }
-    std::unique_ptr<NoticeBoard> board(new NoticeBoard(segment));
-    board->_board = reinterpret_cast<Board*>(region->bytes.data());
-    board->_ranks = reinterpret_cast<Rank*>(region->bytes.data() + start);
-    std::atomic<std::uint32_t>& state = board->_board->state;
+    _committed = commit_step;
+    std::atomic<std::uint32_t>& state = _board->state;
     std::uint32_t before = fresh;
     if (state.compare_exchange_strong(before, being_made, std::memory_order_acquire)) {
-        if (Status made = make_mutex(board->_board->mutex); !made) {
-            return made.error();
+        if (Status made = make_mutex(_board->mutex); !made) {
+            return made;
         }
         state.store(ready, std::memory_order_release);
     } else if (!wait_for_peer([&] { return state.load(std::memory_order_acquire) == ready; })) {
         return Error{Errc::timed_out,
             "notice board: the process that makes it has not finished within 10 s; it has probably died"};
     }
-    return board;
+    return {};
+}
+
+NoticeBoard::Rank& NoticeBoard::own() const noexcept {
+    return _ranks[_segment.local_rank()];
+}
+
+std::size_t NoticeBoard::offset_of_own() const noexcept {
+    return board_bytes + _segment.local_rank() * sizeof(Rank);
 }
 
 NoticeBoard::Slot& NoticeBoard::slot(std::uint32_t place) const noexcept {
     return _ranks[(place - 1) / notices_per_rank].slots[(place - 1) % notices_per_rank];
 }
 
+// The link that leads to the notice; to none: there is no such one.
+std::uint32_t* NoticeBoard::find(std::string_view subject, std::uint32_t hash) const noexcept {
+    std::uint32_t* link = &_board->first[hash % chains];
+    while (*link != none && !slot(*link).is_about(subject, hash)) {
+        link = &slot(*link).next;
+    }
+    return link;
+}
+
 NoticeBoard::Answer NoticeBoard::ask(
     std::string_view subject, std::uint32_t askers, Notice& notice, Pinned* pinned) noexcept {
-    const auto hash = std::uint32_t(std::hash<std::string_view>()(subject)); // the same code in all processes of a job
-    std::uint32_t emptied = none;
+    const std::uint32_t hash = hash_of(subject);
+    std::uint32_t reader_of = none; // the last one, of the rank with this number + 1
     {
         const Hold hold(_board->mutex);
-        std::uint32_t* link = &_board->first[hash % chains];
-        while (*link != none && !slot(*link).is_about(subject, hash)) {
-            link = &slot(*link).next;
-        }
-        if (*link == none) {
+        std::uint32_t* link = find(subject, hash);
+        const std::uint32_t place = *link;
+        if (place == none) {
             return pin_up(subject, hash, askers, notice, pinned);
         }
-        Slot& known = slot(*link);
+        Slot& known = slot(place);
         notice = known.notice;
-        const std::uint32_t left = known.left.load(std::memory_order_relaxed) - 1;
-        if (left == 0) {
-            emptied = *link;
+        if (--known.left == 0) {
             *link = known.next;
+            Rank& rank = _ranks[(place - 1) / notices_per_rank];
+            known.next = rank.free;
+            rank.free = place;
+            --rank.unread;
             known.serial.fetch_add(1, std::memory_order_release);
+            reader_of = (place - 1) / notices_per_rank + 1;
         }
-        known.left.store(left, std::memory_order_release);
     }
-    if (emptied != none) {
-        _segment.control((emptied - 1) / notices_per_rank).bell.notify();
+    if (reader_of != none) {
+        _segment.control(reader_of - 1).bell.notify();
     }
     return Answer::found;
 }
 
 NoticeBoard::Answer NoticeBoard::pin_up(
     std::string_view subject, std::uint32_t hash, std::uint32_t askers, const Notice& notice, Pinned* pinned) noexcept {
-    Rank& own = _ranks[_segment.local_rank()];
-    for (std::uint32_t i = 0; i < notices_per_rank; ++i) {
-        Slot& free = own.slots[i];
-        if (free.left.load(std::memory_order_relaxed) == 0) {
-            std::uint32_t& first = _board->first[hash % chains];
-            subject.copy(free.subject, subject.size());
-            free.size = std::uint32_t(subject.size());
-            free.hash = hash;
-            free.notice = notice;
-            free.next = first;
-            free.left.store(askers - 1, std::memory_order_relaxed);
-            std::atomic_signal_fence(std::memory_order_release); // complete before it can be found
-            first = _segment.local_rank() * notices_per_rank + i + 1;
-            *pinned = {i, free.serial.load(std::memory_order_relaxed)};
-            return Answer::pinned;
-        }
+    const std::uint32_t place = take_slot();
+    if (place == none) {
+        return Answer::full;
     }
-    return Answer::full;
+    std::uint32_t& first = _board->first[hash % chains];
+    Slot& taken = slot(place);
+    subject.copy(taken.subject, subject.size());
+    taken.size = std::uint32_t(subject.size());
+    taken.hash = hash;
+    taken.notice = notice;
+    taken.next = first;
+    taken.left = askers - 1;
+    std::atomic_signal_fence(std::memory_order_release); // complete before it can be found
+    first = place;
+    const bool crowd = ++own().unread > crowded;
+    *pinned = {(place - 1) % notices_per_rank, taken.serial.load(std::memory_order_relaxed), crowd};
+    return Answer::pinned;
+}
+
+// none: all are in use, or there is no memory for more.
+std::uint32_t NoticeBoard::take_slot() noexcept {
+    Rank& rank = own();
+    if (rank.free != none) {
+        const std::uint32_t place = rank.free;
+        rank.free = slot(place).next;
+        return place;
+    }
+    if (rank.used == notices_per_rank) {
+        return none;
+    }
+    const auto end = std::size_t(reinterpret_cast<std::byte*>(&rank.slots[rank.used] + 1) - //
+        reinterpret_cast<std::byte*>(&rank));
+    while (_committed < end) { // what an earlier life of this process has used as well, which costs nothing
+        if (!_segment.commit(_region, offset_of_own() + _committed, commit_step)) {
+            return none;
+        }
+        _committed += commit_step;
+    }
+    return _segment.local_rank() * notices_per_rank + ++rank.used;
+}
+
+bool NoticeBoard::can_answer(std::string_view subject) const noexcept {
+    const Hold hold(_board->mutex);
+    return own().free != none || *find(subject, hash_of(subject)) != none;
 }
 
 bool NoticeBoard::is_read(const Pinned& pinned) const noexcept {
-    const Slot& slot = _ranks[_segment.local_rank()].slots[pinned.slot];
-    return slot.serial.load(std::memory_order_acquire) != pinned.serial;
-}
-
-bool NoticeBoard::has_room() const noexcept {
-    for (const Slot& slot : _ranks[_segment.local_rank()].slots) {
-        if (slot.left.load(std::memory_order_acquire) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return own().slots[pinned.slot].serial.load(std::memory_order_acquire) != pinned.serial;
 }
 
 } // namespace patchbay

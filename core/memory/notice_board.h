@@ -16,11 +16,11 @@ class NoticeBoard {
 public:
     // Of subjects; longer ones have no place.
     static constexpr std::size_t longest_subject = 216;
-    // That one process has pinned up and not everybody has read yet. From half of it on it is `crowded`: whoever pins
-    // up another one waits until that is read, and so leaves room for others in its process, for whom the slow may
-    // wait.
-    static constexpr std::uint32_t notices_per_rank = 64;
-    static constexpr std::uint32_t crowded = notices_per_rank / 2;
+    // That one process has pinned up and not everybody has read yet. With so many unread it is `crowded`: whoever pins
+    // up another one waits until that is read, so that nobody gets further ahead of the slow.
+    static constexpr std::uint32_t crowded = 32;
+    // All that there can be, for which a process would need 1,000 threads that wait; memory is taken as it is needed.
+    static constexpr std::uint32_t notices_per_rank = 1023;
 
     struct Notice {
         std::uint64_t kind;
@@ -30,39 +30,45 @@ public:
     enum class Answer : std::uint8_t {
         pinned, // `notice` holds
         found,  // an earlier one holds and is in `notice` now
-        full,   // ask again when has_room()
+        full,   // ask again when can_answer()
     };
     // A notice that this process has pinned up.
     struct Pinned {
         std::uint32_t slot = 0;
         std::uint32_t serial = 0;
+        bool crowded = false; // whoever has pinned it up waits until is_read()
     };
 
-    // Maps the board, and takes memory for this rank's notices. `segment` lives longer.
+    // Maps the board, and takes memory for this rank's first notices. `segment` lives longer.
     static Result<std::unique_ptr<NoticeBoard>> open(NodeSegment& segment);
 
     // `askers` processes of this node, two at least, ask about `subject`, each of them once; after the last one the
     // notice is gone, and the subject may come again. Does not block. Sets *pinned where the answer is that.
     Answer ask(std::string_view subject, std::uint32_t askers, Notice& notice, Pinned* pinned) noexcept;
-    // After `full`. Whoever reads a notice as the last one rings the bell of the rank that pinned it up. Only looks.
-    bool has_room() const noexcept;
-    // Must whoever has pinned this up wait until is_read()?
-    static bool is_crowded(const Pinned& pinned) noexcept { return pinned.slot >= crowded; }
+    // After `full`: there is room, or a notice about it. Whoever reads a notice as the last one rings the bell of the
+    // rank that pinned it up; nobody does for a notice that another rank has room for. Only looks.
+    bool can_answer(std::string_view subject) const noexcept;
     bool is_read(const Pinned& pinned) const noexcept;
 
 private:
     struct Slot;
     struct Rank;
     struct Board;
-    explicit NoticeBoard(NodeSegment& segment) noexcept
-        : _segment(segment) {}
+    NoticeBoard(NodeSegment& segment, const NodeRegion& region) noexcept;
+    Status prepare();
+    Rank& own() const noexcept;
+    std::size_t offset_of_own() const noexcept;
     Slot& slot(std::uint32_t place) const noexcept;
+    std::uint32_t* find(std::string_view subject, std::uint32_t hash) const noexcept;
+    std::uint32_t take_slot() noexcept;
     Answer pin_up(std::string_view subject, std::uint32_t hash, std::uint32_t askers, const Notice& notice,
         Pinned* pinned) noexcept;
 
     NodeSegment& _segment;
-    Board* _board = nullptr;
-    Rank* _ranks = nullptr;
+    const NodeRegion _region;
+    Board* const _board;
+    Rank* const _ranks;
+    std::size_t _committed = 0; // bytes of our own notices
 };
 
 } // namespace patchbay

@@ -8,6 +8,22 @@
 
 namespace patchbay {
 
+namespace {
+
+// Of notices: whoever finds this one fails as well. Others are of notice_kind().
+constexpr std::uint64_t refused = ~std::uint64_t(0);
+
+// Does whoever agrees by such a notice learn all it needs from it, and wait for no letter?
+bool says_all(const NoticeBoard::Notice& notice) noexcept {
+    return notice.kind == refused || notice.kind >> 32 == std::uint64_t(cid::Agreement::Reduction::any);
+}
+
+constexpr char disagreement[] =
+    "the members of a new communicator have chosen different components of framework cid: parameter cid and info key "
+    "patchbay_cid must be the same in all of them";
+
+} // namespace
+
 LobbyAgreement::LobbyAgreement(Lobby& lobby, Ref<Group> group, Topic topic)
     : _lobby(lobby),
       _group(std::move(group)),
@@ -19,6 +35,9 @@ LobbyAgreement::LobbyAgreement(Lobby& lobby, Ref<Group> group, Topic topic)
 }
 
 LobbyAgreement::~LobbyAgreement() {
+    if (!_begun && _group->size() > 1) {
+        withdraw();
+    }
     if (_entered) {
         _lobby.leave(*this);
     }
@@ -54,20 +73,29 @@ int LobbyAgreement::start(std::span<std::uint64_t> words, Reduction reduction) n
     if (_group->size() == 1) {
         return MPI_SUCCESS;
     }
+    _begun = true;
     return _round == 0 && _board != nullptr ? ask_board() : begin_round();
 }
 
+NoticeBoard::Answer LobbyAgreement::ask(NoticeBoard::Notice& notice) noexcept {
+    return _board->ask(_topic.bytes(), std::uint32_t(_group->size()), notice, &_pinned);
+}
+
 int LobbyAgreement::ask_board() noexcept {
-    const std::uint64_t kind = std::uint64_t(_reduction) << 32 | _words.size();
-    NoticeBoard::Notice notice{kind, _words[0]};
-    const auto answer = _board->ask(_topic.bytes(), std::uint32_t(_group->size()), notice, &_pinned);
-    _asks = answer == NoticeBoard::Answer::full;
+    NoticeBoard::Notice notice{notice_kind(), _words[0]};
+    _asks = ask(notice) == NoticeBoard::Answer::full;
     if (_asks) {
         return MPI_SUCCESS;
     }
-    _is_crowded = answer == NoticeBoard::Answer::pinned && NoticeBoard::is_crowded(_pinned);
-    if (notice.kind != kind) {
-        disagree();
+    if (notice.kind != notice_kind()) {
+        log_error(notice.kind == refused
+                ? "a member of a new communicator has failed before it was made; see its own message"
+                : disagreement);
+        if (says_all(notice)) {
+            _code = MPI_ERR_OTHER;
+        } else {
+            refuse(_rank);
+        }
         return _code;
     }
     if (_reduction == Reduction::any) {
@@ -117,7 +145,7 @@ bool LobbyAgreement::ready() const noexcept {
         return true;
     }
     if (_asks) {
-        return _board->has_room();
+        return _board->can_answer(_topic.bytes());
     }
     return _running ? _arrived.load(std::memory_order_acquire) != 0 : finished();
 }
@@ -158,7 +186,8 @@ bool LobbyAgreement::take(const LetterView& view) noexcept {
         return false;
     }
     if (view.head.words != _words.size() || view.head.reduction != _reduction) {
-        disagree();
+        log_error(disagreement);
+        refuse(_rank);
         return true;
     }
     if (view.head.kind == LetterHead::Kind::question) {
@@ -176,9 +205,13 @@ bool LobbyAgreement::take(const LetterView& view) noexcept {
     return true;
 }
 
-void LobbyAgreement::disagree() noexcept {
-    log_error("the members of a new communicator have chosen different components of framework cid: parameter cid and "
-              "info key patchbay_cid must be the same in all of them");
+// Before it has begun; others may wait for it already, or will.
+void LobbyAgreement::withdraw() noexcept {
+    NoticeBoard::Notice notice{refused, 0};
+    if (_board != nullptr && ask(notice) != NoticeBoard::Answer::full && says_all(notice)) {
+        return;
+    }
+    _code = MPI_SUCCESS;
     refuse(_rank);
 }
 

@@ -13,7 +13,8 @@ namespace patchbay {
 // each round costs a change of processes. What the first member alone says (Reduction::first) only goes down.
 //
 // Members of one node first ask the notice board how this meeting agrees: that is all for Reduction::any, and whoever
-// finds that another member agrees by other means (it has chosen another component) refuses.
+// finds that another member agrees by other means (it has chosen another component) refuses. A member that fails before
+// it has begun says so in its destructor, so that nobody waits for it.
 class LobbyAgreement final : public cid::Agreement {
 public:
     // All members of `group` make one of the same topic.
@@ -44,14 +45,16 @@ private:
     // Whoever leaves may not call the library for long, and others wait for what it has to say.
     bool finished() const noexcept {
         return !_asks && !_running && _unsent.load(std::memory_order_acquire) == 0 &&
-            (!_is_crowded || _board->is_read(_pinned));
+            (!_pinned.crowded || _board->is_read(_pinned));
     }
+    std::uint64_t notice_kind() const noexcept { return std::uint64_t(_reduction) << 32 | _words.size(); }
+    NoticeBoard::Answer ask(NoticeBoard::Notice& notice) noexcept;
     int ask_board() noexcept;
+    void withdraw() noexcept;
     int begin_round() noexcept;
     int enter() noexcept;
     int tell_children(LetterHead::Kind kind) noexcept;
     int speak() noexcept;
-    void disagree() noexcept;
     void refuse(int except) noexcept;
     void read_letters();
     bool take(const LetterView& view) noexcept;
@@ -69,8 +72,8 @@ private:
     NoticeBoard* _board = nullptr; // null: not for these members, or this topic
     std::uint32_t _round = 0;
     int _missing = 0;            // children that have not contributed to this round
-    NoticeBoard::Pinned _pinned; // by us
-    bool _is_crowded = false;    // it has to be read by all before we go on
+    NoticeBoard::Pinned _pinned; // by us; where it is crowded it has to be read by all before we go on
+    bool _begun = false;         // others have heard of us, or will
     bool _asks = false;          // the board has had no room yet
     bool _entered = false;
     bool _running = false;
