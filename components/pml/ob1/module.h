@@ -211,11 +211,10 @@ private:
     static void receive(void* context, btl::Endpoint& from, const void* header, std::size_t header_size,
         const void* payload, std::size_t payload_size) noexcept;
     void receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
-    void receive_message(
-        Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    void receive_message(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     // `state`: of the communicator that is meant; nullptr: find_state has found none.
-    void on_message(Peer& from, CommState* state, const void* header, const std::byte* payload,
-        std::size_t payload_size) noexcept {
+    void on_message(
+        Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
         const auto& match = *static_cast<const MatchHeader*>(header);
         if (match.type == PacketType::match) [[likely]] {
             on_match(from, state, match, payload, payload_size);
