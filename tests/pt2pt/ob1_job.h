@@ -2,18 +2,19 @@
 #pragma once
 #include "components/btl/self/module.h"
 #include "components/btl/sm/module.h"
-#include "components/cid/excid/name.h"
 #include "components/pml/ob1/module.h"
 #include "core/memory/node_segment.h"
 #include "core/progress/progress.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/cid/cid.h"
 #include "tests/core_runtime/processes.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <sys/mman.h>
 #include <thread>
@@ -97,6 +98,23 @@ private:
     int _gets = 0;
 };
 
+// Of a communicator whose index each process has chosen for itself.
+class TestName final : public cid::Name {
+public:
+    TestName(const Communicator& comm, const cid::ExtendedId& id)
+        : _id(id),
+          _indices(std::size_t(comm.remote_size)) {
+        _indices[std::size_t(comm.rank)] = comm.index;
+    }
+    std::optional<std::uint16_t> peer_index(int rank) const noexcept override { return _indices[std::size_t(rank)]; }
+    void learned(int rank, std::uint16_t index) noexcept override { _indices[std::size_t(rank)] = index; }
+    const cid::ExtendedId* extended_id() const noexcept override { return &_id; }
+
+private:
+    const cid::ExtendedId _id;
+    std::vector<std::optional<std::uint16_t>> _indices;
+};
+
 // pml/ob1 over btl/self and btl/sm in one process of several, without launcher and bindings.
 class Ob1Rank {
 public:
@@ -154,7 +172,7 @@ public:
         comm->group = group;
         comm->remote_group = group;
         if (id != nullptr) {
-            names.push_back(std::make_unique<cid::ExtendedName>(*comm, *id, 7));
+            names.push_back(std::make_unique<TestName>(*comm, *id));
             comm->name_service = names.back().get();
             require(directory.bind(*id, comm.get()), "bind");
         }
