@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/memory/node_segment.h"
 
+#include "core/memory/peer_wait.h"
 #include "core/memory/shared_file.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <thread>
 #include <unistd.h>
 
 namespace patchbay {
@@ -21,8 +20,6 @@ constexpr std::uint32_t layout_version = 1;
 constexpr std::uint32_t kind_region = 1;
 constexpr std::uint32_t kind_lines = 2;
 constexpr unsigned table_size = 64;
-// How long a peer may hold the table before it counts as dead; it needs microseconds, but may lose its core.
-constexpr std::chrono::seconds peer_patience{10};
 
 std::uint64_t page_size() {
     static const std::uint64_t size = std::uint64_t(sysconf(_SC_PAGESIZE));
@@ -31,19 +28,6 @@ std::uint64_t page_size() {
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
     return (value + unit - 1) / unit * unit;
-}
-
-// Waits for a peer in the middle of a short step. Not the library's waiting policy: nothing can be polled for yet.
-template <class Done>
-bool wait_for_peer(Done done) {
-    auto deadline = std::chrono::steady_clock::now() + peer_patience;
-    while (!done()) {
-        if (std::chrono::steady_clock::now() > deadline) {
-            return false;
-        }
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-    return true;
 }
 } // namespace
 

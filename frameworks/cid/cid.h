@@ -26,7 +26,7 @@ class Instance;
 // further, by the constructor that waits or by the progress engine.
 namespace cid {
 
-inline constexpr std::uint32_t interface_version = 4;
+inline constexpr std::uint32_t interface_version = 5;
 
 // How the members of the communicator to be can agree on something before it exists: reductions over exactly these
 // members, given by the constructor. One reduction at a time; all members start the same ones in the same order, of at
@@ -42,6 +42,9 @@ public:
         // that has nothing to say, so that it costs half of the others. Two groups have two first members: the higher
         // words count.
         first,
+        // One word, which every member offers: that of one of them, whoever it is, becomes everybody's. Where members
+        // share memory nobody waits for anybody.
+        any,
     };
     static constexpr std::size_t most_words = 72;
     // Begins to reduce `words` in place; they stay where they are until advance() says that it is finished. Returns an

@@ -9,7 +9,8 @@ namespace patchbay {
 int BridgeAgreement::start(std::span<std::uint64_t> words, Reduction reduction) noexcept {
     _words = words;
     // The first member of a group need not be its leader, and there are two of them.
-    _reduction = reduction == Reduction::first ? Reduction::maximum : reduction;
+    const bool one_speaks = reduction == Reduction::first || reduction == Reduction::any;
+    _reduction = one_speaks ? Reduction::maximum : reduction;
     _stage = Stage::gathering;
     return _within.start(words, _reduction);
 }

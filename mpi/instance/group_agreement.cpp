@@ -13,7 +13,10 @@ namespace patchbay {
 
 int GroupAgreement::start(std::span<std::uint64_t> words, Reduction reduction) noexcept {
     _words = words;
-    _reduction = reduction;
+    _reduction = reduction == Reduction::any ? Reduction::first : reduction;
+    if (reduction == Reduction::any && _members.rank() > 0) {
+        words[0] = 0;
+    }
     _distance = 1;
     return _members.size() > 1 ? start_round() : MPI_SUCCESS;
 }

@@ -62,6 +62,16 @@ std::string Topic::unique_text() const {
     return unique;
 }
 
+std::string Topic::bytes() const {
+    std::string bytes;
+    bytes.reserve(members.size() + text.size() + 16);
+    append_number(bytes, use);
+    append_number(bytes, text.size());
+    bytes += text;
+    bytes += members;
+    return bytes;
+}
+
 std::vector<std::byte> LetterHead::write(const Topic& topic, LetterHead head, std::span<const std::uint64_t> words) {
     head.use = topic.use;
     head.members = std::uint32_t(topic.members.size());

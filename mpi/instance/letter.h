@@ -29,6 +29,8 @@ struct Topic {
     bool operator==(const Topic&) const = default;
     // A text without '\0' that no other meeting ever has.
     std::string unique_text() const;
+    // All of it as bytes, shorter than that.
+    std::string bytes() const;
 };
 
 // One message of a meeting, as it travels: this, the words, the text, the members.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/instance/lobby.h"
 
+#include "core/core.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "mpi/instance/communicators.h"
 #include "mpi/instance/construction_tags.h"
+#include "mpi/instance/error_code.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/keepsakes.h"
 #include "mpi/instance/lobby_agreement.h"
@@ -37,6 +39,27 @@ int Lobby::open() noexcept {
     const auto size = int(_instance.runtime().size());
     _longest = longest_letter(std::size_t(size));
     return make_lobby(_instance, Group::range({0, 0}, size, _instance.self()), &_comm);
+}
+
+int Lobby::find_board(const Group& group, NoticeBoard** board) noexcept {
+    const Runtime& runtime = _instance.runtime();
+    *board = nullptr;
+    for (int rank = 0; rank < group.size(); ++rank) {
+        const ProcessId member = group.process(rank);
+        if (member.job != _instance.self().job || !runtime.is_local(member.rank)) {
+            return MPI_SUCCESS;
+        }
+    }
+    std::lock_guard lock(_mutex);
+    if (_board == nullptr) {
+        auto opened = NoticeBoard::open(*_instance.core().node);
+        if (!opened) { // the others may have it, and would wait for us
+            return report_cause(opened.error());
+        }
+        _board = std::move(*opened);
+    }
+    *board = _board.get();
+    return MPI_SUCCESS;
 }
 
 int Lobby::enter(LobbyAgreement& visitor) noexcept {

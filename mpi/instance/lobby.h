@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/memory/notice_board.h"
 #include "core/progress/progress.h"
 #include "mpi/instance/letter.h"
 #include "mpi/object/request.h"
@@ -12,13 +13,15 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
+class Group;
 class Instance;
 class LobbyAgreement;
 
 // Where processes meet that have no communicator in common yet: a hidden communicator of the whole job, over which
 // letters go. A letter says by itself which meeting it belongs to, so that any number of them can be under way at one
 // time, also some that this process has not come to yet: those letters wait here, and when the instance goes down
-// meanwhile, in the keepsakes. Costs nothing until the first meeting. Thread-safe.
+// meanwhile, in the keepsakes. Those of one node also have a notice board, on which they find what somebody else has
+// settled, or that they disagree. Costs nothing until the first meeting. Thread-safe.
 class Lobby {
 public:
     explicit Lobby(Instance& instance) noexcept
@@ -42,6 +45,8 @@ private:
         LobbyAgreement* sender; // nullptr: it does not wait for it any more
     };
 
+    // *board: on which the members of `group` may ask; null: some are on other nodes. Returns an MPI code.
+    int find_board(const Group& group, NoticeBoard** board) noexcept;
     int enter(LobbyAgreement& visitor) noexcept;
     void leave(LobbyAgreement& visitor) noexcept;
     int send(LobbyAgreement& sender, std::uint32_t job_rank, std::vector<std::byte> letter) noexcept;
@@ -63,6 +68,7 @@ private:
     Request* _listening = nullptr;
     bool _looking = false;
     PollerHandle _poller;
+    std::unique_ptr<NoticeBoard> _board; // null until it is needed
 };
 
 } // namespace patchbay

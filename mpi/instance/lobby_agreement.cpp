@@ -13,15 +13,23 @@ LobbyAgreement::LobbyAgreement(Lobby& lobby, Ref<Group> group, Topic topic)
       _group(std::move(group)),
       _topic(std::move(topic)),
       _rank(_group->rank()) {
-    if (_group->size() > 1) {
-        _code = _lobby.enter(*this);
+    if (_group->size() > 1 && _topic.bytes().size() <= NoticeBoard::longest_subject) {
+        _code = _lobby.find_board(*_group, &_board);
     }
 }
 
 LobbyAgreement::~LobbyAgreement() {
-    if (_group->size() > 1) {
+    if (_entered) {
         _lobby.leave(*this);
     }
+}
+
+int LobbyAgreement::enter() noexcept {
+    if (!_entered) {
+        _entered = true;
+        _code = _lobby.enter(*this);
+    }
+    return _code;
 }
 
 int LobbyAgreement::children() const noexcept {
@@ -43,10 +51,45 @@ int LobbyAgreement::start(std::span<std::uint64_t> words, Reduction reduction) n
     }
     _words = words;
     _reduction = reduction;
+    if (_group->size() == 1) {
+        return MPI_SUCCESS;
+    }
+    return _round == 0 && _board != nullptr ? ask_board() : begin_round();
+}
+
+int LobbyAgreement::ask_board() noexcept {
+    const std::uint64_t kind = std::uint64_t(_reduction) << 32 | _words.size();
+    NoticeBoard::Notice notice{kind, _words[0]};
+    const auto answer = _board->ask(_topic.bytes(), std::uint32_t(_group->size()), notice, &_pinned);
+    _asks = answer == NoticeBoard::Answer::full;
+    if (_asks) {
+        return MPI_SUCCESS;
+    }
+    _is_crowded = answer == NoticeBoard::Answer::pinned && NoticeBoard::is_crowded(_pinned);
+    if (notice.kind != kind) {
+        disagree();
+        return _code;
+    }
+    if (_reduction == Reduction::any) {
+        _words[0] = notice.word;
+        ++_round;
+        return MPI_SUCCESS;
+    }
+    return begin_round();
+}
+
+int LobbyAgreement::begin_round() noexcept {
+    if (enter() != MPI_SUCCESS) {
+        return _code;
+    }
+    if (_reduction == Reduction::any) {
+        _reduction = Reduction::first;
+        _words[0] = _rank == 0 ? _words[0] : 0;
+    }
     _missing = hears_all() ? children() : 0;
     _spoken = _rank > 0 && !hears_all();
-    _running = _group->size() > 1;
-    if (_running && _round == 0 && reduction != Reduction::first) {
+    _running = true;
+    if (_round == 0 && _reduction != Reduction::first) {
         _code = tell_children(LetterHead::Kind::question);
     }
     auto early = std::move(_early);
@@ -69,7 +112,20 @@ int LobbyAgreement::speak() noexcept {
     return _code;
 }
 
+bool LobbyAgreement::ready() const noexcept {
+    if (_code != MPI_SUCCESS) {
+        return true;
+    }
+    if (_asks) {
+        return _board->has_room();
+    }
+    return _running ? _arrived.load(std::memory_order_acquire) != 0 : finished();
+}
+
 bool LobbyAgreement::advance(int* code) noexcept {
+    if (_code == MPI_SUCCESS && _asks) {
+        _code = ask_board();
+    }
     if (_code == MPI_SUCCESS && _running) {
         read_letters();
     }
@@ -102,10 +158,7 @@ bool LobbyAgreement::take(const LetterView& view) noexcept {
         return false;
     }
     if (view.head.words != _words.size() || view.head.reduction != _reduction) {
-        log_error(
-            "the members of a new communicator have chosen different components of framework cid: parameter cid and "
-            "info key patchbay_cid must be the same in all of them");
-        refuse(_rank);
+        disagree();
         return true;
     }
     if (view.head.kind == LetterHead::Kind::question) {
@@ -123,9 +176,15 @@ bool LobbyAgreement::take(const LetterView& view) noexcept {
     return true;
 }
 
+void LobbyAgreement::disagree() noexcept {
+    log_error("the members of a new communicator have chosen different components of framework cid: parameter cid and "
+              "info key patchbay_cid must be the same in all of them");
+    refuse(_rank);
+}
+
 // Nothing comes of this meeting; all neighbours in the tree but `except` hear of it.
 void LobbyAgreement::refuse(int except) noexcept {
-    if (_code != MPI_SUCCESS) {
+    if (_code != MPI_SUCCESS || enter() != MPI_SUCCESS) {
         return;
     }
     _code = MPI_ERR_OTHER;

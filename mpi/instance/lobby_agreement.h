@@ -11,16 +11,17 @@ namespace patchbay {
 // Reductions over a group whose members may have no communicator in common: letters in the lobby go up a flat tree to
 // the first member and the result comes down. Few rounds matter more than few messages here: with more ranks than cores
 // each round costs a change of processes. What the first member alone says (Reduction::first) only goes down.
+//
+// Members of one node first ask the notice board how this meeting agrees: that is all for Reduction::any, and whoever
+// finds that another member agrees by other means (it has chosen another component) refuses.
 class LobbyAgreement final : public cid::Agreement {
 public:
-    // All members of `group` make one of the same topic. Enters the lobby.
+    // All members of `group` make one of the same topic.
     LobbyAgreement(Lobby& lobby, Ref<Group> group, Topic topic);
     ~LobbyAgreement() override;
 
     int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;
-    bool ready() const noexcept override {
-        return _code != MPI_SUCCESS || (_running ? _arrived.load(std::memory_order_acquire) != 0 : finished());
-    }
+    bool ready() const noexcept override;
     bool advance(int* code) noexcept override;
     std::string name() const override { return _topic.unique_text(); }
 
@@ -41,9 +42,16 @@ private:
         return _reduction != Reduction::first || _topic.use % longest_lead == longest_lead - 1;
     }
     // Whoever leaves may not call the library for long, and others wait for what it has to say.
-    bool finished() const noexcept { return !_running && _unsent.load(std::memory_order_acquire) == 0; }
+    bool finished() const noexcept {
+        return !_asks && !_running && _unsent.load(std::memory_order_acquire) == 0 &&
+            (!_is_crowded || _board->is_read(_pinned));
+    }
+    int ask_board() noexcept;
+    int begin_round() noexcept;
+    int enter() noexcept;
     int tell_children(LetterHead::Kind kind) noexcept;
     int speak() noexcept;
+    void disagree() noexcept;
     void refuse(int except) noexcept;
     void read_letters();
     bool take(const LetterView& view) noexcept;
@@ -58,8 +66,13 @@ private:
     int _code = MPI_SUCCESS;
     Reduction _reduction{};
     std::span<std::uint64_t> _words;
+    NoticeBoard* _board = nullptr; // null: not for these members, or this topic
     std::uint32_t _round = 0;
-    int _missing = 0; // children that have not contributed to this round
+    int _missing = 0;            // children that have not contributed to this round
+    NoticeBoard::Pinned _pinned; // by us
+    bool _is_crowded = false;    // it has to be read by all before we go on
+    bool _asks = false;          // the board has had no room yet
+    bool _entered = false;
     bool _running = false;
     bool _spoken = false;                       // this round, to the parent or as the first member to everybody
     std::atomic<std::uint32_t> _unsent{0};      // letters that wait for room

@@ -13,6 +13,7 @@ inline void reduce_word(std::uint64_t& word, std::uint64_t other, cid::Agreement
     switch (reduction) {
     case cid::Agreement::Reduction::maximum:
     case cid::Agreement::Reduction::first: // all others are 0
+    case cid::Agreement::Reduction::any:
         word = std::max(word, other);
         break;
     case cid::Agreement::Reduction::minimum:

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The members of a communicator from a group say that different components shall name it: nobody waits for ever, and
-   nobody reads beyond a message. Arguments: the components of rank 0, 1 and so on. Every rank gets an error, but rank 0
-   may have its communicator: with excid it waits for nobody. */
+   nobody reads beyond a message. Arguments: notice (what is done on one node, with cid_excid_source auto) or letter (as
+   between nodes, because the string tag is long, with bootstrap), and the components of rank 0, 1 and so on. Every rank
+   gets an error, but who names by excid without waiting for others may have its communicator: anybody by a notice, rank
+   0 by letters. */
 #include "tests/mpi_check/check.h"
 
 #include <string.h>
@@ -16,11 +18,18 @@ int main(int argc, char** argv) {
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Group_rank(group, &rank);
     MPI_Group_size(group, &size);
-    CHECK(argc == size + 1);
+    CHECK(argc == size + 2);
+    const int by_notice = strcmp(argv[1], "notice") == 0;
+    char tag[MPI_MAX_STRINGTAG_LEN] = "disagreement";
+    if (!by_notice) {
+        memset(tag, 'x', sizeof tag - 1);
+        tag[sizeof tag - 1] = '\0';
+    }
+    const char* component = argv[2 + rank];
     MPI_Info_create(&info);
-    MPI_Info_set(info, "patchbay_cid", argv[1 + rank]);
-    const int code = MPI_Comm_create_from_group(group, "disagreement", info, MPI_ERRORS_RETURN, &comm);
-    CHECK(code != MPI_SUCCESS || (rank == 0 && strcmp(argv[1], "excid") == 0));
+    MPI_Info_set(info, "patchbay_cid", component);
+    const int code = MPI_Comm_create_from_group(group, tag, info, MPI_ERRORS_RETURN, &comm);
+    CHECK(code != MPI_SUCCESS || (strcmp(component, "excid") == 0 && (rank == 0 || by_notice)));
     if (code == MPI_SUCCESS) {
         MPI_Comm_free(&comm);
     }

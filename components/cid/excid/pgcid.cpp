@@ -30,16 +30,18 @@ int PgcidRequest::start(Agreement& agreement, const Communicator& comm, const Or
     if (asks_launcher()) {
         return start_group(*all_processes(comm), agreement.name(), origin);
     }
-    // Only those that lead offer one, which nobody else ever offers: there is nothing to agree about.
+    // Each member could name it by a number that nobody else ever offers: there is nothing to agree about but whose it
+    // is.
+    const bool any = _source == PgcidSource::automatic;
     _agreement = &agreement;
-    _word = comm.rank == 0 ? fresh() : 0;
+    _word = any || comm.rank == 0 ? fresh() : 0;
     _instance.cid_counters().rounds.add();
-    return agreement.start({&_word, 1}, Agreement::Reduction::first);
+    return agreement.start({&_word, 1}, any ? Agreement::Reduction::any : Agreement::Reduction::first);
 }
 
 bool PgcidRequest::asks_launcher() const noexcept {
     switch (_source) {
-    case PgcidSource::automatic: // members are quicker among themselves than any launcher
+    case PgcidSource::automatic:
     case PgcidSource::bootstrap:
         return false;
     case PgcidSource::pmix:
