@@ -7,12 +7,14 @@
 #include "core/progress/progress.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/cid/cid.h"
 #include "tests/core_runtime/processes.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <sys/mman.h>
 #include <thread>
@@ -30,22 +32,25 @@ namespace patchbay::test {
 struct JobOptions {
     int ranks = 2;
     bool threaded = false;
+    bool sleeps = true;                                            // in long waits
     bool get_breaks = false;                                       // single copy works for a while and then is refused
     btl::sm::Settings sm{.single_copy = btl::sm::SingleCopy::cma}; // whether it is faster here or not
     pml::ob1::Settings ob1;
     unsigned seconds = 60;
+    // What stands between the pml and btl/sm; nullptr: nothing.
+    std::function<std::unique_ptr<btl::Module>(std::unique_ptr<btl::Module>)> wrap = nullptr;
 };
 
 inline void PrintTo(const JobOptions& options, std::ostream* out) {
     *out << options.ranks << " ranks";
 }
 
-// btl/sm whose third fetch stops half-way and whose later ones are refused.
-class BreakingBtl final : public btl::Module {
+// A btl that does as another one, but for what a test wants otherwise.
+class WrappedBtl : public btl::Module {
 public:
-    explicit BreakingBtl(std::unique_ptr<btl::Module> real)
+    explicit WrappedBtl(std::unique_ptr<btl::Module> real)
         : _real(std::move(real)) {}
-    const char* name() const noexcept override { return "breaking"; }
+    const char* name() const noexcept override { return "wrapped"; }
     const btl::Limits& limits() const noexcept override { return _real->limits(); }
     void set_receiver(btl::Receiver receiver, void* context) noexcept override {
         _real->set_receiver(receiver, context);
@@ -64,22 +69,50 @@ public:
         return _real->commit(to, header, header_size, payload_size);
     }
     std::ptrdiff_t get(btl::Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override {
-        if (++_gets < 3) {
-            return _real->get(from, remote, local);
-        }
-        if (_gets > 3) {
-            return -EPERM;
-        }
-        iovec half = local[0];
-        half.iov_len /= 2;
-        return _real->get(from, remote, std::span(&half, 1));
+        return _real->get(from, remote, local);
     }
     bool can_get(btl::Endpoint& from) noexcept override { return _real->can_get(from); }
     int poll() noexcept override { return _real->poll(); }
 
 private:
     std::unique_ptr<btl::Module> _real;
+};
+
+// btl/sm whose third fetch stops half-way and whose later ones are refused.
+class BreakingBtl final : public WrappedBtl {
+public:
+    using WrappedBtl::WrappedBtl;
+    std::ptrdiff_t get(btl::Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override {
+        if (++_gets < 3) {
+            return WrappedBtl::get(from, remote, local);
+        }
+        if (_gets > 3) {
+            return -EPERM;
+        }
+        iovec half = local[0];
+        half.iov_len /= 2;
+        return WrappedBtl::get(from, remote, std::span(&half, 1));
+    }
+
+private:
     int _gets = 0;
+};
+
+// Of a communicator whose index each process has chosen for itself.
+class TestName final : public cid::Name {
+public:
+    TestName(const Communicator& comm, const cid::ExtendedId& id)
+        : _id(id),
+          _indices(std::size_t(comm.remote_size)) {
+        _indices[std::size_t(comm.rank)] = comm.index;
+    }
+    std::optional<std::uint16_t> peer_index(int rank) const noexcept override { return _indices[std::size_t(rank)]; }
+    void learned(int rank, std::uint16_t index) noexcept override { _indices[std::size_t(rank)] = index; }
+    const cid::ExtendedId* extended_id() const noexcept override { return &_id; }
+
+private:
+    const cid::ExtendedId _id;
+    std::vector<std::optional<std::uint16_t>> _indices;
 };
 
 // pml/ob1 over btl/self and btl/sm in one process of several, without launcher and bindings.
@@ -87,7 +120,7 @@ class Ob1Rank {
 public:
     Ob1Rank(int fd, int rank, const JobOptions& options)
         : progress(options.threaded,
-              WaitPolicy::make(std::chrono::microseconds(200), std::chrono::microseconds(100), true,
+              WaitPolicy::make(std::chrono::microseconds(200), std::chrono::microseconds(100), options.sleeps,
                   options.ranks > int(std::thread::hardware_concurrency()))),
           rank(rank),
           size(options.ranks) {
@@ -113,6 +146,9 @@ public:
             if (options.get_breaks) {
                 btls.back() = std::make_unique<BreakingBtl>(std::move(btls.back()));
             }
+            if (options.wrap != nullptr) {
+                btls.back() = options.wrap(std::move(btls.back()));
+            }
         }
         pml = std::make_unique<pml::ob1::Ob1>(
             progress, *runtime, pml::ob1::Names{directory, counters}, self, std::move(btls), options.ob1);
@@ -124,7 +160,8 @@ public:
         pml->remove_comm(*world);
     }
 
-    std::unique_ptr<Communicator> make_comm(std::uint16_t index) {
+    // `id`: its exCID, when the index may differ from process to process.
+    std::unique_ptr<Communicator> make_comm(std::uint16_t index, const cid::ExtendedId* id = nullptr) {
         auto comm = std::make_unique<Communicator>();
         comm->set_predefined(0x101); // not counted by requests
         comm->pml = pml.get();
@@ -134,6 +171,11 @@ public:
         comm->index = index;
         comm->group = group;
         comm->remote_group = group;
+        if (id != nullptr) {
+            names.push_back(std::make_unique<TestName>(*comm, *id));
+            comm->name_service = names.back().get();
+            require(directory.bind(*id, comm.get()), "bind");
+        }
         require(pml->add_comm(*comm) == MPI_SUCCESS, "add_comm");
         return comm;
     }
@@ -169,6 +211,7 @@ public:
     std::unique_ptr<NodeSegment> node;
     cid::Directory directory;
     cid::Counters counters;
+    std::vector<std::unique_ptr<cid::Name>> names;
     std::unique_ptr<Runtime> runtime; // of a singleton: these processes have no launcher
     std::unique_ptr<pml::ob1::Ob1> pml;
     Ref<Group> group;

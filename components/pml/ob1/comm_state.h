@@ -30,12 +30,12 @@ struct RankState {
     Peer* peer; // as a destination, connected and its index known; nullptr: messages take another way
     PostedList posted;
     SourceQueue unexpected;
-    std::uint64_t match_word; // MatchWords::first of a message to it, valid with `peer` or `nameless`
+    std::uint64_t match_word; // MatchWords::first of a message to it, valid with `peer` or `stranger`
     std::uint16_t index;      // of the communicator at that rank, valid with `peer`
-    bool has_our_index;       // we have told it ours, in an answer or in an extended header
+    bool has_our_index;       // we have told it ours, in an answer or in a message
     bool met;                 // a message of its own has named the communicator to us by exCID
     std::uint8_t named;       // messages that we named by exCID to it, modulo 256
-    Peer* nameless;           // as a destination, connected, while its index is not known: then `peer` is null
+    Peer* stranger; // as a destination, connected, while it or we do not know the other's index: then `peer` is null
 };
 
 // The matching queues of one communicator. A receive looks among the unexpected messages of its source, or of all in

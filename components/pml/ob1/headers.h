@@ -29,6 +29,8 @@ enum class PacketType : std::uint8_t {
 // In a match header: it does not name the communicator by the receiver's index, which its sender does not know yet, but
 // by the exCID that follows the header (struct Extended).
 inline constexpr std::uint8_t named_by_excid = 1;
+// In any other match header: its sender knows the communicator by the same index, which stands for an answer.
+inline constexpr std::uint8_t same_index = 2;
 
 struct MatchHeader {
     PacketType type;
@@ -51,6 +53,7 @@ struct MatchWords {
         return std::uint64_t(PacketType::match) | std::uint64_t(flags) << 8 | std::uint64_t(index) << 16 |
             std::uint64_t(std::uint32_t(source)) << 32;
     }
+    static std::uint64_t without_flags(std::uint64_t first) noexcept { return first & ~std::uint64_t(0xff00); }
     static std::uint64_t make_second(std::int32_t tag, std::uint32_t id) noexcept {
         return std::uint64_t(std::uint32_t(tag)) | std::uint64_t(id) << 32;
     }

@@ -72,6 +72,9 @@ void Ob1::remove_comm(Communicator& comm) noexcept {
     if (_last_named == &state) {
         _last_named = nullptr;
     }
+    if (_owed.state == &state) {
+        _owed = {}; // nothing is under way that it would be of use for
+    }
     while (Unexpected* message = state.earliest()) {
         state.remove(*message);
         give_up(*message);
@@ -86,15 +89,17 @@ RankState* Ob1::connect_rank(CommState& state, int rank) noexcept {
         return nullptr;
     }
     RankState& target = state.rank(rank);
-    if (target.peer == nullptr && target.nameless == nullptr) {
+    if (target.peer == nullptr && target.stranger == nullptr) {
         Peer& peer = peer_of(state.comm.remote_group->process(rank));
         if (!connect(peer)) {
             return nullptr;
         }
-        if (find_index(state, rank, target)) {
+        if (_owed.to == &target) {
+            target.stranger = &peer;
+        } else if (find_index(state, rank, target)) {
             target.peer = &peer;
         } else {
-            target.nameless = &peer;
+            target.stranger = &peer;
             target.match_word = MatchWords::make_first(state.comm.index, state.comm.rank, named_by_excid);
         }
     }
@@ -163,20 +168,21 @@ int Ob1::poll() noexcept {
     int events = 0;
     {
         Guard guard(*this);
+        if (_owed.to != nullptr) [[unlikely]] {
+            answer_now();
+        }
         // A receiver may connect, and thereby append a module.
         for (std::size_t i = 0; i < _polled.size(); ++i) {
             events += _polled[i]->poll();
         }
-        if (!_backlog.empty()) [[unlikely]] {
-            events += push_backlog();
+        // As a rule there is none of it: one branch.
+        if (_backlog.empty() & _fetches.empty() & (_abandoned == nullptr)) [[likely]] {
+            return events;
         }
-        if (!_fetches.empty()) [[unlikely]] {
-            events += continue_fetches();
-        }
+        events += push_backlog();
+        events += continue_fetches();
     }
-    if (_abandoned != nullptr) [[unlikely]] {
-        reap_abandoned();
-    }
+    reap_abandoned();
     return events;
 }
 
@@ -225,7 +231,7 @@ void Ob1::wait_with_lock(const Condition& condition) noexcept {
 }
 
 void Ob1::drain() noexcept {
-    wait_with_lock([this] { return _sends.empty() && _backlog.empty(); });
+    wait_with_lock([this] { return _sends.empty() && _backlog.empty() && _owed.to == nullptr; });
 }
 
 void Ob1::drain_communicator(const Communicator& comm) noexcept {

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace patchbay {
@@ -134,18 +135,20 @@ private:
         const MatchWords header{target.match_word, MatchWords::make_second(tag, id)};
         return target.peer->btl->send(*target.peer->endpoint, &header, sizeof header, from, bytes);
     }
-    // The same while the receiver's index is not known.
-    static bool goes_nameless(const RankState* target, std::size_t bytes) noexcept {
-        return target != nullptr && target->nameless != nullptr && bytes < target->nameless->direct_below;
+    // The same while one of both does not know the other's index.
+    static bool goes_to_stranger(const RankState* target, std::size_t bytes) noexcept {
+        return target != nullptr && target->stranger != nullptr && bytes < target->stranger->direct_below;
     }
-    btl::SendCode send_nameless(RankState& target, const cid::ExtendedId& name, int tag, std::uint32_t id,
+    btl::SendCode send_to_stranger(RankState& target, const cid::ExtendedId& name, int tag, std::uint32_t id,
         const void* from, std::size_t bytes) noexcept {
         const Extended<MatchWords> header{{target.match_word, MatchWords::make_second(tag, id)}, name};
-        Peer& peer = *target.nameless;
-        const btl::SendCode code = peer.btl->send(*peer.endpoint, &header, sizeof header, from, bytes);
+        const bool owed = _owed.to == &target;
+        Peer& peer = *target.stranger;
+        const btl::SendCode code =
+            peer.btl->send(*peer.endpoint, &header, owed ? sizeof header.header : sizeof header, from, bytes);
         if (code == btl::SendCode::ok) [[likely]] {
             note_told(target);
-            if (target.named % sends_per_look == 0) [[unlikely]] {
+            if (!owed && target.named % sends_per_look == 0) [[unlikely]] {
                 look_for_answer(peer);
             }
         }
@@ -153,6 +156,10 @@ private:
     }
     // A message with our index has left for that rank.
     void note_told(RankState& target) noexcept {
+        if (_owed.to == &target) {
+            settle(target);
+            return;
+        }
         target.has_our_index = true;
         ++target.named;
         _names.counters.extended_headers.add_locked();
@@ -204,6 +211,19 @@ private:
     static void receive(void* context, btl::Endpoint& from, const void* header, std::size_t header_size,
         const void* payload, std::size_t payload_size) noexcept;
     void receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    void receive_message(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    // `state`: of the communicator that is meant; nullptr: find_state has found none.
+    void on_message(
+        Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+        const auto& match = *static_cast<const MatchHeader*>(header);
+        if (match.type == PacketType::match) [[likely]] {
+            on_match(from, state, match, payload, payload_size);
+        } else if (match.type == PacketType::rts) {
+            on_rts(from, state, *static_cast<const RtsHeader*>(header));
+        } else {
+            on_sync(from, state, *static_cast<const SyncHeader*>(header), payload, payload_size);
+        }
+    }
     CommState* find_state(const MatchHeader& match) noexcept;
     static bool is_rank_of(CommState& state, const MatchHeader& match) noexcept {
         if (!state.prepare()) {
@@ -245,13 +265,26 @@ private:
     bool find_index(CommState& state, int rank, RankState& target) noexcept;
     void learn(CommState& state, int rank, std::uint16_t index) noexcept;
     void meet(CommState& state, Peer& from, const MatchHeader& match) noexcept {
-        if (RankState& sender = state.rank(match.source); !sender.met) [[unlikely]] {
+        RankState& sender = state.rank(match.source);
+        if (!sender.met) [[unlikely]] {
             sender.met = true;
             get_acquainted(state, sender, from, match);
+        } else if (_owed.to == &sender) [[unlikely]] {
+            answer_now(); // its sender waits for no reply: the earlier it knows the more it saves
         }
     }
     void get_acquainted(CommState& state, RankState& sender, Peer& from, const MatchHeader& match) noexcept;
     void on_nameless(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    void answer_now() noexcept;
+    // What was owed to that rank is told.
+    void settle(RankState& target) noexcept {
+        target.has_our_index = true;
+        _owed = {};
+        if (target.stranger != nullptr) {
+            target.match_word = MatchWords::without_flags(target.match_word);
+            target.peer = std::exchange(target.stranger, nullptr);
+        }
+    }
     void on_answer(const AnswerHeader& answer) noexcept;
 
     // early.cpp: what came before its communicator
@@ -290,6 +323,14 @@ private:
     List<Peer, &Peer::backlog> _backlog;
     List<RecvRequest, &RecvRequest::fetch_link> _fetches;
     Ob1Request* _abandoned = nullptr;
+    // An answer that waits for our next message there, at the longest until the next poll. Both know the
+    // communicator by the same index.
+    struct Owed {
+        RankState* to = nullptr; // nullptr: nothing is owed
+        CommState* state = nullptr;
+        Peer* peer = nullptr;
+    };
+    Owed _owed;
     List<SendRequest, &SendRequest::under_way_link> _sends; // in the order they were started
     std::uint32_t _ids = 0;
 };

@@ -7,8 +7,8 @@
 
 // Communicators whose index differs from process to process. A message to a peer whose index is not known carries the
 // communicator's exCID and our index there, so that one message tells the peer all it needs; one answer tells us the
-// peer's index, unless a message of its own to us, crossing ours, has told it already. From then on the ordinary match
-// header travels alone.
+// peer's index, unless a message of its own to us, crossing ours, has told it already or says that it is the same as
+// ours. From then on the ordinary match header travels alone.
 namespace patchbay::pml::ob1 {
 
 CommState* Ob1::look_up(const cid::ExtendedId& id) noexcept {
@@ -39,19 +39,38 @@ void Ob1::learn(CommState& state, int rank, std::uint16_t index) noexcept {
         return;
     }
     state.comm.name_service->learned(rank, index);
-    if (target.nameless != nullptr && find_index(state, rank, target)) {
-        target.peer = std::exchange(target.nameless, nullptr);
-    }
+    target.index = index;
+    target.match_word = MatchWords::make_first(index, state.comm.rank);
+    target.peer = std::exchange(target.stranger, nullptr);
 }
 
 // The first message named by exCID has come: we know its sender's index now, and tell ours unless it has been told.
+// Where both are the same, our next message there, which may be the reply, tells it by a flag.
 void Ob1::get_acquainted(CommState& state, RankState& sender, Peer& from, const MatchHeader& match) noexcept {
-    learn(state, match.source, match.index);
-    if (!sender.has_our_index) {
-        sender.has_our_index = true;
-        const AnswerHeader answer{PacketType::answer, 0, state.comm.index, state.comm.rank, *state.name};
-        send_control(from, &answer, sizeof answer, state.comm.session);
+    if (sender.has_our_index) {
+        learn(state, match.source, match.index);
+        return;
     }
+    if (_owed.to != nullptr) [[unlikely]] {
+        answer_now();
+    }
+    state.comm.name_service->learned(match.source, match.index);
+    _owed = {&sender, &state, &from};
+    sender.index = match.index;
+    sender.match_word = MatchWords::make_first(match.index, state.comm.rank, same_index);
+    sender.stranger = from.endpoint == nullptr ? nullptr : &from; // the reply need not look for it
+    if (match.index != state.comm.index) {
+        answer_now();
+    }
+}
+
+// No message of ours has told it until now, or none can.
+void Ob1::answer_now() noexcept {
+    const Owed owed = _owed;
+    settle(*owed.to);
+    const CommState& state = *owed.state;
+    const AnswerHeader answer{PacketType::answer, 0, state.comm.index, state.comm.rank, *state.name};
+    send_control(*owed.peer, &answer, sizeof answer, state.comm.session);
 }
 
 // Who sends message after message would never look for the answer that makes the next ones cheaper, for both sides.
@@ -93,13 +112,7 @@ void Ob1::on_nameless(Peer& from, const void* header, const std::byte* payload, 
         return;
     }
     meet(*state, from, match);
-    if (match.type == PacketType::match) [[likely]] {
-        on_match(from, state, match, payload, payload_size);
-    } else if (match.type == PacketType::rts) {
-        on_rts(from, state, *static_cast<const RtsHeader*>(header));
-    } else {
-        on_sync(from, state, *static_cast<const SyncHeader*>(header), payload, payload_size);
-    }
+    on_message(from, state, header, payload, payload_size);
 }
 
 } // namespace patchbay::pml::ob1

@@ -34,6 +34,8 @@ void Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, st
     const auto* bytes = static_cast<const std::byte*>(payload);
     if (is_plain_match(header)) [[likely]] {
         self.on_match(from, self.find_state(match), match, bytes, payload_size);
+    } else if (match.type == PacketType::match) {
+        self.receive_message(from, header, bytes, payload_size);
     } else {
         self.receive_other(from, header, bytes, payload_size);
     }
@@ -43,19 +45,9 @@ void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
     const auto& control = *static_cast<const ControlHeader*>(header);
     switch (control.type) {
     case PacketType::match:
-        on_nameless(from, header, payload, payload_size);
-        break;
     case PacketType::match_sync:
     case PacketType::rts:
-        if (static_cast<const MatchHeader*>(header)->flags == named_by_excid) {
-            on_nameless(from, header, payload, payload_size);
-        } else if (control.type == PacketType::rts) {
-            const auto& rts = *static_cast<const RtsHeader*>(header);
-            on_rts(from, find_state(rts.match), rts);
-        } else {
-            const auto& sync = *static_cast<const SyncHeader*>(header);
-            on_sync(from, find_state(sync.match), sync, payload, payload_size);
-        }
+        receive_message(from, header, payload, payload_size);
         break;
     case PacketType::answer:
         on_answer(*static_cast<const AnswerHeader*>(header));
@@ -82,6 +74,21 @@ void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
         refresh_direct(from);
         break;
     }
+}
+
+// Any but a plain match.
+void Ob1::receive_message(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+    const auto& match = *static_cast<const MatchHeader*>(header);
+    if (match.flags == named_by_excid) {
+        on_nameless(from, header, payload, payload_size);
+        return;
+    }
+    CommState* state = find_state(match);
+    if (match.flags == same_index && state != nullptr && state->name != nullptr) {
+        _names.counters.answers.add_locked();
+        learn(*state, match.source, match.index);
+    }
+    on_message(from, state, header, payload, payload_size);
 }
 
 // The communicator that a message is for; nullptr: it does not exist here (yet), or has no such rank.

@@ -21,9 +21,9 @@ int Ob1::send(const void* buffer, MPI_Count count, const Datatype& type, int des
             if (send_direct(*target, tag, 0, from, bytes) == SendCode::ok) [[likely]] {
                 return MPI_SUCCESS;
             }
-        } else if (goes_nameless(target, bytes)) {
+        } else if (goes_to_stranger(target, bytes)) {
             const void* from = static_cast<const std::byte*>(buffer) + type.true_lower_bound;
-            if (send_nameless(*target, *state.name, tag, 0, from, bytes) == SendCode::ok) {
+            if (send_to_stranger(*target, *state.name, tag, 0, from, bytes) == SendCode::ok) {
                 return MPI_SUCCESS;
             }
         }
@@ -62,11 +62,11 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
                 made->set_state(Request::State::complete);
                 return MPI_SUCCESS;
             }
-        } else if (goes_nameless(target, made->bytes)) {
-            made->peer = target->nameless; // the answer may come meanwhile
-            if (send_nameless(*target, *state.name, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
+        } else if (goes_to_stranger(target, made->bytes)) {
+            made->peer = target->stranger; // may be none any more afterwards
+            made->by_excid = _owed.to != target;
+            if (send_to_stranger(*target, *state.name, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
                 made->index = comm.index;
-                made->by_excid = true;
                 made->excid = *state.name;
                 made->set_state(Request::State::complete);
                 return MPI_SUCCESS;
@@ -112,7 +112,7 @@ void Ob1::start(SendRequest& request) noexcept {
             finish(request, MPI_ERR_OTHER);
             return;
         }
-        request.peer = target->peer != nullptr ? target->peer : target->nameless;
+        request.peer = target->peer != nullptr ? target->peer : target->stranger;
     }
     Peer& peer = *request.peer;
     const SendCode code = peer.waiting.empty() ? transmit(request) : SendCode::full;
@@ -127,10 +127,10 @@ SendCode Ob1::transmit(SendRequest& request) noexcept {
     Peer& peer = *request.peer;
     const bool eager = request.bytes <= peer.eager_limit && !peer.told_to_stop;
     RankState& target = state_of(*request.comm).rank(request.dest);
-    const bool nameless = target.peer == nullptr;
+    const bool tells = target.peer == nullptr || _owed.to == &target;
     const SendCode code = eager ? transmit_eager(request) : transmit_rts(request);
     if (code == SendCode::ok) {
-        if (nameless) {
+        if (tells) {
             note_told(target);
         }
         wake_if_local(peer);
@@ -191,10 +191,12 @@ std::size_t Ob1::name_communicator(SendRequest& request, Extended<Header>& heade
     CommState& state = state_of(*request.comm);
     RankState& target = state.rank(request.dest);
     auto& match = reinterpret_cast<MatchHeader&>(header);
-    request.by_excid = target.peer == nullptr;
+    const bool owed = _owed.to == &target;
+    request.by_excid = target.peer == nullptr && !owed;
     request.index = request.by_excid ? state.comm.index : target.index;
     match.index = request.index;
     if (!request.by_excid) {
+        match.flags = owed ? same_index : 0;
         return sizeof(Header);
     }
     match.flags = named_by_excid;
