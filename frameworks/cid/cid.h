@@ -54,6 +54,9 @@ public:
     virtual bool ready() const noexcept = 0;
     // Goes as far as it can without blocking. true: finished, and *code is the result.
     virtual bool advance(int* code) noexcept = 0;
+    // By the constructor of a process that fails: nobody shall wait for what it would have said. Nothing happens once a
+    // reduction has begun, or where others cannot be told.
+    virtual void withdraw() noexcept {}
     // A name for the call that no other call ever has, the same at all members; empty: there is none.
     virtual std::string name() const { return {}; }
 };

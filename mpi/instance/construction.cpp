@@ -77,6 +77,9 @@ int Construction::begin() noexcept {
         _instance.cid_counters().named.add();
         _assignment = namer->begin(_what, &code);
     }
+    if (code != MPI_SUCCESS) {
+        _what.members.withdraw();
+    }
     // Now, not when its turn has come to be waited for: all members begin their constructors in the same order.
     return code == MPI_SUCCESS && _local != nullptr ? _local->begin() : code;
 }

@@ -35,9 +35,6 @@ LobbyAgreement::LobbyAgreement(Lobby& lobby, Ref<Group> group, Topic topic)
 }
 
 LobbyAgreement::~LobbyAgreement() {
-    if (!_begun && _group->size() > 1) {
-        withdraw();
-    }
     if (_entered) {
         _lobby.leave(*this);
     }
@@ -205,8 +202,12 @@ bool LobbyAgreement::take(const LetterView& view) noexcept {
     return true;
 }
 
-// Before it has begun; others may wait for it already, or will.
+// Others may wait for us already, or will.
 void LobbyAgreement::withdraw() noexcept {
+    if (_begun || _group->size() == 1) {
+        return;
+    }
+    _begun = true;
     NoticeBoard::Notice notice{refused, 0};
     if (_board != nullptr && ask(notice) != NoticeBoard::Answer::full && says_all(notice)) {
         return;

@@ -13,8 +13,7 @@ namespace patchbay {
 // each round costs a change of processes. What the first member alone says (Reduction::first) only goes down.
 //
 // Members of one node first ask the notice board how this meeting agrees: that is all for Reduction::any, and whoever
-// finds that another member agrees by other means (it has chosen another component) refuses. A member that fails before
-// it has begun says so in its destructor, so that nobody waits for it.
+// finds that another member agrees by other means (it has chosen another component) refuses.
 class LobbyAgreement final : public cid::Agreement {
 public:
     // All members of `group` make one of the same topic.
@@ -24,6 +23,7 @@ public:
     int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override;
     bool ready() const noexcept override;
     bool advance(int* code) noexcept override;
+    void withdraw() noexcept override;
     std::string name() const override { return _topic.unique_text(); }
 
 private:
@@ -50,7 +50,6 @@ private:
     std::uint64_t notice_kind() const noexcept { return std::uint64_t(_reduction) << 32 | _words.size(); }
     NoticeBoard::Answer ask(NoticeBoard::Notice& notice) noexcept;
     int ask_board() noexcept;
-    void withdraw() noexcept;
     int begin_round() noexcept;
     int enter() noexcept;
     int tell_children(LetterHead::Kind kind) noexcept;
