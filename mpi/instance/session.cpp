@@ -92,7 +92,8 @@ int close_session(Session& session) noexcept {
         code != MPI_SUCCESS) {
         return code;
     }
-    session.constructions.reset();
+    // The queue itself stays: so does the session, when a callback below refuses.
+    session.constructions->clear();
     while (Communicator* comm = first_communicator(session)) {
         if (const int code = free_communicator(*comm); code != MPI_SUCCESS) {
             return code;
