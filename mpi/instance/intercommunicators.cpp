@@ -147,14 +147,15 @@ Refusal swap(Communicator& local, int leader, const Bridge& bridge, const Words&
     return spread(local, leader, refusal, theirs);
 }
 
-int check_disjoint(const Group& local, const Group& remote, std::string* problem) {
+// `code`: what it is if they are not.
+int check_disjoint(const Group& local, const Group& remote, int code, std::string* problem) {
     const Ref<Group> both = Group::intersect(local, remote);
     if (both->size() == 0) {
         return MPI_SUCCESS;
     }
     *problem = "process " + std::to_string(both->process(0).rank) +
         " is in both groups, but the groups of an intercommunicator must have no process in common";
-    return MPI_ERR_COMM;
+    return code;
 }
 
 // Whose name comes first where both sides must come to the same order.
@@ -208,7 +209,7 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     std::span<const std::uint64_t> words(theirs);
     const std::string their_namer = read_text(words);
     Ref<Group> remote = read_group(words, local.group->self());
-    if (const int code = check_disjoint(*local.group, *remote, problem); code != MPI_SUCCESS) {
+    if (const int code = check_disjoint(*local.group, *remote, MPI_ERR_COMM, problem); code != MPI_SUCCESS) {
         return code;
     }
     if (their_namer != namer) {
@@ -262,7 +263,7 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
         return refusal.code;
     }
     set_remote_group(*comm, read_group(members, local.self()));
-    if (const int code = check_disjoint(local, *comm->remote_group, problem); code != MPI_SUCCESS) {
+    if (const int code = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, problem); code != MPI_SUCCESS) {
         return code;
     }
     const bool first = is_first(*comm);

@@ -89,7 +89,7 @@ static void test_errors(int rank, int size) {
     /* The groups overlap. */
     code = MPI_Intercomm_create_from_groups(all, 0, low, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
     MPI_Error_class(code, &error_class);
-    CHECK(error_class == MPI_ERR_COMM && inter == MPI_COMM_NULL);
+    CHECK(error_class == MPI_ERR_GROUP && inter == MPI_COMM_NULL);
     code = MPI_Intercomm_create_from_groups(all, size, low, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
     MPI_Error_class(code, &error_class);
     CHECK(error_class == MPI_ERR_RANK);
