@@ -257,10 +257,13 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     if (local.rank() == leader && remote != nullptr) {
         append(members, *remote);
     }
-    const Refusal refused{members.empty() ? MPI_ERR_GROUP : MPI_SUCCESS, Refusal::By::own_leader};
+    const Refusal refused{remote == nullptr ? MPI_ERR_GROUP : MPI_SUCCESS, Refusal::By::own_leader};
     if (const Refusal refusal = spread(*side, leader, refused, &members); refusal.happened()) {
         *problem = refusal.text();
         return refusal.code;
+    }
+    if (members.empty()) {
+        return MPI_SUCCESS;
     }
     set_remote_group(*comm, read_group(members, local.self()));
     if (const int code = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, problem); code != MPI_SUCCESS) {
