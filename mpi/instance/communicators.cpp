@@ -167,10 +167,7 @@ int free_communicator(Communicator& comm) noexcept {
     const int code = comm.attributes.erase_all(AttributeOwner::communicator, to_handle(&comm));
     if (code == MPI_SUCCESS) {
         comm.freed = true;
-        if (comm.send_buffer != nullptr) { // as if detached
-            comm.send_buffer->flush();
-            comm.send_buffer.reset();
-        }
+        SendBuffer::detach_from(comm.send_buffer);
         Ref<Communicator>::adopt(&comm).reset();
     }
     return code;

@@ -39,7 +39,7 @@ Communicator* first_communicator(Session& session) noexcept {
 
 bool has_communicated(Session& session) noexcept {
     std::lock_guard lock(session.mutex);
-    return session.has_had_communicators || session.send_buffer != nullptr;
+    return session.has_had_communicators || session.send_buffer.get() != nullptr;
 }
 
 // What is left is freed and pending: receives that nothing matched, persistent requests.
@@ -99,12 +99,7 @@ int close_session(Session& session) noexcept {
             return code;
         }
     }
-    std::unique_lock lock(session.mutex);
-    const std::shared_ptr<SendBuffer> buffer = std::exchange(session.send_buffer, nullptr);
-    lock.unlock();
-    if (buffer != nullptr) {
-        buffer->flush();
-    }
+    SendBuffer::detach_from(session.send_buffer);
     if (communicated) {
         // Nobody may poll for long from here on, and others go on.
         session.instance->lobby().flush();
