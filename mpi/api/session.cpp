@@ -158,7 +158,7 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
     }
     Ref<Group> group = (*set)->group(session.instance->self());
     if (!group->is_predefined()) {
-        group->session = &session;
+        group->session = Session::mark(&session);
     }
     *newgroup = to_handle(group.detach());
     return MPI_SUCCESS;
@@ -167,7 +167,7 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
 // The library as the group's session has it, or the world model's; null: *code says what is wrong.
 Instance* instance_of(Arguments& args, const Group& group, int* code) {
     Instance* instance = library().instance();
-    if (instance == nullptr || (group.session != nullptr && !instance->is_open(group.session))) {
+    if (instance == nullptr || (group.session != SessionMark() && !instance->is_open(group.session))) {
         *code = args.fail(MPI_ERR_SESSION,
             instance == nullptr ? "neither MPI_Init nor a session has started MPI" : "the session of group is closed");
         return nullptr;

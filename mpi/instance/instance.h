@@ -14,6 +14,7 @@
 #include "mpi/instance/keepsakes.h"
 #include "mpi/instance/lone_thread.h"
 #include "mpi/object/buffer_place.h"
+#include "mpi/object/session_mark.h"
 
 #include <array>
 #include <atomic>
@@ -108,6 +109,7 @@ public:
     void remember(Session& session);
     void forget(Session& session) noexcept;
     bool is_open(const Session* session) noexcept;
+    bool is_open(const SessionMark& mark) noexcept;
 
 private:
     friend class Library; // the next two

@@ -9,6 +9,7 @@
 #include "mpi/instance/instance.h"
 #include "mpi/instance/new_communicator.h"
 #include "mpi/instance/split.h"
+#include "mpi/object/session.h"
 
 #include <array>
 #include <cstring>
@@ -23,7 +24,7 @@ void set_remote_group(Communicator& comm, Ref<Group> group) noexcept {
     comm.is_inter = true;
     comm.remote_size = group->size();
     if (!group->is_predefined()) {
-        group->session = comm.session;
+        group->session = Session::mark(comm.session);
     }
     comm.remote_group = std::move(group);
 }
@@ -38,7 +39,7 @@ void forget_collectives(Communicator& comm) {
 
 // The hidden communicator of one side, under way. It belongs to its intercommunicator, not to a session or a program.
 std::unique_ptr<Construction> local_side(Communicator& parent, Ref<Group> group, bool collective, int tag) {
-    Session* session = group->session;
+    const SessionMark session = group->session;
     auto comm = child_of(parent, group, nullptr);
     comm->session = nullptr;
     group->session = session; // the group is the intercommunicator's too

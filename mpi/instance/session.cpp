@@ -9,6 +9,7 @@
 #include "mpi/instance/send_buffer.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace patchbay {
 
@@ -26,6 +27,11 @@ constexpr struct {
 
 // Memory kinds that every call takes, whether asked for or not (MPI-5.0, 11.4.3).
 constexpr char memory_kinds[] = "mpi,system";
+
+std::uint64_t next_number() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 // One whose handle the program has not freed; nullptr: none.
 Communicator* first_communicator(Session& session) noexcept {
@@ -55,7 +61,8 @@ void abandon_communicators(Session& session) noexcept {
 } // namespace
 
 Session::Session()
-    : Object(ObjectKind::session) {}
+    : Object(ObjectKind::session),
+      number(next_number()) {}
 Session::~Session() = default;
 
 void Session::destroy(Session* session) noexcept {

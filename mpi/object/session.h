@@ -4,6 +4,7 @@
 #include "mpi/object/buffer_place.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/object/info.h"
+#include "mpi/object/session_mark.h"
 
 #include <memory>
 #include <mutex>
@@ -23,6 +24,12 @@ public:
     ~Session();
     static void destroy(Session*) noexcept;
 
+    // For what may outlive it. Null has one, too: that of the world model.
+    static SessionMark mark(Session* session) noexcept {
+        return session != nullptr ? SessionMark{session, session->number} : SessionMark();
+    }
+
+    const std::uint64_t number;   // from 1; no other session of this process has had it
     Instance* instance = nullptr; // there as long as the session is
     int thread_level = MPI_THREAD_SINGLE;
     Ref<Info> info; // what is in effect, for MPI_Session_get_info
