@@ -152,10 +152,12 @@ public:
     // Objects of different sessions, or of a session and the world model, must not meet in one call (MPI-5.0, 11.3):
     // MPI_ERR_SESSION. MPI_GROUP_EMPTY belongs to all.
     bool same_session(const Group& a, const Group& b) noexcept {
-        return good(a.session == b.session || a.is_predefined() || b.is_predefined()) || mixture(a.session, b.session);
+        return good(a.session == b.session || a.is_predefined() || b.is_predefined()) ||
+            mixture(a.session.session, b.session.session);
     }
     bool same_session(const Communicator& comm, const Group& group) noexcept {
-        return good(comm.session == group.session || group.is_predefined()) || mixture(comm.session, group.session);
+        return good(Session::mark(comm.session) == group.session || group.is_predefined()) ||
+            mixture(comm.session, group.session.session);
     }
     bool same_session(const Communicator& a, const Communicator& b) noexcept {
         return good(a.session == b.session) || mixture(a.session, b.session);

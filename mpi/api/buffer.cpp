@@ -14,7 +14,11 @@ namespace {
 
 constexpr char no_room[] = "the attached buffer has no room for the message; messages that are still under way take "
                            "MPI_BSEND_OVERHEAD bytes more than their data each";
-constexpr char none_attached[] = "no buffer is attached to the communicator or to the process";
+constexpr char none_attached[] = "no buffer is attached to the communicator, its session or the process";
+
+const char* why_not(const std::shared_ptr<SendBuffer>& used) noexcept {
+    return used != nullptr ? no_room : none_attached;
+}
 
 int bsend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
     MPI_Comm comm) noexcept {
@@ -25,12 +29,9 @@ int bsend(const char* function, const void* buf, MPI_Count count, MPI_Datatype t
     if (dest == MPI_PROC_NULL) {
         return MPI_SUCCESS;
     }
-    const auto buffer = SendBuffer::serving(*args.comm());
-    if (buffer == nullptr) {
-        return args.fail(MPI_ERR_BUFFER, none_attached);
-    }
-    const int code = buffer->send(buf, count, type_of(type), dest, tag, *args.comm(), nullptr);
-    return code == MPI_ERR_BUFFER ? args.fail(code, no_room) : args.result(code);
+    std::shared_ptr<SendBuffer> used;
+    const int code = SendBuffer::send(buf, count, type_of(type), dest, tag, *args.comm(), &used, nullptr);
+    return code == MPI_ERR_BUFFER ? args.fail(code, why_not(used)) : args.result(code);
 }
 
 int buffered_request(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
@@ -46,14 +47,14 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
     const int code = make_buffered_request(buf, count, type_of(type), dest, tag, *args.comm(), persistent, &request);
     if (code == MPI_ERR_BUFFER) {
         *handle = MPI_REQUEST_NULL;
-        return args.fail(code, SendBuffer::serving(*args.comm()) == nullptr ? none_attached : no_room);
+        return args.fail(code, why_not(SendBuffer::serving(*args.comm())));
     }
     return give(args, code, request, handle);
 }
 
 // Where a buffer is attached.
 struct Place {
-    std::shared_ptr<SendBuffer>* slot;
+    BufferPlace* buffer;
     Progress* progress;
     Communicator* comm; // null: a session or the process
 };
@@ -87,12 +88,9 @@ struct OnSession {
 };
 
 int attach(const Arguments& args, const Place& place, void* buffer, MPI_Count size) noexcept {
-    if (*place.slot != nullptr) {
-        return args.fail(MPI_ERR_BUFFER, "a buffer is attached already");
-    }
     try {
-        *place.slot = std::make_shared<SendBuffer>(buffer, size, *place.progress);
-        return MPI_SUCCESS;
+        const bool free = place.buffer->attach(std::make_shared<SendBuffer>(buffer, size, *place.progress));
+        return free ? MPI_SUCCESS : args.fail(MPI_ERR_BUFFER, "a buffer is attached already");
     } catch (const std::bad_alloc&) {
         return args.fail(MPI_ERR_NO_MEM, "out of memory");
     }
@@ -100,22 +98,20 @@ int attach(const Arguments& args, const Place& place, void* buffer, MPI_Count si
 
 template <class Count>
 int detach(const Arguments& args, const Place& place, void* buffer_addr, Count* size) noexcept {
-    if (*place.slot == nullptr) {
-        return args.fail(MPI_ERR_BUFFER, "no buffer is attached");
-    }
-    (*place.slot)->flush();
-    const MPI_Count bytes = (*place.slot)->size();
-    if (bytes > std::numeric_limits<Count>::max()) {
+    const auto buffer = place.buffer->get();
+    if (buffer != nullptr && buffer->size() > std::numeric_limits<Count>::max()) {
         return args.fail(MPI_ERR_COUNT, "the size of the attached buffer does not fit; use the _c function");
     }
-    *static_cast<void**>(buffer_addr) = (*place.slot)->base();
-    *size = Count(bytes);
-    place.slot->reset();
+    if (buffer == nullptr || !SendBuffer::detach(*place.buffer, buffer)) {
+        return args.fail(MPI_ERR_BUFFER, "no buffer is attached");
+    }
+    *static_cast<void**>(buffer_addr) = buffer->base();
+    *size = Count(buffer->size());
     return MPI_SUCCESS;
 }
 
 int flush(const Place& place) noexcept {
-    if (const std::shared_ptr<SendBuffer> buffer = *place.slot) {
+    if (const auto buffer = place.buffer->get(); buffer != nullptr) {
         buffer->flush();
     }
     return MPI_SUCCESS;
@@ -124,13 +120,13 @@ int flush(const Place& place) noexcept {
 int iflush(const Arguments& args, const Place& place, MPI_Request* handle) noexcept {
     Request* request = nullptr;
     int code = MPI_SUCCESS;
-    if (*place.slot == nullptr) {
+    if (auto buffer = place.buffer->get(); buffer != nullptr) {
+        code = make_flush_request(std::move(buffer), *place.progress, place.comm, &request);
+    } else {
         MPI_Status status{};
         fill_empty_status(status);
         request = new (std::nothrow) ImmediateRequest(*place.progress, status, false);
         code = request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    } else {
-        code = make_flush_request(*place.slot, *place.progress, place.comm, &request);
     }
     return give(args, code, request, handle);
 }

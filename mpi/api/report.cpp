@@ -105,10 +105,11 @@ int report_on(Session& session, const char* function, int code) {
     return call(errhandler.get(), to_handle(&session), session.instance, function, code, [] { return "the session"; });
 }
 
-// False for a null pointer, and for one to a session that is no more.
-bool is_open(Session* session) {
+// By pointer or mark: false for that of the world model, and of a session that is no more.
+template <class Which>
+bool is_open(const Which& session) {
     Instance* instance = library().instance();
-    return session != nullptr && instance != nullptr && instance->is_open(session);
+    return session != Which() && instance != nullptr && instance->is_open(session);
 }
 
 // Neither an object nor MPI_COMM_SELF (MPI-5.0, 9.3): the error handler that a program begins with decides. Without
@@ -133,8 +134,8 @@ int report(ErrorTarget target, const char* function, int code, std::string_view 
     case ErrorTarget::Kind::session:
         return report_on(*static_cast<Session*>(target.object()), function, code);
     case ErrorTarget::Kind::group:
-        if (Session* session = static_cast<Group*>(target.object())->session; is_open(session)) {
-            return report_on(*session, function, code);
+        if (const SessionMark& mark = static_cast<Group*>(target.object())->session; is_open(mark)) {
+            return report_on(*mark.session, function, code);
         }
         break;
     case ErrorTarget::Kind::origin:

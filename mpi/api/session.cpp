@@ -158,7 +158,7 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
     }
     Ref<Group> group = (*set)->group(session.instance->self());
     if (!group->is_predefined()) {
-        group->session = &session;
+        group->session = Session::mark(&session);
     }
     *newgroup = to_handle(group.detach());
     return MPI_SUCCESS;
@@ -167,7 +167,7 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
 // The library as the group's session has it, or the world model's; null: *code says what is wrong.
 Instance* instance_of(Arguments& args, const Group& group, int* code) {
     Instance* instance = library().instance();
-    if (instance == nullptr || (group.session != nullptr && !instance->is_open(group.session))) {
+    if (instance == nullptr || (group.session != SessionMark() && !instance->is_open(group.session))) {
         *code = args.fail(MPI_ERR_SESSION,
             instance == nullptr ? "neither MPI_Init nor a session has started MPI" : "the session of group is closed");
         return nullptr;
@@ -219,15 +219,19 @@ int comm_from_group(MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhan
     return args.result(code);
 }
 
-// What counts at the leader alone.
+bool check_leader(Arguments& args, const char* name, int leader, const Group& group) {
+    return args.require(
+        leader >= 0 && leader < group.size(), MPI_ERR_RANK, name, leader, "must be a rank of the group");
+}
+
+// What counts at the leader alone. An empty group has no leader.
 bool check_remote_group(Arguments& args, const Group& local, MPI_Group handle, int leader) {
     if (!args.group("remote_group", handle)) {
         return false;
     }
     const Group& remote = *to_object<Group>(handle);
-    return args.require(leader >= 0 && leader < remote.size(), MPI_ERR_RANK, "remote_leader", leader,
-               "must be a rank of remote_group") &&
-        args.same_session(local, remote);
+    return remote.size() == 0 ||
+        (check_leader(args, "remote_leader", leader, remote) && args.same_session(local, remote));
 }
 
 int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group remote_handle, int remote_leader,
@@ -235,14 +239,19 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
     Arguments args("MPI_Intercomm_create_from_groups", target_of_new_communicator(errhandler, local_handle));
     if (checking() &&
         !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("local_group", local_handle) &&
-            check_member(args, "the calling process's rank in local_group", *to_object<Group>(local_handle)) &&
-            args.require(local_leader >= 0 && local_leader < to_object<Group>(local_handle)->size(), MPI_ERR_RANK,
-                "local_leader", local_leader, "must be a rank of local_group") &&
             check_tag(args, tag) && args.info_or_null("info", info) && args.pointer("newintercomm", newcomm))) {
         return args.code();
     }
     *newcomm = MPI_COMM_NULL;
     Group& local = *to_object<Group>(local_handle);
+    if (local.size() == 0) {
+        return MPI_SUCCESS;
+    }
+    if (checking() &&
+        !(check_member(args, "the calling process's rank in local_group", local) &&
+            check_leader(args, "local_leader", local_leader, local))) {
+        return args.code();
+    }
     int code = MPI_SUCCESS;
     Instance* instance = instance_of(args, local, &code);
     if (instance == nullptr) {
@@ -261,7 +270,9 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
     if (code != MPI_SUCCESS) {
         return args.fail(code, problem);
     }
-    *newcomm = to_handle(made);
+    if (made != nullptr) {
+        *newcomm = to_handle(made);
+    }
     return MPI_SUCCESS;
 }
 

@@ -29,11 +29,7 @@ public:
     int start() noexcept override {
         drop_flight();
         set_status_cancelled(status, false);
-        _buffer = SendBuffer::serving(*_comm);
-        if (_buffer == nullptr) {
-            return MPI_ERR_BUFFER;
-        }
-        const int code = _buffer->send(_data, _count, *_type, _dest, _tag, *_comm, &_flight);
+        const int code = SendBuffer::send(_data, _count, *_type, _dest, _tag, *_comm, &_buffer, &_flight);
         if (code == MPI_SUCCESS) {
             set_state(State::complete);
         }

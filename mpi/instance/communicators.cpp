@@ -49,8 +49,8 @@ int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>*
 Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     // Only a group that was made for this communicator may differ; others have it already, and may be in use elsewhere.
-    if (group->session != parent.session && !group->is_predefined()) {
-        group->session = parent.session;
+    if (const SessionMark mark = Session::mark(parent.session); group->session != mark && !group->is_predefined()) {
+        group->session = mark;
     }
     take_group(*comm, std::move(group));
     comm->instance = parent.instance;
@@ -67,7 +67,7 @@ Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* i
 Ref<Communicator> without_parent(Instance& instance, Ref<Group> group, const Info* info, Ref<Errhandler> errhandler) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     comm->instance = &instance;
-    comm->session = group->session;
+    comm->session = group->session.session;
     comm->errhandler = std::move(errhandler);
     take_group(*comm, std::move(group));
     if (info != nullptr) {
@@ -167,10 +167,7 @@ int free_communicator(Communicator& comm) noexcept {
     const int code = comm.attributes.erase_all(AttributeOwner::communicator, to_handle(&comm));
     if (code == MPI_SUCCESS) {
         comm.freed = true;
-        if (comm.send_buffer != nullptr) { // as if detached
-            comm.send_buffer->flush();
-            comm.send_buffer.reset();
-        }
+        SendBuffer::detach_from(comm.send_buffer);
         Ref<Communicator>::adopt(&comm).reset();
     }
     return code;

@@ -137,4 +137,10 @@ bool Instance::is_open(const Session* session) noexcept {
     return std::find(_sessions.begin(), _sessions.end(), session) != _sessions.end();
 }
 
+bool Instance::is_open(const SessionMark& mark) noexcept {
+    std::lock_guard lock(_mutex);
+    return std::any_of(_sessions.begin(), _sessions.end(),
+        [&mark](const Session* session) { return session->number == mark.number; });
+}
+
 } // namespace patchbay

@@ -13,6 +13,8 @@
 #include "frameworks/pset/pset.h"
 #include "mpi/instance/keepsakes.h"
 #include "mpi/instance/lone_thread.h"
+#include "mpi/object/buffer_place.h"
+#include "mpi/object/session_mark.h"
 
 #include <array>
 #include <atomic>
@@ -27,7 +29,6 @@ namespace [[gnu::visibility("default")]] patchbay {
 class ConstructionQueue;
 class HwResources;
 class Lobby;
-class SendBuffer;
 namespace pset {
 class Sets;
 }
@@ -87,8 +88,8 @@ public:
     ConstructionQueue& constructions() noexcept { return *_constructions; }
     // What hardware this process runs on; found out on first use.
     HwResources& hw_resources() noexcept { return *_hw_resources; }
-    // What MPI_Buffer_attach attached (mpi/instance/send_buffer.h); null: nothing.
-    std::shared_ptr<SendBuffer>& send_buffer() noexcept { return _send_buffer; }
+    // What MPI_Buffer_attach attached (mpi/instance/send_buffer.h).
+    BufferPlace& send_buffer() noexcept { return _send_buffer; }
     ProcessId self() const noexcept { return _self; }
     // One that no process of the job has ever had: 24 bits say who handed it out, 39 bits count.
     std::uint64_t unique_number() noexcept { return std::uint64_t(_self.rank) << 39 | _keepsakes.next_number(); }
@@ -108,6 +109,7 @@ public:
     void remember(Session& session);
     void forget(Session& session) noexcept;
     bool is_open(const Session* session) noexcept;
+    bool is_open(const SessionMark& mark) noexcept;
 
 private:
     friend class Library; // the next two
@@ -137,7 +139,7 @@ private:
     std::unique_ptr<Lobby> _lobby;
     std::unique_ptr<ConstructionQueue> _constructions;
     std::unique_ptr<HwResources> _hw_resources;
-    std::shared_ptr<SendBuffer> _send_buffer;
+    BufferPlace _send_buffer;
     ProcessId _self;
     std::mutex _mutex; // what follows
     std::vector<User> _users;

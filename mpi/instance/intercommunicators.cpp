@@ -9,6 +9,7 @@
 #include "mpi/instance/instance.h"
 #include "mpi/instance/new_communicator.h"
 #include "mpi/instance/split.h"
+#include "mpi/object/session.h"
 
 #include <array>
 #include <cstring>
@@ -23,7 +24,7 @@ void set_remote_group(Communicator& comm, Ref<Group> group) noexcept {
     comm.is_inter = true;
     comm.remote_size = group->size();
     if (!group->is_predefined()) {
-        group->session = comm.session;
+        group->session = Session::mark(comm.session);
     }
     comm.remote_group = std::move(group);
 }
@@ -38,7 +39,7 @@ void forget_collectives(Communicator& comm) {
 
 // The hidden communicator of one side, under way. It belongs to its intercommunicator, not to a session or a program.
 std::unique_ptr<Construction> local_side(Communicator& parent, Ref<Group> group, bool collective, int tag) {
-    Session* session = group->session;
+    const SessionMark session = group->session;
     auto comm = child_of(parent, group, nullptr);
     comm->session = nullptr;
     group->session = session; // the group is the intercommunicator's too
@@ -147,14 +148,15 @@ Refusal swap(Communicator& local, int leader, const Bridge& bridge, const Words&
     return spread(local, leader, refusal, theirs);
 }
 
-int check_disjoint(const Group& local, const Group& remote, std::string* problem) {
+// `code`: what it is if they are not.
+int check_disjoint(const Group& local, const Group& remote, int code, std::string* problem) {
     const Ref<Group> both = Group::intersect(local, remote);
     if (both->size() == 0) {
         return MPI_SUCCESS;
     }
     *problem = "process " + std::to_string(both->process(0).rank) +
         " is in both groups, but the groups of an intercommunicator must have no process in common";
-    return MPI_ERR_COMM;
+    return code;
 }
 
 // Whose name comes first where both sides must come to the same order.
@@ -208,7 +210,7 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     std::span<const std::uint64_t> words(theirs);
     const std::string their_namer = read_text(words);
     Ref<Group> remote = read_group(words, local.group->self());
-    if (const int code = check_disjoint(*local.group, *remote, problem); code != MPI_SUCCESS) {
+    if (const int code = check_disjoint(*local.group, *remote, MPI_ERR_COMM, problem); code != MPI_SUCCESS) {
         return code;
     }
     if (their_namer != namer) {
@@ -256,13 +258,16 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     if (local.rank() == leader && remote != nullptr) {
         append(members, *remote);
     }
-    const Refusal refused{members.empty() ? MPI_ERR_GROUP : MPI_SUCCESS, Refusal::By::own_leader};
+    const Refusal refused{remote == nullptr ? MPI_ERR_GROUP : MPI_SUCCESS, Refusal::By::own_leader};
     if (const Refusal refusal = spread(*side, leader, refused, &members); refusal.happened()) {
         *problem = refusal.text();
         return refusal.code;
     }
+    if (members.empty()) {
+        return MPI_SUCCESS;
+    }
     set_remote_group(*comm, read_group(members, local.self()));
-    if (const int code = check_disjoint(local, *comm->remote_group, problem); code != MPI_SUCCESS) {
+    if (const int code = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, problem); code != MPI_SUCCESS) {
         return code;
     }
     const bool first = is_first(*comm);

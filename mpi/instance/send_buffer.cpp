@@ -20,50 +20,81 @@ SendBuffer::~SendBuffer() {
 }
 
 std::shared_ptr<SendBuffer> SendBuffer::serving(const Communicator& comm) noexcept {
-    if (comm.send_buffer != nullptr) {
-        return comm.send_buffer;
+    if (auto buffer = comm.send_buffer.get(); buffer != nullptr) {
+        return buffer;
     }
-    if (Session* session = comm.session; session != nullptr) {
-        std::lock_guard lock(session->mutex);
-        if (session->send_buffer != nullptr) {
-            return session->send_buffer;
+    if (comm.session != nullptr) {
+        if (auto buffer = comm.session->send_buffer.get(); buffer != nullptr) {
+            return buffer;
         }
     }
-    return comm.instance->send_buffer();
+    return comm.instance->send_buffer().get();
 }
 
 int SendBuffer::send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
-    Flight** flight) noexcept {
+    std::shared_ptr<SendBuffer>* used, Flight** flight) noexcept {
+    int code = MPI_ERR_BUFFER;
+    do {
+        *used = serving(comm);
+    } while (*used != nullptr && !(*used)->try_send(data, count, type, dest, tag, comm, flight, &code));
+    return code;
+}
+
+bool SendBuffer::try_send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag,
+    Communicator& comm, Flight** flight, int* code) noexcept {
     Convertor convertor(type, count, data);
     const std::size_t size = convertor.total();
     for (int attempt = 0;; ++attempt) {
         std::unique_lock lock(_mutex);
+        if (_detached) {
+            return false;
+        }
         reclaim();
         Segment* segment = nullptr;
         try {
             segment = find_room(size);
         } catch (const std::bad_alloc&) {
-            return MPI_ERR_NO_MEM;
+            *code = MPI_ERR_NO_MEM;
+            return true;
         }
         if (segment != nullptr) {
             convertor.pack(memory_of(*segment), size);
             const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
-            const int code = comm.pml->isend(memory_of(*segment), MPI_Count(size), byte, dest, tag,
-                pml::SendMode::standard, comm, &segment->flight->message);
-            if (code != MPI_SUCCESS) {
+            *code = comm.pml->isend(memory_of(*segment), MPI_Count(size), byte, dest, tag, pml::SendMode::standard,
+                comm, &segment->flight->message);
+            if (*code != MPI_SUCCESS) {
                 delete segment->flight;
                 _segments.remove_if([&](const Segment& other) { return &other == segment; });
             } else if (flight != nullptr) {
                 *flight = segment->flight;
                 ++segment->flight->owners;
             }
-            return code;
+            return true;
         }
         if (attempt == 1) {
-            return MPI_ERR_BUFFER;
+            *code = MPI_ERR_BUFFER;
+            return true;
         }
         lock.unlock();
         _progress.poll(); // perhaps something has left that nobody has noticed yet
+    }
+}
+
+bool SendBuffer::detach(BufferPlace& place, const std::shared_ptr<SendBuffer>& buffer) noexcept {
+    if (!place.detach(buffer)) {
+        return false;
+    }
+    // Another thread may have found it before, and be about to copy a message to it.
+    std::unique_lock lock(buffer->_mutex);
+    buffer->_detached = true;
+    lock.unlock();
+    buffer->flush();
+    return true;
+}
+
+void SendBuffer::detach_from(BufferPlace& place) noexcept {
+    if (const auto buffer = place.get(); buffer != nullptr) {
+        detach(place, buffer);
     }
 }
 

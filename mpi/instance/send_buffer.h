@@ -32,10 +32,13 @@ public:
     void* base() const noexcept { return _base; }
     MPI_Count size() const noexcept { return _size; }
 
-    // The message is copied here and on its way when this returns. `flight`, when asked for, keeps the message's
-    // request until drop(). MPI_ERR_BUFFER: no room.
-    int send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
-        Flight** flight) noexcept;
+    // The buffer that serves sends on this communicator: its own, else that of its session, else that of the process;
+    // null: none is attached.
+    static std::shared_ptr<SendBuffer> serving(const Communicator& comm) noexcept;
+    // The message is copied to that buffer and on its way when this returns. `used` gets the buffer. `flight`, when
+    // asked for, keeps the message's request until drop(). MPI_ERR_BUFFER: no buffer, or no room.
+    static int send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
+        std::shared_ptr<SendBuffer>* used, Flight** flight) noexcept;
     void drop(Flight* flight) noexcept;
 
     // Waits until all messages have left the buffer.
@@ -44,9 +47,11 @@ public:
     bool left_before(std::uint64_t mark) noexcept;
     std::uint64_t mark() noexcept;
 
-    // The buffer that serves sends on this communicator: its own, else that of its session, else that of the process;
-    // null: none attached.
-    static std::shared_ptr<SendBuffer> serving(const Communicator& comm) noexcept;
+    // Takes the buffer from where it is attached, and waits until the program may have its memory back. False: somebody
+    // else has done that.
+    static bool detach(BufferPlace& place, const std::shared_ptr<SendBuffer>& buffer) noexcept;
+    // The same of the one that is there, if any.
+    static void detach_from(BufferPlace& place) noexcept;
 
 private:
     struct Segment {
@@ -57,6 +62,9 @@ private:
         std::uint64_t number;
     };
 
+    // False: it has been detached since it was found.
+    bool try_send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
+        Flight** flight, int* code) noexcept;
     bool is_automatic() const noexcept { return _base == MPI_BUFFER_AUTOMATIC; }
     Segment* find_room(std::size_t size);
     std::byte* memory_of(const Segment& segment) const noexcept {
@@ -71,6 +79,7 @@ private:
     std::mutex _mutex;
     std::list<Segment> _segments; // by offset
     std::uint64_t _sent = 0;
+    bool _detached = false; // nothing may be written to it any more
 };
 
 // MPI_Ibsend and MPI_Bsend_init: complete as soon as it is started. Cancelling asks for the message back. Made with

@@ -9,6 +9,7 @@
 #include "mpi/instance/send_buffer.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace patchbay {
 
@@ -27,6 +28,11 @@ constexpr struct {
 // Memory kinds that every call takes, whether asked for or not (MPI-5.0, 11.4.3).
 constexpr char memory_kinds[] = "mpi,system";
 
+std::uint64_t next_number() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 // One whose handle the program has not freed; nullptr: none.
 Communicator* first_communicator(Session& session) noexcept {
     std::lock_guard lock(session.mutex);
@@ -39,7 +45,7 @@ Communicator* first_communicator(Session& session) noexcept {
 
 bool has_communicated(Session& session) noexcept {
     std::lock_guard lock(session.mutex);
-    return session.has_had_communicators || session.send_buffer != nullptr;
+    return session.has_had_communicators || session.send_buffer.get() != nullptr;
 }
 
 // What is left is freed and pending: receives that nothing matched, persistent requests.
@@ -55,7 +61,8 @@ void abandon_communicators(Session& session) noexcept {
 } // namespace
 
 Session::Session()
-    : Object(ObjectKind::session) {}
+    : Object(ObjectKind::session),
+      number(next_number()) {}
 Session::~Session() = default;
 
 void Session::destroy(Session* session) noexcept {
@@ -92,18 +99,14 @@ int close_session(Session& session) noexcept {
         code != MPI_SUCCESS) {
         return code;
     }
-    session.constructions.reset();
+    // The queue itself stays: so does the session, when a callback below refuses.
+    session.constructions->clear();
     while (Communicator* comm = first_communicator(session)) {
         if (const int code = free_communicator(*comm); code != MPI_SUCCESS) {
             return code;
         }
     }
-    std::unique_lock lock(session.mutex);
-    const std::shared_ptr<SendBuffer> buffer = std::exchange(session.send_buffer, nullptr);
-    lock.unlock();
-    if (buffer != nullptr) {
-        buffer->flush();
-    }
+    SendBuffer::detach_from(session.send_buffer);
     if (communicated) {
         // Nobody may poll for long from here on, and others go on.
         session.instance->lobby().flush();

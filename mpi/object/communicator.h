@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/object/attribute.h"
+#include "mpi/object/buffer_place.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/object/group.h"
 #include "mpi/object/info.h"
@@ -24,7 +25,6 @@ namespace cid {
 class Name;
 }
 class Instance;
-class SendBuffer;
 
 // A communicator: who takes part, its local index (CID), and the modules that serve it. It knows no protocol: what a
 // module keeps for it hangs on a pointer the module owns. Built and torn down by mpi/instance/communicators.h. Whoever
@@ -63,8 +63,8 @@ public:
     mutable std::mutex mutex; // name, error handler, hints
     Ref<Errhandler> errhandler;
     std::string name;
-    void* topology = nullptr;                // of a later issue: owned by the topology room
-    std::shared_ptr<SendBuffer> send_buffer; // MPI_Comm_attach_buffer (mpi/instance/send_buffer.h); null: none
+    void* topology = nullptr; // of a later issue: owned by the topology room
+    BufferPlace send_buffer;  // MPI_Comm_attach_buffer (mpi/instance/send_buffer.h)
     // How many communicators have been made from this one by calls of all members: tells their messages apart.
     std::atomic<std::uint32_t> constructions{0};
 

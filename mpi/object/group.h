@@ -2,6 +2,7 @@
 #pragma once
 #include "mpi/object/handle.h"
 #include "mpi/object/process.h"
+#include "mpi/object/session_mark.h"
 
 #include <span>
 #include <vector>
@@ -40,8 +41,8 @@ public:
     static Ref<Group> intersect(const Group&, const Group&);
     static Ref<Group> subtract(const Group&, const Group&);
 
-    // The session it came from (nullptr: world model or no session). Not owned; used only to detect mixing.
-    Session* session = nullptr;
+    // The session it came from. Not owned; used only to detect mixing.
+    SessionMark session;
 
 private:
     Group(ProcessId first, int size, std::vector<ProcessId> members, ProcessId self);

@@ -42,7 +42,8 @@ public:
     bool persistent = false;
     // Whose error handler errors go to; nullptr: the world's. Not owned: once the operation is complete without an
     // error, the communicator may be gone. So the request itself knows the session that it belongs to, of which nothing
-    // but the address is to be used. Set together, by belong_to().
+    // but the address is to be used. (Not its mark: a request must have been completed when its session is finalized,
+    // MPI-5.0, 11.3.1.) Set together, by belong_to().
     Communicator* comm = nullptr;
     Session* session = nullptr;   // nullptr: world model
     Progress* progress = nullptr; // what a wait for it polls. Set by the maker, never null once a user has the handle.

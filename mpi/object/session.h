@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/object/attribute.h"
+#include "mpi/object/buffer_place.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/object/info.h"
+#include "mpi/object/session_mark.h"
 
 #include <memory>
 #include <mutex>
@@ -12,7 +14,6 @@ namespace [[gnu::visibility("default")]] patchbay {
 class Instance;
 class InstanceLease;
 class ConstructionQueue;
-class SendBuffer;
 
 // A session (MPI-5.0, 11.3): one user of the library, with its own error handling, thread level, attributes and buffer
 // for buffered sends. Objects that are derived from it carry a pointer to it. Opened and closed by
@@ -23,14 +24,20 @@ public:
     ~Session();
     static void destroy(Session*) noexcept;
 
+    // For what may outlive it. Null has one, too: that of the world model.
+    static SessionMark mark(Session* session) noexcept {
+        return session != nullptr ? SessionMark{session, session->number} : SessionMark();
+    }
+
+    const std::uint64_t number;   // from 1; no other session of this process has had it
     Instance* instance = nullptr; // there as long as the session is
     int thread_level = MPI_THREAD_SINGLE;
     Ref<Info> info; // what is in effect, for MPI_Session_get_info
     AttributeMap attributes;
+    BufferPlace send_buffer;  // mpi/instance/send_buffer.h
     mutable std::mutex mutex; // what follows
     Ref<Errhandler> errhandler;
-    std::shared_ptr<SendBuffer> send_buffer; // mpi/instance/send_buffer.h; null: none attached
-    Communicator* communicators = nullptr;   // those derived from it that live, linked by their `next_of_session`
+    Communicator* communicators = nullptr; // those derived from it that live, linked by their `next_of_session`
     bool has_had_communicators = false;
 
     std::unique_ptr<ConstructionQueue> constructions; // mpi/instance/construction_queue.h; the session's own poller

@@ -78,18 +78,50 @@ static void test_tags(int rank, int size) {
     MPI_Group_free(&high);
 }
 
+/* Then there is no communicator. The local one may be empty for one process alone; of the remote one the leader tells
+ * the others, and the same tag serves again. */
+static void test_empty_groups(int rank, int size) {
+    MPI_Group all = part(0, size - 1, 1), low = part(0, 0, 1), none;
+    MPI_Group_difference(low, all, &none);
+    MPI_Comm made = MPI_COMM_WORLD;
+    if (rank == 0) {
+        CHECK(MPI_Intercomm_create_from_groups(
+                  MPI_GROUP_EMPTY, 0, all, 0, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made) == MPI_SUCCESS);
+        CHECK(made == MPI_COMM_NULL);
+        made = MPI_COMM_WORLD;
+        CHECK(MPI_Intercomm_create_from_groups(
+                  none, 7, MPI_GROUP_EMPTY, 7, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made) == MPI_SUCCESS);
+        CHECK(made == MPI_COMM_NULL);
+        made = MPI_COMM_WORLD;
+        CHECK(MPI_Comm_create_from_group(none, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made) == MPI_SUCCESS);
+        CHECK(made == MPI_COMM_NULL);
+    }
+    for (int leader = 0; leader < size; ++leader) {
+        CHECK(make(all, leader, leader % 2 == 0 ? MPI_GROUP_EMPTY : none, leader, "none") == MPI_COMM_NULL);
+    }
+    MPI_Group high = part(1, size - 1, 1);
+    const MPI_Group local = rank == 0 ? low : high, remote = rank == 0 ? high : low;
+    made = make(local, 0, remote, 0, "none");
+    check(made, local, remote);
+    MPI_Comm_free(&made);
+    MPI_Group_free(&none);
+    MPI_Group_free(&high);
+    MPI_Group_free(&low);
+    MPI_Group_free(&all);
+}
+
 static void test_errors(int rank, int size) {
     MPI_Comm inter = MPI_COMM_WORLD;
-    MPI_Group none = MPI_GROUP_EMPTY, all = part(0, size - 1, 1), low = part(0, 0, 1);
+    MPI_Group all = part(0, size - 1, 1), low = part(0, 0, 1);
     int code, error_class;
     /* The leader alone knows, and tells the others. */
-    CHECK(MPI_Intercomm_create_from_groups(all, 0, none, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter) !=
-        MPI_SUCCESS);
-    CHECK(inter == MPI_COMM_NULL);
+    code = MPI_Intercomm_create_from_groups(all, 0, low, 1, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
+    MPI_Error_class(code, &error_class);
+    CHECK(error_class == (rank == 0 ? MPI_ERR_RANK : MPI_ERR_GROUP) && inter == MPI_COMM_NULL);
     /* The groups overlap. */
     code = MPI_Intercomm_create_from_groups(all, 0, low, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
     MPI_Error_class(code, &error_class);
-    CHECK(error_class == MPI_ERR_COMM && inter == MPI_COMM_NULL);
+    CHECK(error_class == MPI_ERR_GROUP && inter == MPI_COMM_NULL);
     code = MPI_Intercomm_create_from_groups(all, size, low, 0, "e", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
     MPI_Error_class(code, &error_class);
     CHECK(error_class == MPI_ERR_RANK);
@@ -108,6 +140,7 @@ static void run(void) {
     MPI_Group_size(world, &size);
     test_halves(rank, size);
     test_tags(rank, size);
+    test_empty_groups(rank, size);
     test_errors(rank, size);
     MPI_Group_free(&world);
 }
