@@ -9,19 +9,19 @@ int PolledRequest::start() noexcept {
 }
 
 void PolledRequest::watch() noexcept {
-    _end.store(End::open, std::memory_order_relaxed);
     set_state(State::active);
     if (finished()) {
-        _end.store(End::complete, std::memory_order_relaxed);
         set_state(State::complete);
         return;
     }
     _poller = progress->add_poller(&PolledRequest::poll, this);
+    // Another thread may be in poll() before _poller is there, which it would reset.
+    _end.store(End::open, std::memory_order_release);
 }
 
 int PolledRequest::poll(void* context) noexcept {
     auto& self = *static_cast<PolledRequest*>(context);
-    if (self._end.load(std::memory_order_relaxed) == End::complete || !self.finished()) {
+    if (self._end.load(std::memory_order_acquire) == End::complete || !self.finished()) {
         return 0;
     }
     self._poller.reset();

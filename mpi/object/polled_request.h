@@ -30,7 +30,8 @@ private:
     static int poll(void* self) noexcept;
 
     PollerHandle _poller;
-    std::atomic<End> _end{End::complete}; // while watched: who comes second, completion or MPI_Request_free, deletes
+    // While watched: who comes second, completion or MPI_Request_free, deletes. Otherwise complete.
+    std::atomic<End> _end{End::complete};
 };
 
 } // namespace patchbay
