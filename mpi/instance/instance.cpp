@@ -139,8 +139,8 @@ bool Instance::is_open(const Session* session) noexcept {
 
 bool Instance::is_open(const SessionMark& mark) noexcept {
     std::lock_guard lock(_mutex);
-    return std::any_of(_sessions.begin(), _sessions.end(),
-        [&mark](const Session* session) { return session->number == mark.number; });
+    return std::any_of(
+        _sessions.begin(), _sessions.end(), [&mark](const Session* session) { return session->number == mark.number; });
 }
 
 } // namespace patchbay

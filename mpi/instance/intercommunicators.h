@@ -27,8 +27,8 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
 void refuse_intercommunicator(Communicator& local, Communicator* peer, int remote_leader, int tag, int code) noexcept;
 
 // MPI_Intercomm_create_from_groups: the calling process is a member of `local`. `remote` counts where its rank there is
-// `leader`; nullptr there makes all members of `local` return MPI_ERR_GROUP, and where it has no members there is no new
-// communicator. `info` may be null.
+// `leader`; nullptr there makes all members of `local` return MPI_ERR_GROUP, and where it has no members there is no
+// new communicator. `info` may be null.
 int create_intercommunicator_from_groups(Instance& instance, Group& local, int leader, Group* remote,
     std::string_view tag, const Info* info, Ref<Errhandler> errhandler, Communicator** made,
     std::string* problem) noexcept;

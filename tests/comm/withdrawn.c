@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
     MPI_Info_create(&info);
     MPI_Info_set(info, "patchbay_cid", "no_such_component");
     for (int round = 0; round < rounds; round++) {
-        const int code = MPI_Comm_create_from_group(
-            group, tag, rank == fails ? info : MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+        const int code =
+            MPI_Comm_create_from_group(group, tag, rank == fails ? info : MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
         CHECK(code != MPI_SUCCESS || rank != fails);
         if (code == MPI_SUCCESS) {
             MPI_Comm_free(&comm);
