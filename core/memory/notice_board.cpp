@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <pthread.h>
 
 namespace patchbay {
@@ -19,6 +20,10 @@ constexpr std::size_t chains = 512;
 constexpr std::uint32_t none = 0; // places count from 1
 constexpr std::size_t board_bytes = 4096;
 constexpr std::size_t commit_step = 4096;
+
+std::uint32_t rank_of(std::uint32_t place) noexcept {
+    return (place - 1) / NoticeBoard::notices_per_rank;
+}
 
 // The same in all processes of a job, which run the same code.
 std::uint32_t hash_of(std::string_view subject) noexcept {
@@ -124,6 +129,7 @@ Status NoticeBoard::prepare() {
     std::uint32_t before = fresh;
     if (state.compare_exchange_strong(before, being_made, std::memory_order_acquire)) {
         if (Status made = make_mutex(_board->mutex); !made) {
+            state.store(fresh, std::memory_order_release); // others find out for themselves
             return made;
         }
         state.store(ready, std::memory_order_release);
@@ -143,7 +149,7 @@ std::size_t NoticeBoard::offset_of_own() const noexcept {
 }
 
 NoticeBoard::Slot& NoticeBoard::slot(std::uint32_t place) const noexcept {
-    return _ranks[(place - 1) / notices_per_rank].slots[(place - 1) % notices_per_rank];
+    return _ranks[rank_of(place)].slots[(place - 1) % notices_per_rank];
 }
 
 // The link that leads to the notice; to none: there is no such one.
@@ -158,7 +164,7 @@ std::uint32_t* NoticeBoard::find(std::string_view subject, std::uint32_t hash) c
 NoticeBoard::Answer NoticeBoard::ask(
     std::string_view subject, std::uint32_t askers, Notice& notice, Pinned* pinned) noexcept {
     const std::uint32_t hash = hash_of(subject);
-    std::uint32_t reader_of = none; // the last one, of the rank with this number + 1
+    std::optional<std::uint32_t> read_up; // whose notice nobody needs any more
     {
         const Hold hold(_board->mutex);
         std::uint32_t* link = find(subject, hash);
@@ -170,16 +176,16 @@ NoticeBoard::Answer NoticeBoard::ask(
         notice = known.notice;
         if (--known.left == 0) {
             *link = known.next;
-            Rank& rank = _ranks[(place - 1) / notices_per_rank];
+            Rank& rank = _ranks[rank_of(place)];
             known.next = rank.free;
             rank.free = place;
             --rank.unread;
             known.serial.fetch_add(1, std::memory_order_release);
-            reader_of = (place - 1) / notices_per_rank + 1;
+            read_up = rank_of(place);
         }
     }
-    if (reader_of != none) {
-        _segment.control(reader_of - 1).bell.notify();
+    if (read_up) {
+        _segment.control(*read_up).bell.notify();
     }
     return Answer::found;
 }

@@ -43,10 +43,12 @@ int Lobby::open() noexcept {
 
 int Lobby::find_board(const Group& group, NoticeBoard** board) noexcept {
     const Runtime& runtime = _instance.runtime();
+    DecisionLog& decisions = _instance.core().decisions;
     *board = nullptr;
     for (int rank = 0; rank < group.size(); ++rank) {
         const ProcessId member = group.process(rank);
         if (member.job != _instance.self().job || !runtime.is_local(member.rank)) {
+            decisions.record("cid", "meetings", "letters", Outcome::chosen, 0, "members are on several nodes");
             return MPI_SUCCESS;
         }
     }
@@ -57,6 +59,7 @@ int Lobby::find_board(const Group& group, NoticeBoard** board) noexcept {
             return report_cause(opened.error());
         }
         _board = std::move(*opened);
+        decisions.record("cid", "meetings", "notice board", Outcome::chosen, 0, "members share the node's memory");
     }
     *board = _board.get();
     return MPI_SUCCESS;

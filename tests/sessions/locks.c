@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Users of the library in the constellation that the argument names; what is said of it is looked at by
- * explain_locks_test.py. */
+ * explain_test.py. */
 #include "tests/sessions/session_check.h"
 
 #include <pthread.h>
@@ -30,9 +30,25 @@ static void in_thread(void* (*act)(void*), MPI_Session* session) {
     CHECK(pthread_join(thread, NULL) == 0);
 }
 
+static int meet(const char* tag) {
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    CHECK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group) == MPI_SUCCESS);
+    CHECK(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
+    MPI_Group_free(&group);
+    MPI_Comm_free(&comm);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+    return failures();
+}
+
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     int provided = -1;
+    if (strcmp(what, "meeting") == 0) {
+        return meet("explained");
+    }
     if (strcmp(what, "world_multiple") == 0) {
         MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
         MPI_Finalize();

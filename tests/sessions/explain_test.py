@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpirun --explain tells why the library locks, also when that was settled after the rest had been explained.
+"""mpirun --explain tells why the library locks and how processes meet, also when that was settled after the rest had
+been explained.
 
 Arguments: PREFIX, the program locks.
 """
@@ -15,14 +16,18 @@ PROGRAM = os.path.realpath(sys.argv.pop(1))
 OFF = ("declined", "one thread at a time uses the library")
 
 
-class ExplainLocksTest(unittest.TestCase):
-    def locks(self, what):
-        """The lines about locks: outcome and reason."""
+class ExplainTest(unittest.TestCase):
+    def explained(self, what):
+        """The lines of the table."""
         env = dict(os.environ, LD_LIBRARY_PATH=os.path.join(PREFIX, "lib"), HOME=os.environ.get("TEST_TMPDIR", "/tmp"))
         done = subprocess.run([os.path.join(PREFIX, "bin/mpirun"), "--timeout", "60", "-n", "2", "--explain", PROGRAM,
                                what], env=env, capture_output=True, text=True, timeout=90, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        rows = [line.split(None, 5) for line in done.stderr.splitlines() if line.startswith("progress ")]
+        return done.stderr.splitlines()
+
+    def locks(self, what):
+        """The rows about locks: outcome and reason."""
+        rows = [line.split(None, 5) for line in self.explained(what) if line.startswith("progress ")]
         rows = [(row[3], row[5]) for row in rows if row[1:3] == ["job", "locks"]]
         if rows and "membarrier" in rows[0][1]:
             self.skipTest("the kernel refuses membarrier(2), so that the library locks from the start")
@@ -45,6 +50,10 @@ class ExplainLocksTest(unittest.TestCase):
     def test_closed_by_another_thread(self):
         self.assertEqual(self.locks("closed_elsewhere"), [
             OFF, ("chosen", "a session was finalized by another thread than the one that opened it")])
+
+    def test_meeting(self):
+        rows = [line.split() for line in self.explained("meeting") if "meetings" in line]
+        self.assertEqual([row[:5] for row in rows], [["cid", "meetings", "notice", "board", "chosen"]])
 
 
 if __name__ == "__main__":
