@@ -47,7 +47,7 @@ struct NoticeBoard::Slot {
 
 // What one rank has pinned up.
 struct alignas(256) NoticeBoard::Rank {
-    std::uint32_t unread;
+    std::atomic<std::uint32_t> unread;
     std::uint32_t free; // the first place that can be used again
     std::uint32_t used; // slots that ever were
     static_assert(sizeof(Slot) == 256);
@@ -56,7 +56,7 @@ struct alignas(256) NoticeBoard::Rank {
 
 struct NoticeBoard::Board {
     std::atomic<std::uint32_t> state;
-    pthread_mutex_t mutex;       // all that follows, and the ranks but for the serials
+    pthread_mutex_t mutex;       // all that follows, and the ranks; what is atomic there is also looked at without
     std::uint32_t first[chains]; // places
 };
 
@@ -179,7 +179,7 @@ NoticeBoard::Answer NoticeBoard::ask(
             Rank& rank = _ranks[rank_of(place)];
             known.next = rank.free;
             rank.free = place;
-            --rank.unread;
+            rank.unread.fetch_sub(1, std::memory_order_release);
             known.serial.fetch_add(1, std::memory_order_release);
             read_up = rank_of(place);
         }
@@ -206,8 +206,8 @@ NoticeBoard::Answer NoticeBoard::pin_up(
     taken.left = askers - 1;
     std::atomic_signal_fence(std::memory_order_release); // complete before it can be found
     first = place;
-    const bool crowd = ++own().unread > crowded;
-    *pinned = {(place - 1) % notices_per_rank, taken.serial.load(std::memory_order_relaxed), crowd};
+    own().unread.fetch_add(1, std::memory_order_relaxed);
+    *pinned = {(place - 1) % notices_per_rank, taken.serial.load(std::memory_order_relaxed)};
     return Answer::pinned;
 }
 
@@ -238,8 +238,9 @@ bool NoticeBoard::can_answer(std::string_view subject) const noexcept {
     return own().free != none || *find(subject, hash_of(subject)) != none;
 }
 
-bool NoticeBoard::is_read(const Pinned& pinned) const noexcept {
-    return own().slots[pinned.slot].serial.load(std::memory_order_acquire) != pinned.serial;
+bool NoticeBoard::may_go_on(const Pinned& pinned) const noexcept {
+    return own().unread.load(std::memory_order_acquire) <= crowded ||
+        own().slots[pinned.slot].serial.load(std::memory_order_acquire) != pinned.serial;
 }
 
 } // namespace patchbay

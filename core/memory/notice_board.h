@@ -16,8 +16,8 @@ class NoticeBoard {
 public:
     // Of subjects; longer ones have no place.
     static constexpr std::size_t longest_subject = 216;
-    // That one process has pinned up and not everybody has read yet. With so many unread it is `crowded`: whoever pins
-    // up another one waits until that is read, so that nobody gets further ahead of the slow.
+    // That one process has pinned up and not everybody has read yet. With more unread it is crowded: whoever pins up
+    // another one waits until it may_go_on(), so that nobody gets further ahead of the slow.
     static constexpr std::uint32_t crowded = 32;
     // All that there can be, for which a process would need 1,000 threads that wait; memory is taken as it is needed.
     static constexpr std::uint32_t notices_per_rank = 1023;
@@ -36,7 +36,6 @@ public:
     struct Pinned {
         std::uint32_t slot = 0;
         std::uint32_t serial = 0;
-        bool crowded = false; // whoever has pinned it up waits until is_read()
     };
 
     // Maps the board, and takes memory for this rank's first notices. `segment` lives longer.
@@ -48,7 +47,8 @@ public:
     // After `full`: there is room, or a notice about it. Whoever reads a notice as the last one rings the bell of the
     // rank that pinned it up; nobody does for a notice that another rank has room for. Only looks.
     bool can_answer(std::string_view subject) const noexcept;
-    bool is_read(const Pinned& pinned) const noexcept;
+    // What has been pinned up is read, or it is crowded no more.
+    bool may_go_on(const Pinned& pinned) const noexcept;
 
 private:
     struct Slot;

@@ -80,8 +80,10 @@ std::vector<std::byte> LetterHead::write(const Topic& topic, LetterHead head, st
     std::vector<std::byte> letter(sizeof head + words.size_bytes() + topic.text.size() + topic.members.size());
     std::byte* at = letter.data();
     const auto append = [&at](const void* what, std::size_t size) {
-        std::memcpy(at, what, size);
-        at += size;
+        if (size > 0) { // memcpy takes no null pointer, which an empty span has
+            std::memcpy(at, what, size);
+            at += size;
+        }
     };
     append(&head, sizeof head);
     append(words.data(), words.size_bytes());

@@ -75,7 +75,9 @@ int LobbyAgreement::start(std::span<std::uint64_t> words, Reduction reduction) n
 }
 
 NoticeBoard::Answer LobbyAgreement::ask(NoticeBoard::Notice& notice) noexcept {
-    return _board->ask(_topic.bytes(), std::uint32_t(_group->size()), notice, &_pinned);
+    const auto answer = _board->ask(_topic.bytes(), std::uint32_t(_group->size()), notice, &_pinned);
+    _has_pinned = answer == NoticeBoard::Answer::pinned;
+    return answer;
 }
 
 int LobbyAgreement::ask_board() noexcept {

@@ -45,7 +45,7 @@ private:
     // Whoever leaves may not call the library for long, and others wait for what it has to say.
     bool finished() const noexcept {
         return !_asks && !_running && _unsent.load(std::memory_order_acquire) == 0 &&
-            (!_pinned.crowded || _board->is_read(_pinned));
+            (!_has_pinned || _board->may_go_on(_pinned));
     }
     std::uint64_t notice_kind() const noexcept { return std::uint64_t(_reduction) << 32 | _words.size(); }
     NoticeBoard::Answer ask(NoticeBoard::Notice& notice) noexcept;
@@ -71,9 +71,10 @@ private:
     NoticeBoard* _board = nullptr; // null: not for these members, or this topic
     std::uint32_t _round = 0;
     int _missing = 0;            // children that have not contributed to this round
-    NoticeBoard::Pinned _pinned; // by us; where it is crowded it has to be read by all before we go on
-    bool _begun = false;         // others have heard of us, or will
-    bool _asks = false;          // the board has had no room yet
+    NoticeBoard::Pinned _pinned; // by us
+    bool _has_pinned = false;
+    bool _begun = false; // others have heard of us, or will
+    bool _asks = false;  // the board has had no room yet
     bool _entered = false;
     bool _running = false;
     bool _spoken = false;                       // this round, to the parent or as the first member to everybody

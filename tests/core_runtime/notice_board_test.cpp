@@ -147,25 +147,33 @@ TEST_F(NoticeBoardTest, WhoHasNoRoomNeedsNoneForWhatItFinds) {
     EXPECT_EQ(notice, (Notice{1, 2}));
 }
 
-// Whoever is far ahead waits for each further one, whatever becomes of the others.
+// Whoever is far ahead waits: for its own notice, whatever becomes of the others, or until the slow have caught up.
 TEST_F(NoticeBoardTest, WithManyUnreadItIsCrowded) {
     Notice notice{0, 0};
+    NoticeBoard& board = members[0]->board();
     for (std::uint32_t i = 0; i < NoticeBoard::crowded; ++i) {
         EXPECT_EQ(ask(0, std::to_string(i), 3, notice), Answer::pinned);
-        EXPECT_FALSE(pinned.crowded) << i;
+        EXPECT_TRUE(board.may_go_on(pinned)) << i;
     }
     EXPECT_EQ(ask(0, "one more", 3, notice), Answer::pinned);
-    EXPECT_TRUE(pinned.crowded);
     const NoticeBoard::Pinned one_more = pinned;
+    EXPECT_FALSE(board.may_go_on(one_more));
+    EXPECT_EQ(ask(0, "yet one", 3, notice), Answer::pinned);
     EXPECT_EQ(ask(1, "one more", 3, notice), Answer::found);
-    EXPECT_FALSE(members[0]->board().is_read(one_more));
+    EXPECT_FALSE(board.may_go_on(one_more));
     EXPECT_EQ(ask(2, "one more", 3, notice), Answer::found);
-    EXPECT_TRUE(members[0]->board().is_read(one_more));
+    EXPECT_TRUE(board.may_go_on(one_more));
+    EXPECT_FALSE(board.may_go_on(pinned)) << "it is still crowded";
     EXPECT_EQ(ask(0, "in the same place", 3, notice), Answer::pinned);
     EXPECT_EQ(pinned.slot, one_more.slot);
-    EXPECT_TRUE(pinned.crowded);
-    EXPECT_TRUE(members[0]->board().is_read(one_more));
-    EXPECT_FALSE(members[0]->board().is_read(pinned));
+    EXPECT_TRUE(board.may_go_on(one_more));
+    EXPECT_FALSE(board.may_go_on(pinned));
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(ask(1, std::to_string(i), 3, notice), Answer::found);
+        EXPECT_FALSE(board.may_go_on(pinned));
+        EXPECT_EQ(ask(2, std::to_string(i), 3, notice), Answer::found);
+    }
+    EXPECT_TRUE(board.may_go_on(pinned)) << "the slow have caught up";
 }
 
 TEST_F(NoticeBoardTest, WhatWasPinnedUpOutlivesWhoeverDidIt) {
