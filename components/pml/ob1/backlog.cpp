@@ -135,7 +135,7 @@ bool Ob1::push_streams(Peer& peer, int& pushed) noexcept {
 }
 
 bool Ob1::owes_packets(const Session* session) const noexcept {
-    if (_owed.to != nullptr && _owed.state->comm.session == session) {
+    if (_owed.to != nullptr && _owed.state->session == session) {
         return true;
     }
     for (Peer* peer = _backlog.first(); peer != nullptr; peer = decltype(_backlog)::next(*peer)) {

@@ -30,7 +30,8 @@ RecvRequest* PostedList::find(int tag) const noexcept {
 
 CommState::CommState(Communicator& comm) noexcept
     : comm(comm),
-      name(comm.name_service == nullptr ? nullptr : comm.name_service->extended_id()) {}
+      name(comm.name_service == nullptr ? nullptr : comm.name_service->extended_id()),
+      session(comm.session) {}
 
 bool CommState::make_ranks() noexcept {
     _ranks = static_cast<RankState*>(std::calloc(std::size_t(comm.remote_size), sizeof(RankState)));

@@ -70,7 +70,7 @@ void Ob1::answer_now() noexcept {
     settle(*owed.to);
     const CommState& state = *owed.state;
     const AnswerHeader answer{PacketType::answer, 0, state.comm.index, state.comm.rank, *state.name};
-    send_control(*owed.peer, &answer, sizeof answer, state.comm.session);
+    send_control(*owed.peer, &answer, sizeof answer, state.session);
 }
 
 // Who sends message after message would never look for the answer that makes the next ones cheaper, for both sides.

@@ -120,7 +120,7 @@ void Ob1::on_sync(
         keep(from, state, &sync, payload, size);
         return;
     }
-    send_control(from, PacketType::ack, sync.request, 0, state->comm.session);
+    send_control(from, PacketType::ack, sync.request, 0, state->session);
     deliver(*request, sync.match, payload, size);
 }
 
@@ -223,7 +223,7 @@ void Ob1::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
     } else if (early != nullptr) {
         given_back = withdraw_early(*early, from, match.id);
     }
-    const Session* session = state != nullptr ? state->comm.session : nullptr;
+    const Session* session = state != nullptr ? state->session : nullptr;
     send_control(from, PacketType::cancel_reply, cancel.request, given_back ? 1 : 0, session);
 }
 
