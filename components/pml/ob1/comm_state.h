@@ -67,8 +67,8 @@ public:
     Communicator& comm;
     // Of a communicator whose index may differ from process to process; nullptr: it does not.
     const cid::ExtendedId* const name;
-    // The communicator's own says that it has none as soon as the program has freed it, perhaps while a packet for it is
-    // looked at here. Only to be compared.
+    // The communicator's own says that it has none as soon as the program has freed it, perhaps while a packet for it
+    // is looked at here. Only to be compared.
     const Session* const session;
 
 private:
