@@ -28,8 +28,9 @@ LobbyAgreement::LobbyAgreement(Lobby& lobby, Ref<Group> group, Topic topic)
     : _lobby(lobby),
       _group(std::move(group)),
       _topic(std::move(topic)),
+      _subject(_topic.bytes()),
       _rank(_group->rank()) {
-    if (_group->size() > 1 && _topic.bytes().size() <= NoticeBoard::longest_subject) {
+    if (_group->size() > 1 && _subject.size() <= NoticeBoard::longest_subject) {
         _code = _lobby.find_board(*_group, &_board);
     }
 }
@@ -75,7 +76,7 @@ int LobbyAgreement::start(std::span<std::uint64_t> words, Reduction reduction) n
 }
 
 NoticeBoard::Answer LobbyAgreement::ask(NoticeBoard::Notice& notice) noexcept {
-    const auto answer = _board->ask(_topic.bytes(), std::uint32_t(_group->size()), notice, &_pinned);
+    const auto answer = _board->ask(_subject, std::uint32_t(_group->size()), notice, &_pinned);
     _has_pinned = answer == NoticeBoard::Answer::pinned;
     return answer;
 }
@@ -144,7 +145,7 @@ bool LobbyAgreement::ready() const noexcept {
         return true;
     }
     if (_asks) {
-        return _board->can_answer(_topic.bytes());
+        return _board->can_answer(_subject);
     }
     return _running ? _arrived.load(std::memory_order_acquire) != 0 : finished();
 }

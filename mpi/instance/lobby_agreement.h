@@ -64,6 +64,7 @@ private:
     Lobby& _lobby;
     Ref<Group> _group;
     Topic _topic;
+    const std::string _subject; // of notices
     int _rank;
     int _code = MPI_SUCCESS;
     Reduction _reduction{};
