@@ -35,7 +35,7 @@ std::vector<std::string> directories_of(const Param& component_path) {
 } // namespace
 
 Result<std::unique_ptr<Core>> Core::create(std::span<const ComponentDescriptor* const> linked_in,
-    const ParamPlaces& places, const std::vector<std::string>& directories) {
+    const ParamSources& places, const std::vector<std::string>& directories) {
     auto core = std::make_unique<Core>();
     if (Status read = core->params.read(places); !read) {
         return read.error();

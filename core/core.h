@@ -30,7 +30,7 @@ struct Core {
     // Reads the parameters' sources, defines the core's own ones and finds the installed components. Opens none.
     // `directories` replaces the default places of components (the parameter component_path still comes first).
     static Result<std::unique_ptr<Core>> create(std::span<const ComponentDescriptor* const> linked_in,
-        const ParamPlaces& places = ParamPlaces::of_process(),
+        const ParamSources& places = ParamSources::of_process(),
         const std::vector<std::string>& directories = ComponentPlaces::default_directories());
 
     // Reports every value that a user gave to a parameter that does not exist, each once, by the process that speaks

@@ -51,8 +51,8 @@ const char* to_string(Outcome outcome) {
         return "declined";
     case Outcome::excluded:
         return "excluded";
-    case Outcome::misfit:
-        return "misfit";
+    case Outcome::incompatible:
+        return "incompatible";
     }
     return "?";
 }

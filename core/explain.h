@@ -12,11 +12,11 @@ namespace [[gnu::visibility("default")]] patchbay {
 class ParamRegistry;
 
 enum class Outcome : unsigned char {
-    chosen,   // won, or is in use
-    lost,     // could, but another had the higher priority
-    declined, // its open or query said no
-    excluded, // the user's list leaves it out, or it lacks a capability
-    misfit,   // the file cannot be used (version, toolchain, missing library)
+    chosen,       // won, or is in use
+    lost,         // could, but another had the higher priority
+    declined,     // its open or query said no
+    excluded,     // the user's list leaves it out, or it lacks a capability
+    incompatible, // the file cannot be used (version, toolchain, missing library)
 };
 const char* to_string(Outcome outcome);
 

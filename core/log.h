@@ -10,8 +10,8 @@ namespace [[gnu::visibility("default")]] patchbay {
 void log_error(std::string_view text) noexcept;
 void log_warn(std::string_view text) noexcept;
 
-// For what every process of the job would say alike (a misfit plugin, a misspelt parameter): only rank 0 says it.
-// Before the rank is known from the launcher's environment, everyone counts as rank 0.
+// For what every process of the job would say alike (an incompatible plugin, a misspelt parameter): only rank 0 says
+// it. Before the rank is known from the launcher's environment, everyone counts as rank 0.
 void log_warn_job(std::string_view text) noexcept;
 
 // Whether this process speaks for the job: rank 0, or a process that no launcher gave a rank.

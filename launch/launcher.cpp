@@ -4,7 +4,7 @@
 #include "core/memory/node_segment.h"
 #include "core/runtime/ready_protocol.h"
 #include "core/runtime/runtime.h"
-#include "launch/control_channel.h"
+#include "launch/control_socket.h"
 #include "launch/environment.h"
 #include "launch/event_loop.h"
 #include "launch/output.h"
@@ -188,7 +188,7 @@ void Launcher::watch_control() {
     while (std::optional<int> signal = receive_signal_number(_inputs.control.get())) {
         if (*signal == 0) {
             _loop.unwatch(_inputs.control.get());
-            _supervisor->front_is_gone();
+            _supervisor->front_end_is_gone();
             return;
         }
         _supervisor->pass_on(*signal);

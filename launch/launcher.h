@@ -10,7 +10,7 @@ namespace patchbay::launch {
 
 // What the launcher process gets from the process that the user started.
 struct LauncherInputs {
-    FileDescriptor control;        // see control_channel.h
+    FileDescriptor control;        // see control_socket.h
     FileDescriptor standard_input; // for rank 0
     sigset_t user_signal_mask;     // what the ranks start with
     Timing timing;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/command_line.h"
-#include "launch/control_channel.h"
-#include "launch/front.h"
+#include "launch/control_socket.h"
+#include "launch/front_end.h"
 #include "launch/launcher.h"
 #include "launch/report.h"
 #include "launch/signals.h"
@@ -59,8 +59,8 @@ sigset_t block_signals() {
 }
 
 struct RankInput {
-    FileDescriptor for_rank;  // rank 0's standard input
-    FileDescriptor for_front; // the front's end of a pipe to it, if any
+    FileDescriptor for_rank;      // rank 0's standard input
+    FileDescriptor for_front_end; // the front end's end of a pipe to it, if any
 };
 
 // A file or a pipe goes to rank 0 as it is, so that nobody reads more of it than rank 0 does. A terminal cannot: only
@@ -92,8 +92,8 @@ void rename_process(std::span<char*> words) {
 }
 
 [[noreturn]] void be_launcher(const JobSpec& job, LauncherInputs inputs, std::span<char*> words) {
-    // A session of its own: no signal of the terminal reaches it except through the front, and whoever kills the front
-    // with its whole process group, or everything called mpirun, leaves it alive to clean up.
+    // A session of its own: no signal of the terminal reaches it except through the front end, and whoever kills the
+    // front end with its whole process group, or everything called mpirun, leaves it alive to clean up.
     ::setsid();
     rename_process(words);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -107,7 +107,7 @@ int run(const JobSpec& job, Timing timing, std::span<char*> words) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ControlPair control = make_control_pair();
     RankInput input = make_rank_input();
-    if (!control.front || !input.for_rank) {
+    if (!control.front_end || !input.for_rank) {
         report("cannot start: " + errno_text(errno));
         return exit_failure;
     }
@@ -117,17 +117,17 @@ int run(const JobSpec& job, Timing timing, std::span<char*> words) {
         return exit_failure;
     }
     if (launcher == 0) {
-        control.front.reset();
-        input.for_front.reset();
+        control.front_end.reset();
+        input.for_front_end.reset();
         timing.mark(Moment::forked);
         be_launcher(job, {std::move(control.launcher), std::move(input.for_rank), user_mask, timing}, words);
     }
     control.launcher.reset();
     input.for_rank.reset();
-    if (!input.for_front) {
+    if (!input.for_front_end) {
         let_go_of_standard_input();
     }
-    return Front(launcher, std::move(control.front), std::move(input.for_front)).run();
+    return FrontEnd(launcher, std::move(control.front_end), std::move(input.for_front_end)).run();
 }
 
 } // namespace

@@ -5,7 +5,7 @@
 
 namespace patchbay::launch {
 
-// The signals that the front passes on to the ranks.
+// The signals that the front end passes on to the ranks.
 sigset_t forwarded_signals();
 
 // Whether a signal asks the job to end: the second such signal kills it.

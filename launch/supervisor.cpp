@@ -208,7 +208,7 @@ void Supervisor::pass_on(int signal) {
     }
 }
 
-void Supervisor::front_is_gone() {
+void Supervisor::front_end_is_gone() {
     if (_phase == Phase::running) {
         fail(exit_signal_base + SIGKILL, "was killed; ending all ranks");
     }

@@ -35,9 +35,9 @@ public:
     // Collects every child process that has ended.
     void reap();
 
-    // A signal that the front got. The first one that asks to end is passed on, the second one kills.
+    // A signal that the front end got. The first one that asks to end is passed on, the second one kills.
     void pass_on(int signal);
-    void front_is_gone();
+    void front_end_is_gone();
     void time_limit_reached(std::chrono::milliseconds limit);
 
     void connected(int rank) override;

@@ -83,7 +83,7 @@ Status FrameworkBase::open_one(const std::string& component, bool asked_for) {
             return plugin.error();
         }
         log_warn_job(plugin.error().text + "; going on without it");
-        refuse(component, Outcome::misfit, plugin.error().text);
+        refuse(component, Outcome::incompatible, plugin.error().text);
         return {};
     }
     const ComponentDescriptor& descriptor = plugin->descriptor();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* descriptor_symbol = "patchbay_component";
 
-Error misfit(const std::string& file, const std::string& cause) {
+Error incompatible(const std::string& file, const std::string& cause) {
     return {Errc::invalid, "component " + file + " cannot be used: " + cause};
 }
 
@@ -29,19 +29,19 @@ std::string_view or_unnamed(const char* text) {
 // In an order in which each field is read only when those before it say that it is where we look for it.
 Status check_layout(const ComponentDescriptor& descriptor, const std::string& file) {
     if (descriptor.struct_size < offsetof(ComponentDescriptor, toolchain)) {
-        return misfit(file, "its descriptor has only " + std::to_string(descriptor.struct_size) + " bytes");
+        return incompatible(file, "its descriptor has only " + std::to_string(descriptor.struct_size) + " bytes");
     }
     if (descriptor.core_abi != core_abi_version) {
-        return misfit(
+        return incompatible(
             file, versions("core ABI", std::to_string(descriptor.core_abi), std::to_string(core_abi_version)));
     }
     if (descriptor.struct_size != sizeof(ComponentDescriptor)) {
-        return misfit(file,
+        return incompatible(file,
             versions("a descriptor size of", std::to_string(descriptor.struct_size),
                 std::to_string(sizeof(ComponentDescriptor))));
     }
     if (or_unnamed(descriptor.toolchain) != toolchain_tag) {
-        return misfit(file, versions("toolchain", std::string(or_unnamed(descriptor.toolchain)), toolchain_tag));
+        return incompatible(file, versions("toolchain", std::string(or_unnamed(descriptor.toolchain)), toolchain_tag));
     }
     return {};
 }
@@ -49,12 +49,12 @@ Status check_layout(const ComponentDescriptor& descriptor, const std::string& fi
 Status check_contents(
     const ComponentDescriptor& descriptor, const std::string& file, std::optional<std::uint32_t> framework_version) {
     if (framework_version && descriptor.framework_version != *framework_version) {
-        return misfit(file,
+        return incompatible(file,
             versions(("framework " + std::string(or_unnamed(descriptor.framework)) + " version").c_str(),
                 std::to_string(descriptor.framework_version), std::to_string(*framework_version)));
     }
     if (descriptor.create == nullptr || (descriptor.params == nullptr && descriptor.param_count != 0)) {
-        return misfit(file, "its descriptor has no factory or no parameter table");
+        return incompatible(file, "its descriptor has no factory or no parameter table");
     }
     return {};
 }
@@ -62,7 +62,7 @@ Status check_contents(
 Status check_names(const ComponentDescriptor& descriptor, const std::string& file, const std::string& framework,
     const std::string& name) {
     if (or_unnamed(descriptor.framework) != framework || or_unnamed(descriptor.name) != name) {
-        return misfit(file,
+        return incompatible(file,
             "its descriptor says framework " + std::string(or_unnamed(descriptor.framework)) + ", component " +
                 std::string(or_unnamed(descriptor.name)) + ", its file name says " + framework + ", " + name);
     }
@@ -78,10 +78,10 @@ Result<Plugin> Plugin::open(const std::string& file, const std::string& framewor
     library->load(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local, error);
     if (error) {
         const char* cause = dlerror();
-        return misfit(file, cause == nullptr ? error.message() : cause);
+        return incompatible(file, cause == nullptr ? error.message() : cause);
     }
     if (!library->has(descriptor_symbol)) {
-        return misfit(file, "it has no symbol " + std::string(descriptor_symbol) + "; it is no component");
+        return incompatible(file, "it has no symbol " + std::string(descriptor_symbol) + "; it is no component");
     }
     const auto& descriptor = library->get<const ComponentDescriptor>(descriptor_symbol);
     if (Status fits = check_layout(descriptor, file); !fits) {

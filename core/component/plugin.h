@@ -14,7 +14,8 @@ namespace [[gnu::visibility("default")]] patchbay {
 class Plugin {
 public:
     // Opens a file and checks its descriptor before anything of it is called. `framework_version` is checked when
-    // given. Errc::invalid: a misfit; the text names file, both versions and the cause, or the loader's own words.
+    // given. Errc::invalid: an incompatible; the text names file, both versions and the cause, or the loader's own
+    // words.
     static Result<Plugin> open(const std::string& file, const std::string& framework, const std::string& name,
         std::optional<std::uint32_t> framework_version);
     static Result<Plugin> linked_in(

@@ -48,7 +48,7 @@ public:
     std::vector<std::string> frameworks() const;
     std::vector<std::string> components(std::string_view framework) const;
 
-    // Errc::not_found, with the nearest name; Errc::invalid for a misfit.
+    // Errc::not_found, with the nearest name; Errc::invalid for an incompatible.
     Result<Plugin> load(
         std::string_view framework, std::string_view component, std::optional<std::uint32_t> framework_version) const;
 

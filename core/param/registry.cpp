@@ -25,7 +25,7 @@ std::string full_name(std::string_view framework, std::string_view component, st
 
 } // namespace
 
-Status ParamRegistry::read(const ParamPlaces& places) {
+Status ParamRegistry::read(const ParamSources& places) {
     auto raw = read_param_sources(places);
     if (!raw) {
         return raw.error();

@@ -27,7 +27,7 @@ public:
     ParamRegistry& operator=(const ParamRegistry&) = delete;
 
     // Reads files and environment. Call once, before the first define.
-    Status read(const ParamPlaces& places);
+    Status read(const ParamSources& places);
 
     // Makes a table's parameters known as <framework>_<component>_<name>; empty parts (core-level, framework-level) are
     // left out. The table is copied. Defining the same table again changes nothing and answers the same. Errc::invalid

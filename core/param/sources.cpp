@@ -122,8 +122,8 @@ void read_environment(const std::vector<std::string>& environment, RawParams& re
 
 } // namespace
 
-ParamPlaces ParamPlaces::of_process() {
-    ParamPlaces places;
+ParamSources ParamSources::of_process() {
+    ParamSources places;
     const std::string prefix = install_prefix();
     if (!prefix.empty()) {
         places.system_file = prefix + "/etc/patchbay-mca-params.conf";
@@ -139,7 +139,7 @@ ParamPlaces ParamPlaces::of_process() {
     return places;
 }
 
-Result<RawParams> read_param_sources(const ParamPlaces& places) {
+Result<RawParams> read_param_sources(const ParamSources& places) {
     RawParams result;
     if (Status read = read_file(places.system_file, ParamSource::system_file, result); !read) {
         return read.error();

@@ -16,12 +16,12 @@ inline constexpr std::string_view param_env_prefix = "PATCHBAY_MCA_";
 inline constexpr std::string_view param_cmdline_env = "PATCHBAY_MCA_CMDLINE";
 
 // Where a process looks for values that users wrote down. A test passes its own.
-struct ParamPlaces {
+struct ParamSources {
     std::string system_file;              // <prefix>/etc/patchbay-mca-params.conf
     std::string user_file;                // ~/.patchbay/mca-params.conf, empty without a home
     std::vector<std::string> environment; // "NAME=value"; only those with our prefix matter
 
-    static ParamPlaces of_process();
+    static ParamSources of_process();
 };
 
 // A value that a user wrote down, before anyone knows the parameter's type.
@@ -33,6 +33,6 @@ struct RawParam {
 
 // The highest source's value per name. Errc::invalid with file and line for a malformed file, Errc::system for a file
 // that exists but cannot be read; a missing file is none.
-Result<std::map<std::string, RawParam, std::less<>>> read_param_sources(const ParamPlaces& places);
+Result<std::map<std::string, RawParam, std::less<>>> read_param_sources(const ParamSources& places);
 
 } // namespace patchbay

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "core/progress/thread_switch.h"
+#include "core/progress/thread_level_upgrade.h"
 
 #include <atomic>
 #include <cstdint>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// A mutex that is nothing but a mark in its own cache line while a single thread uses the library (LoneSection). With
-// several it spins briefly, then sleeps in the kernel. Not recursive. Satisfies the standard's Lockable requirements,
-// so std::lock_guard and std::unique_lock work on it.
+// A mutex that is nothing but a mark in its own cache line while a single thread uses the library
+// (SingleThreadSection). With several it spins briefly, then sleeps in the kernel. Not recursive. Satisfies the
+// standard's Lockable requirements, so std::lock_guard and std::unique_lock work on it.
 class ProgressLock {
 public:
     explicit ProgressLock(bool threaded = false) noexcept
-        : _lone(threaded) {}
+        : _section(threaded) {}
     // Locks from when `threads` is turned on, at whatever moment that is.
-    explicit ProgressLock(ThreadSwitch& threads)
-        : _lone(threads) {}
+    explicit ProgressLock(ThreadLevelUpgrade& threads)
+        : _section(threads) {}
     ProgressLock(const ProgressLock&) = delete;
     ProgressLock& operator=(const ProgressLock&) = delete;
 
-    bool try_lock() noexcept { return _lone.enter() || try_lock_among_threads(); }
+    bool try_lock() noexcept { return _section.enter() || try_lock_among_threads(); }
 
     void lock() noexcept { (void)acquire(); }
 
@@ -31,7 +31,7 @@ public:
 
     // The same, cheaper, for who keeps the answer of acquire() for release().
     bool acquire() noexcept {
-        if (_lone.enter()) [[likely]] {
+        if (_section.enter()) [[likely]] {
             return true;
         }
         if (!try_lock_among_threads()) [[unlikely]] {
@@ -41,7 +41,7 @@ public:
     }
     void release(bool alone) noexcept {
         if (alone) [[likely]] {
-            _lone.leave();
+            _section.leave();
         } else if (_state.exchange(unlocked, std::memory_order_release) == contended) [[unlikely]] {
             wake_one();
         }
@@ -56,7 +56,7 @@ private:
     void lock_contended() noexcept;
     void wake_one() noexcept;
 
-    LoneSection _lone;
+    SingleThreadSection _section;
     std::atomic<std::uint32_t> _state{unlocked};
 };
 

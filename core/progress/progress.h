@@ -2,7 +2,7 @@
 #pragma once
 #include "core/progress/doorbell.h"
 #include "core/progress/lock.h"
-#include "core/progress/thread_switch.h"
+#include "core/progress/thread_level_upgrade.h"
 #include "core/progress/wait_policy.h"
 
 #include <atomic>
@@ -66,7 +66,7 @@ public:
     void enable_threads() noexcept;
     bool threaded() const noexcept { return _threads.on(); }
     // For locks of pollers and of whoever else is used by a single thread until then.
-    ThreadSwitch& threads() noexcept { return _threads; }
+    ThreadLevelUpgrade& threads() noexcept { return _threads; }
 
     // A poller is registered only while there may be work for it. Whoever gives it work from outside must ring this
     // process's doorbell; a poller for work that cannot do so says for how long it may go unpolled (`longest_sleep`),
@@ -144,9 +144,9 @@ private:
 
     Block _first;
     bool _fenced = true;
-    ThreadSwitch _threads;
-    LoneSection _polling_alone; // a poll while there is but one thread
-    LoneSection _sleeping_alone;
+    ThreadLevelUpgrade _threads;
+    SingleThreadSection _polling_alone; // a poll while there is but one thread
+    SingleThreadSection _sleeping_alone;
     WaitPolicy _policy;
     std::atomic<Doorbell*> _bell;
     std::atomic<std::int64_t> _longest_sleep_ns;

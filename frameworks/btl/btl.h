@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/component/component.h"
-#include "mpi/object/process.h"
+#include "object/process.h"
 
 #include <cstddef>
 #include <memory>

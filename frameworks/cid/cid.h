@@ -3,7 +3,7 @@
 #include "core/component/component.h"
 #include "frameworks/cid/derivation.h"
 #include "frameworks/cid/extended_id.h"
-#include "mpi/object/communicator.h"
+#include "object/communicator.h"
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ class Instance;
 // have not, the communicator has an exCID, by which peers find it until they have told each other their indices.
 // Chosen per communicator: info key `patchbay_cid` on the constructor, else parameter `cid`.
 //
-// Nothing here blocks, because MPI_Comm_idup must not: a naming is begun, and then advanced whenever it can get
+// Nothing here blocks, because MPI_Comm_idup must not: a CID allocation is begun, and then advanced whenever it can get
 // further, by the constructor that waits or by the progress engine.
 namespace cid {
 
@@ -31,10 +31,10 @@ inline constexpr std::uint32_t interface_version = 5;
 // How the members of the communicator to be can agree on something before it exists: reductions over exactly these
 // members, given by the constructor. One reduction at a time; all members start the same ones in the same order, of at
 // most `most_words` words.
-class Agreement {
+class GroupReduction {
 public:
-    virtual ~Agreement() = default;
-    enum class Reduction : std::uint8_t {
+    virtual ~GroupReduction() = default;
+    enum class Operation : std::uint8_t {
         maximum,
         minimum,
         bit_and,
@@ -49,7 +49,7 @@ public:
     static constexpr std::size_t most_words = 72;
     // Begins to reduce `words` in place; they stay where they are until advance() says that it is finished. Returns an
     // MPI code.
-    virtual int start(std::span<std::uint64_t> words, Reduction reduction) noexcept = 0;
+    virtual int start(std::span<std::uint64_t> words, Operation operation) noexcept = 0;
     // Would advance() get any further now? Only looks.
     virtual bool ready() const noexcept = 0;
     // Goes as far as it can without blocking. true: finished, and *code is the result.
@@ -62,7 +62,7 @@ public:
 };
 
 // Which constructor of which communicator is at work; exact, and the same at all members.
-struct Origin {
+struct ConstructorKey {
     ExtendedId parent;    // by its index where it has no exCID: pgcid is `indexed` then
     std::int64_t tag = 0; // differs from those of all others that may be under way from this parent
 
@@ -72,13 +72,13 @@ struct Origin {
 
 // What is being made.
 struct NewCommunicator {
-    Communicator& comm;   // groups, rank and size are set, index is not
-    Communicator* parent; // nullptr: from a group (sessions), or from two parents (intercommunicators)
-    Agreement& members;   // over the members of the communicator to be
+    Communicator& comm;      // groups, rank and size are set, index is not
+    Communicator* parent;    // nullptr: from a group (sessions), or from two parents (intercommunicators)
+    GroupReduction& members; // over the members of the communicator to be
     // Over all members of the parent, all of which are in this call of a constructor (dup, split, create), also those
     // that will be in no new communicator; nullptr: only the new members call (create_group), or there is no parent.
-    Agreement* whole;
-    Origin origin; // where the call is told by that, and not by the agreement's name
+    GroupReduction* whole;
+    ConstructorKey key; // where the call is told by that, and not by the group reduction's name
 
     // Whether this process is the one of all members that speaks for them, in both groups of an intercommunicator.
     bool leads() const noexcept {
@@ -88,9 +88,9 @@ struct NewCommunicator {
 
 // What a component keeps with a communicator: its name and what it knows about peers' indices. Deleted with the
 // communicator, before its index is free again. peer_index() and learned() are called by the pml, with its lock held.
-class Name {
+class CommunicatorId {
 public:
-    virtual ~Name() = default;
+    virtual ~CommunicatorId() = default;
     // The index by which `rank` knows this communicator; nullopt: not known yet, the pml then sends its extended
     // header. Components whose indices are globally equal never answer nullopt.
     virtual std::optional<std::uint16_t> peer_index(int rank) const noexcept = 0;
@@ -104,19 +104,19 @@ public:
 };
 
 // Equal at all members, although the parent's index need not be.
-inline Origin origin_from(const Communicator& parent, int tag) noexcept {
-    const ExtendedId* id = parent.name_service != nullptr ? parent.name_service->extended_id() : nullptr;
-    return {id != nullptr ? *id : ExtendedId{Origin::indexed, parent.index}, tag};
+inline ConstructorKey constructor_key(const Communicator& parent, int tag) noexcept {
+    const ExtendedId* id = parent.id != nullptr ? parent.id->extended_id() : nullptr;
+    return {id != nullptr ? *id : ExtendedId{ConstructorKey::indexed, parent.index}, tag};
 }
 
-// A naming under way. Destroying one that is not finished gives back what it reserved.
-class Assignment {
+// A CID allocation under way. Destroying one that is not finished gives back what it reserved.
+class Allocation {
 public:
-    virtual ~Assignment() = default;
+    virtual ~Allocation() = default;
     // Would advance() get any further now? Only looks.
     virtual bool ready() const noexcept = 0;
     // Goes as far as it can without blocking. true: finished; with *code MPI_SUCCESS an index is reserved in the table,
-    // and comm.index and comm.name_service are set. Called on one thread at a time.
+    // and comm.index and comm.id are set. Called on one thread at a time.
     virtual bool advance(int* code) noexcept = 0;
 };
 
@@ -124,11 +124,11 @@ class Module {
 public:
     virtual ~Module() = default;
     // Begins to name a communicator: every member does. What `what` refers to outlives the result. Does not block.
-    // nullptr: finished already, with *code as in Assignment::advance.
-    virtual std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept = 0;
+    // nullptr: finished already, with *code as in Allocation::advance.
+    virtual std::unique_ptr<Allocation> begin(const NewCommunicator& what, int* code) noexcept = 0;
     // The same for a process that takes part in the constructor and will be in no new communicator (MPI_UNDEFINED, not
     // in the group of MPI_Comm_create). `whole` as in NewCommunicator. nullptr: there is nothing to do for it.
-    virtual std::unique_ptr<Assignment> pass(Communicator& parent, Agreement& whole) noexcept {
+    virtual std::unique_ptr<Allocation> participate(Communicator& parent, GroupReduction& whole) noexcept {
         (void)parent, (void)whole;
         return nullptr;
     }

@@ -5,8 +5,8 @@
 
 namespace patchbay::cid {
 
-// What naming communicators has cost this process, printed at the end with parameter cid_stats. Relaxed: nobody decides
-// anything by them.
+// What CID allocation communicators has cost this process, printed at the end with parameter cid_stats. Relaxed: nobody
+// decides anything by them.
 class Counter {
 public:
     void add(std::uint64_t by = 1) noexcept { _value.fetch_add(by, std::memory_order_relaxed); }

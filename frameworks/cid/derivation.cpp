@@ -12,7 +12,7 @@ std::string ExtendedId::text() const {
     return text;
 }
 
-Derivation::Ticket Derivation::take() noexcept {
+Derivation::ChildNumber Derivation::take() noexcept {
     const std::uint32_t number = _taken.fetch_add(1, std::memory_order_relaxed);
     if (number < _own_size) {
         return {0, number + 1, false};
@@ -21,47 +21,47 @@ Derivation::Ticket Derivation::take() noexcept {
     return {1 + beyond / block_size, 1 + beyond % block_size, beyond % block_size == 0};
 }
 
-bool Derivation::ready(const Ticket& ticket) const noexcept {
-    if (ticket.block == 0) {
+bool Derivation::ready(const ChildNumber& child_number) const noexcept {
+    if (child_number.block == 0) {
         return true;
     }
     std::lock_guard lock(_mutex);
-    const auto found = _blocks.find(ticket.block);
+    const auto found = _blocks.find(child_number.block);
     return found != _blocks.end() && found->second.known;
 }
 
-std::optional<Derivation::Child> Derivation::redeem(const Ticket& ticket, int* code) noexcept {
-    if (ticket.block == 0) {
-        return child_of(_own, ticket.value);
+std::optional<Derivation::Child> Derivation::resolve(const ChildNumber& child_number, int* code) noexcept {
+    if (child_number.block == 0) {
+        return child_of(_own, child_number.value);
     }
     std::lock_guard lock(_mutex);
-    const auto found = _blocks.find(ticket.block);
+    const auto found = _blocks.find(child_number.block);
     const Block block = found->second;
     count(found);
     *code = block.code;
     if (block.code != 0) {
         return std::nullopt;
     }
-    return child_of({{block.pgcid, 0}, top_field}, ticket.value);
+    return child_of({{block.pgcid, 0}, top_field}, child_number.value);
 }
 
-void Derivation::skip(const Ticket& ticket) noexcept {
-    if (ticket.block != 0) {
+void Derivation::skip(const ChildNumber& child_number) noexcept {
+    if (child_number.block != 0) {
         std::lock_guard lock(_mutex);
-        count(_blocks.try_emplace(ticket.block).first);
+        count(_blocks.try_emplace(child_number.block).first);
     }
 }
 
-void Derivation::renew(const Ticket& ticket, std::uint64_t pgcid, int code) noexcept {
+void Derivation::renew(const ChildNumber& child_number, std::uint64_t pgcid, int code) noexcept {
     std::lock_guard lock(_mutex);
-    Block& block = _blocks[ticket.block];
+    Block& block = _blocks[child_number.block];
     block.pgcid = pgcid;
     block.code = code;
     block.known = true;
 }
 
 void Derivation::count(std::map<std::uint32_t, Block>::iterator block) noexcept {
-    if (++block->second.redeemed == block_size) {
+    if (++block->second.resolved == block_size) {
         _blocks.erase(block);
     }
 }

@@ -17,13 +17,12 @@ class Communicator;
 
 namespace cid {
 
-// This process's communicators by local index. Indices 0 (world), 1 (self) and 2 (lobby) are reserved from the
-// start.
-// find() is the pml's hot path: no lock, no check. All else is locked.
+// This process's communicators by local index. Indices 0 (world), 1 (self) and 2 (bootstrap exchange) are reserved from
+// the start. find() is the pml's hot path: no lock, no check. All else is locked.
 class IndexTable {
 public:
     static constexpr std::uint32_t capacity = 65536; // every value an index can have
-    static constexpr std::uint32_t lobby = 2;
+    static constexpr std::uint32_t bootstrap = 2;
     static constexpr std::uint32_t predefined = 3;
 
     IndexTable();
@@ -43,9 +42,9 @@ public:
     bool reserve(std::uint32_t index);
     void release(std::uint32_t index);
 
-    // For namings that settle on one of many free indices: which of 64 * mask.size() indices from `from` (a multiple of
-    // 64) on are free, one bit each. Nobody else is given one of these until withdraw_offer(). There is room for
-    // `most_offers` at one time, which do not overlap; `number` says which of them.
+    // For allocations that settle on one of many free indices: which of 64 * mask.size() indices from `from` (a
+    // multiple of 64) on are free, one bit each. Nobody else is given one of these until withdraw_offer(). There is
+    // room for `most_offers` at one time, which do not overlap; `number` says which of them.
     static constexpr std::size_t most_offers = 2;
     void offer(std::size_t number, std::uint32_t from, std::span<std::uint64_t> mask);
     // Takes this one of the offered indices, or none of them (nullopt).

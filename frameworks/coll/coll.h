@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/component/component.h"
-#include "mpi/object/communicator.h"
-#include "mpi/object/datatype.h"
-#include "mpi/object/op.h"
+#include "object/communicator.h"
+#include "object/datatype.h"
+#include "object/op.h"
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "mpi/object/convertor.h"
-#include "mpi/object/datatype.h"
+#include "object/convertor.h"
+#include "object/datatype.h"
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 #pragma once
 #include "core/component/component.h"
 #include "frameworks/cid/extended_id.h"
-#include "mpi/object/communicator.h"
-#include "mpi/object/datatype.h"
-#include "mpi/object/request.h"
+#include "object/communicator.h"
+#include "object/datatype.h"
+#include "object/request.h"
 
 #include <climits>
 #include <memory>
@@ -33,7 +33,7 @@ namespace pml {
 inline constexpr std::uint32_t interface_version = 3;
 
 // No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
-// each mirror the user's tag there, below all others (mpi/instance/construction_tags.h).
+// each mirror the user's tag there, below all others (mpi/communicators/construction_tags.h).
 inline constexpr int highest_tag = INT_MAX / 2 - (1 << 20);
 
 enum class SendMode : std::uint8_t { standard, synchronous, ready };

@@ -3,8 +3,8 @@
 
 _GENERATOR = "//tools/api:generate_bindings.py"
 _HEADERS = [
-    "//mpi/include:mpi.h",
-    "//mpi/include:mpix.h",
+    "//include:mpi.h",
+    "//include:mpix.h",
 ]
 
 def _generate(name, out, what, sources, **kwargs):

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/api/report.h"
-#include "mpi/instance/lone_thread.h"
 #include "mpi/instance/settings.h"
-#include "mpi/object/datatype.h"
-#include "mpi/object/info.h"
-#include "mpi/object/op.h"
-#include "mpi/object/request.h"
+#include "mpi/instance/single_thread.h"
+#include "object/datatype.h"
+#include "object/info.h"
+#include "object/op.h"
+#include "object/request.h"
 
 namespace patchbay::api {
 
@@ -35,14 +35,14 @@ public:
     struct Pending {};
     Arguments(const char* function, Pending) noexcept
         : _function(function) {
-        notice_thread();
+        check_thread();
     }
     // A call on a communicator; communicator() checks the handle.
     Arguments(const char* function, MPI_Comm comm) noexcept
         : _function(function),
           _comm(to_object<Communicator>(comm)),
           _handle(comm) {
-        notice_thread();
+        check_thread();
     }
     // A call on a session; session() checks the handle.
     Arguments(const char* function, MPI_Session session) noexcept
@@ -156,7 +156,7 @@ public:
             mixture(a.session.session, b.session.session);
     }
     bool same_session(const Communicator& comm, const Group& group) noexcept {
-        return good(Session::mark(comm.session) == group.session || group.is_predefined()) ||
+        return good(Session::id(comm.session) == group.session || group.is_predefined()) ||
             mixture(comm.session, group.session.session);
     }
     bool same_session(const Communicator& a, const Communicator& b) noexcept {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attributes of communicators, windows (MPI-5.0, 7.7) and, as an extension, sessions; those of datatypes are in
 // datatype_query.cpp. Local; keys may be made and freed before MPI_Init and after MPI_Finalize.
+#include "include/mpix.h"
 #include "mpi/api/args.h"
-#include "mpi/include/mpix.h"
-#include "mpi/instance/world.h"
+#include "mpi/library/world.h"
 
 #include <new>
 

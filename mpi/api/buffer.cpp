@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Buffered sends and the buffers they use (MPI-5.0, 3.4 and 3.6).
 #include "mpi/api/message_args.h"
-#include "mpi/instance/library.h"
 #include "mpi/instance/send_buffer.h"
-#include "mpi/object/session.h"
+#include "mpi/library/library.h"
+#include "object/session.h"
 
 #include <limits>
 #include <memory>
@@ -54,7 +54,7 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
 
 // Where a buffer is attached.
 struct Place {
-    BufferPlace* buffer;
+    BufferAttachPoint* buffer;
     Progress* progress;
     Communicator* comm; // null: a session or the process
 };
@@ -150,7 +150,7 @@ int attach_on(Arguments args, void* buffer, MPI_Count size) noexcept {
 
 template <class On, class Count>
 int detach_on(Arguments args, void* buffer_addr, Count* size) noexcept {
-    notice_thread();
+    check_thread();
     Place place{};
     int code = MPI_SUCCESS;
     if (checking() && !(On::check(args) && args.pointer("buffer_addr", buffer_addr) && args.pointer("size", size))) {
@@ -161,7 +161,7 @@ int detach_on(Arguments args, void* buffer_addr, Count* size) noexcept {
 
 template <class On>
 int flush_on(Arguments args) noexcept {
-    notice_thread();
+    check_thread();
     Place place{};
     int code = MPI_SUCCESS;
     if (checking() && !On::check(args)) {
@@ -172,7 +172,7 @@ int flush_on(Arguments args) noexcept {
 
 template <class On>
 int iflush_on(Arguments args, MPI_Request* handle) noexcept {
-    notice_thread();
+    check_thread();
     Place place{};
     int code = MPI_SUCCESS;
     if (checking() && !(On::check(args) && args.pointer("request", handle))) {

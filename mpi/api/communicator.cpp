@@ -2,9 +2,9 @@
 // Communicators: what they are (MPI-5.0, 7.4.1, 7.4.4, 7.8), how they are made and freed (7.4.2, 7.4.3). What joins two
 // groups: intercommunicator.cpp.
 #include "mpi/api/args.h"
-#include "mpi/instance/communicators.h"
-#include "mpi/instance/hints.h"
-#include "mpi/instance/world.h"
+#include "mpi/communicators/communicators.h"
+#include "mpi/communicators/hints.h"
+#include "mpi/library/world.h"
 
 #include <fmt/format.h>
 

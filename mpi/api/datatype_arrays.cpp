@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Array types (MPI-5.0, 5.1.3 and 5.1.4) and types by precision, size or pair (MPI-5.0, 19.1.5 and 6.9.4).
-#include "mpi/object/datatype_arrays.h"
+#include "object/datatype_arrays.h"
 
 #include "mpi/api/args.h"
-#include "mpi/object/datatype_f90.h"
-#include "mpi/object/recipe.h"
+#include "object/datatype_f90.h"
+#include "object/recipe.h"
 
 #include <new>
 #include <numeric>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Constructors of derived datatypes but for arrays (MPI-5.0, 5.1.2 and 5.1.7), dup, commit and free.
 #include "mpi/api/args.h"
-#include "mpi/object/recipe.h"
+#include "object/recipe.h"
 
 #include <new>
 

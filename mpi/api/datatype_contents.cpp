@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a datatype was made (MPI-5.0, 5.1.13).
 #include "mpi/api/args.h"
-#include "mpi/object/recipe.h"
+#include "object/recipe.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packing into memory, in our own representation and in external32 (MPI-5.0, 5.2 and 5.3).
 #include "mpi/api/args.h"
-#include "mpi/object/convertor.h"
-#include "mpi/object/external32.h"
+#include "object/convertor.h"
+#include "object/external32.h"
 
 #include <cstring>
 #include <limits>

@@ -2,7 +2,7 @@
 // Sizes and bounds of datatypes (MPI-5.0, 5.1.5 to 5.1.8), elements of a message (5.1.11), names and attributes (7.7,
 // 7.8).
 #include "mpi/api/args.h"
-#include "mpi/object/status.h"
+#include "object/status.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/api/handle_table.h"
 
-#include "mpi/object/object.h"
+#include "object/object.h"
 
 #include <mutex>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Info objects (MPI-5.0, 10). Local, thread-safe, legal before MPI_Init and after MPI_Finalize.
 #include "mpi/api/args.h"
-#include "mpi/instance/info_env.h"
+#include "mpi/library/info_env.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include "core/log.h"
 #include "mpi/instance/hw_resources.h"
-#include "mpi/instance/world.h"
+#include "mpi/library/world.h"
 
 #include <fmt/format.h>
 

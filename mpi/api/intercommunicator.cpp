@@ -2,7 +2,7 @@
 // How intercommunicators are made and merged (MPI-5.0, 7.6.2). From groups alone: session.cpp.
 #include "frameworks/pml/pml.h"
 #include "mpi/api/args.h"
-#include "mpi/instance/intercommunicators.h"
+#include "mpi/communicators/intercommunicators.h"
 
 namespace patchbay::api {
 

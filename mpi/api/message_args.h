@@ -4,7 +4,7 @@
 #include "frameworks/pml/pml.h"
 #include "mpi/api/args.h"
 #include "mpi/instance/instance.h"
-#include "mpi/object/immediate_request.h"
+#include "object/immediate_request.h"
 
 #include <new>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations of the user's and local reduction (MPI-5.0, 6.9.5 and 6.9.7).
-#include "mpi/object/op.h"
+#include "object/op.h"
 
 #include "mpi/api/args.h"
 

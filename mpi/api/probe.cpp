@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Probes and matched messages (MPI-5.0, 3.8.1 to 3.8.3).
 #include "mpi/api/message_args.h"
-#include "mpi/instance/library.h"
+#include "mpi/library/library.h"
 
 #include <utility>
 

@@ -3,8 +3,8 @@
 
 #include "core/log.h"
 #include "mpi/api/abort.h"
-#include "mpi/instance/library.h"
 #include "mpi/instance/settings.h"
+#include "mpi/library/library.h"
 
 #include <fmt/format.h>
 
@@ -134,8 +134,8 @@ int report(ErrorTarget target, const char* function, int code, std::string_view 
     case ErrorTarget::Kind::session:
         return report_on(*static_cast<Session*>(target.object()), function, code);
     case ErrorTarget::Kind::group:
-        if (const SessionMark& mark = static_cast<Group*>(target.object())->session; is_open(mark)) {
-            return report_on(*mark.session, function, code);
+        if (const SessionId& id = static_cast<Group*>(target.object())->session; is_open(id)) {
+            return report_on(*id.session, function, code);
         }
         break;
     case ErrorTarget::Kind::origin:

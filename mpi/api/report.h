@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "mpi/object/communicator.h"
-#include "mpi/object/session.h"
+#include "object/communicator.h"
+#include "object/session.h"
 
 #include <string_view>
 

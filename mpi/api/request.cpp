@@ -3,8 +3,8 @@
 #include "mpi/api/completion.h"
 
 #include "core/progress/progress.h"
-#include "mpi/instance/library.h"
-#include "mpi/object/generalized_request.h"
+#include "mpi/library/library.h"
+#include "object/generalized_request.h"
 
 #include <new>
 

@@ -2,8 +2,8 @@
 // Sending and receiving in one call (MPI-5.0, 3.10).
 #include "core/progress/waiter.h"
 #include "mpi/api/message_args.h"
-#include "mpi/object/convertor.h"
-#include "mpi/object/polled_request.h"
+#include "object/convertor.h"
+#include "object/polled_request.h"
 
 #include <cstdlib>
 #include <memory>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sessions (MPI-5.0, 11.3): opening and closing, process sets, and communicators of them (7.4.2). Error handlers,
 // attributes and buffers of sessions stand with those of communicators.
-#include "mpi/instance/session.h"
+#include "mpi/library/session.h"
 #include "mpi/api/args.h"
 
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
-#include "mpi/instance/communicators.h"
-#include "mpi/instance/intercommunicators.h"
-#include "mpi/instance/library.h"
+#include "mpi/communicators/communicators.h"
+#include "mpi/communicators/intercommunicators.h"
+#include "mpi/library/library.h"
 
 #include <fmt/format.h>
 
@@ -158,7 +158,7 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
     }
     Ref<Group> group = (*set)->group(session.instance->self());
     if (!group->is_predefined()) {
-        group->session = Session::mark(&session);
+        group->session = Session::id(&session);
     }
     *newgroup = to_handle(group.detach());
     return MPI_SUCCESS;
@@ -167,7 +167,7 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
 // The library as the group's session has it, or the world model's; null: *code says what is wrong.
 Instance* instance_of(Arguments& args, const Group& group, int* code) {
     Instance* instance = library().instance();
-    if (instance == nullptr || (group.session != SessionMark() && !instance->is_open(group.session))) {
+    if (instance == nullptr || (group.session != SessionId() && !instance->is_open(group.session))) {
         *code = args.fail(MPI_ERR_SESSION,
             instance == nullptr ? "neither MPI_Init nor a session has started MPI" : "the session of group is closed");
         return nullptr;

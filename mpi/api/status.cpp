@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The fields of a status, and what a program may put into one (MPI-5.0, 3.2.5 and 13.3).
-#include "mpi/object/status.h"
+#include "object/status.h"
 
 #include "mpi/api/args.h"
 

@@ -2,7 +2,7 @@
 #include "core/progress/progress.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/send_buffer.h"
-#include "mpi/object/polled_request.h"
+#include "object/polled_request.h"
 
 #include <new>
 

@@ -2,7 +2,7 @@
 #include "mpi/instance/error_code.h"
 
 #include "core/log.h"
-#include "mpi/include/mpi.h"
+#include "include/mpi.h"
 
 namespace patchbay {
 

@@ -6,20 +6,20 @@
 #include "core/progress/wait_policy.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
-#include "mpi/instance/construction_queue.h"
+#include "mpi/bootstrap/exchange.h"
+#include "mpi/communicators/construction_queue.h"
 #include "mpi/instance/hw_resources.h"
-#include "mpi/instance/lobby.h"
 #include "mpi/instance/mpi_params.h"
-#include "mpi/instance/session.h"
+#include "mpi/library/session.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace patchbay {
 
-Instance::Instance(Core& core, Keepsakes& keepsakes, int thread_level)
+Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
     : _core(core),
-      _keepsakes(keepsakes),
+      _process_state(process_state),
       _thread_level(thread_level),
       _pml_framework("pml", pml::interface_version),
       _btl_framework("btl", btl::interface_version),
@@ -27,7 +27,7 @@ Instance::Instance(Core& core, Keepsakes& keepsakes, int thread_level)
       _coll_framework("coll", coll::interface_version),
       _pset_framework("pset", pset::interface_version),
       _coll_selector(_coll_framework),
-      _lobby(std::make_unique<Lobby>(*this)),
+      _bootstrap(std::make_unique<BootstrapExchange>(*this)),
       _constructions(std::make_unique<ConstructionQueue>(*this)),
       _hw_resources(std::make_unique<HwResources>()) {}
 
@@ -55,26 +55,26 @@ Status Instance::define_params() {
 void Instance::add_user(const User& user) {
     std::lock_guard lock(_mutex);
     _users.push_back(user);
-    choose_lone_thread();
+    choose_single_thread();
 }
 
 void Instance::remove_user(const User& user) noexcept {
     std::lock_guard lock(_mutex);
     _users.erase(std::find(_users.begin(), _users.end(), user)); // or an equal one
-    choose_lone_thread();
+    choose_single_thread();
 }
 
 // With the mutex held.
-void Instance::choose_lone_thread() noexcept {
+void Instance::choose_single_thread() noexcept {
     const bool alone = !_users.empty() && !progress().threaded() &&
         std::all_of(_users.begin(), _users.end(), [](const User& user) { return user.keeps_to_a_thread(); });
-    lone_thread.store(alone ? _users.front().thread : 0, std::memory_order_relaxed);
+    single_thread.store(alone ? _users.front().thread : 0, std::memory_order_relaxed);
 }
 
-// notice_thread() sees to it that this remains so.
+// check_thread() sees to it that this remains so.
 bool Instance::one_thread_at_a_time() {
     std::lock_guard lock(_mutex);
-    return lone_thread.load(std::memory_order_relaxed) != 0 ||
+    return single_thread.load(std::memory_order_relaxed) != 0 ||
         (_users.size() == 1 && _users.front().thread_level < MPI_THREAD_MULTIPLE);
 }
 
@@ -95,11 +95,11 @@ void Instance::lock_from_now_on(std::string_view reason) noexcept {
         explain_locks(true, reason);
     }
     progress().enable_threads();
-    lone_thread.store(0, std::memory_order_relaxed); // not before: whoever comes meanwhile waits for that, too
+    single_thread.store(0, std::memory_order_relaxed); // not before: whoever comes meanwhile waits for that, too
 }
 
 Status Instance::settle_threads() {
-    notice_thread();
+    check_thread();
     if (!progress().threaded() && one_thread_at_a_time()) {
         explain_locks(false, "one thread at a time uses the library");
         return {};
@@ -117,7 +117,7 @@ Status Instance::settle_threads() {
         }
         _raised.push_back(std::move(*lease));
     }
-    set_namer(nullptr); // what was chosen before is chosen anew
+    set_cid_module(nullptr); // what was chosen before is chosen anew
     _coll_selector.clear();
     return {};
 }
@@ -137,10 +137,10 @@ bool Instance::is_open(const Session* session) noexcept {
     return std::find(_sessions.begin(), _sessions.end(), session) != _sessions.end();
 }
 
-bool Instance::is_open(const SessionMark& mark) noexcept {
+bool Instance::is_open(const SessionId& id) noexcept {
     std::lock_guard lock(_mutex);
     return std::any_of(
-        _sessions.begin(), _sessions.end(), [&mark](const Session* session) { return session->number == mark.number; });
+        _sessions.begin(), _sessions.end(), [&id](const Session* session) { return session->number == id.number; });
 }
 
 } // namespace patchbay

@@ -11,10 +11,10 @@
 #include "frameworks/coll/selector.h"
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
-#include "mpi/instance/keepsakes.h"
-#include "mpi/instance/lone_thread.h"
-#include "mpi/object/buffer_place.h"
-#include "mpi/object/session_mark.h"
+#include "mpi/instance/process_state.h"
+#include "mpi/instance/single_thread.h"
+#include "object/buffer_attach_point.h"
+#include "object/session_id.h"
 
 #include <array>
 #include <atomic>
@@ -28,7 +28,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class ConstructionQueue;
 class HwResources;
-class Lobby;
+class BootstrapExchange;
 namespace pset {
 class Sets;
 }
@@ -37,19 +37,19 @@ class Sets;
 // thread that opened it calls on its behalf.
 struct User {
     int thread_level = MPI_THREAD_SINGLE; // as asked for
-    ThreadMark thread = 0;                // that opened it
+    ThreadId thread = 0;                  // that opened it
 
     bool operator==(const User&) const = default;
     bool keeps_to_a_thread() const noexcept { return thread_level <= MPI_THREAD_FUNNELED; }
 };
 
 // The library at work in this process: the core, the frameworks in use and the chosen modules. It exists while
-// anybody holds a lease (mpi/instance/library.h): the world model takes one between MPI_Init and MPI_Finalize, each
+// anybody holds a lease (mpi/library/library.h): the world model takes one between MPI_Init and MPI_Finalize, each
 // session takes one. With the last lease everything is undone in reverse and the process is as if MPI had never
 // been there.
 class Instance {
 public:
-    Instance(Core& core, Keepsakes& keepsakes, int thread_level); // what its first user asks for
+    Instance(Core& core, ProcessState& process_state, int thread_level); // what its first user asks for
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
@@ -77,22 +77,22 @@ public:
     cid::Directory& directory() noexcept { return _directory; }
     cid::Counters& cid_counters() noexcept { return _cid_counters; }
     // Who names communicators whose info does not say; null until it was first asked for.
-    cid::Module* namer() const noexcept { return _namer.load(std::memory_order_acquire); }
-    void set_namer(cid::Module* namer) noexcept { _namer.store(namer, std::memory_order_release); }
+    cid::Module* cid_module() const noexcept { return _cid_module.load(std::memory_order_acquire); }
+    void set_cid_module(cid::Module* cid_module) noexcept { _cid_module.store(cid_module, std::memory_order_release); }
     coll::Selector& coll_selector() noexcept { return _coll_selector; }
     // Where processes meet that have no communicator in common.
-    Lobby& lobby() noexcept { return *_lobby; }
+    BootstrapExchange& bootstrap() noexcept { return *_bootstrap; }
     // What outlives this instance.
-    Keepsakes& keepsakes() noexcept { return _keepsakes; }
+    ProcessState& process_state() noexcept { return _process_state; }
     // Nonblocking constructors of communicators under way.
     ConstructionQueue& constructions() noexcept { return *_constructions; }
     // What hardware this process runs on; found out on first use.
     HwResources& hw_resources() noexcept { return *_hw_resources; }
     // What MPI_Buffer_attach attached (mpi/instance/send_buffer.h).
-    BufferPlace& send_buffer() noexcept { return _send_buffer; }
+    BufferAttachPoint& send_buffer() noexcept { return _send_buffer; }
     ProcessId self() const noexcept { return _self; }
     // One that no process of the job has ever had: 24 bits say who handed it out, 39 bits count.
-    std::uint64_t unique_number() noexcept { return std::uint64_t(_self.rank) << 39 | _keepsakes.next_number(); }
+    std::uint64_t unique_number() noexcept { return std::uint64_t(_self.rank) << 39 | _process_state.next_number(); }
     // The highest of MPI_THREAD_SINGLE .. MPI_THREAD_MULTIPLE that a user (the world model, a session) can have.
     int thread_level() const noexcept { return _thread_level; }
     // Before a user's first communication: all of the library locks from here on unless it is certain that one thread
@@ -109,7 +109,7 @@ public:
     void remember(Session& session);
     void forget(Session& session) noexcept;
     bool is_open(const Session* session) noexcept;
-    bool is_open(const SessionMark& mark) noexcept;
+    bool is_open(const SessionId& id) noexcept;
 
 private:
     friend class Library; // the next two
@@ -117,12 +117,12 @@ private:
     void add_user(const User& user);
     void remove_user(const User& user) noexcept;
     bool one_thread_at_a_time();
-    void choose_lone_thread() noexcept;
+    void choose_single_thread() noexcept;
     std::string why_locks();
 
     friend class InstanceBuilder;
     Core& _core;
-    Keepsakes& _keepsakes;
+    ProcessState& _process_state;
     int _thread_level;
     Framework<pml::Component> _pml_framework;
     Framework<btl::Component> _btl_framework;
@@ -135,11 +135,11 @@ private:
     cid::IndexTable _communicators;
     cid::Directory _directory;
     cid::Counters _cid_counters;
-    std::atomic<cid::Module*> _namer{nullptr};
-    std::unique_ptr<Lobby> _lobby;
+    std::atomic<cid::Module*> _cid_module{nullptr};
+    std::unique_ptr<BootstrapExchange> _bootstrap;
     std::unique_ptr<ConstructionQueue> _constructions;
     std::unique_ptr<HwResources> _hw_resources;
-    BufferPlace _send_buffer;
+    BufferAttachPoint _send_buffer;
     ProcessId _self;
     std::mutex _mutex; // what follows
     std::vector<User> _users;

@@ -19,7 +19,7 @@ inline constexpr ParamSpec mpi_params[] = {
 // What concerns all components of framework cid.
 inline constexpr ParamSpec cid_params[] = {
     {"stats", ParamType::boolean, "false",
-        "whether every process says at the end what naming its communicators has cost: rounds of agreement, PGCIDs, "
+        "whether every process says at the end what naming its communicators has cost: rounds of reduction, PGCIDs, "
         "extended headers, answers",
         nullptr, ParamLevel::tuner_basic, ParamScope::local},
 };

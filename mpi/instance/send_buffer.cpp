@@ -3,8 +3,8 @@
 
 #include "core/progress/waiter.h"
 #include "mpi/instance/instance.h"
-#include "mpi/object/convertor.h"
-#include "mpi/object/session.h"
+#include "object/convertor.h"
+#include "object/session.h"
 
 #include <algorithm>
 #include <new>
@@ -80,7 +80,7 @@ bool SendBuffer::try_send(const void* data, MPI_Count count, const Datatype& typ
     }
 }
 
-bool SendBuffer::detach(BufferPlace& place, const std::shared_ptr<SendBuffer>& buffer) noexcept {
+bool SendBuffer::detach(BufferAttachPoint& place, const std::shared_ptr<SendBuffer>& buffer) noexcept {
     if (!place.detach(buffer)) {
         return false;
     }
@@ -92,7 +92,7 @@ bool SendBuffer::detach(BufferPlace& place, const std::shared_ptr<SendBuffer>& b
     return true;
 }
 
-void SendBuffer::detach_from(BufferPlace& place) noexcept {
+void SendBuffer::detach_from(BufferAttachPoint& place) noexcept {
     if (const auto buffer = place.get(); buffer != nullptr) {
         detach(place, buffer);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "mpi/object/communicator.h"
-#include "mpi/object/datatype.h"
-#include "mpi/object/request.h"
+#include "object/communicator.h"
+#include "object/datatype.h"
+#include "object/request.h"
 
 #include <cstddef>
 #include <list>
@@ -49,9 +49,9 @@ public:
 
     // Takes the buffer from where it is attached, and waits until the program may have its memory back. False: somebody
     // else has done that.
-    static bool detach(BufferPlace& place, const std::shared_ptr<SendBuffer>& buffer) noexcept;
+    static bool detach(BufferAttachPoint& place, const std::shared_ptr<SendBuffer>& buffer) noexcept;
     // The same of the one that is there, if any.
-    static void detach_from(BufferPlace& place) noexcept;
+    static void detach_from(BufferAttachPoint& place) noexcept;
 
 private:
     struct Segment {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "mpi/object/errhandler.h"
+#include "object/errhandler.h"
 
 #include <atomic>
 

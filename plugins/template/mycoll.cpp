@@ -6,7 +6,7 @@
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/tags.h"
 #include "frameworks/coll/transfer.h"
-#include "mpi/object/handle.h"
+#include "object/handle.h"
 
 using namespace patchbay;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/object/attribute.h"
+#include "object/attribute.h"
 
 #include <gtest/gtest.h>
 #include <thread>

@@ -13,7 +13,7 @@ struct ConsensusJob : Job {
         : Job(processes,
               [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what,
                   std::optional<std::uint64_t> number) {
-                  return std::make_unique<cid::ConsensusAssignment>(
+                  return std::make_unique<cid::ConsensusAllocation>(
                       tables[process], counters, what, number.value_or(0));
               }) {}
 };
@@ -62,9 +62,9 @@ TEST(consensus, no_index_left_is_an_error_everywhere) {
     for (int attempt = 0; attempt < 2; ++attempt) {
         auto parts = job.begin(1);
         int code[2] = {MPI_SUCCESS, MPI_SUCCESS};
-        EXPECT_FALSE(parts[0][0]->assignment->advance(&code[0]));
-        EXPECT_TRUE(parts[0][1]->assignment->advance(&code[1]));
-        EXPECT_TRUE(parts[0][0]->assignment->advance(&code[0]));
+        EXPECT_FALSE(parts[0][0]->allocation->advance(&code[0]));
+        EXPECT_TRUE(parts[0][1]->allocation->advance(&code[1]));
+        EXPECT_TRUE(parts[0][0]->allocation->advance(&code[0]));
         EXPECT_EQ(code[0], MPI_ERR_NO_SPACE);
         EXPECT_EQ(code[1], MPI_ERR_NO_SPACE);
     }
@@ -82,8 +82,8 @@ TEST(consensus, namings_do_not_skip_alike) {
         for (const std::uint64_t distance : {1u, 2u, 256u}) {
             std::uint32_t alike = 0;
             for (std::uint32_t failures = 9; failures < 9 + count; ++failures) {
-                alike += cid::ConsensusAssignment::skipped_after(failures, 1000 + distance) ==
-                    cid::ConsensusAssignment::skipped_after(failures + later, 1000);
+                alike += cid::ConsensusAllocation::skipped_after(failures, 1000 + distance) ==
+                    cid::ConsensusAllocation::skipped_after(failures + later, 1000);
             }
             EXPECT_LT(alike, count / 64) << distance << ", " << later; // of 256 that it can be: 16 expected
         }

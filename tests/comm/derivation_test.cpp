@@ -23,14 +23,14 @@ std::uint64_t field(const ExtendedId& id, int number) {
 
 // The next child; a block that is used up is renewed with the next PGCID.
 Derivation::Child next(Derivation& parent, std::uint64_t& pgcids) {
-    const Derivation::Ticket ticket = parent.take();
-    if (ticket.renews) {
-        EXPECT_FALSE(parent.ready(ticket));
-        parent.renew(ticket, ++pgcids, 0);
+    const Derivation::ChildNumber child_number = parent.take();
+    if (child_number.renews) {
+        EXPECT_FALSE(parent.ready(child_number));
+        parent.renew(child_number, ++pgcids, 0);
     }
-    EXPECT_TRUE(parent.ready(ticket));
+    EXPECT_TRUE(parent.ready(child_number));
     int code = 0;
-    const auto child = parent.redeem(ticket, &code);
+    const auto child = parent.resolve(child_number, &code);
     EXPECT_TRUE(child && code == 0);
     return child.value_or(Derivation::Child{});
 }
@@ -92,33 +92,33 @@ TEST(derivation, each_generation_counts_in_the_field_below) {
     EXPECT_EQ(child.active, 6);
 }
 
-TEST(derivation, tickets_of_a_block_that_is_not_there_yet_wait_and_may_be_redeemed_in_any_order) {
+TEST(derivation, child_numbers_of_a_block_that_is_not_there_yet_wait_and_may_be_resolved_in_any_order) {
     Derivation parent({7, 0}, 7);
-    std::vector<Derivation::Ticket> tickets;
+    std::vector<Derivation::ChildNumber> child_numbers;
     for (int n = 0; n < 255 + 2 * 255 + 10; ++n) {
-        tickets.push_back(parent.take());
-        EXPECT_EQ(tickets.back().renews, n == 255 || n == 510 || n == 765);
-        EXPECT_EQ(parent.ready(tickets.back()), n < 255);
+        child_numbers.push_back(parent.take());
+        EXPECT_EQ(child_numbers.back().renews, n == 255 || n == 510 || n == 765);
+        EXPECT_EQ(parent.ready(child_numbers.back()), n < 255);
     }
-    parent.renew(tickets[510], 12, 0); // the later block comes first
-    EXPECT_FALSE(parent.ready(tickets[255]));
-    EXPECT_TRUE(parent.ready(tickets[700]));
-    parent.renew(tickets[255], 11, 0);
-    parent.renew(tickets[765], 13, 0);
+    parent.renew(child_numbers[510], 12, 0); // the later block comes first
+    EXPECT_FALSE(parent.ready(child_numbers[255]));
+    EXPECT_TRUE(parent.ready(child_numbers[700]));
+    parent.renew(child_numbers[255], 11, 0);
+    parent.renew(child_numbers[765], 13, 0);
     std::mt19937 random(3);
-    std::ranges::shuffle(tickets, random);
+    std::ranges::shuffle(child_numbers, random);
     std::set<std::pair<std::uint64_t, std::uint64_t>> names;
-    for (const auto& ticket : tickets) {
+    for (const auto& child_number : child_numbers) {
         int code = 0;
-        const auto child = parent.redeem(ticket, &code);
+        const auto child = parent.resolve(child_number, &code);
         ASSERT_TRUE(child);
-        EXPECT_EQ(child->id.pgcid, ticket.block == 0 ? 7 : 10 + ticket.block);
+        EXPECT_EQ(child->id.pgcid, child_number.block == 0 ? 7 : 10 + child_number.block);
         EXPECT_TRUE(names.emplace(child->id.pgcid, child->id.fields).second);
     }
 }
 
 // A process that is in no new communicator counts along, so that all members go on alike.
-TEST(derivation, skipped_tickets_use_up_names) {
+TEST(derivation, skipped_child_numbers_use_up_names) {
     std::uint64_t pgcids = 100;
     Derivation one({7, 0}, 7);
     Derivation other({7, 0}, 7);
@@ -136,14 +136,14 @@ TEST(derivation, skipped_tickets_use_up_names) {
         int code = 0;
         if (random() % 2 == 0) {
             one.skip(mine);
-            EXPECT_TRUE(other.redeem(theirs, &code));
+            EXPECT_TRUE(other.resolve(theirs, &code));
         } else {
-            EXPECT_EQ(one.redeem(mine, &code)->id, other.redeem(theirs, &code)->id);
+            EXPECT_EQ(one.resolve(mine, &code)->id, other.resolve(theirs, &code)->id);
         }
     }
 }
 
-TEST(derivation, a_ticket_may_be_skipped_before_its_block_is_there) {
+TEST(derivation, a_child_number_may_be_skipped_before_its_block_is_there) {
     Derivation parent({7, 1}, 0); // no field of its own
     const auto renewing = parent.take();
     const auto skipped = parent.take();
@@ -153,25 +153,25 @@ TEST(derivation, a_ticket_may_be_skipped_before_its_block_is_there) {
     parent.renew(renewing, 8, 0);
     parent.skip(renewing);
     int code = 0;
-    EXPECT_EQ(parent.redeem(waiting, &code)->id, (ExtendedId{8, 3ull << 56}));
+    EXPECT_EQ(parent.resolve(waiting, &code)->id, (ExtendedId{8, 3ull << 56}));
 }
 
 TEST(derivation, a_renewal_that_fails_fails_its_block_and_not_the_next) {
     Derivation parent({7, 1}, 0);
-    std::vector<Derivation::Ticket> tickets;
+    std::vector<Derivation::ChildNumber> child_numbers;
     for (int n = 0; n < 256; ++n) {
-        tickets.push_back(parent.take());
+        child_numbers.push_back(parent.take());
     }
-    parent.renew(tickets[0], 0, failure);
+    parent.renew(child_numbers[0], 0, failure);
     for (int n = 0; n < 255; ++n) {
         int code = 0;
-        EXPECT_TRUE(parent.ready(tickets[std::size_t(n)]));
-        EXPECT_FALSE(parent.redeem(tickets[std::size_t(n)], &code));
+        EXPECT_TRUE(parent.ready(child_numbers[std::size_t(n)]));
+        EXPECT_FALSE(parent.resolve(child_numbers[std::size_t(n)], &code));
         EXPECT_EQ(code, failure);
     }
-    parent.renew(tickets[255], 8, 0);
+    parent.renew(child_numbers[255], 8, 0);
     int code = 0;
-    EXPECT_TRUE(parent.redeem(tickets[255], &code));
+    EXPECT_TRUE(parent.resolve(child_numbers[255], &code));
     EXPECT_EQ(code, 0);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frameworks/cid/directory.h"
 
-#include "mpi/object/communicator.h"
+#include "object/communicator.h"
 
 #include <gtest/gtest.h>
 #include <memory>

@@ -46,9 +46,9 @@ TEST(excid, each_process_has_an_index_of_its_own) {
     Node& child = job.dup(world);
     EXPECT_EQ(child.of[0]->index, 4);
     EXPECT_EQ(child.of[1]->index, 40);
-    EXPECT_EQ(child.of[0]->name_service->peer_index(1), std::nullopt);
-    child.of[0]->name_service->learned(1, 40);
-    EXPECT_EQ(child.of[0]->name_service->peer_index(1), 40);
+    EXPECT_EQ(child.of[0]->id->peer_index(1), std::nullopt);
+    child.of[0]->id->learned(1, 40);
+    EXPECT_EQ(child.of[0]->id->peer_index(1), 40);
     for (std::uint32_t index = 4; index < 40; ++index) {
         job.processes[1]->instance.communicators().release(index);
     }
@@ -119,7 +119,7 @@ TEST(excid, later_calls_wait_for_the_renewal) {
         job.begin(renews, process);
         job.begin(waits, process);
         EXPECT_FALSE(waits.tasks.at(process).finished);
-        EXPECT_FALSE(waits.tasks.at(process).assignment->ready());
+        EXPECT_FALSE(waits.tasks.at(process).allocation->ready());
     }
     job.finish(renews);
     job.finish(waits);
@@ -177,7 +177,7 @@ TEST(excid, a_naming_that_is_given_up_keeps_no_index) {
     Call& call = job.prepare(&group, {0, 1}, false);
     job.begin(call, 0);
     EXPECT_EQ(job.processes[0]->instance.communicators().live(), live + 1);
-    call.tasks.at(0).assignment.reset();
+    call.tasks.at(0).allocation.reset();
     EXPECT_EQ(job.processes[0]->instance.communicators().live(), live);
 }
 

@@ -175,7 +175,7 @@ static void group_without_an_index(int first) {
     MPI_Group_free(&ordered);
 }
 
-/* A process without a free index fails alone, where names need no agreement; later ones go on together. */
+/* A process without a free index fails alone, where names need no group reduction; later ones go on together. */
 static void exhausted(void) {
     enum { most = 65536, tries = 300 };
     static MPI_Comm own[most];

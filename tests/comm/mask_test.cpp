@@ -8,20 +8,20 @@ using namespace patchbay::test;
 
 namespace {
 
-constexpr std::uint32_t window = 4096;
+constexpr std::uint32_t segment = 4096;
 
 struct MaskJob : Job {
     explicit MaskJob(std::size_t processes)
         : Job(processes,
               [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what,
                   std::optional<std::uint64_t> number) {
-                  auto made =
-                      std::make_unique<cid::MaskAssignment>(tables[process], turns[process], counters, what, number);
+                  auto made = std::make_unique<cid::MaskAllocation>(
+                      tables[process], ownership[process], counters, what, number);
                   EXPECT_EQ(made->start(), MPI_SUCCESS);
                   return made;
               }),
-          turns(processes) {}
-    std::vector<cid::Turns> turns;
+          ownership(processes) {}
+    std::vector<cid::MaskOwnership> ownership;
 };
 
 void fill(cid::IndexTable& table, std::uint32_t from, std::uint32_t to) {
@@ -53,11 +53,11 @@ TEST(mask, a_process_alone) {
 
 TEST(mask, windows_beyond_the_first) {
     MaskJob job(2);
-    fill(job.tables[0], 3, window);
-    fill(job.tables[1], window, 3 * window + 7);
+    fill(job.tables[0], 3, segment);
+    fill(job.tables[1], segment, 3 * segment + 7);
     auto parts = job.begin(1);
     run_in_turn(parts[0]);
-    EXPECT_EQ(common_index(parts[0]), 3 * window + 7);
+    EXPECT_EQ(common_index(parts[0]), 3 * segment + 7);
     EXPECT_EQ(parts[0][0]->rounds(), 4u);
 }
 

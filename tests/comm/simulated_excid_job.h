@@ -16,12 +16,12 @@ namespace patchbay::test {
 
 constexpr int failure = 4711;
 
-// An agreement that comes to nothing, in the same reduction at all members.
-class FailingAgreement final : public cid::Agreement {
+// An group reduction that comes to nothing, in the same reduction at all members.
+class FailingReduction final : public cid::GroupReduction {
 public:
-    explicit FailingAgreement(bool at_once)
+    explicit FailingReduction(bool at_once)
         : _at_once(at_once) {}
-    int start(std::span<std::uint64_t>, Reduction) noexcept override { return _at_once ? failure : MPI_SUCCESS; }
+    int start(std::span<std::uint64_t>, Operation) noexcept override { return _at_once ? failure : MPI_SUCCESS; }
     bool ready() const noexcept override { return true; }
     bool advance(int* code) noexcept override {
         *code = failure;
@@ -33,8 +33,8 @@ private:
 };
 
 struct Process {
-    Process(Core& core, Keepsakes& keepsakes)
-        : instance(core, keepsakes, MPI_THREAD_SINGLE),
+    Process(Core& core, ProcessState& process_state)
+        : instance(core, process_state, MPI_THREAD_SINGLE),
           module(instance, cid::PgcidSource::bootstrap) {}
     Instance instance;
     cid::ExcidModule module;
@@ -45,28 +45,28 @@ struct Node {
     std::vector<std::size_t> members;                        // processes, by rank
     std::map<std::size_t, std::unique_ptr<Communicator>> of; // by process
 
-    const cid::ExtendedId& id(std::size_t process) const { return *of.at(process)->name_service->extended_id(); }
+    const cid::ExtendedId& id(std::size_t process) const { return *of.at(process)->id->extended_id(); }
     const cid::ExtendedId& id() const { return id(members.front()); }
 };
 
 // One process's part in a constructor.
 struct Task {
-    std::unique_ptr<cid::Agreement> members;
-    std::unique_ptr<cid::Agreement> whole;
-    std::unique_ptr<cid::Assignment> assignment;
+    std::unique_ptr<cid::GroupReduction> members;
+    std::unique_ptr<cid::GroupReduction> whole;
+    std::unique_ptr<cid::Allocation> allocation;
     bool begun = false;
     bool finished = false;
     int code = MPI_SUCCESS;
 
     void step() {
-        if (!finished && assignment->ready() && assignment->advance(&code)) {
+        if (!finished && allocation->ready() && allocation->advance(&code)) {
             finished = true;
-            assignment.reset();
+            allocation.reset();
         }
     }
 };
 
-enum class Fault { none, start, end }; // of the agreement over the parent
+enum class Fault { none, start, end }; // of the group reduction over the parent
 
 // A call of a constructor by all who make it.
 struct Call {
@@ -82,12 +82,12 @@ struct Call {
 class ExcidJob {
 public:
     explicit ExcidJob(std::size_t count) {
-        ParamPlaces places;
+        ParamSources places;
         auto core = Core::create({}, places, {});
         EXPECT_TRUE(core);
         _core = std::move(*core);
         for (std::size_t p = 0; p < count; ++p) {
-            processes.push_back(std::make_unique<Process>(*_core, _keepsakes));
+            processes.push_back(std::make_unique<Process>(*_core, _process_state));
         }
     }
     ~ExcidJob() {
@@ -129,17 +129,17 @@ public:
     void begin(Call& call, std::size_t process) {
         Task& task = call.tasks.at(process);
         task.begun = true;
-        task.members = std::make_unique<SimulatedAgreement>(*call.of_members);
+        task.members = std::make_unique<SimulatedReduction>(*call.of_members);
         if (call.collective) {
             task.whole = call.fault == Fault::none
-                ? std::unique_ptr<cid::Agreement>(std::make_unique<SimulatedAgreement>(*call.of_whole))
-                : std::make_unique<FailingAgreement>(call.fault == Fault::start);
+                ? std::unique_ptr<cid::GroupReduction>(std::make_unique<SimulatedReduction>(*call.of_whole))
+                : std::make_unique<FailingReduction>(call.fault == Fault::start);
         }
         Communicator* parent = call.parent != nullptr ? call.parent->of.at(process).get() : nullptr;
         cid::ExcidModule& module = processes[process]->module;
         const auto rank = std::ranges::find(call.child->members, process) - call.child->members.begin();
         if (std::size_t(rank) == call.child->members.size()) {
-            task.assignment = module.pass(*parent, *task.whole);
+            task.allocation = module.participate(*parent, *task.whole);
         } else {
             auto comm = std::make_unique<Communicator>();
             comm->instance = &processes[process]->instance;
@@ -147,16 +147,16 @@ public:
             comm->size = comm->remote_size = int(call.child->members.size());
             const cid::NewCommunicator what{*comm, parent, *task.members, task.whole.get(), {}};
             call.child->of[process] = std::move(comm);
-            task.assignment = module.begin(what, &task.code);
+            task.allocation = module.begin(what, &task.code);
         }
-        task.finished = task.assignment == nullptr;
+        task.finished = task.allocation == nullptr;
     }
     bool can_begin(const Call& call, std::size_t process) const {
         if (call.parent == nullptr) {
             return true;
         }
         const auto parent = call.parent->of.find(process);
-        return parent != call.parent->of.end() && parent->second->name_service != nullptr;
+        return parent != call.parent->of.end() && parent->second->id != nullptr;
     }
     Call& run(
         Node* parent, const std::vector<std::size_t>& members, bool collective = true, Fault fault = Fault::none) {
@@ -189,10 +189,10 @@ public:
             EXPECT_EQ(task.code, MPI_SUCCESS);
         }
         for (const auto& [process, comm] : call.child->of) {
-            ASSERT_NE(comm->name_service, nullptr);
+            ASSERT_NE(comm->id, nullptr);
             EXPECT_EQ(call.child->id(process), call.child->id()) << call.child->id(process).text();
             EXPECT_EQ(processes[process]->instance.directory().find(call.child->id()), comm.get());
-            EXPECT_EQ(comm->name_service->peer_index(comm->rank), comm->index);
+            EXPECT_EQ(comm->id->peer_index(comm->rank), comm->index);
         }
         EXPECT_TRUE(_names.insert(call.child->id().text()).second) << call.child->id().text() << " was given twice";
     }
@@ -213,15 +213,15 @@ private:
         return _exchanges.back().get();
     }
     void forget(std::size_t process, Communicator& comm) {
-        if (comm.name_service != nullptr) {
+        if (comm.id != nullptr) {
             Instance& instance = processes[process]->instance;
-            instance.directory().unbind(*comm.name_service->extended_id());
-            delete std::exchange(comm.name_service, nullptr);
+            instance.directory().unbind(*comm.id->extended_id());
+            delete std::exchange(comm.id, nullptr);
             instance.communicators().release(comm.index);
         }
     }
 
-    Keepsakes _keepsakes; // of all, so that no two processes draw one number
+    ProcessState _process_state; // of all, so that no two processes draw one number
     std::unique_ptr<Core> _core;
     std::deque<std::unique_ptr<Exchange>> _exchanges;
     std::set<std::string> _names;

@@ -4,7 +4,7 @@
 #include "frameworks/cid/cid.h"
 #include "frameworks/cid/counters.h"
 #include "frameworks/cid/index_table.h"
-#include "mpi/instance/reduce_words.h"
+#include "mpi/communicators/reduce_words.h"
 
 #include <algorithm>
 #include <functional>
@@ -27,14 +27,14 @@ public:
         : _members(members) {}
 
     std::size_t contribute(
-        std::size_t round, std::span<const std::uint64_t> words, cid::Agreement::Reduction reduction) {
+        std::size_t round, std::span<const std::uint64_t> words, cid::GroupReduction::Operation operation) {
         std::lock_guard lock(_mutex);
         if (round == _rounds.size()) {
             _rounds.push_back({0, {words.begin(), words.end()}});
         }
         Round& now = _rounds[round];
         for (std::size_t i = 0; i < words.size(); ++i) {
-            reduce_word(now.words[i], words[i], reduction);
+            reduce_word(now.words[i], words[i], operation);
         }
         return ++now.contributions;
     }
@@ -57,13 +57,13 @@ private:
     std::vector<Round> _rounds;
 };
 
-class SimulatedAgreement final : public cid::Agreement {
+class SimulatedReduction final : public cid::GroupReduction {
 public:
-    explicit SimulatedAgreement(Exchange& exchange)
+    explicit SimulatedReduction(Exchange& exchange)
         : _exchange(exchange) {}
-    int start(std::span<std::uint64_t> words, Reduction reduction) noexcept override {
+    int start(std::span<std::uint64_t> words, Operation operation) noexcept override {
         _words = words;
-        _exchange.contribute(_round, words, reduction);
+        _exchange.contribute(_round, words, operation);
         return MPI_SUCCESS;
     }
     bool ready() const noexcept override { return _exchange.complete(_round); }
@@ -86,18 +86,18 @@ private:
 // One process's part in one construction.
 struct Part {
     explicit Part(Exchange& exchange)
-        : agreement(exchange) {}
-    ~Part() { delete comm.name_service; }
+        : reduction(exchange) {}
+    ~Part() { delete comm.id; }
 
     Communicator comm;
-    SimulatedAgreement agreement;
+    SimulatedReduction reduction;
     cid::Counters counters;
-    std::unique_ptr<cid::Assignment> assignment;
+    std::unique_ptr<cid::Allocation> allocation;
     bool finished = false;
     int code = MPI_SUCCESS;
 
     void step() {
-        if (!finished && assignment->ready() && assignment->advance(&code)) {
+        if (!finished && allocation->ready() && allocation->advance(&code)) {
             finished = true;
         }
     }
@@ -105,8 +105,8 @@ struct Part {
 };
 
 struct Job {
-    // Begins one process's part. `number` is this naming's own; only the leader, process 0, has it.
-    using Begin = std::function<std::unique_ptr<cid::Assignment>(std::size_t process, cid::Counters& counters,
+    // Begins one process's part. `number` is this CID allocation's own; only the leader, process 0, has it.
+    using Begin = std::function<std::unique_ptr<cid::Allocation>(std::size_t process, cid::Counters& counters,
         const cid::NewCommunicator& what, std::optional<std::uint64_t> number)>;
     using Parts = std::vector<std::unique_ptr<Part>>; // one per process
 
@@ -125,8 +125,8 @@ struct Job {
     }
     void begin(Parts& parts, std::size_t process, std::uint64_t number) {
         Part& part = *parts[process];
-        const cid::NewCommunicator what{part.comm, nullptr, part.agreement, nullptr, {}}; // all alike
-        part.assignment = begin_part(
+        const cid::NewCommunicator what{part.comm, nullptr, part.reduction, nullptr, {}}; // all alike
+        part.allocation = begin_part(
             process, part.counters, what, process == 0 ? std::optional<std::uint64_t>(number) : std::nullopt);
     }
     // All processes make `count` communicators at once.
@@ -151,8 +151,8 @@ inline std::uint16_t common_index(const Job::Parts& parts) {
         EXPECT_TRUE(part->finished);
         EXPECT_EQ(part->code, MPI_SUCCESS);
         EXPECT_EQ(part->comm.index, parts.front()->comm.index);
-        if (part->comm.name_service != nullptr) {
-            EXPECT_EQ(part->comm.name_service->peer_index(0), part->comm.index);
+        if (part->comm.id != nullptr) {
+            EXPECT_EQ(part->comm.id->peer_index(0), part->comm.index);
         }
     }
     return parts.front()->comm.index;

@@ -29,8 +29,8 @@ TEST(Explain, TableHasEachDecisionOnce) {
         "coll       MPI_COMM_WORLD  basic      lost      10        lower priority than tuned\n"
         "btl        job             ofi        declined  -         no provider\n");
     EXPECT_EQ(log.take_table(), "") << "said already";
-    log.record("cid", "job", "mask", Outcome::misfit, 0, "wrong version");
-    EXPECT_NE(log.take_table().find("misfit"), std::string::npos);
+    log.record("cid", "job", "mask", Outcome::incompatible, 0, "wrong version");
+    EXPECT_NE(log.take_table().find("incompatible"), std::string::npos);
 }
 
 TEST(Explain, ManyObjectsWithOneDecisionAreCounted) {
@@ -45,7 +45,7 @@ TEST(Explain, ManyObjectsWithOneDecisionAreCounted) {
 }
 
 TEST(Explain, NonDefaultParametersWithOrigin) {
-    ParamPlaces places;
+    ParamSources places;
     places.environment = {"PATCHBAY_MCA_verbose=0", "PATCHBAY_MCA_explain=yes"};
     auto core = Core::create({}, places, {});
     ASSERT_TRUE(core);
@@ -58,7 +58,7 @@ TEST(Explain, NonDefaultParametersWithOrigin) {
 }
 
 TEST(Explain, NothingIsSaidUnlessAskedFor) {
-    ParamPlaces places;
+    ParamSources places;
     places.environment = {"PATCHBAY_MCA_verbose=0"};
     auto core = Core::create({}, places, {});
     ASSERT_TRUE(core);
@@ -66,7 +66,7 @@ TEST(Explain, NothingIsSaidUnlessAskedFor) {
 }
 
 TEST(CoreCreate, IllTypedCoreParameterIsAnError) {
-    ParamPlaces places;
+    ParamSources places;
     places.environment = {"PATCHBAY_MCA_explain=perhaps"};
     auto core = Core::create({}, places, {});
     ASSERT_FALSE(core);

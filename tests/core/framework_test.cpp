@@ -82,7 +82,7 @@ protected:
     void start(std::span<const ComponentDescriptor* const> components, std::vector<std::string> environment = {}) {
         open_now.clear();
         modules_now.clear();
-        ParamPlaces places;
+        ParamSources places;
         places.environment = std::move(environment);
         auto made = Core::create(components, places, {});
         ASSERT_TRUE(made) << made.error().text;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr ParamSpec table[] = {{"limit", ParamType::size, "1", "a size"}};
 
-std::string read_error(const ParamPlaces& places) {
+std::string read_error(const ParamSources& places) {
     const auto read = read_param_sources(places);
     return read ? "(no error)" : read.error().text;
 }
@@ -22,7 +22,7 @@ std::string read_error(const ParamPlaces& places) {
 // Adds one source after the other, from the lowest; each must win over all before it and be named as the origin.
 TEST(ParamSources, PrecedenceOverAllSixWithOrigin) {
     const TemporaryDirectory directory;
-    ParamPlaces places;
+    ParamSources places;
     const auto expect = [&](std::size_t value, ParamSource source, const std::string& origin,
                             const char* set = nullptr) {
         ParamRegistry params;
@@ -54,7 +54,7 @@ TEST(ParamSources, PrecedenceOverAllSixWithOrigin) {
 }
 
 TEST(ParamSources, MissingFilesAreNoError) {
-    ParamPlaces places;
+    ParamSources places;
     places.user_file = "/nonexistent/params.conf";
     places.system_file = "/dev/null/params.conf";
     EXPECT_TRUE(read_param_sources(places));
@@ -62,7 +62,7 @@ TEST(ParamSources, MissingFilesAreNoError) {
 
 TEST(ParamSources, MalformedLineNamesFileAndLine) {
     const TemporaryDirectory directory;
-    ParamPlaces places;
+    ParamSources places;
     places.user_file = directory.write("a.conf", "btl = sm\nbtl sm\n");
     EXPECT_EQ(read_error(places), places.user_file + ":2: expected 'name = value', got 'btl sm'");
     places.user_file = directory.write("b.conf", "[btl]\n");
@@ -72,7 +72,7 @@ TEST(ParamSources, MalformedLineNamesFileAndLine) {
 
 TEST(ParamSources, SameNameTwiceInOneFileIsAnError) {
     const TemporaryDirectory directory;
-    ParamPlaces places;
+    ParamSources places;
     places.user_file = directory.write("a.conf", "btl = sm\ncoll = basic\nbtl = ofi\n");
     EXPECT_EQ(read_error(places),
         "file " + places.user_file + ":3 sets btl a second time, after file " + places.user_file +
@@ -81,13 +81,13 @@ TEST(ParamSources, SameNameTwiceInOneFileIsAnError) {
 
 TEST(ParamSources, UnreadableFileIsAnErrorWithItsCause) {
     const TemporaryDirectory directory;
-    ParamPlaces places;
+    ParamSources places;
     places.user_file = directory.path(); // a directory: opens, but cannot be read
     EXPECT_EQ(read_error(places), "cannot read parameter file " + places.user_file + ": Is a directory");
 }
 
 TEST(ParamSources, EmptyValuesAndEqualSignsInValues) {
-    ParamPlaces places;
+    ParamSources places;
     places.environment = {"PATCHBAY_MCA_btl=", "PATCHBAY_MCA_x=a=b", "PATCHBAY_MCA_", "PATCHBAY_MCAOTHER=1"};
     const auto read = read_param_sources(places);
     ASSERT_TRUE(read);
@@ -99,11 +99,11 @@ TEST(ParamSources, EmptyValuesAndEqualSignsInValues) {
 TEST(ParamSources, ProcessPlacesFollowHomeAndEnvironment) {
     setenv("HOME", "/home/somebody", 1);
     setenv("PATCHBAY_MCA_btl", "sm", 1);
-    const ParamPlaces places = ParamPlaces::of_process();
+    const ParamSources places = ParamSources::of_process();
     EXPECT_EQ(places.user_file, "/home/somebody/.patchbay/mca-params.conf");
     EXPECT_TRUE(places.system_file.ends_with("/etc/patchbay-mca-params.conf"));
     EXPECT_EQ(places.environment, std::vector<std::string>{"PATCHBAY_MCA_btl=sm"});
     unsetenv("HOME");
-    EXPECT_EQ(ParamPlaces::of_process().user_file, "");
+    EXPECT_EQ(ParamSources::of_process().user_file, "");
     unsetenv("PATCHBAY_MCA_btl");
 }

@@ -21,8 +21,8 @@ constexpr ParamSpec table[] = {
     {"fixed", ParamType::integer, "1", "cannot be set", nullptr, ParamLevel::dev_all, ParamScope::constant},
 };
 
-ParamPlaces environment(std::vector<std::string> entries) {
-    ParamPlaces places;
+ParamSources environment(std::vector<std::string> entries) {
+    ParamSources places;
     places.environment = std::move(entries);
     return places;
 }

@@ -40,7 +40,7 @@ private:
 };
 
 std::unique_ptr<Core> make_core(std::vector<std::string> directories, std::vector<std::string> environment = {}) {
-    ParamPlaces places;
+    ParamSources places;
     places.environment = std::move(environment);
     auto core = Core::create({}, places, directories);
     EXPECT_TRUE(core) << core.error().text;
@@ -67,7 +67,7 @@ std::string said_about(const std::string& name) {
     EXPECT_GE(count_of(captured.text(), directory.file(name)), 1u) << captured.text();
     bool recorded = false;
     for (const Decision& decision : core->decisions.decisions()) {
-        recorded = recorded || (decision.candidate == name && decision.outcome == Outcome::misfit);
+        recorded = recorded || (decision.candidate == name && decision.outcome == Outcome::incompatible);
     }
     EXPECT_TRUE(recorded);
     return captured.text();
@@ -85,7 +85,7 @@ std::string error_when_asked_for(const std::string& name) {
     return lease ? "(no error)" : lease.error().text;
 }
 
-void expect_misfit(const std::string& name, const std::string& cause) {
+void expect_incompatible(const std::string& name, const std::string& cause) {
     EXPECT_EQ(count_of(said_about(name), cause), 1u) << said_about(name);
     const std::string error = error_when_asked_for(name);
     EXPECT_EQ(count_of(error, cause), 1u) << error;
@@ -123,35 +123,36 @@ TEST(Plugin, GoodOnesAreOpenedAndTheBestIsChosen) {
 }
 
 TEST(Plugin, WrongCoreAbi) {
-    expect_misfit("oldcore", "it was built for core ABI 0, this library has 1; build it again");
+    expect_incompatible("oldcore", "it was built for core ABI 0, this library has 1; build it again");
 }
 
 TEST(Plugin, WrongDescriptorSize) {
-    expect_misfit("short", "it was built for a descriptor size of 40, this library has ");
+    expect_incompatible("short", "it was built for a descriptor size of 40, this library has ");
 }
 
 TEST(Plugin, WrongFrameworkVersion) {
-    expect_misfit("oldframework", "it was built for framework demo version 2, this library has 3; build it again");
+    expect_incompatible(
+        "oldframework", "it was built for framework demo version 2, this library has 3; build it again");
 }
 
 TEST(Plugin, WrongToolchain) {
-    expect_misfit("toolchain", "it was built for toolchain msvc, this library has itanium;libstdc++");
+    expect_incompatible("toolchain", "it was built for toolchain msvc, this library has itanium;libstdc++");
 }
 
 TEST(Plugin, WrongName) {
-    expect_misfit("liar", "its descriptor says framework demo, component alpha, its file name says demo, liar");
+    expect_incompatible("liar", "its descriptor says framework demo, component alpha, its file name says demo, liar");
 }
 
 TEST(Plugin, NoDescriptor) {
-    expect_misfit("nodescriptor", "it has no symbol patchbay_component; it is no component");
+    expect_incompatible("nodescriptor", "it has no symbol patchbay_component; it is no component");
 }
 
 TEST(Plugin, MissingSymbol) {
-    expect_misfit("nosymbol", "undefined symbol: patchbay_test_gone");
+    expect_incompatible("nosymbol", "undefined symbol: patchbay_test_gone");
 }
 
 TEST(Plugin, MissingLibrary) {
-    expect_misfit("nolibrary", "libpatchbay_test_gone.so: cannot open shared object file");
+    expect_incompatible("nolibrary", "libpatchbay_test_gone.so: cannot open shared object file");
 }
 
 TEST(Plugin, NotALibraryAtAll) {

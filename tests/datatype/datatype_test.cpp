@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Known types: bounds from the standard's rules, names, sizes that need 64 bits, sharing, array types, Fortran kinds.
-#include "mpi/object/convertor.h"
-#include "mpi/object/datatype_arrays.h"
-#include "mpi/object/datatype_f90.h"
+#include "object/convertor.h"
+#include "object/datatype_arrays.h"
+#include "object/datatype_f90.h"
 #include "tests/datatype/recipes.h"
 
 #include <array>

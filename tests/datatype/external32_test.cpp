@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Known bytes of external32 (MPI-5.0, 14.5.2).
-#include "mpi/object/external32.h"
+#include "object/external32.h"
 
 #include <complex>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every predefined op on every predefined type it is defined for, against a plain loop over the type's own values; and
 // for all other pairs that they are refused.
-#include "mpi/object/datatype.h"
-#include "mpi/object/op.h"
+#include "object/datatype.h"
+#include "object/op.h"
 
 #include <algorithm>
 #include <complex>

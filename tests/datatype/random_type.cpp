@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/datatype/random_type.h"
 
-#include "mpi/object/datatype_arrays.h"
+#include "object/datatype_arrays.h"
 #include "tests/datatype/recipes.h"
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "mpi/object/datatype.h"
+#include "object/datatype.h"
 #include "tests/datatype/typemap.h"
 
 #include <random>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random nested types against their typemaps: bounds, packing in pieces, seeking, blocks, counting, conversion.
-#include "mpi/object/convertor.h"
-#include "mpi/object/external32.h"
+#include "object/convertor.h"
+#include "object/external32.h"
 #include "tests/datatype/random_type.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "mpi/object/recipe.h"
+#include "object/recipe.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "mpi/object/datatype_basic.h"
+#include "object/datatype_basic.h"
 
 #include <cstddef>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/object/errhandler.h"
+#include "object/errhandler.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/object/group.h"
+#include "object/group.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -96,10 +96,10 @@ TEST(group, with_the_empty_group_self_is_still_known) {
 
 TEST(group, results_belong_to_the_session_of_their_operands) {
     const auto group = group_of({4, 3, 8});
-    group->session = SessionMark{nullptr, 7};
+    group->session = SessionId{nullptr, 7};
     EXPECT_EQ(group->include(std::vector{1})->session, group->session);
     EXPECT_EQ(Group::unite(*Group::empty(), *group)->session, group->session);
-    EXPECT_EQ(Group::empty()->session, SessionMark());
+    EXPECT_EQ(Group::empty()->session, SessionId());
 }
 
 // Set operations against the definition in MPI-5.0, 7.3.2, on random groups.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/object/info.h"
+#include "object/info.h"
 
 #include <gtest/gtest.h>
 #include <thread>

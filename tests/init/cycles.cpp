@@ -3,7 +3,7 @@
 // MPI_Init may be called once only, so every cycle has a root of its own. The world of one cycle cannot be told from
 // that of the next, so nobody speaks in it before everybody has left the last one.
 #include "core/runtime/runtime.h"
-#include "mpi/instance/world.h"
+#include "mpi/library/world.h"
 #include "tests/init/footprint.h"
 #include "tests/mpi_check/check.h"
 

@@ -2,7 +2,7 @@
 // A process that has used MPI before and uses it again exits without finalizing: the launcher must not take it for one
 // that has done its part, or the others would wait for it for ever.
 #include "core/runtime/runtime.h"
-#include "mpi/instance/world.h"
+#include "mpi/library/world.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every step of the way up is made to fail, one after the other: nothing may be left behind, and the next try succeeds.
 #include "core/runtime/runtime.h"
-#include "mpi/instance/world.h"
+#include "mpi/library/world.h"
 #include "tests/init/footprint.h"
 #include "tests/mpi_check/check.h"
 

@@ -60,7 +60,7 @@ static void test(struct sides* s, int first_size, int size, enum mistake mistake
 }
 
 /* Who names is chosen by info keys of the local communicators, which must be equal. */
-static void test_namers(const struct sides* s, int first_size) {
+static void test_cid_components(const struct sides* s, int first_size) {
     const char* names[2] = {"mask", "consensus"};
     const int remote_leader = s->side == 0 ? first_size : 0;
     MPI_Comm chosen[2], made;
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
             test(&s, first_size, size, mixture, MPI_ERR_SESSION, wrong);
             test(&s, first_size, size, wrong_kind, MPI_ERR_COMM, wrong);
         }
-        test_namers(&s, first_size);
+        test_cid_components(&s, first_size);
         free_sides(&s);
     }
     MPI_Comm_free(&session_world);

@@ -78,24 +78,24 @@ class InfoTest(unittest.TestCase):
             self.assertEqual(row[head.index(column) - 1], " ")
             self.assertNotEqual(row[head.index(column)], " ", column)
 
-    def test_misfit_and_left_out(self):
+    def test_incompatible_and_left_out(self):
         file = self.write("plugins/mca_coll_junk.so", "no shared library")
         strange = self.write("plugins/mca_nowhere_junk.so", "nor this")
         arguments = ["--mca", "component_path", os.path.dirname(file), "--mca", "coll", "^basic"]
         entries = {f"{one['framework']}/{one['name']}": one
                    for one in self.run_json("--components", *arguments)["components"]}
-        self.assertEqual(entries["coll/junk"]["status"], "misfit")
+        self.assertEqual(entries["coll/junk"]["status"], "incompatible")
         self.assertIn(file + " cannot be used: ", entries["coll/junk"]["reason"])
-        self.assertEqual(entries["nowhere/junk"]["status"], "misfit")
+        self.assertEqual(entries["nowhere/junk"]["status"], "incompatible")
         self.assertIn(strange, entries["nowhere/junk"]["reason"])
         self.assertEqual(entries["coll/basic"]["status"], "left out")
         self.assertIn("coll=^basic [command line", entries["coll/basic"]["reason"])
         text = self.run_info(*arguments)
-        self.assertRegex(text, r"coll +junk +- +misfit [^\n]*\n    component " + re.escape(file) + " cannot be used")
+        self.assertRegex(text, r"coll +junk +- +incompatible [^\n]*\n    component " + re.escape(file) + " cannot be used")
 
     # Parameters
 
-    def test_origins(self):
+    def test_constructor_keys(self):
         file = self.write(".patchbay/mca-params.conf", "# ours\nwait_spin = 30us\nwait_yield = 40us\nverbose = 0\n")
         self.environment["PATCHBAY_MCA_wait_yield"] = "50us"
         self.environment["PATCHBAY_MCA_verbose"] = "0"

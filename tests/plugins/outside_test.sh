@@ -83,14 +83,14 @@ mkdir other
 sed 's/coll::interface_version,/coll::interface_version + 1,/' sources/examples/coll_nway.cpp >other.cpp
 build other.cpp other/mca_coll_nway.so
 run 3 --mca component_path "$work/other"
-expect "0 $good" "$status $(cat out)" "with a misfit about ($(cat err))"
-expect 1 "$(wc -l <err)" "lines about the misfit ($(cat err))"
+expect "0 $good" "$status $(cat out)" "with an incompatible about ($(cat err))"
+expect 1 "$(wc -l <err)" "lines about the incompatible ($(cat err))"
 grep -Eq "$work/other/mca_coll_nway.so cannot be used: .*framework coll version [0-9]+, this library has [0-9]+" err ||
-    fail "the misfit is not explained: $(cat err)"
+    fail "the incompatible is not explained: $(cat err)"
 run 3 --mca component_path "$work/other" --mca coll nway,basic,self
-[ $status -ne 0 ] || fail 'a misfit that was asked for by name was left out in silence'
+[ $status -ne 0 ] || fail 'an incompatible that was asked for by name was left out in silence'
 "$prefix/bin/patchbay-info" --mca component_path "$work/other" >info
-grep -Eq '^coll +nway +- +misfit ' info || fail "patchbay-info does not show the misfit: $(cat info)"
+grep -Eq '^coll +nway +- +incompatible ' info || fail "patchbay-info does not show the incompatible: $(cat info)"
 
 # What patchbay-info says of a component that fits.
 "$prefix/bin/patchbay-info" --mca component_path "$work/mine" --mca coll_nway_ways 5 --param coll nway >info

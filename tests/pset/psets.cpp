@@ -4,7 +4,7 @@
 // under a launcher that is not ours.
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
-#include "mpi/instance/library.h"
+#include "mpi/library/library.h"
 #include "tests/mpi_check/check.h"
 
 #include <algorithm>

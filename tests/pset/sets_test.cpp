@@ -140,7 +140,7 @@ protected:
         launcher = {};
         parameter = {};
         queries = 0;
-        _core = std::move(*Core::create(both, ParamPlaces{}, {}));
+        _core = std::move(*Core::create(both, ParamSources{}, {}));
         ASSERT_TRUE(bool(_framework.announce(*_core)));
         // The fakes do not look at their instance.
         auto& instance = *reinterpret_cast<Instance*>(_core.get());

@@ -99,7 +99,7 @@ private:
 };
 
 // Of a communicator whose index each process has chosen for itself.
-class TestName final : public cid::Name {
+class TestName final : public cid::CommunicatorId {
 public:
     TestName(const Communicator& comm, const cid::ExtendedId& id)
         : _id(id),
@@ -173,7 +173,7 @@ public:
         comm->remote_group = group;
         if (id != nullptr) {
             names.push_back(std::make_unique<TestName>(*comm, *id));
-            comm->name_service = names.back().get();
+            comm->id = names.back().get();
             require(directory.bind(*id, comm.get()), "bind");
         }
         require(pml->add_comm(*comm) == MPI_SUCCESS, "add_comm");
@@ -211,7 +211,7 @@ public:
     std::unique_ptr<NodeSegment> node;
     cid::Directory directory;
     cid::Counters counters;
-    std::vector<std::unique_ptr<cid::Name>> names;
+    std::vector<std::unique_ptr<cid::CommunicatorId>> names;
     std::unique_ptr<Runtime> runtime; // of a singleton: these processes have no launcher
     std::unique_ptr<pml::ob1::Ob1> pml;
     Ref<Group> group;

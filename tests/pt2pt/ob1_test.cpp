@@ -193,8 +193,8 @@ TEST_P(Ob1Test, FloodIsHeldBack) {
 }
 
 // Every process leaves and comes back, and goes on where its rings stood.
-TEST(Ob1Lives, GoOnFromWhereTheLastOneEnded) {
-    const int fd = memfd_create("ob1_lives", MFD_CLOEXEC);
+TEST(Ob1Reinit, GoOnFromWhereTheLastOneEnded) {
+    const int fd = memfd_create("ob1_reinit", MFD_CLOEXEC);
     auto* arrived = test::shared_memory<std::atomic<int>>();
     JobOptions options;
     options.ranks = 2;

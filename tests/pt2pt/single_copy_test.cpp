@@ -16,22 +16,22 @@ namespace patchbay::btl::sm {
 namespace {
 
 TEST(SingleCopy, ProbeFindsTheProcessThatShowsTheCard) {
-    ProbeCard card{};
-    EXPECT_EQ(probe_process(getpid(), card), ENOTCONN); // nobody has shown anything
+    ProbeToken token{};
+    EXPECT_EQ(probe_process(getpid(), token), ENOTCONN); // nobody has shown anything
     {
-        OwnProbe probe(card);
-        EXPECT_EQ(probe_process(getpid(), card), 0);
-        EXPECT_EQ(probe_process(0, card), ENOTCONN);
+        OwnProbe probe(token);
+        EXPECT_EQ(probe_process(getpid(), token), 0);
+        EXPECT_EQ(probe_process(0, token), ENOTCONN);
         // Another process that has the address, but not the number: what a foreign pid namespace looks like.
-        ProbeCard other{};
-        other.address.store(card.address.load());
-        other.value.store(card.value.load() + 2);
+        ProbeToken other{};
+        other.address.store(token.address.load());
+        other.value.store(token.value.load() + 2);
         EXPECT_EQ(probe_process(getpid(), other), EREMCHG);
         other.address.store(64); // no memory there
         EXPECT_EQ(probe_process(getpid(), other), EFAULT);
-        EXPECT_EQ(probe_process(0x3fffffff, card), ESRCH); // above every pid_max
+        EXPECT_EQ(probe_process(0x3fffffff, token), ESRCH); // above every pid_max
     }
-    EXPECT_EQ(probe_process(getpid(), card), ENOTCONN);
+    EXPECT_EQ(probe_process(getpid(), token), ENOTCONN);
 }
 
 TEST(SingleCopy, ReadsIntoManyBlocks) {
@@ -77,10 +77,10 @@ TEST(CopyCost, BreaksEvenWhereTheSecondCopyHasPaidForTheCall) {
 }
 
 TEST(CopyCost, MeasuresARealRead) {
-    ProbeCard card{};
-    EXPECT_FALSE(CopyCost::measure(getpid(), card)); // nothing is shown
-    OwnProbe probe(card);
-    const auto cost = CopyCost::measure(getpid(), card);
+    ProbeToken token{};
+    EXPECT_FALSE(CopyCost::measure(getpid(), token)); // nothing is shown
+    OwnProbe probe(token);
+    const auto cost = CopyCost::measure(getpid(), token);
     ASSERT_TRUE(cost);
     // A call costs more than 10 ns and, undisturbed, less than 1 ms; memory moves at 1 MB/s to 1 TB/s.
     EXPECT_GT(cost->call_ns + cost->read_ns_per_kib, 10);
@@ -88,7 +88,7 @@ TEST(CopyCost, MeasuresARealRead) {
     EXPECT_GT(cost->copy_ns_per_kib, 1);
     EXPECT_LT(cost->copy_ns_per_kib, 1e6);
     std::printf("%s\n", cost->text().c_str());
-    EXPECT_FALSE(CopyCost::measure(0x3fffffff, card)); // no such process
+    EXPECT_FALSE(CopyCost::measure(0x3fffffff, token)); // no such process
 }
 
 } // namespace

@@ -51,9 +51,9 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(self.locks("closed_elsewhere"), [
             OFF, ("chosen", "a session was finalized by another thread than the one that opened it")])
 
-    def test_meeting(self):
-        rows = [line.split() for line in self.explained("meeting") if "meetings" in line]
-        self.assertEqual([row[:5] for row in rows], [["cid", "meetings", "notice", "board", "chosen"]])
+    def test_bootstrap(self):
+        rows = [line.split() for line in self.explained("meeting") if "bootstrap exchange" in line]
+        self.assertEqual([row[:5] for row in rows], [["cid", "bootstrap exchange", "notice", "board", "chosen"]])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #include "tests/sessions/session_check.h"
 
 #include "core/progress/progress.h"
-#include "mpi/instance/library.h"
+#include "mpi/library/library.h"
 
 #include <thread>
 

@@ -145,7 +145,7 @@ def mpi_program(name, srcs, copts = [], deps = [], linkopts = [], **kwargs):
         additional_linker_inputs = [LIBRARY],
         copts = copts,
         linkopts = ["$(location {})".format(LIBRARY)] + linkopts,
-        deps = deps + ["//mpi/include:mpi"] + _SANITIZER_DEPS,
+        deps = deps + ["//include:mpi"] + _SANITIZER_DEPS,
         **kwargs
     )
 

@@ -3,7 +3,7 @@
 
 #include "core/base/install_prefix.h"
 #include "core/base/strings.h"
-#include "mpi/include/mpi.h"
+#include "include/mpi.h"
 
 #include <algorithm>
 #include <set>
@@ -36,8 +36,8 @@ const char* to_string(Fitness fitness) {
         return "usable";
     case Fitness::left_out:
         return "left out";
-    case Fitness::misfit:
-        return "misfit";
+    case Fitness::incompatible:
+        return "incompatible";
     }
     return "?";
 }
@@ -102,14 +102,14 @@ ComponentEntry Catalogue::describe(const Repository::Installed& installed) {
     const auto version = of == nullptr ? std::nullopt : std::optional(of->version());
     const auto plugin = _core.components.load(installed.framework, installed.name, version);
     if (!plugin) {
-        entry.fitness = Fitness::misfit;
+        entry.fitness = Fitness::incompatible;
         entry.reason = plugin.error().text;
         return entry;
     }
     entry.version = plugin.value().descriptor().version;
     entry.summary = plugin.value().descriptor().summary;
     if (of == nullptr) {
-        entry.fitness = Fitness::misfit;
+        entry.fitness = Fitness::incompatible;
         entry.reason = "this library has no framework " + installed.framework;
         return entry;
     }

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/core.h"
 #include "mpi/instance/instance.h"
-#include "mpi/instance/keepsakes.h"
+#include "mpi/instance/process_state.h"
 #include "tools/info/options.h"
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Versions {
 // The text of MPI_Get_library_version.
 std::string library_version();
 
-enum class Fitness { usable, left_out, misfit };
+enum class Fitness { usable, left_out, incompatible };
 const char* to_string(Fitness fitness);
 
 struct ComponentEntry {
@@ -45,7 +45,7 @@ class Catalogue {
 public:
     explicit Catalogue(Core& core)
         : _core(core),
-          _instance(core, _keepsakes, MPI_THREAD_SINGLE) {}
+          _instance(core, _process_state, MPI_THREAD_SINGLE) {}
 
     // Makes every parameter known. What is ill-typed is an error to report; everything can be listed all the same.
     Status read();
@@ -61,7 +61,7 @@ private:
     FrameworkBase* framework(const std::string& name);
 
     Core& _core;
-    Keepsakes _keepsakes;
+    ProcessState _process_state;
     Instance _instance; // never brought up: it knows the frameworks and the library's own parameters
 };
 

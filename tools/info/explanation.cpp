@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/info/explanation.h"
 
-#include "mpi/instance/communicators.h"
-#include "mpi/instance/library.h"
+#include "mpi/communicators/communicators.h"
+#include "mpi/library/library.h"
 
 #include <utility>
 

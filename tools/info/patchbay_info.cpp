@@ -4,7 +4,7 @@
 #include "core/core.h"
 #include "core/param/sources.h"
 #include "mpi/api/unimplemented.h"
-#include "mpi/instance/library.h"
+#include "mpi/library/library.h"
 #include "tools/info/catalogue.h"
 #include "tools/info/explanation.h"
 #include "tools/info/options.h"

@@ -43,8 +43,8 @@ double per_kib(double ns, std::size_t bytes) noexcept {
 
 } // namespace
 
-std::optional<CopyCost> CopyCost::measure(pid_t pid, const ProbeCard& card) noexcept {
-    const std::uint64_t remote = card.address.load(std::memory_order_acquire);
+std::optional<CopyCost> CopyCost::measure(pid_t pid, const ProbeToken& token) noexcept {
+    const std::uint64_t remote = token.address.load(std::memory_order_acquire);
     const std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[2 * shown_bytes]);
     if (remote == 0 || memory == nullptr) {
         return std::nullopt;

@@ -17,10 +17,10 @@ struct CopyCost {
     double read_ns_per_kib = 0; // of what it reads
     double copy_ns_per_kib = 0; // of one copy between two blocks that both are in this core's cache
 
-    // Reads a few times what `card` shows of process `pid`, and copies as much within this one: the fastest of each,
+    // Reads a few times what `token` shows of process `pid`, and copies as much within this one: the fastest of each,
     // because the first ones fault pages in and any may be interrupted. At most some 100 us. Nothing when a read
     // failed.
-    static std::optional<CopyCost> measure(pid_t pid, const ProbeCard& card) noexcept;
+    static std::optional<CopyCost> measure(pid_t pid, const ProbeToken& token) noexcept;
 
     // The bytes from which single copy is the faster way; 0: at no size. Through shared memory a message is copied
     // twice, so single copy has as long as one more copy takes for its call and for what pinning adds to its reading.

@@ -40,7 +40,7 @@ Result<std::unique_ptr<SmModule>> SmModule::create(
     module->_region = *region;
     module->_own_senders = module->senders_of(node.local_rank());
     if (settings.single_copy != SingleCopy::none) {
-        module->_probe = std::make_unique<OwnProbe>(module->card_of(node.local_rank()));
+        module->_probe = std::make_unique<OwnProbe>(module->token_of(node.local_rank()));
     }
     return module;
 }
@@ -65,9 +65,9 @@ SmModule::SmModule(
 
 SmModule::~SmModule() {
     // What has come to our rings after the last poll stays there: peers cannot know when this life ends, and may mean
-    // the next one (letters to the lobby).
+    // the next one (letters to the bootstrap exchange).
     for (Inbound& inbound : _inbound) {
-        inbound.channel.save();
+        inbound.ring.save();
     }
     for (const auto& endpoint : _endpoints) {
         if (endpoint != nullptr && endpoint->out.is_open()) {
@@ -89,16 +89,16 @@ std::int32_t SmModule::local_rank_of(ProcessId process) const noexcept {
     return found == _ranks.end() ? -1 : std::int32_t(found - _ranks.begin());
 }
 
-std::size_t SmModule::channel_offset(std::uint32_t from, std::uint32_t to) const noexcept {
+std::size_t SmModule::ring_offset(std::uint32_t from, std::uint32_t to) const noexcept {
     return (std::size_t(from) * _ranks.size() + to) * _settings.shape.bytes();
 }
 
-ChannelMemory SmModule::channel(std::uint32_t from, std::uint32_t to) const noexcept {
-    return {_region.bytes.data() + channel_offset(from, to), _settings.shape};
+RingMemory SmModule::ring(std::uint32_t from, std::uint32_t to) const noexcept {
+    return {_region.bytes.data() + ring_offset(from, to), _settings.shape};
 }
 
-ProbeCard& SmModule::card_of(std::uint32_t local_rank) const noexcept {
-    return *reinterpret_cast<ProbeCard*>(&_node.control(local_rank).lines[_first_line]);
+ProbeToken& SmModule::token_of(std::uint32_t local_rank) const noexcept {
+    return *reinterpret_cast<ProbeToken*>(&_node.control(local_rank).lines[_first_line]);
 }
 
 SmModule::SenderWord* SmModule::senders_of(std::uint32_t local_rank) const noexcept {
@@ -119,13 +119,13 @@ Endpoint* SmModule::connect(ProcessId process) noexcept {
         return &peer;
     }
     const std::uint32_t self = _node.local_rank();
-    Status status = _node.commit(_region, channel_offset(self, peer.local_rank), _settings.shape.head_bytes());
+    Status status = _node.commit(_region, ring_offset(self, peer.local_rank), _settings.shape.head_bytes());
     if (!status) {
         log_error(fmt::format(
             "btl/sm: no shared memory for messages to local rank {}: {}", peer.local_rank, status.error().text));
         return nullptr;
     }
-    peer.out = ChannelSender(channel(self, peer.local_rank), _settings.shape);
+    peer.out = RingSender(ring(self, peer.local_rank), _settings.shape);
     senders_of(peer.local_rank)[self / 64].fetch_or(std::uint64_t(1) << (self % 64), std::memory_order_release);
     return &peer;
 }
@@ -161,7 +161,7 @@ SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t hea
 // As far as it is needed: a ring costs some 50 us, and the first longer message to each of many peers pays for it.
 bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
     constexpr std::size_t step = 16384;
-    const std::size_t offset = channel_offset(_node.local_rank(), to.local_rank) + _settings.shape.head_bytes();
+    const std::size_t offset = ring_offset(_node.local_rank(), to.local_rank) + _settings.shape.head_bytes();
     const std::size_t committed = std::min(_settings.shape.bulk_size, (end + step - 1) / step * step);
     Status status = _node.commit(_region, offset + to.bulk_committed, committed - to.bulk_committed);
     if (!status) {
@@ -212,7 +212,7 @@ bool SmModule::can_get(Endpoint& from) noexcept {
     }
     auto& peer = static_cast<SmEndpoint&>(from);
     if (!peer.readable.has_value()) {
-        const int error = probe_process(peer.control.pid.load(std::memory_order_relaxed), card_of(peer.local_rank));
+        const int error = probe_process(peer.control.pid.load(std::memory_order_relaxed), token_of(peer.local_rank));
         peer.readable = error == 0;
         if (error != 0) {
             explain_refusal(peer, error);
@@ -225,7 +225,7 @@ bool SmModule::can_get(Endpoint& from) noexcept {
 
 // With `auto`, at the first message that single copy could fetch: from which size on it is the faster way here.
 void SmModule::choose_by_cost(SmEndpoint& peer) noexcept {
-    const auto cost = CopyCost::measure(peer.control.pid.load(std::memory_order_relaxed), card_of(peer.local_rank));
+    const auto cost = CopyCost::measure(peer.control.pid.load(std::memory_order_relaxed), token_of(peer.local_rank));
     if (!cost) {
         return; // this peer is leaving; the next one will do
     }
@@ -266,9 +266,9 @@ int SmModule::poll() noexcept {
 int SmModule::deliver(Inbound& inbound) noexcept {
     Packet packet;
     int delivered = 0;
-    while (delivered < packets_per_turn && inbound.channel.look(packet)) {
+    while (delivered < packets_per_turn && inbound.ring.look(packet)) {
         _receiver(_context, inbound.from, packet.header, packet.header_size, packet.payload, packet.payload_size);
-        if (inbound.channel.done()) {
+        if (inbound.ring.done()) {
             inbound.from.control.bell.notify();
         }
         ++delivered;
@@ -279,8 +279,7 @@ int SmModule::deliver(Inbound& inbound) noexcept {
 void SmModule::accept_senders(std::size_t word, std::uint64_t senders) noexcept {
     for (std::uint64_t fresh = senders & ~_known_senders[word]; fresh != 0; fresh &= fresh - 1) {
         const auto local_rank = std::uint32_t(word * 64 + std::size_t(std::countr_zero(fresh)));
-        _inbound.push_back(
-            {ChannelReceiver(channel(local_rank, _node.local_rank()), _settings.shape), endpoint(local_rank)});
+        _inbound.push_back({RingReceiver(ring(local_rank, _node.local_rank()), _settings.shape), endpoint(local_rank)});
     }
     _known_senders[word] = senders;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/btl/sm/channel.h"
 #include "components/btl/sm/copy_cost.h"
+#include "components/btl/sm/ring.h"
 #include "components/btl/sm/settings.h"
 #include "components/btl/sm/single_copy.h"
 #include "core/explain.h"
@@ -15,7 +15,7 @@
 
 namespace patchbay::btl::sm {
 
-// A peer of this node. It exists from the first packet in either direction; the channel towards it is opened by
+// A peer of this node. It exists from the first packet in either direction; the ring towards it is opened by
 // connect().
 class SmEndpoint final : public Endpoint {
 public:
@@ -24,7 +24,7 @@ public:
           control(control),
           local_rank(local_rank) {}
 
-    ChannelSender out;
+    RingSender out;
     RankControl& control;
     const std::uint32_t local_rank;
     std::size_t bulk_committed = 0; // bytes of the bulk ring, from its start, that memory has been taken for
@@ -60,17 +60,17 @@ public:
 
 private:
     struct Inbound {
-        ChannelReceiver channel;
+        RingReceiver ring;
         SmEndpoint& from;
     };
     using SenderWord = std::atomic<std::uint64_t>;
 
     SmModule(NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions);
     std::int32_t local_rank_of(ProcessId process) const noexcept;
-    std::size_t channel_offset(std::uint32_t from, std::uint32_t to) const noexcept;
-    ChannelMemory channel(std::uint32_t from, std::uint32_t to) const noexcept;
+    std::size_t ring_offset(std::uint32_t from, std::uint32_t to) const noexcept;
+    RingMemory ring(std::uint32_t from, std::uint32_t to) const noexcept;
     SenderWord* senders_of(std::uint32_t local_rank) const noexcept;
-    ProbeCard& card_of(std::uint32_t local_rank) const noexcept;
+    ProbeToken& token_of(std::uint32_t local_rank) const noexcept;
     SmEndpoint& endpoint(std::uint32_t local_rank);
     SendCode send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/btl/sm/channel.h"
+#include "components/btl/sm/ring.h"
 #include "core/base/result.h"
 #include "core/param/registry.h"
 #include "core/param/spec.h"
@@ -37,7 +37,7 @@ inline constexpr ParamSpec params[] = {
 enum class SingleCopy : std::uint8_t { automatic, cma, none };
 
 struct Settings {
-    ChannelShape shape{64, 128 * 1024};
+    RingShape shape{64, 128 * 1024};
     std::size_t eager_limit = 16384;
     std::size_t get_limit = 16384;
     SingleCopy single_copy = SingleCopy::automatic;

@@ -50,8 +50,8 @@ std::ptrdiff_t read_process(pid_t pid, std::uint64_t remote, std::span<const iov
     return done;
 }
 
-int probe_process(pid_t pid, const ProbeCard& card) noexcept {
-    const std::uint64_t address = card.address.load(std::memory_order_acquire);
+int probe_process(pid_t pid, const ProbeToken& token) noexcept {
+    const std::uint64_t address = token.address.load(std::memory_order_acquire);
     if (address == 0 || pid <= 0) {
         return ENOTCONN;
     }
@@ -61,11 +61,11 @@ int probe_process(pid_t pid, const ProbeCard& card) noexcept {
     if (got < 0) {
         return int(-got);
     }
-    return got == sizeof seen && seen == card.value.load(std::memory_order_relaxed) ? 0 : EREMCHG;
+    return got == sizeof seen && seen == token.value.load(std::memory_order_relaxed) ? 0 : EREMCHG;
 }
 
-OwnProbe::OwnProbe(ProbeCard& card) noexcept
-    : _card(card),
+OwnProbe::OwnProbe(ProbeToken& token) noexcept
+    : _token(token),
       _shown(new (std::nothrow) std::byte[shown_bytes]) {
     if (_shown == nullptr) {
         return; // peers take it for a process that shows nothing
@@ -77,12 +77,12 @@ OwnProbe::OwnProbe(ProbeCard& card) noexcept
     std::memcpy(_shown.get(), &number, sizeof number);
     // Fails where there is no Yama, and is not needed there.
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-    card.value.store(number, std::memory_order_relaxed);
-    card.address.store(reinterpret_cast<std::uintptr_t>(_shown.get()), std::memory_order_release);
+    token.value.store(number, std::memory_order_relaxed);
+    token.address.store(reinterpret_cast<std::uintptr_t>(_shown.get()), std::memory_order_release);
 }
 
 OwnProbe::~OwnProbe() {
-    _card.address.store(0, std::memory_order_relaxed);
+    _token.address.store(0, std::memory_order_relaxed);
     prctl(PR_SET_PTRACER, 0, 0, 0, 0);
 }
 

@@ -13,7 +13,7 @@ namespace patchbay::btl::sm {
 // What a process shows its peers so that they can try whether they may read its memory, and how fast: a number and
 // where it stands, at the beginning of `shown_bytes` that may all be read. Without the number a wrong process (another
 // pid namespace) could be taken for the peer.
-struct ProbeCard {
+struct ProbeToken {
     std::atomic<std::uint64_t> address;
     std::atomic<std::uint64_t> value;
 };
@@ -24,20 +24,20 @@ inline constexpr std::size_t shown_bytes = 32 * 1024;
 // of bytes, fewer than asked for when a later part cannot be read, or -errno when nothing could.
 std::ptrdiff_t read_process(pid_t pid, std::uint64_t remote, std::span<const iovec> local) noexcept;
 
-// 0: process `pid` shows what `card` says it shows. Otherwise an errno; EREMCHG: some other process has that pid here.
-int probe_process(pid_t pid, const ProbeCard& card) noexcept;
+// 0: process `pid` shows what `token` says it shows. Otherwise an errno; EREMCHG: some other process has that pid here.
+int probe_process(pid_t pid, const ProbeToken& token) noexcept;
 
-// The card of this process, for as long as the object lives. Where a security module restricts who may read (Yama),
+// The token of this process, for as long as the object lives. Where a security module restricts who may read (Yama),
 // it also allows that to processes of the same user.
 class OwnProbe {
 public:
-    explicit OwnProbe(ProbeCard& card) noexcept;
+    explicit OwnProbe(ProbeToken& token) noexcept;
     ~OwnProbe();
     OwnProbe(const OwnProbe&) = delete;
     OwnProbe& operator=(const OwnProbe&) = delete;
 
 private:
-    ProbeCard& _card;
+    ProbeToken& _token;
     // Not touched but for the number: until a peer reads the rest it takes no memory.
     std::unique_ptr<std::byte[]> _shown;
 };

@@ -22,11 +22,11 @@ public:
         : _instance(instance),
           _table(instance.communicators()),
           _counters(instance.cid_counters()) {}
-    std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override {
+    std::unique_ptr<Allocation> begin(const NewCommunicator& what, int* code) noexcept override {
         const std::uint64_t number = what.leads() ? _instance.unique_number() : 0;
-        auto* assignment = new (std::nothrow) ConsensusAssignment(_table, _counters, what, number);
-        *code = assignment != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-        return std::unique_ptr<Assignment>(assignment);
+        auto* allocation = new (std::nothrow) ConsensusAllocation(_table, _counters, what, number);
+        *code = allocation != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+        return std::unique_ptr<Allocation>(allocation);
     }
 
 private:

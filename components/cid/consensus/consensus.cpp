@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/cid/consensus/consensus.h"
 
-#include "frameworks/cid/equal_name.h"
+#include "frameworks/cid/uniform_cid.h"
 
 #include <algorithm>
 #include <new>
@@ -13,12 +13,12 @@ namespace {
 // The proposal of a process that has no index left.
 constexpr std::uint64_t exhausted = IndexTable::capacity;
 
-// Up to how many indices a naming skips after a failure; more would only leave holes.
+// Up to how many indices a CID allocation skips after a failure; more would only leave holes.
 constexpr std::uint32_t most_skipped = 256;
 
 } // namespace
 
-std::uint32_t ConsensusAssignment::skipped_after(std::uint32_t failures, std::uint64_t number) noexcept {
+std::uint32_t ConsensusAllocation::skipped_after(std::uint32_t failures, std::uint64_t number) noexcept {
     std::uint64_t mixed = number * 0x9e3779b97f4a7c15u + failures;
     mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
     mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
@@ -26,16 +26,16 @@ std::uint32_t ConsensusAssignment::skipped_after(std::uint32_t failures, std::ui
     return std::uint32_t(mixed >> 32) % span;
 }
 
-ConsensusAssignment::~ConsensusAssignment() {
+ConsensusAllocation::~ConsensusAllocation() {
     give_back();
 }
 
-bool ConsensusAssignment::advance(int* code) noexcept {
+bool ConsensusAllocation::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     if (_stage == Stage::begin) {
         *code = propose();
     }
-    while (*code == MPI_SUCCESS && _agreement.advance(code)) {
+    while (*code == MPI_SUCCESS && _reduction.advance(code)) {
         if (*code != MPI_SUCCESS) {
             break;
         }
@@ -64,17 +64,17 @@ bool ConsensusAssignment::advance(int* code) noexcept {
     return *code != MPI_SUCCESS;
 }
 
-int ConsensusAssignment::propose() noexcept {
+int ConsensusAllocation::propose() noexcept {
     const auto index = _table.reserve_lowest(_from);
     _held = index.value_or(none);
     const std::uint64_t proposal = index ? *index : exhausted;
     // The complement makes one maximum of both bounds.
     _words = {proposal, ~proposal, _number};
     _stage = Stage::proposed;
-    return start_reduction(Agreement::Reduction::maximum);
+    return start_reduction(GroupReduction::Operation::maximum);
 }
 
-int ConsensusAssignment::take_highest() noexcept {
+int ConsensusAllocation::take_highest() noexcept {
     if (_held != _wanted) {
         give_back();
         _held = _table.reserve(_wanted) ? _wanted : none;
@@ -82,34 +82,34 @@ int ConsensusAssignment::take_highest() noexcept {
     _words[0] = _held == _wanted;
     _words[1] = _words[2] = 0;
     _stage = Stage::tried;
-    return start_reduction(Agreement::Reduction::minimum);
+    return start_reduction(GroupReduction::Operation::minimum);
 }
 
-int ConsensusAssignment::try_higher() noexcept {
+int ConsensusAllocation::try_higher() noexcept {
     give_back();
     ++_failures;
     _from = _wanted + 1 + skipped_after(_failures, _number);
     return propose();
 }
 
-int ConsensusAssignment::start_reduction(Agreement::Reduction reduction) noexcept {
+int ConsensusAllocation::start_reduction(GroupReduction::Operation operation) noexcept {
     ++_rounds;
     _counters.rounds.add();
-    return _agreement.start(_words, reduction);
+    return _reduction.start(_words, operation);
 }
 
-int ConsensusAssignment::finish() noexcept {
-    auto* name = new (std::nothrow) EqualName(std::uint16_t(_wanted));
+int ConsensusAllocation::finish() noexcept {
+    auto* name = new (std::nothrow) UniformCid(std::uint16_t(_wanted));
     if (name == nullptr) {
         return MPI_ERR_NO_MEM;
     }
     _what.comm.index = std::uint16_t(_wanted);
-    _what.comm.name_service = name;
+    _what.comm.id = name;
     _held = none; // now the communicator's
     return MPI_SUCCESS;
 }
 
-void ConsensusAssignment::give_back() noexcept {
+void ConsensusAllocation::give_back() noexcept {
     if (_held != none) {
         _table.release(_held);
         _held = none;

@@ -9,7 +9,7 @@
 
 namespace patchbay::cid {
 
-// One naming by consensus: the members agree, in rounds, on the lowest index that is free in all of them.
+// One CID allocation by consensus: the members agree, in rounds, on the lowest index that is free in all of them.
 //
 // Round A: everybody reserves its lowest free index from `_from` on; one reduction gives the highest and the lowest of
 // these. When they are equal everybody holds the same index, and that is the end: the usual case.
@@ -17,26 +17,26 @@ namespace patchbay::cid {
 // everybody gives it back and round A begins above it.
 //
 // Several threads may do this at once and take indices away from each other, differently in each process. So that they
-// do not meet again and again, each naming that failed skips some indices, as many as a number of its own says, from a
-// range that doubles with each failure. The number is the same in all members, who hear it from the leader in round A,
-// and differs between namings.
-class ConsensusAssignment final : public Assignment {
+// do not meet again and again, each CID allocation that failed skips some indices, as many as a number of its own says,
+// from a range that doubles with each failure. The number is the same in all members, who hear it from the leader in
+// round A, and differs between allocations.
+class ConsensusAllocation final : public Allocation {
 public:
-    // `number`: the leader's, which no other naming of the job has; 0 in the other members.
-    ConsensusAssignment(
+    // `number`: the leader's, which no other CID allocation of the job has; 0 in the other members.
+    ConsensusAllocation(
         IndexTable& table, Counters& counters, const NewCommunicator& what, std::uint64_t number) noexcept
         : _table(table),
           _counters(counters),
           _what(what),
-          _agreement(what.members),
+          _reduction(what.members),
           _number(number) {}
-    ~ConsensusAssignment() override;
+    ~ConsensusAllocation() override;
 
-    // How many indices a naming passes over after so many failures, as if drawn at random: one must not repeat what the
-    // next one has just done, or both go on together to the end of the table.
+    // How many indices a CID allocation passes over after so many failures, as if drawn at random: one must not repeat
+    // what the next one has just done, or both go on together to the end of the table.
     static std::uint32_t skipped_after(std::uint32_t failures, std::uint64_t number) noexcept;
 
-    bool ready() const noexcept override { return _stage == Stage::begin || _agreement.ready(); }
+    bool ready() const noexcept override { return _stage == Stage::begin || _reduction.ready(); }
     bool advance(int* code) noexcept override;
     std::uint32_t rounds() const noexcept { return _rounds; }
 
@@ -49,12 +49,12 @@ private:
     int try_higher() noexcept;
     int finish() noexcept;
     void give_back() noexcept;
-    int start_reduction(Agreement::Reduction reduction) noexcept;
+    int start_reduction(GroupReduction::Operation operation) noexcept;
 
     IndexTable& _table;
     Counters& _counters;
     const NewCommunicator _what;
-    Agreement& _agreement;
+    GroupReduction& _reduction;
     Stage _stage = Stage::begin;
     std::uint32_t _from = 0;
     std::uint32_t _held = none; // the index that we have reserved

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/cid/excid/excid.h"
 
-#include "components/cid/excid/name.h"
+#include "components/cid/excid/extended_cid.h"
 #include "core/log.h"
 #include "mpi/instance/instance.h"
 
@@ -12,35 +12,36 @@ namespace patchbay::cid {
 namespace {
 
 // Tells the renewals of one parent apart from whatever else its members ask for: tags of constructors are negative.
-Origin renewal_of(const Communicator& parent, const Derivation::Ticket& ticket) noexcept {
-    return origin_from(parent, int(ticket.block));
+ConstructorKey renewal_of(const Communicator& parent, const Derivation::ChildNumber& child_number) noexcept {
+    return constructor_key(parent, int(child_number.block));
 }
 
 // No memory for the rest: who waits in this process for the same block fails too, and does not wait for ever.
-int forfeit(Derivation& parents, const Derivation::Ticket& ticket) noexcept {
-    if (ticket.renews) {
-        parents.renew(ticket, 0, MPI_ERR_NO_MEM);
+int forfeit(Derivation& parents, const Derivation::ChildNumber& child_number) noexcept {
+    if (child_number.renews) {
+        parents.renew(child_number, 0, MPI_ERR_NO_MEM);
     }
-    parents.skip(ticket);
+    parents.skip(child_number);
     return MPI_ERR_NO_MEM;
 }
 
 } // namespace
 
-std::unique_ptr<Assignment> ExcidModule::begin(const NewCommunicator& what, int* code) noexcept {
-    // In any case a ticket: the other members do not hear of what fails here, and their next one must be our next one.
-    std::optional<Derivation::Ticket> ticket;
-    Derivation* parents = what.whole != nullptr ? what.parent->name_service->derivation() : nullptr;
+std::unique_ptr<Allocation> ExcidModule::begin(const NewCommunicator& what, int* code) noexcept {
+    // In any case a child number: the other members do not hear of what fails here, and their next one must be our next
+    // one.
+    std::optional<Derivation::ChildNumber> child_number;
+    Derivation* parents = what.whole != nullptr ? what.parent->id->derivation() : nullptr;
     if (parents != nullptr) {
-        ticket = parents->take();
+        child_number = parents->take();
     }
     const std::optional<std::uint32_t> index = _instance.communicators().reserve_lowest(0);
     if (!index) {
-        return begin_without_index(what, ticket, code);
+        return begin_without_index(what, child_number, code);
     }
     if (parents != nullptr) {
-        if (!ticket->renews && parents->ready(*ticket)) [[likely]] {
-            if (const auto child = parents->redeem(*ticket, code)) {
+        if (!child_number->renews && parents->ready(*child_number)) [[likely]] {
+            if (const auto child = parents->resolve(*child_number, code)) {
                 _instance.cid_counters().children.add();
                 *code = name(what, *index, child->id, child->active);
             } else {
@@ -49,58 +50,58 @@ std::unique_ptr<Assignment> ExcidModule::begin(const NewCommunicator& what, int*
             return nullptr;
         }
     }
-    auto* assignment = new (std::nothrow) ExcidAssignment(*this, what, *index, ticket);
-    if (assignment == nullptr) {
+    auto* allocation = new (std::nothrow) ExcidAllocation(*this, what, *index, child_number);
+    if (allocation == nullptr) {
         _instance.communicators().release(*index);
-        *code = parents != nullptr ? forfeit(*parents, *ticket) : MPI_ERR_NO_MEM;
+        *code = parents != nullptr ? forfeit(*parents, *child_number) : MPI_ERR_NO_MEM;
         return nullptr;
     }
-    *code = assignment->start();
-    return std::unique_ptr<Assignment>(assignment);
+    *code = allocation->start();
+    return std::unique_ptr<Allocation>(allocation);
 }
 
 // The others get their communicator, and perhaps the PGCID for which they need us.
-std::unique_ptr<Assignment> ExcidModule::begin_without_index(
-    const NewCommunicator& what, const std::optional<Derivation::Ticket>& ticket, int* code) noexcept {
+std::unique_ptr<Allocation> ExcidModule::begin_without_index(
+    const NewCommunicator& what, const std::optional<Derivation::ChildNumber>& child_number, int* code) noexcept {
     log_error("cid/excid: this process has no index left for another communicator; free some that it does not need "
               "any more");
     *code = MPI_ERR_NO_SPACE;
-    if (ticket && !ticket->renews) {
-        what.parent->name_service->derivation()->skip(*ticket);
+    if (child_number && !child_number->renews) {
+        what.parent->id->derivation()->skip(*child_number);
         return nullptr;
     }
-    auto pass = std::unique_ptr<ExcidPass>(new (std::nothrow) ExcidPass(*this, MPI_ERR_NO_SPACE));
+    auto pass = std::unique_ptr<ExcidParticipation>(new (std::nothrow) ExcidParticipation(*this, MPI_ERR_NO_SPACE));
     if (pass == nullptr) {
-        *code = ticket ? forfeit(*what.parent->name_service->derivation(), *ticket) : MPI_ERR_NO_MEM;
+        *code = child_number ? forfeit(*what.parent->id->derivation(), *child_number) : MPI_ERR_NO_MEM;
     } else {
-        *code = ticket ? pass->renew(*what.parent, *ticket, *what.whole) : pass->help(what);
+        *code = child_number ? pass->renew(*what.parent, *child_number, *what.whole) : pass->help(what);
     }
     return pass;
 }
 
-std::unique_ptr<Assignment> ExcidModule::pass(Communicator& parent, Agreement& whole) noexcept {
-    Derivation* parents = parent.name_service->derivation();
+std::unique_ptr<Allocation> ExcidModule::participate(Communicator& parent, GroupReduction& whole) noexcept {
+    Derivation* parents = parent.id->derivation();
     if (parents == nullptr) {
         return nullptr;
     }
-    const Derivation::Ticket ticket = parents->take();
-    if (!ticket.renews) {
-        parents->skip(ticket);
+    const Derivation::ChildNumber child_number = parents->take();
+    if (!child_number.renews) {
+        parents->skip(child_number);
         return nullptr;
     }
-    auto pass = std::unique_ptr<ExcidPass>(new (std::nothrow) ExcidPass(*this, MPI_SUCCESS));
+    auto pass = std::unique_ptr<ExcidParticipation>(new (std::nothrow) ExcidParticipation(*this, MPI_SUCCESS));
     if (pass == nullptr) {
         log_error("cid/excid: out of memory");
-        forfeit(*parents, ticket);
+        forfeit(*parents, child_number);
         return nullptr;
     }
-    pass->renew(parent, ticket, whole);
+    pass->renew(parent, child_number, whole);
     return pass;
 }
 
 int ExcidModule::name(const NewCommunicator& what, std::uint32_t index, const ExtendedId& id, int active) noexcept {
     what.comm.index = std::uint16_t(index);
-    auto* name = new (std::nothrow) ExtendedName(what.comm, id, active);
+    auto* name = new (std::nothrow) ExtendedCid(what.comm, id, active);
     if (name == nullptr) {
         _instance.communicators().release(index);
         return MPI_ERR_NO_MEM;
@@ -112,54 +113,54 @@ int ExcidModule::name(const NewCommunicator& what, std::uint32_t index, const Ex
         _instance.communicators().release(index);
         return MPI_ERR_INTERN;
     }
-    what.comm.name_service = name;
+    what.comm.id = name;
     return MPI_SUCCESS;
 }
 
-ExcidAssignment::ExcidAssignment(ExcidModule& module, const NewCommunicator& what, std::uint32_t index,
-    std::optional<Derivation::Ticket> ticket) noexcept
+ExcidAllocation::ExcidAllocation(ExcidModule& module, const NewCommunicator& what, std::uint32_t index,
+    std::optional<Derivation::ChildNumber> child_number) noexcept
     : _module(module),
       _what(what),
       _index(index),
-      _ticket(ticket),
-      _requests(!ticket || ticket->renews),
+      _child_number(child_number),
+      _requests(!child_number || child_number->renews),
       _request(module._instance, module._source) {}
 
-ExcidAssignment::~ExcidAssignment() {
+ExcidAllocation::~ExcidAllocation() {
     if (!_named) {
         _module._instance.communicators().release(_index);
     }
 }
 
-int ExcidAssignment::start() noexcept {
+int ExcidAllocation::start() noexcept {
     int code = MPI_SUCCESS;
     if (!_requests) {
         return code;
     }
-    if (!_ticket) {
-        code = _request.start(_what.members, _what.comm, _what.origin);
+    if (!_child_number) {
+        code = _request.start(_what.members, _what.comm, _what.key);
     } else {
         const Communicator& parent = *_what.parent;
-        code = _request.start(*_what.whole, parent, renewal_of(parent, *_ticket));
+        code = _request.start(*_what.whole, parent, renewal_of(parent, *_child_number));
         if (code != MPI_SUCCESS) {
-            parents().renew(*_ticket, 0, code); // others wait for it
+            parents().renew(*_child_number, 0, code); // others wait for it
         }
     }
     return code;
 }
 
-bool ExcidAssignment::advance(int* code) noexcept {
+bool ExcidAllocation::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     if (_requests) {
         if (!_request.advance(code)) {
             return false;
         }
         _requests = false;
-        if (_ticket) {
-            parents().renew(*_ticket, _request.pgcid(), *code);
+        if (_child_number) {
+            parents().renew(*_child_number, _request.pgcid(), *code);
         }
     }
-    if (_ticket && !parents().ready(*_ticket)) {
+    if (_child_number && !parents().ready(*_child_number)) {
         return false;
     }
     if (*code == MPI_SUCCESS) {
@@ -168,41 +169,42 @@ bool ExcidAssignment::advance(int* code) noexcept {
     return true;
 }
 
-int ExcidAssignment::finish() noexcept {
+int ExcidAllocation::finish() noexcept {
     Derivation::Child child{{_request.pgcid(), 0}, 7};
-    if (_ticket) {
+    if (_child_number) {
         int code = MPI_SUCCESS;
-        const auto redeemed = parents().redeem(*_ticket, &code);
-        if (!redeemed) {
+        const auto resolved = parents().resolve(*_child_number, &code);
+        if (!resolved) {
             return code;
         }
-        child = *redeemed;
+        child = *resolved;
         _module._instance.cid_counters().children.add();
     }
     _named = true; // in any case the index is name()'s affair
     return _module.name(_what, _index, child.id, child.active);
 }
 
-int ExcidPass::renew(Communicator& parent, const Derivation::Ticket& ticket, Agreement& whole) noexcept {
-    _parents = parent.name_service->derivation();
-    _ticket = ticket;
-    _failed = _request.start(whole, parent, renewal_of(parent, ticket));
+int ExcidParticipation::renew(
+    Communicator& parent, const Derivation::ChildNumber& child_number, GroupReduction& whole) noexcept {
+    _parents = parent.id->derivation();
+    _child_number = child_number;
+    _failed = _request.start(whole, parent, renewal_of(parent, child_number));
     return _failed;
 }
 
-int ExcidPass::help(const NewCommunicator& what) noexcept {
-    _failed = _request.start(what.members, what.comm, what.origin);
+int ExcidParticipation::help(const NewCommunicator& what) noexcept {
+    _failed = _request.start(what.members, what.comm, what.key);
     return _failed;
 }
 
-bool ExcidPass::advance(int* code) noexcept {
+bool ExcidParticipation::advance(int* code) noexcept {
     *code = _failed;
     if (_failed == MPI_SUCCESS && !_request.advance(code)) {
         return false;
     }
     if (_parents != nullptr) {
-        _parents->renew(_ticket, _request.pgcid(), *code);
-        _parents->skip(_ticket);
+        _parents->renew(_child_number, _request.pgcid(), *code);
+        _parents->skip(_child_number);
     }
     if (*code == MPI_SUCCESS) {
         *code = _result;

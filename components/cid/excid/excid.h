@@ -16,14 +16,14 @@ public:
         : _instance(instance),
           _source(source) {}
 
-    std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override;
-    std::unique_ptr<Assignment> pass(Communicator& parent, Agreement& whole) noexcept override;
+    std::unique_ptr<Allocation> begin(const NewCommunicator& what, int* code) noexcept override;
+    std::unique_ptr<Allocation> participate(Communicator& parent, GroupReduction& whole) noexcept override;
 
 private:
-    friend class ExcidAssignment;
-    friend class ExcidPass;
-    std::unique_ptr<Assignment> begin_without_index(
-        const NewCommunicator& what, const std::optional<Derivation::Ticket>& ticket, int* code) noexcept;
+    friend class ExcidAllocation;
+    friend class ExcidParticipation;
+    std::unique_ptr<Allocation> begin_without_index(
+        const NewCommunicator& what, const std::optional<Derivation::ChildNumber>& child_number, int* code) noexcept;
     // Gives `what` its name and index. Returns an MPI code; after an error the index is free again.
     int name(const NewCommunicator& what, std::uint32_t index, const ExtendedId& id, int active) noexcept;
 
@@ -31,49 +31,49 @@ private:
     PgcidSource _source;
 };
 
-// A naming that needs a new PGCID, or waits for one that an earlier constructor on the same parent is getting.
-class ExcidAssignment final : public Assignment {
+// A CID allocation that needs a new PGCID, or waits for one that an earlier constructor on the same parent is getting.
+class ExcidAllocation final : public Allocation {
 public:
-    ExcidAssignment(ExcidModule& module, const NewCommunicator& what, std::uint32_t index,
-        std::optional<Derivation::Ticket> ticket) noexcept;
-    ~ExcidAssignment() override;
+    ExcidAllocation(ExcidModule& module, const NewCommunicator& what, std::uint32_t index,
+        std::optional<Derivation::ChildNumber> child_number) noexcept;
+    ~ExcidAllocation() override;
 
     int start() noexcept;
-    bool ready() const noexcept override { return _requests ? _request.ready() : parents().ready(*_ticket); }
+    bool ready() const noexcept override { return _requests ? _request.ready() : parents().ready(*_child_number); }
     bool advance(int* code) noexcept override;
 
 private:
-    Derivation& parents() const noexcept { return *_what.parent->name_service->derivation(); }
+    Derivation& parents() const noexcept { return *_what.parent->id->derivation(); }
     int finish() noexcept;
 
     ExcidModule& _module;
     const NewCommunicator _what;
     std::uint32_t _index;
-    std::optional<Derivation::Ticket> _ticket; // nullopt: a PGCID for this communicator alone
-    bool _requests;                            // the PGCID is ours to get, and not there yet
+    std::optional<Derivation::ChildNumber> _child_number; // nullopt: a PGCID for this communicator alone
+    bool _requests;                                       // the PGCID is ours to get, and not there yet
     bool _named = false;
     PgcidRequest _request;
 };
 
 // The part in getting a PGCID of a process that has no use for it, and without which others would wait: it holds the
-// ticket that renews its parent's, or has no index left.
-class ExcidPass final : public Assignment {
+// child number that renews its parent's, or has no index left.
+class ExcidParticipation final : public Allocation {
 public:
     // `result`: the code after the PGCID is there.
-    ExcidPass(ExcidModule& module, int result) noexcept
+    ExcidParticipation(ExcidModule& module, int result) noexcept
         : _result(result),
           _request(module._instance, module._source) {}
 
     // For the next block of names of `parent`.
-    int renew(Communicator& parent, const Derivation::Ticket& ticket, Agreement& whole) noexcept;
+    int renew(Communicator& parent, const Derivation::ChildNumber& child_number, GroupReduction& whole) noexcept;
     // For a communicator that this process fails to get.
     int help(const NewCommunicator& what) noexcept;
     bool ready() const noexcept override { return _failed != MPI_SUCCESS || _request.ready(); }
     bool advance(int* code) noexcept override;
 
 private:
-    Derivation* _parents = nullptr; // those that the ticket is of
-    Derivation::Ticket _ticket{};
+    Derivation* _parents = nullptr; // those that the child number is of
+    Derivation::ChildNumber _child_number{};
     const int _result;
     int _failed = MPI_SUCCESS;
     PgcidRequest _request;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/cid/excid/pgcid.h"
 
+#include "mpi/bootstrap/message.h"
 #include "mpi/instance/error_code.h"
 #include "mpi/instance/instance.h"
-#include "mpi/instance/keepsakes.h"
-#include "mpi/instance/letter.h"
+#include "mpi/instance/process_state.h"
 
 #include <vector>
 
@@ -26,17 +26,17 @@ Ref<Group> all_processes(const Communicator& comm) {
 
 } // namespace
 
-int PgcidRequest::start(Agreement& agreement, const Communicator& comm, const Origin& origin) noexcept {
+int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, const ConstructorKey& key) noexcept {
     if (asks_launcher()) {
-        return start_group(*all_processes(comm), agreement.name(), origin);
+        return start_group(*all_processes(comm), reduction.name(), key);
     }
     // Each member could name it by a number that nobody else ever offers: there is nothing to agree about but whose it
     // is.
     const bool any = _source == PgcidSource::automatic;
-    _agreement = &agreement;
+    _reduction = &reduction;
     _word = any || comm.rank == 0 ? fresh() : 0;
     _instance.cid_counters().rounds.add();
-    return agreement.start({&_word, 1}, any ? Agreement::Reduction::any : Agreement::Reduction::first);
+    return reduction.start({&_word, 1}, any ? GroupReduction::Operation::any : GroupReduction::Operation::first);
 }
 
 bool PgcidRequest::asks_launcher() const noexcept {
@@ -51,16 +51,17 @@ bool PgcidRequest::asks_launcher() const noexcept {
     return false;
 }
 
-int PgcidRequest::start_group(const Group& group, std::string name, const Origin& origin) noexcept {
+int PgcidRequest::start_group(const Group& group, std::string name, const ConstructorKey& key) noexcept {
     std::vector<std::uint32_t> ranks;
     ranks.reserve(std::size_t(group.size()));
     for (int rank = 0; rank < group.size(); ++rank) {
         ranks.push_back(group.process(rank).rank);
     }
     if (name.empty()) {
-        Topic topic{origin.text() + '\0' + "child", members_of(group), 0};
-        topic.use = _instance.keepsakes().next_use(topic.text, topic.members);
-        name = topic.unique_text();
+        OperationKey operation_key{key.text() + '\0' + "child", members_of(group), 0};
+        operation_key.sequence =
+            _instance.process_state().next_sequence(operation_key.string_tag, operation_key.members);
+        name = operation_key.unique_name();
     }
     auto request = _source == PgcidSource::pmix ? _instance.runtime().pmix_group_start("patchbay " + name, ranks)
                                                 : _instance.runtime().group_start("pgcid " + name, ranks);
@@ -75,7 +76,7 @@ int PgcidRequest::start_group(const Group& group, std::string name, const Origin
 bool PgcidRequest::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     if (!_group) {
-        if (!_agreement->advance(code)) {
+        if (!_reduction->advance(code)) {
             return false;
         }
     } else {

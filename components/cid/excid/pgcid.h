@@ -23,23 +23,23 @@ public:
         : _instance(instance),
           _source(source) {}
 
-    // All processes of `comm`, which may be under construction, begin. `agreement` is over them; the first of its group
-    // leads, in an intercommunicator that of either. `origin` tells apart what is under way at one time, unless the
-    // agreement has a name. Returns an MPI code.
-    int start(Agreement& agreement, const Communicator& comm, const Origin& origin) noexcept;
-    bool ready() const noexcept { return _group ? _group->done() : _agreement->ready(); }
+    // All processes of `comm`, which may be under construction, begin. `group reduction` is over them; the first of its
+    // group leads, in an intercommunicator that of either. `key` tells apart what is under way at one time, unless the
+    // group reduction has a name. Returns an MPI code.
+    int start(GroupReduction& reduction, const Communicator& comm, const ConstructorKey& key) noexcept;
+    bool ready() const noexcept { return _group ? _group->done() : _reduction->ready(); }
     // true: finished, with the PGCID when *code is MPI_SUCCESS.
     bool advance(int* code) noexcept;
     std::uint64_t pgcid() const noexcept { return _word; }
 
 private:
-    int start_group(const Group& group, std::string name, const Origin& origin) noexcept;
+    int start_group(const Group& group, std::string name, const ConstructorKey& key) noexcept;
     bool asks_launcher() const noexcept;
     std::uint64_t fresh() noexcept;
 
     Instance& _instance;
     PgcidSource _source;
-    Agreement* _agreement = nullptr;
+    GroupReduction* _reduction = nullptr;
     std::optional<GroupRequest> _group; // asked of the launcher
     std::uint64_t _word = 0;
 };

@@ -2,8 +2,8 @@
 #include "components/cid/mask/mask.h"
 #include "core/component/describe.h"
 #include "core/core.h"
-#include "frameworks/cid/equal_name.h"
 #include "frameworks/cid/single_module.h"
+#include "frameworks/cid/uniform_cid.h"
 #include "mpi/instance/instance.h"
 
 #include <new>
@@ -23,7 +23,7 @@ public:
         : _instance(instance),
           _table(instance.communicators()),
           _counters(instance.cid_counters()) {}
-    std::unique_ptr<Assignment> begin(const NewCommunicator& what, int* code) noexcept override {
+    std::unique_ptr<Allocation> begin(const NewCommunicator& what, int* code) noexcept override {
         if (what.comm.size == 1 && !what.comm.is_inter) {
             *code = take_alone(what);
             return nullptr;
@@ -32,9 +32,9 @@ public:
         if (what.leads()) {
             number = _instance.unique_number();
         }
-        auto* assignment = new (std::nothrow) MaskAssignment(_table, _turns, _counters, what, number);
-        *code = assignment != nullptr ? assignment->start() : MPI_ERR_NO_MEM;
-        return std::unique_ptr<Assignment>(assignment);
+        auto* allocation = new (std::nothrow) MaskAllocation(_table, _ownership, _counters, what, number);
+        *code = allocation != nullptr ? allocation->start() : MPI_ERR_NO_MEM;
+        return std::unique_ptr<Allocation>(allocation);
     }
 
 private:
@@ -46,8 +46,8 @@ private:
             return MPI_ERR_NO_SPACE;
         }
         what.comm.index = std::uint16_t(*index);
-        what.comm.name_service = new (std::nothrow) EqualName(what.comm.index);
-        if (what.comm.name_service == nullptr) {
+        what.comm.id = new (std::nothrow) UniformCid(what.comm.index);
+        if (what.comm.id == nullptr) {
             _table.release(*index);
             return MPI_ERR_NO_MEM;
         }
@@ -56,7 +56,7 @@ private:
 
     Instance& _instance;
     IndexTable& _table;
-    Turns _turns;
+    MaskOwnership _ownership;
     Counters& _counters;
 };
 
@@ -75,4 +75,4 @@ private:
 } // namespace patchbay::cid
 
 PATCHBAY_COMPONENT = patchbay::describe<patchbay::cid::Mask>("cid", patchbay::cid::interface_version, "mask", "1.0.0",
-    "agrees on an index by one reduction of the members' free ones, a bit each", patchbay::cid::params);
+    "agrees on an index by one operation of the members' free ones, a bit each", patchbay::cid::params);

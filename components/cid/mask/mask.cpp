@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/cid/mask/mask.h"
 
-#include "frameworks/cid/equal_name.h"
+#include "frameworks/cid/uniform_cid.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,9 +9,9 @@
 
 namespace patchbay::cid {
 
-static_assert(Agreement::most_words >= 66);
+static_assert(GroupReduction::most_words >= 66);
 
-bool Turns::take_first(const void* who) {
+bool MaskOwnership::take_first(const void* who) {
     std::lock_guard lock(_mutex);
     if (_first != nullptr) {
         return false;
@@ -20,17 +20,17 @@ bool Turns::take_first(const void* who) {
     return true;
 }
 
-void Turns::enter(std::uint64_t number) {
+void MaskOwnership::enter(std::uint64_t number) {
     std::lock_guard lock(_mutex);
     _waiting.insert(number);
 }
 
-void Turns::leave(std::uint64_t number) {
+void MaskOwnership::leave(std::uint64_t number) {
     std::lock_guard lock(_mutex);
     _waiting.erase(number);
 }
 
-bool Turns::take(std::uint64_t number, const void* who) {
+bool MaskOwnership::take(std::uint64_t number, const void* who) {
     std::lock_guard lock(_mutex);
     if (_holder != nullptr || *_waiting.begin() != number) {
         return false;
@@ -39,7 +39,7 @@ bool Turns::take(std::uint64_t number, const void* who) {
     return true;
 }
 
-void Turns::give_up(const void* who) {
+void MaskOwnership::give_up(const void* who) {
     std::lock_guard lock(_mutex);
     if (_first == who) {
         _first = nullptr;
@@ -49,52 +49,52 @@ void Turns::give_up(const void* who) {
     }
 }
 
-MaskAssignment::MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what,
-    std::optional<std::uint64_t> number)
+MaskAllocation::MaskAllocation(IndexTable& table, MaskOwnership& ownership, Counters& counters,
+    const NewCommunicator& what, std::optional<std::uint64_t> number)
     : _table(table),
-      _turns(turns),
+      _ownership(ownership),
       _counters(counters),
       _what(what),
       _number(number.value_or(~std::uint64_t(0))) {}
 
-MaskAssignment::~MaskAssignment() {
+MaskAllocation::~MaskAllocation() {
     end();
 }
 
 // Others have their turn: at once, not only when somebody gets round to destroying this.
-void MaskAssignment::end() noexcept {
+void MaskAllocation::end() noexcept {
     withdraw(std::nullopt);
     if (_all_here) {
-        _turns.leave(_number);
+        _ownership.leave(_number);
     }
 }
 
-int MaskAssignment::start() noexcept {
+int MaskAllocation::start() noexcept {
     return reduce();
 }
 
-int MaskAssignment::reduce() noexcept {
+int MaskAllocation::reduce() noexcept {
     _words.fill(0);
     _words[1] = _number;
-    _offers = take_turn();
+    _offers = take_ownership();
     if (_offers) {
         _words[0] = ~std::uint64_t(0);
         _table.offer(_from == 0 ? 0 : 1, _from, std::span(_words).subspan(2));
     }
     ++_rounds;
     _counters.rounds.add();
-    return _what.members.start(_words, Agreement::Reduction::bit_and);
+    return _what.members.start(_words, GroupReduction::Operation::bit_and);
 }
 
-bool MaskAssignment::take_turn() {
-    const bool taken = (!_all_here || _turns.take(_number, this)) && (_from != 0 || _turns.take_first(this));
+bool MaskAllocation::take_ownership() {
+    const bool taken = (!_all_here || _ownership.take(_number, this)) && (_from != 0 || _ownership.take_first(this));
     if (!taken) {
-        _turns.give_up(this);
+        _ownership.give_up(this);
     }
     return taken;
 }
 
-bool MaskAssignment::advance(int* code) noexcept {
+bool MaskAllocation::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     while (_what.members.advance(code)) {
         if (*code != MPI_SUCCESS || evaluate(code)) {
@@ -106,7 +106,7 @@ bool MaskAssignment::advance(int* code) noexcept {
 }
 
 // true: finished. false: another reduction is under way.
-bool MaskAssignment::evaluate(int* code) noexcept {
+bool MaskAllocation::evaluate(int* code) noexcept {
     const bool all_offered = _words[0] != 0;
     if (all_offered) {
         const auto free = std::find_if(_words.begin() + 2, _words.end(), [](std::uint64_t word) { return word != 0; });
@@ -115,7 +115,7 @@ bool MaskAssignment::evaluate(int* code) noexcept {
             *code = finish(_from + word * 64 + std::uint32_t(std::countr_zero(*free)));
             return true;
         }
-        if (++_full == IndexTable::capacity / window) {
+        if (++_full == IndexTable::capacity / segment) {
             _table.report_none_common("cid/mask");
             *code = MPI_ERR_NO_SPACE;
             return true;
@@ -123,35 +123,35 @@ bool MaskAssignment::evaluate(int* code) noexcept {
     }
     withdraw(std::nullopt);
     if (all_offered) {
-        _from = (_from + window) % IndexTable::capacity;
+        _from = (_from + segment) % IndexTable::capacity;
     } else if (!_all_here) {
-        _from = window;
+        _from = segment;
     }
     if (!_all_here) {
         _all_here = true;
         _number = _words[1];
-        _turns.enter(_number);
+        _ownership.enter(_number);
     }
     *code = reduce();
     return *code != MPI_SUCCESS;
 }
 
-int MaskAssignment::finish(std::uint32_t index) noexcept {
-    auto* name = new (std::nothrow) EqualName(std::uint16_t(index));
+int MaskAllocation::finish(std::uint32_t index) noexcept {
+    auto* name = new (std::nothrow) UniformCid(std::uint16_t(index));
     if (name == nullptr) {
         return MPI_ERR_NO_MEM;
     }
     withdraw(index);
     _what.comm.index = std::uint16_t(index);
-    _what.comm.name_service = name;
+    _what.comm.id = name;
     return MPI_SUCCESS;
 }
 
-void MaskAssignment::withdraw(std::optional<std::uint32_t> taken) noexcept {
+void MaskAllocation::withdraw(std::optional<std::uint32_t> taken) noexcept {
     if (_offers) {
         _offers = false;
         _table.withdraw_offer(_from == 0 ? 0 : 1, taken);
-        _turns.give_up(this);
+        _ownership.give_up(this);
     }
 }
 

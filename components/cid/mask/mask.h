@@ -14,14 +14,14 @@ namespace patchbay::cid {
 
 // Whose turn it is in this process to put its free indices on offer.
 //
-// The first window is for whoever comes while nobody has it: a naming tries that once, before it knows whether its
-// other members have come to the constructor, and may hold the window until they have. Nobody ever waits for it. The
-// other windows are for namings that have failed there, and so know that all members have come: of these the one with
-// the lowest number has its turn. A naming has the same number in all processes and no other one has it, so that the
-// lowest of all gets its turn everywhere and nobody waits in a ring. Thread-safe.
-class Turns {
+// The first segment is for whoever comes while nobody has it: a CID allocation tries that once, before it knows whether
+// its other members have come to the constructor, and may hold the segment until they have. Nobody ever waits for it.
+// The other segments are for allocations that have failed there, and so know that all members have come: of these the
+// one with the lowest number has its turn. A CID allocation has the same number in all processes and no other one has
+// it, so that the lowest of all gets its turn everywhere and nobody waits in a ring. Thread-safe.
+class MaskOwnership {
 public:
-    // The first window, until give_up().
+    // The first segment, until give_up().
     bool take_first(const void* who);
     void enter(std::uint64_t number);
     void leave(std::uint64_t number);
@@ -36,15 +36,15 @@ private:
     const void* _holder = nullptr; // of the others
 };
 
-// One naming by mask: each member whose turn it is puts a window of its free indices, a bit each, into one reduction;
-// the lowest bit that is left is free in all members. A member whose turn it is not makes all of them try again
-// elsewhere.
-class MaskAssignment final : public Assignment {
+// One CID allocation by mask: each member whose turn it is puts a segment of its free indices, a bit each, into one
+// reduction; the lowest bit that is left is free in all members. A member whose turn it is not makes all of them try
+// again elsewhere.
+class MaskAllocation final : public Allocation {
 public:
-    // `number`: the leader's, which no other naming of the job has; nullopt in the other members.
-    MaskAssignment(IndexTable& table, Turns& turns, Counters& counters, const NewCommunicator& what,
+    // `number`: the leader's, which no other CID allocation of the job has; nullopt in the other members.
+    MaskAllocation(IndexTable& table, MaskOwnership& ownership, Counters& counters, const NewCommunicator& what,
         std::optional<std::uint64_t> number);
-    ~MaskAssignment() override;
+    ~MaskAllocation() override;
 
     int start() noexcept;
     bool ready() const noexcept override { return _what.members.ready(); }
@@ -52,28 +52,28 @@ public:
     std::uint32_t rounds() const noexcept { return _rounds; }
 
 private:
-    static constexpr std::size_t window_words = 64;
-    static constexpr std::uint32_t window = window_words * 64;
+    static constexpr std::size_t segment_words = 64;
+    static constexpr std::uint32_t segment = segment_words * 64;
 
     int reduce() noexcept;
-    bool take_turn();
+    bool take_ownership();
     bool evaluate(int* code) noexcept;
     int finish(std::uint32_t index) noexcept;
     void end() noexcept;
     void withdraw(std::optional<std::uint32_t> taken) noexcept;
 
     IndexTable& _table;
-    Turns& _turns;
+    MaskOwnership& _ownership;
     Counters& _counters;
     const NewCommunicator _what;
-    std::uint32_t _from = 0; // of the window
-    std::uint32_t _full = 0; // windows in which no index is free in all members
+    std::uint32_t _from = 0; // of the segment
+    std::uint32_t _full = 0; // segments in which no index is free in all members
     bool _all_here = false;  // all members have come to the constructor
-    bool _offers = false;    // it is our turn and the window is on offer
+    bool _offers = false;    // it is our turn and the segment is on offer
     std::uint32_t _rounds = 0;
     std::uint64_t _number; // where we do not lead, all bits until the first reduction has told us the leader's
     // The first: all bits when everybody had its turn. The second: the number.
-    std::array<std::uint64_t, 2 + window_words> _words;
+    std::array<std::uint64_t, 2 + segment_words> _words;
 };
 
 } // namespace patchbay::cid

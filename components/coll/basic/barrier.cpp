@@ -2,7 +2,7 @@
 #include "components/coll/basic/basic.h"
 #include "frameworks/coll/tags.h"
 #include "frameworks/coll/transfer.h"
-#include "mpi/object/handle.h"
+#include "object/handle.h"
 
 namespace patchbay::coll::basic {
 

@@ -10,8 +10,8 @@ namespace patchbay::coll::inter {
 namespace {
 
 // The other side's combined contributions, in `result` at the leader of each side.
-int swap_sums(Function function, const void* send, void* result, MPI_Count count, const Datatype& type, const Op& op,
-    Communicator& comm) noexcept {
+int exchange_partial_results(Function function, const void* send, void* result, MPI_Count count, const Datatype& type,
+    const Op& op, Communicator& comm) noexcept {
     const bool leads = comm.rank == leader;
     TypedBuffer sum(leads ? count : 0, type);
     if (!sum.valid()) {
@@ -69,7 +69,7 @@ int InterModule::reduce(const void* send, void* recv, MPI_Count count, const Dat
 
 int InterModule::allreduce(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    const int code = swap_sums(Function::allreduce, send, recv, count, type, op, comm);
+    const int code = exchange_partial_results(Function::allreduce, send, recv, count, type, op, comm);
     return code != MPI_SUCCESS ? code
                                : within(comm, Function::bcast).bcast(recv, count, type, leader, *comm.local_comm);
 }
@@ -89,7 +89,8 @@ int InterModule::reduce_scatter(
     if (!total.valid()) {
         return MPI_ERR_NO_MEM;
     }
-    const int code = swap_sums(Function::reduce_scatter, send, total.data(), first[size], type, op, comm);
+    const int code =
+        exchange_partial_results(Function::reduce_scatter, send, total.data(), first[size], type, op, comm);
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -105,7 +106,7 @@ int InterModule::reduce_scatter_block(
     if (!total.valid()) {
         return MPI_ERR_NO_MEM;
     }
-    const int code = swap_sums(Function::reduce_scatter_block, send, total.data(), all, type, op, comm);
+    const int code = exchange_partial_results(Function::reduce_scatter_block, send, total.data(), all, type, op, comm);
     if (code != MPI_SUCCESS) {
         return code;
     }

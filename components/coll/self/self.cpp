@@ -3,7 +3,7 @@
 #include "core/core.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/typed_buffer.h"
-#include "mpi/object/handle.h"
+#include "object/handle.h"
 
 #include <new>
 

@@ -30,7 +30,7 @@ RecvRequest* PostedList::find(int tag) const noexcept {
 
 CommState::CommState(Communicator& comm) noexcept
     : comm(comm),
-      name(comm.name_service == nullptr ? nullptr : comm.name_service->extended_id()),
+      name(comm.id == nullptr ? nullptr : comm.id->extended_id()),
       session(comm.session) {}
 
 bool CommState::make_ranks() noexcept {

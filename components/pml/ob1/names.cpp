@@ -22,8 +22,8 @@ CommState* Ob1::look_up(const cid::ExtendedId& id) noexcept {
 // Sets the index by which `rank` knows the communicator, when it is known.
 bool Ob1::find_index(CommState& state, int rank, RankState& target) noexcept {
     std::optional<std::uint16_t> index = state.comm.index;
-    if (state.comm.name_service != nullptr) {
-        index = state.comm.name_service->peer_index(rank);
+    if (state.comm.id != nullptr) {
+        index = state.comm.id->peer_index(rank);
     }
     if (!index) {
         return false;
@@ -38,7 +38,7 @@ void Ob1::learn(CommState& state, int rank, std::uint16_t index) noexcept {
     if (target.peer != nullptr) {
         return;
     }
-    state.comm.name_service->learned(rank, index);
+    state.comm.id->learned(rank, index);
     target.index = index;
     target.match_word = MatchWords::make_first(index, state.comm.rank);
     target.peer = std::exchange(target.stranger, nullptr);
@@ -54,7 +54,7 @@ void Ob1::get_acquainted(CommState& state, RankState& sender, Peer& from, const 
     if (_owed.to != nullptr) [[unlikely]] {
         answer_now();
     }
-    state.comm.name_service->learned(match.source, match.index);
+    state.comm.id->learned(match.source, match.index);
     _owed = {&sender, &state, &from};
     sender.index = match.index;
     sender.match_word = MatchWords::make_first(match.index, state.comm.rank, same_index);

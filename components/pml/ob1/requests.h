@@ -4,7 +4,7 @@
 #include "components/pml/ob1/headers.h"
 #include "components/pml/ob1/peer.h"
 #include "frameworks/pml/pml.h"
-#include "mpi/object/convertor.h"
+#include "object/convertor.h"
 
 #include <cstddef>
 #include <cstdint>

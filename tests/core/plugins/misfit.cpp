@@ -7,15 +7,15 @@
 
 namespace {
 
-class Misfit : public demo::Component {
+class Incompatible : public demo::Component {
 public:
-    Misfit() { std::abort(); } // nothing of a misfit may run
+    Incompatible() { std::abort(); } // nothing of an incompatible may run
     patchbay::Capability capabilities() const noexcept override { return patchbay::Capability::none; }
     patchbay::Result<patchbay::Choice<demo::Module>> query(int) override { std::abort(); }
 };
 
 constexpr patchbay::ComponentDescriptor changed() {
-    auto descriptor = patchbay::describe<Misfit>("demo", demo::version, DEMO_NAME, "1.0.0", "does not fit");
+    auto descriptor = patchbay::describe<Incompatible>("demo", demo::version, DEMO_NAME, "1.0.0", "does not fit");
     descriptor.DEMO_FIELD = DEMO_VALUE;
     return descriptor;
 }

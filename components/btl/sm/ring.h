@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/common/short_copy.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace patchbay::btl::sm {
+
+inline constexpr std::size_t line_size = 64;
+
+// One message, or the head of one, in one cache line. The first word publishes the rest: its low half is the slot's
+// position + 1, which no earlier lap of the ring can have left there, so that nothing has to be cleared.
+struct alignas(line_size) Slot {
+    static constexpr std::size_t room = line_size - sizeof(std::uint64_t);
+    static constexpr std::uint8_t in_bulk = 1; // the payload is in the bulk ring, not behind the header
+    static constexpr std::uint8_t wrapped = 2; // ... at its start: the bytes up to its end were left out
+
+    std::atomic<std::uint64_t> word;
+    std::byte data[room];
+
+    static constexpr std::uint64_t make_word(
+        std::uint32_t sequence, std::size_t header_size, std::size_t payload_size, std::uint8_t flags) noexcept {
+        return std::uint64_t(sequence) | std::uint64_t(payload_size) << 32 | std::uint64_t(header_size) << 48 |
+            std::uint64_t(flags) << 56;
+    }
+};
+static_assert(sizeof(Slot) == line_size && std::atomic<std::uint64_t>::is_always_lock_free);
+
+// Written by the receiver, read by the sender only when the ring looks full.
+struct alignas(line_size) ReceiverLine {
+    std::atomic<std::uint64_t> bulk_consumed;
+    std::atomic<std::uint32_t> slots_consumed;
+};
+
+// Written by the sender when it leaves, so that its next life goes on where this one ended.
+struct alignas(line_size) SenderLine {
+    std::uint64_t bulk_head;
+    std::uint32_t head;
+};
+
+// The memory of one direction between two processes: zero-filled is valid and empty. Sizes are powers of two.
+struct RingShape {
+    std::uint32_t slots;
+    std::size_t bulk_size;
+
+    static constexpr std::size_t page = 4096;
+    std::size_t head_bytes() const noexcept { // what a ring needs before its first bulk payload
+        const std::size_t bytes = sizeof(ReceiverLine) + sizeof(SenderLine) + slots * sizeof(Slot);
+        return (bytes + page - 1) / page * page;
+    }
+    std::size_t bytes() const noexcept { return head_bytes() + bulk_size; }
+    // A packet of this size always fits into an empty ring, wherever its head is, although the receiver owes the
+    // sender up to a quarter of it.
+    std::size_t largest_packet() const noexcept { return bulk_size / 4; }
+};
+
+struct RingMemory {
+    ReceiverLine* receiver;
+    SenderLine* sender;
+    Slot* slots;
+    std::byte* bulk;
+
+    RingMemory(std::byte* base, const RingShape& shape) noexcept
+        : receiver(reinterpret_cast<ReceiverLine*>(base)),
+          sender(reinterpret_cast<SenderLine*>(base + sizeof(ReceiverLine))),
+          slots(reinterpret_cast<Slot*>(base + sizeof(ReceiverLine) + sizeof(SenderLine))),
+          bulk(base + shape.head_bytes()) {}
+};
+
+using common::copy_short;
+
+inline constexpr std::size_t round_to_line(std::size_t bytes) noexcept {
+    return (bytes + line_size - 1) & ~(line_size - 1);
+}
+
+// The sending end. Only its process writes slots and bulk, so there is no read-modify-write anywhere.
+class RingSender {
+public:
+    RingSender() = default;
+    RingSender(const RingMemory& memory, const RingShape& shape) noexcept
+        : _slots(memory.slots),
+          _bulk(memory.bulk),
+          _receiver(memory.receiver),
+          _saved(memory.sender),
+          _slot_mask(shape.slots - 1),
+          _bulk_mask(shape.bulk_size - 1),
+          _head(memory.sender->head),
+          _bulk_head(memory.sender->bulk_head) {
+        refresh();
+    }
+
+    bool is_open() const noexcept { return _slots != nullptr; }
+
+    // Header and payload into one slot: header_size + payload_size <= Slot::room. false: full.
+    bool push_inline(
+        const void* header, std::size_t header_size, const void* payload, std::size_t payload_size) noexcept {
+        if (!has_slot()) [[unlikely]] {
+            return false;
+        }
+        Slot& slot = _slots[_head & _slot_mask];
+        if (header_size == 16) [[likely]] {
+            std::memcpy(slot.data, header, 16);
+        } else if (header_size == 32) { // of a first message (pml/ob1)
+            std::memcpy(slot.data, header, 32);
+        } else {
+            copy_short(slot.data, header, header_size);
+        }
+        copy_short(slot.data + header_size, payload, payload_size);
+        publish(slot, header_size, payload_size, 0);
+        return true;
+    }
+
+    // Room for `size` bytes of payload in the bulk ring, nullptr: full. At most one push_bulk follows.
+    std::byte* reserve_bulk(std::size_t size) noexcept {
+        if (!has_slot()) {
+            return nullptr;
+        }
+        const std::size_t offset = _bulk_head & _bulk_mask;
+        const std::size_t to_end = _bulk_mask + 1 - offset;
+        const std::size_t need = round_to_line(size);
+        _skip = need > to_end ? to_end : 0;
+        const std::size_t total = need + _skip;
+        if (_bulk_head + total - _bulk_consumed > _bulk_mask + 1) {
+            refresh();
+            if (_bulk_head + total - _bulk_consumed > _bulk_mask + 1) {
+                return nullptr;
+            }
+        }
+        return _bulk + (_skip != 0 ? 0 : offset);
+    }
+    std::size_t offset_in_bulk(const std::byte* room) const noexcept { return std::size_t(room - _bulk); }
+    void push_bulk(const void* header, std::size_t header_size, std::size_t payload_size) noexcept {
+        Slot& slot = _slots[_head & _slot_mask];
+        copy_short(slot.data, header, header_size);
+        _bulk_head += _skip + round_to_line(payload_size);
+        publish(slot, header_size, payload_size, Slot::in_bulk | (_skip != 0 ? Slot::wrapped : 0));
+    }
+
+    // Room for an inline packet whose payload the caller writes; push_reserved follows. nullptr: full.
+    std::byte* reserve_inline(std::size_t header_size) noexcept {
+        return has_slot() ? _slots[_head & _slot_mask].data + header_size : nullptr;
+    }
+    void push_reserved(const void* header, std::size_t header_size, std::size_t payload_size) noexcept {
+        Slot& slot = _slots[_head & _slot_mask];
+        copy_short(slot.data, header, header_size);
+        publish(slot, header_size, payload_size, 0);
+    }
+
+    void save() noexcept {
+        _saved->head = _head;
+        _saved->bulk_head = _bulk_head;
+    }
+
+private:
+    bool has_slot() noexcept {
+        if (_head - _slots_consumed <= _slot_mask) [[likely]] {
+            return true;
+        }
+        refresh();
+        return _head - _slots_consumed <= _slot_mask;
+    }
+    void refresh() noexcept {
+        _slots_consumed = _receiver->slots_consumed.load(std::memory_order_acquire);
+        _bulk_consumed = _receiver->bulk_consumed.load(std::memory_order_acquire);
+    }
+    void publish(Slot& slot, std::size_t header_size, std::size_t payload_size, std::uint8_t flags) noexcept {
+        ++_head;
+        slot.word.store(Slot::make_word(_head, header_size, payload_size, flags), std::memory_order_release);
+    }
+
+    Slot* _slots = nullptr;
+    std::byte* _bulk = nullptr;
+    ReceiverLine* _receiver = nullptr;
+    SenderLine* _saved = nullptr;
+    std::uint32_t _slot_mask = 0;
+    std::size_t _bulk_mask = 0;
+    std::uint32_t _head = 0;           // slots ever filled
+    std::uint32_t _slots_consumed = 0; // as last read from the receiver
+    std::uint64_t _bulk_head = 0;
+    std::uint64_t _bulk_consumed = 0;
+    std::size_t _skip = 0; // of the reservation under way: bytes left out at the end of the bulk ring
+};
+
+// A packet as it lies in shared memory; valid until the next call to the receiver.
+struct Packet {
+    const std::byte* header;
+    std::size_t header_size;
+    const std::byte* payload;
+    std::size_t payload_size;
+};
+
+// The receiving end: look(), use the packet, done(). It tells the sender what it consumed only once per quarter of a
+// ring, so that the line of the counters seldom travels.
+class RingReceiver {
+public:
+    RingReceiver(const RingMemory& memory, const RingShape& shape) noexcept
+        : _slots(memory.slots),
+          _bulk(memory.bulk),
+          _line(memory.receiver),
+          _slot_mask(shape.slots - 1),
+          _bulk_mask(shape.bulk_size - 1),
+          _next(memory.receiver->slots_consumed.load(std::memory_order_relaxed)),
+          _published(_next),
+          _bulk_next(memory.receiver->bulk_consumed.load(std::memory_order_relaxed)),
+          _bulk_published(_bulk_next) {}
+
+    bool look(Packet& packet) noexcept {
+        const Slot& slot = _slots[_next & _slot_mask];
+        const std::uint64_t word = slot.word.load(std::memory_order_acquire);
+        if (std::uint32_t(word) != _next + 1) {
+            return false;
+        }
+        packet.payload_size = std::uint16_t(word >> 32);
+        packet.header_size = std::uint8_t(word >> 48);
+        packet.header = slot.data;
+        const auto flags = std::uint8_t(word >> 56);
+        if (flags == 0) [[likely]] {
+            packet.payload = slot.data + packet.header_size;
+            return true;
+        }
+        if ((flags & Slot::wrapped) != 0) {
+            _bulk_next = (_bulk_next | _bulk_mask) + 1;
+        }
+        packet.payload = _bulk + (_bulk_next & _bulk_mask);
+        _bulk_next += round_to_line(packet.payload_size);
+        return true;
+    }
+
+    // The packet of the last look() is used up. true: the sender, who may be waiting for room, should be rung.
+    bool done() noexcept {
+        ++_next;
+        if (_next - _published <= _slot_mask / 4 && _bulk_next - _bulk_published <= _bulk_mask / 4) [[likely]] {
+            return false;
+        }
+        save();
+        return true;
+    }
+
+    void save() noexcept {
+        _published = _next;
+        _bulk_published = _bulk_next;
+        _line->bulk_consumed.store(_bulk_next, std::memory_order_release);
+        _line->slots_consumed.store(_next, std::memory_order_release);
+    }
+
+private:
+    Slot* _slots;
+    const std::byte* _bulk;
+    ReceiverLine* _line;
+    std::uint32_t _slot_mask;
+    std::size_t _bulk_mask;
+    std::uint32_t _next; // slots ever consumed
+    std::uint32_t _published;
+    std::uint64_t _bulk_next;
+    std::uint64_t _bulk_published;
+};
+
+} // namespace patchbay::btl::sm

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/bootstrap/exchange.h"
+
+#include "core/core.h"
+#include "core/progress/waiter.h"
+#include "core/runtime/runtime.h"
+#include "mpi/bootstrap/exchange_reduction.h"
+#include "mpi/communicators/communicators.h"
+#include "mpi/communicators/construction_tags.h"
+#include "mpi/communicators/new_communicator.h"
+#include "mpi/instance/error_code.h"
+#include "mpi/instance/instance.h"
+#include "mpi/instance/process_state.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace patchbay {
+
+namespace {
+
+const Datatype& byte_type() noexcept {
+    return *to_object<Datatype>(MPI_BYTE);
+}
+
+// In a job of this size.
+constexpr std::size_t longest_message(std::size_t size) noexcept {
+    return sizeof(BootstrapHeader) + cid::GroupReduction::most_words * sizeof(std::uint64_t) + MPI_MAX_STRINGTAG_LEN +
+        longest_kind + longest_members(size);
+}
+
+} // namespace
+
+BootstrapExchange::~BootstrapExchange() {
+    close();
+}
+
+int BootstrapExchange::open() noexcept {
+    const auto size = int(_instance.runtime().size());
+    _longest = longest_message(std::size_t(size));
+    return make_bootstrap_communicator(_instance, Group::range({0, 0}, size, _instance.self()), &_comm);
+}
+
+int BootstrapExchange::find_store(const Group& group, NodeStore** store) noexcept {
+    const Runtime& runtime = _instance.runtime();
+    DecisionLog& decisions = _instance.core().decisions;
+    *store = nullptr;
+    for (int rank = 0; rank < group.size(); ++rank) {
+        const ProcessId member = group.process(rank);
+        if (member.job != _instance.self().job || !runtime.is_local(member.rank)) {
+            decisions.record(
+                "cid", "bootstrap exchange", "messages", Outcome::chosen, 0, "members are on several nodes");
+            return MPI_SUCCESS;
+        }
+    }
+    std::lock_guard lock(_mutex);
+    if (_store == nullptr) {
+        auto opened = NodeStore::open(*_instance.core().node);
+        if (!opened) { // the others may have it, and would wait for us
+            return report_cause(opened.error());
+        }
+        _store = std::move(*opened);
+        decisions.record(
+            "cid", "bootstrap exchange", "entry store", Outcome::chosen, 0, "members share the node's memory");
+    }
+    *store = _store.get();
+    return MPI_SUCCESS;
+}
+
+int BootstrapExchange::enter(ExchangeReduction& participant) noexcept {
+    bool listening = false;
+    {
+        std::lock_guard lock(_mutex);
+        _participants.push_back(&participant);
+        for (auto& message : _instance.process_state().take_bootstrap_messages()) {
+            _waiting.push_back(std::move(message));
+        }
+        std::erase_if(_waiting, [&](const std::vector<std::byte>& message) {
+            BootstrapMessage view;
+            return BootstrapMessage::read(message, &view) && participant.offer(message, view);
+        });
+        if (!_poller) {
+            _poller = _instance.progress().add_poller(&BootstrapExchange::poll, this);
+        }
+        listening = _looking || _listening != nullptr; // whoever looks may change _listening without the lock
+        _looking = _looking || !listening;
+    }
+    if (listening) {
+        return MPI_SUCCESS;
+    }
+    const int code = listen();
+    std::lock_guard lock(_mutex);
+    _looking = false;
+    return code;
+}
+
+void BootstrapExchange::leave(ExchangeReduction& participant) noexcept {
+    std::lock_guard lock(_mutex);
+    _participants.remove(&participant);
+    for (Outgoing& outgoing : _outgoing) {
+        outgoing.sender = outgoing.sender == &participant ? nullptr : outgoing.sender;
+    }
+    if (_participants.empty() && _outgoing.empty()) {
+        _poller.reset();
+    }
+}
+
+int BootstrapExchange::send(
+    ExchangeReduction& sender, std::uint32_t job_rank, std::vector<std::byte> message) noexcept {
+    Outgoing outgoing{nullptr, std::move(message), &sender};
+    const int code = _comm->pml->isend(outgoing.bytes.data(), MPI_Count(outgoing.bytes.size()), byte_type(),
+        int(job_rank), bootstrap_tag, pml::SendMode::standard, *_comm, &outgoing.request);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (outgoing.request->is_complete()) {
+        const int sent = outgoing.request->error;
+        outgoing.request->recycle();
+        return sent;
+    }
+    std::lock_guard lock(_mutex);
+    sender._unsent.fetch_add(1, std::memory_order_relaxed);
+    _outgoing.push_back(std::move(outgoing));
+    return MPI_SUCCESS;
+}
+
+int BootstrapExchange::poll(void* context) noexcept {
+    return static_cast<BootstrapExchange*>(context)->look();
+}
+
+// One thread looks at a time; sending a message may poll again.
+int BootstrapExchange::look() noexcept {
+    {
+        std::lock_guard lock(_mutex);
+        if (_looking) {
+            return 0;
+        }
+        _looking = true;
+    }
+    int events = 0;
+    while (_listening != nullptr && _listening->is_complete()) {
+        std::size_t size = status_bytes(_listening->status);
+        _listening->recycle();
+        _listening = nullptr;
+        take_in({_buffer.get(), _buffer.get() + size});
+        ++events;
+        if (listen() != MPI_SUCCESS) {
+            break;
+        }
+    }
+    std::lock_guard lock(_mutex);
+    events += reap(); // whoever waits for it may sleep in another thread
+    _looking = false;
+    if (_participants.empty() && _outgoing.empty()) {
+        _poller.reset();
+    }
+    return events;
+}
+
+int BootstrapExchange::listen() noexcept {
+    if (_buffer == nullptr) {
+        _buffer = std::make_unique_for_overwrite<std::byte[]>(_longest);
+    }
+    return _comm->pml->irecv(
+        _buffer.get(), MPI_Count(_longest), byte_type(), MPI_ANY_SOURCE, bootstrap_tag, *_comm, &_listening);
+}
+
+void BootstrapExchange::take_in(std::vector<std::byte> message) {
+    BootstrapMessage view;
+    if (!BootstrapMessage::read(message, &view)) {
+        return;
+    }
+    std::lock_guard lock(_mutex);
+    for (ExchangeReduction* participant : _participants) {
+        if (participant->offer(message, view)) {
+            return;
+        }
+    }
+    _waiting.push_back(std::move(message));
+}
+
+int BootstrapExchange::reap() noexcept {
+    return int(std::erase_if(_outgoing, [](Outgoing& outgoing) {
+        if (!outgoing.request->is_complete()) {
+            return false;
+        }
+        outgoing.request->recycle();
+        if (outgoing.sender != nullptr) {
+            outgoing.sender->_unsent.fetch_sub(1, std::memory_order_release);
+        }
+        return true;
+    }));
+}
+
+void BootstrapExchange::flush() noexcept {
+    wait_until(_instance.progress(), [this] {
+        std::lock_guard lock(_mutex);
+        return std::ranges::none_of(_outgoing, [](const Outgoing& message) { return message.sender == nullptr; });
+    });
+}
+
+void BootstrapExchange::close() noexcept {
+    if (_comm == nullptr) {
+        return;
+    }
+    _poller.reset();
+    if (_listening != nullptr) {
+        _listening->cancel();
+        // A long message may have begun to come; its sender waits for an answer, and so goes on sending.
+        wait_until(_instance.progress(), [this] { return _listening->is_complete(); });
+        if (!status_cancelled(_listening->status)) {
+            _waiting.emplace_back(_buffer.get(), _buffer.get() + status_bytes(_listening->status));
+        }
+        _listening->recycle();
+        _listening = nullptr;
+    }
+    for (;;) {
+        bool found = false;
+        Message* matched = nullptr;
+        MPI_Status status;
+        if (_comm->pml->improbe(MPI_ANY_SOURCE, bootstrap_tag, *_comm, &found, &matched, &status) != MPI_SUCCESS ||
+            !found) {
+            break;
+        }
+        std::vector<std::byte> message(status_bytes(status));
+        if (_comm->pml->mrecv(message.data(), MPI_Count(message.size()), byte_type(), matched, nullptr) ==
+            MPI_SUCCESS) {
+            _waiting.push_back(std::move(message));
+        }
+    }
+    _instance.process_state().keep_bootstrap_messages(std::move(_waiting));
+    _waiting.clear();
+    reap();
+    _comm = nullptr; // goes with the other communicators
+}
+
+} // namespace patchbay

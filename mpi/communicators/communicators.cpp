@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/communicators/communicators.h"
+
+#include "core/progress/waiter.h"
+#include "frameworks/cid/uniform_cid.h"
+#include "mpi/bootstrap/exchange_reduction.h"
+#include "mpi/communicators/construction_queue.h"
+#include "mpi/communicators/construction_tags.h"
+#include "mpi/communicators/hints.h"
+#include "mpi/communicators/intercommunicators.h"
+#include "mpi/communicators/new_communicator.h"
+#include "mpi/communicators/split.h"
+#include "mpi/instance/instance.h"
+#include "mpi/instance/process_state.h"
+#include "mpi/instance/send_buffer.h"
+#include "mpi/library/session.h"
+
+namespace patchbay {
+
+namespace {
+
+void take_group(Communicator& comm, Ref<Group> group) noexcept {
+    comm.rank = group->rank();
+    comm.size = group->size();
+    comm.remote_size = comm.size;
+    comm.remote_group = group;
+    comm.group = std::move(group);
+}
+
+int build(Communicator& parent, Ref<Communicator> comm, bool collective, int tag, Communicator** made) {
+    Construction construction(*parent.instance, std::move(comm), parent, collective, tag);
+    return finish(construction, made);
+}
+
+// The duplicate with its attributes: their callbacks run first, because they may refuse (MPI-5.0, 7.7.2).
+int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>* comm) {
+    *comm = child_of(parent, parent.group, info);
+    if (!(*comm)->hints && parent.coll->is_shared()) {
+        // Nobody has chosen anything for one of them: what would be selected is the same.
+        (*comm)->coll = parent.coll;
+        parent.coll->retain();
+    }
+    return parent.attributes.copy_to(
+        (*comm)->attributes, AttributeOwner::communicator, to_handle(&parent), to_handle(comm->get()));
+}
+
+} // namespace
+
+Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info) {
+    auto comm = Ref<Communicator>::adopt(new Communicator);
+    // Only a group that was made for this communicator may differ; others have it already, and may be in use elsewhere.
+    if (const SessionId id = Session::id(parent.session); group->session != id && !group->is_predefined()) {
+        group->session = id;
+    }
+    take_group(*comm, std::move(group));
+    comm->instance = parent.instance;
+    comm->session = parent.session;
+    std::unique_lock lock(parent.mutex);
+    comm->errhandler = parent.errhandler;
+    if (info != nullptr || parent.hints) {
+        lock.unlock();
+        comm->hints = hints_for_child(parent, info);
+    }
+    return comm;
+}
+
+Ref<Communicator> without_parent(Instance& instance, Ref<Group> group, const Info* info, Ref<Errhandler> errhandler) {
+    auto comm = Ref<Communicator>::adopt(new Communicator);
+    comm->instance = &instance;
+    comm->session = group->session.session;
+    comm->errhandler = std::move(errhandler);
+    take_group(*comm, std::move(group));
+    if (info != nullptr) {
+        set_hints(*comm, *info);
+    }
+    return comm;
+}
+
+int finish(Construction& construction, Communicator** made) noexcept {
+    const int code = construction.complete();
+    *made = code == MPI_SUCCESS ? construction.take().detach() : nullptr;
+    return code;
+}
+
+int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
+    Communicator** made) noexcept {
+    Instance& instance = *comm->instance;
+    OperationKey key{std::string(tag), members_of(*members), 0};
+    if (!kind.empty()) {
+        // No tag of C has a null character in it.
+        key.string_tag = key.string_tag + '\0' + std::string(kind);
+    }
+    key.sequence = instance.process_state().next_sequence(key.string_tag, key.members);
+    auto reduction = std::make_unique<ExchangeReduction>(instance.bootstrap(), std::move(members), std::move(key));
+    Construction construction(instance, std::move(comm), nullptr, std::move(reduction));
+    return finish(construction, made);
+}
+
+int duplicate(Communicator& parent, const Info* info, Communicator** made) noexcept {
+    Ref<Communicator> comm;
+    if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
+        return code;
+    }
+    if (parent.is_inter) {
+        return finish(*duplication_of_inter(parent, std::move(comm)), made);
+    }
+    return build(parent, std::move(comm), true, next_construction_tag(parent), made);
+}
+
+int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) noexcept {
+    Ref<Communicator> comm;
+    if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
+        return code;
+    }
+    auto construction = parent.is_inter ? duplication_of_inter(parent, std::move(comm))
+                                        : std::make_unique<Construction>(*parent.instance, std::move(comm), parent,
+                                              true, next_construction_tag(parent));
+    ConstructionQueue& queue =
+        parent.session != nullptr ? *parent.session->constructions : parent.instance->constructions();
+    return queue.add(std::move(construction), made, request);
+}
+
+int create_from_subgroup(Communicator& parent, Group& group, Communicator** made) noexcept {
+    if (parent.is_inter) {
+        return create_from_subgroups(parent, group, made);
+    }
+    const int tag = next_construction_tag(parent); // all members count, so that they agree on the next one
+    *made = nullptr;
+    if (group.rank() == MPI_UNDEFINED) {
+        return participate_in_construction(parent, tag, hint(parent, "patchbay_cid"));
+    }
+    return build(parent, child_of(parent, Ref<Group>::share(&group), nullptr), true, tag, made);
+}
+
+int create_group(Communicator& parent, Group& group, int tag, Communicator** made) noexcept {
+    *made = nullptr;
+    if (group.rank() == MPI_UNDEFINED) {
+        return MPI_SUCCESS;
+    }
+    return build(
+        parent, child_of(parent, Ref<Group>::share(&group), nullptr), false, group_construction_tag(tag), made);
+}
+
+int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) noexcept {
+    return split_by_color(parent, color == MPI_UNDEFINED ? no_color : color, key, info, made);
+}
+
+int split_by_color(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept {
+    if (parent.is_inter) {
+        return split_inter(parent, color, key, info, made);
+    }
+    *made = nullptr;
+    std::vector<Vote> votes;
+    if (const int code = gather_votes(parent, {color, key}, &votes); code != MPI_SUCCESS) {
+        return code;
+    }
+    const int tag = next_construction_tag(parent);
+    if (color == no_color) {
+        const Ref<Info> hints = hints_for_child(parent, info);
+        return participate_in_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
+    }
+    Ref<Group> group = Group::list(members_with_color(*parent.group, votes, color), parent.group->self());
+    return build(parent, child_of(parent, std::move(group), info), true, tag, made);
+}
+
+int free_communicator(Communicator& comm) noexcept {
+    const int code = comm.attributes.erase_all(AttributeOwner::communicator, to_handle(&comm));
+    if (code == MPI_SUCCESS) {
+        comm.freed = true;
+        SendBuffer::detach_from(comm.send_buffer);
+        Ref<Communicator>::adopt(&comm).reset();
+    }
+    return code;
+}
+
+int disconnect(Communicator& comm) noexcept {
+    comm.pml->drain_communicator(comm); // peers that have agreed do not poll any more
+    if (const int code = agree_to_leave(comm); code != MPI_SUCCESS) {
+        return code;
+    }
+    // What is pending holds a reference; the handle holds the last one.
+    wait_until(comm.instance->progress(), [&] { return comm.references() == 1; });
+    return free_communicator(comm);
+}
+
+int compare(const Communicator& a, const Communicator& b) noexcept {
+    if (&a == &b) {
+        return MPI_IDENT;
+    }
+    if (a.is_inter != b.is_inter) {
+        return MPI_UNEQUAL;
+    }
+    const int local = a.group->compare(*b.group);
+    const int remote = a.is_inter ? a.remote_group->compare(*b.remote_group) : local;
+    if (local == MPI_UNEQUAL || remote == MPI_UNEQUAL) {
+        return MPI_UNEQUAL;
+    }
+    return local == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
+}
+
+int create_from_group(Instance& instance, Group& group, std::string_view tag, const Info* info,
+    Ref<Errhandler> errhandler, Communicator** made) noexcept {
+    *made = nullptr;
+    if (group.rank() == MPI_UNDEFINED) {
+        return MPI_SUCCESS;
+    }
+    auto comm = without_parent(instance, Ref<Group>::share(&group), info, std::move(errhandler));
+    return build_over_bootstrap(std::move(comm), Ref<Group>::share(&group), tag, {}, made);
+}
+
+int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group, MPI_Errhandler errhandler,
+    Communicator** made) noexcept {
+    auto comm = Ref<Communicator>::adopt(new Communicator);
+    comm->set_predefined(reinterpret_cast<std::uintptr_t>(what.handle));
+    comm->name = what.name;
+    take_group(*comm, std::move(group));
+    comm->instance = &instance;
+    comm->errhandler = Errhandler::predefined(errhandler);
+    comm->index = what.index;
+    comm->id = new cid::UniformCid(what.index, what.id, what.active, what.last);
+    if (const int code = open_communicator(instance, *comm); code != MPI_SUCCESS) {
+        return code;
+    }
+    *made = comm.detach();
+    return MPI_SUCCESS;
+}
+
+int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicator** made) noexcept {
+    auto comm = Ref<Communicator>::adopt(new Communicator);
+    comm->name = "of the bootstrap exchange";
+    take_group(*comm, std::move(group));
+    comm->instance = &instance;
+    comm->errhandler = Errhandler::predefined(MPI_ERRORS_ARE_FATAL);
+    comm->index = cid::IndexTable::bootstrap;
+    comm->id = new cid::UniformCid(comm->index);
+    comm->pml = &instance.pml();
+    instance.communicators().bind(comm->index, comm.get());
+    if (const int code = comm->pml->add_comm(*comm); code != MPI_SUCCESS) {
+        return code;
+    }
+    *made = comm.detach();
+    return MPI_SUCCESS;
+}
+
+void Communicator::destroy(Communicator* comm) noexcept {
+    leave_session(*comm);
+    if (comm->coll != nullptr) {
+        comm->coll->release();
+    }
+    // First of all no message finds it by name: the pml looks with its lock held, and remove_comm takes that lock.
+    const cid::ExtendedId* id = comm->id != nullptr ? comm->id->extended_id() : nullptr;
+    if (id != nullptr) {
+        comm->instance->directory().unbind(*id);
+    }
+    if (comm->pml_data != nullptr) {
+        comm->pml->remove_comm(*comm);
+    }
+    if (comm->id != nullptr) {
+        cid::IndexTable& indices = comm->instance->communicators();
+        delete comm->id;
+        indices.bind(comm->index, nullptr);
+        if (comm->index >= cid::IndexTable::predefined) {
+            indices.release(comm->index);
+        }
+    }
+    Ref<Communicator>::adopt(comm->local_comm).reset();
+    delete comm;
+}
+
+void destroy_all(Instance& instance) noexcept {
+    const std::vector<Communicator*> left = instance.communicators().all();
+    for (Communicator* comm : left) {
+        comm->local_comm = nullptr; // it is among those that are left
+    }
+    for (Communicator* comm : left) {
+        Communicator::destroy(comm);
+    }
+}
+
+} // namespace patchbay

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/communicators/construction_queue.h"
+
+#include "mpi/instance/instance.h"
+
+#include <atomic>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace patchbay {
+
+// The request of one constructor. It belongs to the queue while it is active, and to the user until recycle(): the
+// last of the two deletes it.
+class ConstructionQueue::Entry final : public Request {
+public:
+    Entry(Instance& instance, std::unique_ptr<Construction> construction, MPI_Comm* result) noexcept
+        : _parent(Ref<Communicator>::share(construction->parent())),
+          _construction(std::move(construction)),
+          _result(result) {
+        if (_parent) {
+            belong_to(*_parent);
+        }
+        progress = &instance.progress();
+        set_state(State::active);
+    }
+
+    // Never persistent, and a constructor cannot be cancelled (MPI-5.0, 3.8.4).
+    int start() noexcept override { return MPI_ERR_REQUEST; }
+    int cancel() noexcept override { return MPI_ERR_REQUEST; }
+    void recycle() noexcept override { drop_owner(); }
+
+    // true: complete now.
+    bool advance() noexcept {
+        int code = MPI_SUCCESS;
+        if (!_construction->ready() || !_construction->advance(&code)) {
+            return false;
+        }
+        if (code == MPI_SUCCESS) {
+            *_result = to_handle(_construction->take().detach());
+        }
+        error = code;
+        fill_empty_status(status);
+        _construction.reset();
+        set_state(State::complete);
+        return true;
+    }
+
+    void drop_owner() noexcept {
+        if (_owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete this;
+        }
+    }
+
+private:
+    Ref<Communicator> _parent; // errors are reported to it, also when it has been freed meanwhile
+    std::unique_ptr<Construction> _construction;
+    MPI_Comm* _result;
+    std::atomic<int> _owners{2};
+};
+
+ConstructionQueue::~ConstructionQueue() {
+    clear();
+}
+
+int ConstructionQueue::add(std::unique_ptr<Construction> construction, MPI_Comm* result, Request** request) noexcept {
+    if (const int code = construction->begin(); code != MPI_SUCCESS) {
+        return code;
+    }
+    auto* entry = new (std::nothrow) Entry(_instance, std::move(construction), result);
+    if (entry == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    *request = entry;
+    {
+        std::lock_guard lock(_mutex);
+        _active.push_back(entry);
+        _used = true;
+        if (!_poller) {
+            _poller = _instance.progress().add_poller(&ConstructionQueue::poll, this);
+        }
+    }
+    // The first messages should be under way before the caller goes on to compute.
+    _instance.progress().poll();
+    return MPI_SUCCESS;
+}
+
+int ConstructionQueue::poll(void* context) noexcept {
+    return static_cast<ConstructionQueue*>(context)->advance_all();
+}
+
+int ConstructionQueue::advance_all() noexcept {
+    if (_walking) {
+        return 0;
+    }
+    _walking = true;
+    std::vector<Entry*> entries;
+    {
+        std::lock_guard lock(_mutex);
+        entries.assign(_active.begin(), _active.end());
+    }
+    int finished = 0;
+    for (Entry* entry : entries) {
+        if (!entry->advance()) {
+            continue;
+        }
+        {
+            std::lock_guard lock(_mutex);
+            _active.remove(entry);
+            if (_active.empty()) {
+                _poller.reset();
+            }
+        }
+        entry->drop_owner();
+        ++finished;
+    }
+    _walking = false;
+    return finished;
+}
+
+void ConstructionQueue::clear() noexcept {
+    std::list<Entry*> left;
+    bool used;
+    {
+        std::lock_guard lock(_mutex);
+        used = std::exchange(_used, false);
+        _poller.reset();
+        left.swap(_active);
+    }
+    if (used) {
+        _instance.progress().quiesce();
+    }
+    for (Entry* entry : left) {
+        entry->drop_owner();
+    }
+}
+
+} // namespace patchbay

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/communicators/hints.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace patchbay {
+
+namespace {
+
+constexpr std::string_view own_prefix = "patchbay_";
+
+// What this library knows, by how it begins: MPI-5.0, 7.4.4 and 7.4.2, and our own.
+constexpr std::string_view known_prefixes[] = {
+    own_prefix, "mpi_assert_", "mpi_hw_resource_type", "mpi_minimum_memory_alignment"};
+
+bool is_known(std::string_view key) {
+    return std::any_of(std::begin(known_prefixes), std::end(known_prefixes),
+        [key](std::string_view prefix) { return key.starts_with(prefix); });
+}
+
+Ref<Info> hints_of(const Communicator& comm) {
+    std::lock_guard lock(comm.mutex);
+    return comm.hints;
+}
+
+} // namespace
+
+std::string hint(const Communicator& comm, std::string_view key) {
+    const Ref<Info> hints = hints_of(comm);
+    return hints ? hints->get(key).value_or(std::string()) : std::string();
+}
+
+std::string hint_of_new(const Communicator& comm, std::string_view key) {
+    return comm.hints ? comm.hints->get(key).value_or(std::string()) : std::string();
+}
+
+void set_hints(Communicator& comm, const Info& info) {
+    const auto pairs = info.pairs();
+    std::lock_guard lock(comm.mutex);
+    if (!comm.hints) {
+        comm.hints = Ref<Info>::adopt(new Info);
+    }
+    for (const auto& [key, value] : pairs) {
+        if (is_known(key)) {
+            comm.hints->set(key, value);
+        }
+    }
+}
+
+Ref<Info> get_hints(const Communicator& comm) {
+    const Ref<Info> hints = hints_of(comm);
+    return hints ? hints->duplicate() : Ref<Info>::adopt(new Info);
+}
+
+Ref<Info> hints_for_child(const Communicator& parent, const Info* info) {
+    Ref<Info> result;
+    if (info != nullptr) {
+        result = Ref<Info>::adopt(new Info);
+        for (const auto& [key, value] : info->pairs()) {
+            if (is_known(key)) {
+                result->set(key, value);
+            }
+        }
+    }
+    const Ref<Info> inherited = hints_of(parent);
+    if (!inherited) {
+        return result;
+    }
+    for (const auto& [key, value] : inherited->pairs()) {
+        if (!key.starts_with(own_prefix) || (result && result->get(key))) {
+            continue;
+        }
+        if (!result) {
+            result = Ref<Info>::adopt(new Info);
+        }
+        result->set(key, value);
+    }
+    return result;
+}
+
+} // namespace patchbay

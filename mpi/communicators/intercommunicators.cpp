@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/communicators/intercommunicators.h"
+
+#include "frameworks/coll/coll.h"
+#include "frameworks/coll/transfer.h"
+#include "mpi/communicators/bridge_reduction.h"
+#include "mpi/communicators/construction_tags.h"
+#include "mpi/communicators/hints.h"
+#include "mpi/communicators/new_communicator.h"
+#include "mpi/communicators/split.h"
+#include "mpi/instance/instance.h"
+#include "object/session.h"
+
+#include <array>
+#include <cstring>
+
+namespace patchbay {
+
+namespace {
+
+using Words = std::vector<std::uint64_t>;
+
+void set_remote_group(Communicator& comm, Ref<Group> group) noexcept {
+    comm.is_inter = true;
+    comm.remote_size = group->size();
+    if (!group->is_predefined()) {
+        group->session = Session::id(comm.session);
+    }
+    comm.remote_group = std::move(group);
+}
+
+// Which components serve the collectives of two groups does not follow from which serve those of one, nor the other way
+// round.
+void forget_collectives(Communicator& comm) {
+    if (comm.hints) {
+        comm.hints->erase("patchbay_coll");
+    }
+}
+
+// The hidden communicator of one side, under way. It belongs to its intercommunicator, not to a session or a program.
+std::unique_ptr<Construction> local_side(Communicator& parent, Ref<Group> group, bool collective, int tag) {
+    const SessionId session = group->session;
+    auto comm = child_of(parent, group, nullptr);
+    comm->session = nullptr;
+    group->session = session; // the group is the intercommunicator's too
+    return std::make_unique<Construction>(*parent.instance, std::move(comm), parent, collective, tag);
+}
+
+void append(Words& words, const Group& group) {
+    for (int rank = 0; rank < group.size(); ++rank) {
+        const ProcessId process = group.process(rank);
+        words.push_back(std::uint64_t(process.job) << 32 | process.rank);
+    }
+}
+
+std::size_t words_of_text(std::size_t length) noexcept {
+    return (length + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+}
+
+Ref<Group> read_group(std::span<const std::uint64_t> words, ProcessId self) {
+    if (words.empty()) {
+        return Group::empty();
+    }
+    std::vector<ProcessId> members;
+    members.reserve(words.size());
+    for (const std::uint64_t word : words) {
+        members.push_back({std::uint32_t(word >> 32), std::uint32_t(word)});
+    }
+    return Group::list(std::move(members), self);
+}
+
+// A text in words: its length, and its characters with zeros behind them.
+void append(Words& words, std::string_view text) {
+    const std::size_t begin = words.size() + 1;
+    words.push_back(text.size());
+    words.resize(begin + words_of_text(text.size()));
+    std::memcpy(words.data() + begin, text.data(), text.size());
+}
+
+// Takes it from the front of `words`.
+std::string read_text(std::span<const std::uint64_t>& words) {
+    const std::size_t length = words[0];
+    std::string text(length, '\0');
+    std::memcpy(text.data(), words.data() + 1, length);
+    words = words.subspan(1 + words_of_text(length));
+    return text;
+}
+
+// Why there are no words from the other side, or none for this one.
+struct Refusal {
+    enum class By : std::uint8_t { nobody, own_leader, other_leader };
+
+    int code = MPI_SUCCESS;
+    By by = By::nobody; // with a code: a message could not be sent or received, and who failed has said why
+
+    bool happened() const noexcept { return code != MPI_SUCCESS; }
+    const char* text() const noexcept {
+        switch (by) {
+        case By::own_leader:
+            return "the leader of the local group has refused its arguments";
+        case By::other_leader:
+            return "the leader of the other group has refused its arguments";
+        default:
+            return "";
+        }
+    }
+};
+
+// What the leader has to say, or why it has nothing, to all members of `local`.
+Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* words) noexcept {
+    coll::Module& module = (*local.coll)[coll::Function::bcast];
+    std::array<std::uint64_t, 3> head{std::uint64_t(refusal.code), std::uint64_t(refusal.by), words->size()};
+    if (const int told = module.bcast(head.data(), head.size(), word_type(), leader, local); told != MPI_SUCCESS) {
+        return {told};
+    }
+    const Refusal result{int(head[0]), Refusal::By(head[1])};
+    words->resize(result.happened() ? 0 : head[2]);
+    if (words->empty()) {
+        return result;
+    }
+    return {module.bcast(words->data(), MPI_Count(words->size()), word_type(), leader, local)};
+}
+
+// `own`: what this side has to say instead of `mine`, if it happened.
+Refusal swap_between_leaders(const Bridge& bridge, const Refusal& own, const Words& mine, Words* theirs) noexcept {
+    const coll::Transfer transfer(*bridge.comm, bridge.tag);
+    const std::array<std::uint64_t, 2> said{std::uint64_t(own.code), mine.size()};
+    std::array<std::uint64_t, 2> heard{};
+    const int code = transfer.exchange(
+        said.data(), said.size(), word_type(), bridge.rank, heard.data(), heard.size(), word_type(), bridge.rank);
+    if (own.happened()) {
+        return own;
+    }
+    if (code != MPI_SUCCESS) {
+        return {code};
+    }
+    if (heard[0] != MPI_SUCCESS) {
+        return {int(heard[0]), Refusal::By::other_leader};
+    }
+    theirs->resize(heard[1]);
+    return {transfer.exchange(mine.data(), MPI_Count(mine.size()), word_type(), bridge.rank, theirs->data(),
+        MPI_Count(theirs->size()), word_type(), bridge.rank)};
+}
+
+// Words that all members of one side have against those of the other side.
+Refusal swap(Communicator& local, int leader, const Bridge& bridge, const Words& mine, Words* theirs) noexcept {
+    const Refusal refusal = local.rank == leader ? swap_between_leaders(bridge, {}, mine, theirs) : Refusal{};
+    return spread(local, leader, refusal, theirs);
+}
+
+// `code`: what it is if they are not.
+int check_disjoint(const Group& local, const Group& remote, int code, std::string* problem) {
+    const Ref<Group> both = Group::intersect(local, remote);
+    if (both->size() == 0) {
+        return MPI_SUCCESS;
+    }
+    *problem = "process " + std::to_string(both->process(0).rank) +
+        " is in both groups, but the groups of an intercommunicator must have no process in common";
+    return code;
+}
+
+// Whose name comes first where both sides must come to the same order.
+bool is_first(const Communicator& inter) noexcept {
+    return inter.group->process(0) < inter.remote_group->process(0);
+}
+
+// The tags of one constructor over an intercommunicator: all its processes take them.
+struct Tags {
+    int hidden; // of the new local_comm, over the old one
+    int within; // of the group reduction, over the local_comm
+    int across; // and between the leaders
+
+    explicit Tags(Communicator& inter) noexcept
+        : hidden(next_construction_tag(*inter.local_comm)),
+          within(next_construction_tag(*inter.local_comm)),
+          across(next_construction_tag(inter)) {}
+};
+
+// An intercommunicator of some members of either group of `parent`, the calling process among them. `info` may be null.
+int build_smaller(Communicator& parent, Ref<Group> local, Ref<Group> remote, const Info* info, const Tags& tags,
+    Communicator** made) {
+    const Bridge bridge{&parent, parent.remote_group->rank_of(remote->process(0)), tags.across};
+    auto reduction = std::make_unique<BridgeReduction>(*parent.local_comm, local, tags.within, 0, bridge);
+    auto comm = child_of(parent, local, info);
+    set_remote_group(*comm, std::move(remote));
+    Construction construction(
+        *parent.instance, std::move(comm), nullptr, std::move(reduction), cid::constructor_key(parent, tags.across));
+    construction.add_local_side(local_side(*parent.local_comm, std::move(local), false, tags.hidden));
+    return finish(construction, made);
+}
+
+} // namespace
+
+int create_intercommunicator(Communicator& local, int leader, Communicator* peer, int remote_leader, int tag,
+    Communicator** made, std::string* problem) noexcept {
+    *made = nullptr;
+    const int hidden = next_construction_tag(local);
+    const int within = next_construction_tag(local);
+    const Bridge bridge{peer, remote_leader, bridge_tag(tag)};
+    // What both sides must know: who names, the members.
+    const std::string cid_module = hint(local, "patchbay_cid");
+    Words mine;
+    append(mine, cid_module);
+    append(mine, *local.group);
+    Words theirs;
+    if (const Refusal refusal = swap(local, leader, bridge, mine, &theirs); refusal.happened()) {
+        *problem = refusal.text();
+        return refusal.code;
+    }
+    std::span<const std::uint64_t> words(theirs);
+    const std::string their_cid_module = read_text(words);
+    Ref<Group> remote = read_group(words, local.group->self());
+    if (const int code = check_disjoint(*local.group, *remote, MPI_ERR_COMM, problem); code != MPI_SUCCESS) {
+        return code;
+    }
+    if (their_cid_module != cid_module) {
+        *problem = "the communicator of the local group was made with info key patchbay_cid \"" + cid_module +
+            "\", that of the other group with \"" + their_cid_module + "\": it must be the same";
+        return MPI_ERR_COMM;
+    }
+    auto comm = child_of(local, local.group, nullptr);
+    forget_collectives(*comm);
+    set_remote_group(*comm, std::move(remote));
+    auto reduction = std::make_unique<BridgeReduction>(local, local.group, within, leader, bridge);
+    Construction construction(*local.instance, std::move(comm), nullptr, std::move(reduction));
+    construction.add_local_side(local_side(local, local.group, true, hidden));
+    return finish(construction, made);
+}
+
+void refuse_intercommunicator(Communicator& local, Communicator* peer, int remote_leader, int tag, int code) noexcept {
+    const Refusal refusal{code, Refusal::By::own_leader};
+    Words none;
+    if (peer != nullptr) {
+        swap_between_leaders({peer, remote_leader, bridge_tag(tag)}, refusal, none, &none);
+    }
+    if (!local.is_inter) {
+        next_construction_tag(local);
+        next_construction_tag(local);
+        spread(local, local.rank, refusal, &none);
+    }
+}
+
+int create_intercommunicator_from_groups(Instance& instance, Group& local, int leader, Group* remote,
+    std::string_view tag, const Info* info, Ref<Errhandler> errhandler, Communicator** made,
+    std::string* problem) noexcept {
+    *made = nullptr;
+    auto hidden = without_parent(instance, Ref<Group>::share(&local), info, errhandler);
+    hidden->session = nullptr;
+    forget_collectives(*hidden);
+    Communicator* side = nullptr;
+    if (const int code = build_over_bootstrap(std::move(hidden), Ref<Group>::share(&local), tag, "local", &side);
+        code != MPI_SUCCESS) {
+        return code;
+    }
+    auto comm = without_parent(instance, Ref<Group>::share(&local), info, std::move(errhandler));
+    comm->local_comm = side;
+    Words members;
+    if (local.rank() == leader && remote != nullptr) {
+        append(members, *remote);
+    }
+    const Refusal refused{remote == nullptr ? MPI_ERR_GROUP : MPI_SUCCESS, Refusal::By::own_leader};
+    if (const Refusal refusal = spread(*side, leader, refused, &members); refusal.happened()) {
+        *problem = refusal.text();
+        return refusal.code;
+    }
+    if (members.empty()) {
+        return MPI_SUCCESS;
+    }
+    set_remote_group(*comm, read_group(members, local.self()));
+    if (const int code = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, problem); code != MPI_SUCCESS) {
+        return code;
+    }
+    const bool first = is_first(*comm);
+    auto both = Group::unite(first ? local : *comm->remote_group, first ? *comm->remote_group : local);
+    return build_over_bootstrap(std::move(comm), std::move(both), tag, "both", made);
+}
+
+int merge(Communicator& inter, bool high, Communicator** made, std::string* problem) noexcept {
+    *made = nullptr;
+    const bool first = is_first(inter);
+    // What each side said: has anybody there said high, has anybody said low?
+    std::array<std::uint64_t, 4> said{};
+    const std::size_t own = first ? 0 : 2;
+    said[own + (high ? 0 : 1)] = 1;
+    const int code = complete(*inter.instance, *bridge_over(inter), said, cid::GroupReduction::Operation::maximum);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (said[0] == said[1] || said[2] == said[3]) {
+        *problem = "the processes of one group passed different values of high";
+        return MPI_ERR_ARG;
+    }
+    const bool local_is_lower = said[0] == said[2] ? first : !high;
+    const Group& lower = local_is_lower ? *inter.group : *inter.remote_group;
+    const Group& upper = local_is_lower ? *inter.remote_group : *inter.group;
+    auto comm = child_of(inter, Group::unite(lower, upper), nullptr);
+    forget_collectives(*comm);
+    auto reduction = bridge_over(inter);
+    const cid::ConstructorKey key = cid::constructor_key(inter, construction_tag(inter.constructions.load()));
+    Construction construction(*inter.instance, std::move(comm), nullptr, std::move(reduction), key);
+    return finish(construction, made);
+}
+
+std::unique_ptr<Construction> duplication_of_inter(Communicator& parent, Ref<Communicator> comm) {
+    const Tags tags(parent);
+    set_remote_group(*comm, parent.remote_group);
+    const Bridge bridge{&parent, 0, tags.across};
+    auto reduction = std::make_unique<BridgeReduction>(*parent.local_comm, parent.group, tags.within, 0, bridge);
+    auto construction = std::make_unique<Construction>(
+        *parent.instance, std::move(comm), &parent, std::move(reduction), cid::constructor_key(parent, tags.across));
+    construction->add_local_side(local_side(*parent.local_comm, parent.group, true, tags.hidden));
+    return construction;
+}
+
+int create_from_subgroups(Communicator& parent, Group& local, Communicator** made) noexcept {
+    *made = nullptr;
+    const Tags tags(parent);
+    Words mine;
+    append(mine, local);
+    Words theirs;
+    const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
+    if (code != MPI_SUCCESS || local.rank() == MPI_UNDEFINED || theirs.empty()) {
+        return code;
+    }
+    return build_smaller(parent, Ref<Group>::share(&local), read_group(theirs, local.self()), nullptr, tags, made);
+}
+
+int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept {
+    *made = nullptr;
+    const Tags tags(parent);
+    std::vector<Vote> votes;
+    if (const int code = gather_votes(*parent.local_comm, {color, key}, &votes); code != MPI_SUCCESS) {
+        return code;
+    }
+    Words mine;
+    for (const Vote& vote : votes) {
+        mine.insert(mine.end(), {std::uint64_t(vote.color), std::uint64_t(vote.key)});
+    }
+    Words theirs;
+    const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
+    if (code != MPI_SUCCESS || color == no_color) {
+        return code;
+    }
+    std::vector<Vote> remote_votes;
+    for (std::size_t i = 0; i < theirs.size(); i += 2) {
+        remote_votes.push_back({std::int64_t(theirs[i]), std::int64_t(theirs[i + 1])});
+    }
+    std::vector<ProcessId> remote = members_with_color(*parent.remote_group, remote_votes, color);
+    if (remote.empty()) {
+        return MPI_SUCCESS;
+    }
+    const ProcessId self = parent.group->self();
+    Ref<Group> local = Group::list(members_with_color(*parent.group, votes, color), self);
+    return build_smaller(parent, std::move(local), Group::list(std::move(remote), self), info, tags, made);
+}
+
+} // namespace patchbay

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/communicators/pairwise_exchange.h"
+
+#include "frameworks/pml/pml.h"
+
+#include <utility>
+
+namespace patchbay {
+
+namespace {
+
+// The request's own code; the request is gone afterwards.
+int take_code(Request*& request) noexcept {
+    if (request == nullptr) {
+        return MPI_SUCCESS;
+    }
+    const int code = request->error;
+    std::exchange(request, nullptr)->recycle();
+    return code;
+}
+
+} // namespace
+
+PairwiseExchange::~PairwiseExchange() {
+    // Only after an error in the middle is there anything left; who owns it gives it back at its completion.
+    for (Request* request : {_sending, _receiving}) {
+        if (request != nullptr) {
+            request->recycle();
+        }
+    }
+}
+
+int PairwiseExchange::start(
+    Communicator& over, std::span<const std::uint64_t> words, int to, int from, int tag) noexcept {
+    _incoming.resize(from == MPI_PROC_NULL ? 0 : words.size());
+    const auto count = MPI_Count(words.size());
+    if (from != MPI_PROC_NULL) {
+        const int code = over.pml->irecv(_incoming.data(), count, word_type(), from, tag, over, &_receiving);
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    if (to == MPI_PROC_NULL) {
+        return MPI_SUCCESS;
+    }
+    return over.pml->isend(words.data(), count, word_type(), to, tag, pml::SendMode::standard, over, &_sending);
+}
+
+bool PairwiseExchange::ready() const noexcept {
+    return (_sending == nullptr || _sending->is_complete()) && (_receiving == nullptr || _receiving->is_complete());
+}
+
+int PairwiseExchange::finish() noexcept {
+    const int sent = take_code(_sending);
+    const int received = take_code(_receiving);
+    return sent != MPI_SUCCESS ? sent : received;
+}
+
+} // namespace patchbay

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/communicators/parent_reduction.h"
+
+#include "core/progress/waiter.h"
+#include "mpi/communicators/bridge_reduction.h"
+#include "mpi/communicators/construction_tags.h"
+#include "mpi/communicators/reduce_words.h"
+#include "mpi/instance/instance.h"
+
+#include <array>
+
+namespace patchbay {
+
+int ParentReduction::start(std::span<std::uint64_t> words, Operation operation) noexcept {
+    _words = words;
+    _operation = operation == Operation::any ? Operation::first : operation;
+    if (operation == Operation::any && _members.rank() > 0) {
+        words[0] = 0;
+    }
+    _distance = 1;
+    return _members.size() > 1 ? start_round() : MPI_SUCCESS;
+}
+
+bool ParentReduction::advance(int* code) noexcept {
+    *code = MPI_SUCCESS;
+    while (_distance < _members.size()) {
+        if (!ready()) {
+            return false;
+        }
+        *code = finish_round();
+        if (*code == MPI_SUCCESS && _distance < _members.size()) {
+            *code = start_round();
+        }
+        if (*code != MPI_SUCCESS) {
+            _distance = _members.size();
+            return true;
+        }
+    }
+    return true;
+}
+
+int ParentReduction::start_round() noexcept {
+    const int size = _members.size();
+    const int rank = _members.rank();
+    if (_operation == Operation::first) {
+        const bool tells = rank < _distance && rank < size - _distance;
+        const bool hears = rank >= _distance && rank - _distance < _distance;
+        return _exchange.start(_over, _words, tells ? rank_in_parent(rank + _distance) : MPI_PROC_NULL,
+            hears ? rank_in_parent(rank - _distance) : MPI_PROC_NULL, _tag);
+    }
+    const int to = rank_in_parent((rank + _distance) % size);
+    const int from = rank_in_parent((rank - _distance + size) % size);
+    return _exchange.start(_over, _words, to, from, _tag);
+}
+
+int ParentReduction::finish_round() noexcept {
+    const int code = _exchange.finish();
+    if (code == MPI_SUCCESS) {
+        reduce_words(_words, _exchange.received(), _operation);
+    }
+    // The distance of the next round; too large for a further one when it does not fit an int any more.
+    _distance = _distance > _members.size() / 2 ? _members.size() : 2 * _distance;
+    return code;
+}
+
+int complete(Instance& instance, cid::GroupReduction& reduction, std::span<std::uint64_t> words,
+    cid::GroupReduction::Operation operation) noexcept {
+    int code = reduction.start(words, operation);
+    while (code == MPI_SUCCESS && !reduction.advance(&code)) {
+        wait_until(instance.progress(), [&] { return reduction.ready(); });
+    }
+    return code;
+}
+
+int agree_to_leave(Communicator& comm) noexcept {
+    std::array<std::uint64_t, 1> nothing{};
+    if (comm.is_inter) {
+        return complete(*comm.instance, *bridge_over(comm), nothing, cid::GroupReduction::Operation::maximum);
+    }
+    ParentReduction reduction(comm, *comm.group, next_construction_tag(comm));
+    return complete(*comm.instance, reduction, nothing, cid::GroupReduction::Operation::maximum);
+}
+
+} // namespace patchbay

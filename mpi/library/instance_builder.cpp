@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/library/instance_builder.h"
+
+#include "core/log.h"
+#include "core/memory/node_segment.h"
+#include "core/progress/progress.h"
+#include "core/runtime/runtime.h"
+#include "frameworks/cid/index_table.h"
+#include "frameworks/pset/sets.h"
+#include "mpi/bootstrap/exchange.h"
+#include "mpi/communicators/cid_stats.h"
+#include "mpi/communicators/communicators.h"
+#include "mpi/communicators/construction_queue.h"
+#include "mpi/instance/process_state.h"
+
+namespace patchbay {
+
+namespace {
+
+RuntimeOptions runtime_options(const ParamRegistry& params) {
+    RuntimeOptions options;
+    options.allow_singletons = params.at("runtime_allow_singletons").as_bool();
+    options.get_timeout = params.at("runtime_get_timeout").as_duration();
+    return options;
+}
+
+WaitPolicy wait_policy(const ParamRegistry& params, const Runtime& runtime) {
+    enum Choice : std::size_t { automatic, yes };
+    const std::size_t choice = params.at("wait_oversubscribed").as_enum();
+    const bool oversubscribed = choice == automatic ? runtime.oversubscribed() : choice == yes;
+    return WaitPolicy::make(params.at("wait_spin").as_duration(), params.at("wait_yield").as_duration(),
+        params.at("wait_sleep").as_bool(), oversubscribed);
+}
+
+NodeSegmentOptions node_options(const ParamRegistry& params) {
+    return {ShmBacking(params.at("shm_backing").as_enum()), params.at("shm_directory").as_string()};
+}
+
+// Peers may use a communicator before this process has it, even while it is in an earlier life; unless all have agreed
+// on its index, by which such a message would name it.
+std::vector<pml::EarlyMessage> of_later_generations(std::vector<pml::EarlyMessage> messages) {
+    std::erase_if(messages,
+        [](const pml::EarlyMessage& message) { return message.index && *message.index > cid::IndexTable::bootstrap; });
+    return messages;
+}
+
+} // namespace
+
+Status InstanceBuilder::build() {
+    using Step = Status (InstanceBuilder::*)();
+    static constexpr struct {
+        const char* name;
+        Step act;
+    } steps[] = {
+        {"define the parameters", &InstanceBuilder::define_params},
+        {"start the runtime", &InstanceBuilder::start_runtime},
+        {"start the progress engine", &InstanceBuilder::start_progress},
+        {"attach the node's shared memory", &InstanceBuilder::attach_node},
+        {"choose the pml", &InstanceBuilder::choose_pml},
+        {"open framework cid", &InstanceBuilder::open_cid},
+        {"open framework coll", &InstanceBuilder::open_coll},
+        {"make the process sets", &InstanceBuilder::make_psets},
+        {"open the bootstrap exchange", &InstanceBuilder::open_bootstrap},
+    };
+    for (const auto& step : steps) {
+        if (Status done = _cleanup.step(
+                step.name, [&] { return (this->*step.act)(); }, nullptr);
+            !done) {
+            return done;
+        }
+    }
+    // Communicators use all of the above, so they go first.
+    _cleanup.push([&instance = _instance] {
+        if (instance._pml != nullptr) {
+            instance.pml().drain(); // what peers still wait for
+        }
+        instance.constructions().clear();
+        instance.bootstrap().close();
+        print_cid_stats(instance);
+        destroy_all(instance);
+        instance._raised.clear();
+        instance.coll_selector().clear();
+    });
+    return _instance.core().report_unknown_params();
+}
+
+Status InstanceBuilder::define_params() {
+    return _instance.define_params();
+}
+
+Status InstanceBuilder::start_runtime() {
+    auto runtime = Runtime::create(runtime_options(_instance.core().params));
+    if (!runtime) {
+        return runtime.error();
+    }
+    Core& core = _instance.core();
+    core.runtime = runtime->release();
+    _instance._self = {0, core.runtime->rank()};
+    _cleanup.push([&core] {
+        delete std::exchange(core.runtime, nullptr);
+        set_log_rank(-1);
+    });
+    return {};
+}
+
+Status InstanceBuilder::start_progress() {
+    Core& core = _instance.core();
+    const bool threaded = _asked == MPI_THREAD_MULTIPLE;
+    core.progress = new Progress(threaded, wait_policy(core.params, *core.runtime));
+    if (core.progress->threaded()) {
+        _instance.explain_locks(true,
+            threaded ? "the first user asked for MPI_THREAD_MULTIPLE"
+                     : "the kernel refuses membarrier(2), without which they cannot be turned on later");
+    }
+    core.runtime->set_wake([progress = core.progress] { progress->wake(); });
+    _cleanup.push([&core] {
+        core.runtime->set_wake({});
+        delete std::exchange(core.progress, nullptr);
+    });
+    return {};
+}
+
+Status InstanceBuilder::attach_node() {
+    Core& core = _instance.core();
+    auto node = NodeSegment::attach(*core.runtime, node_options(core.params));
+    if (!node) {
+        return node.error();
+    }
+    core.node = node->release();
+    core.progress->set_doorbell(&core.node->own_control().bell);
+    core.progress->set_sleeps_fenced(core.progress->sleeps_are_fenced() && core.node->all_fenced());
+    if (!core.progress->sleeps_are_fenced()) {
+        core.decisions.record("progress", "job", "doorbell", Outcome::declined, 0,
+            "the kernel refuses membarrier(2): long waits wake every millisecond instead of sleeping");
+    }
+    _cleanup.push([&core] {
+        core.runtime->set_wake({}); // it may be ringing the bell that goes
+        core.progress->set_doorbell(nullptr);
+        delete std::exchange(core.node, nullptr);
+    });
+    return {};
+}
+
+Capability InstanceBuilder::needed() const noexcept {
+    return _asked == MPI_THREAD_MULTIPLE ? Capability::thread_multiple : Capability::none;
+}
+
+void InstanceBuilder::hold(Lease lease) {
+    // A std::function must be copyable, a lease is not.
+    _cleanup.push([held = std::make_shared<Lease>(std::move(lease))] { held->release(); });
+}
+
+Status InstanceBuilder::open(FrameworkBase& framework) {
+    auto lease = framework.open(_instance.core(), needed());
+    if (!lease) {
+        return lease.error();
+    }
+    hold(std::move(*lease));
+    return {};
+}
+
+Status InstanceBuilder::choose_pml() {
+    Status chosen = choose_pml_that(needed());
+    if (!chosen && chosen.error().code == Errc::not_available && needed() != Capability::none) {
+        // MPI lets a library give less than was asked for; the program is told by `provided`.
+        log_warn_job(chosen.error().text + "; MPI_THREAD_MULTIPLE is not available, MPI_THREAD_SERIALIZED is");
+        _asked = MPI_THREAD_SERIALIZED;
+        chosen = choose_pml_that(Capability::none);
+    }
+    return chosen;
+}
+
+Status InstanceBuilder::choose_pml_that(Capability can) {
+    auto lease = _instance.pml_framework().open(_instance.core(), can);
+    if (!lease) {
+        return lease.error();
+    }
+    auto chosen = _instance.pml_framework().select_one(
+        "the job", [this](pml::Component& component) -> Result<Choice<pml::Module>> {
+            auto candidate = component.query(_instance);
+            if (!candidate) {
+                return candidate.error();
+            }
+            return Choice<pml::Module>{candidate->priority, std::move(candidate->module)};
+        });
+    if (!chosen) {
+        return chosen.error();
+    }
+    hold(std::move(*lease));
+    _instance._pml = std::move(chosen->module);
+    _instance._thread_level = has_all(chosen->component->capabilities(), Capability::thread_multiple)
+        ? MPI_THREAD_MULTIPLE
+        : MPI_THREAD_SERIALIZED;
+    _instance.communicators().set_limit(_instance.pml().max_index());
+    for (const pml::EarlyMessage& message : _instance.process_state().take_early_messages()) {
+        _instance.pml().accept_early(message);
+    }
+    _cleanup.push([&instance = _instance] {
+        instance.process_state().keep_early_messages(of_later_generations(instance.pml().take_early()));
+        instance._pml.reset();
+    });
+    return {};
+}
+
+Status InstanceBuilder::open_cid() {
+    return open(_instance.cid_framework());
+}
+
+Status InstanceBuilder::open_coll() {
+    return open(_instance.coll_framework());
+}
+
+Status InstanceBuilder::make_psets() {
+    Core& core = _instance.core();
+    const Runtime& runtime = *core.runtime;
+    _instance._psets = std::make_unique<pset::Sets>(_instance.pset_framework(), core, _instance,
+        pset::Sets::Job{_instance.self(), runtime.size(), runtime.local_peers()});
+    _cleanup.push([&instance = _instance] { instance._psets.reset(); });
+    return {};
+}
+
+Status InstanceBuilder::open_bootstrap() {
+    // An error later on takes it down again with the other communicators; here that is still to be said.
+    if (_instance.bootstrap().open() != MPI_SUCCESS) {
+        destroy_all(_instance);
+        return Error{Errc::not_available, "the communicator of the bootstrap exchange could not be made"};
+    }
+    return {};
+}
+
+} // namespace patchbay

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/library/world.h"
+
+#include "core/runtime/runtime.h"
+#include "frameworks/cid/index_table.h"
+#include "mpi/communicators/communicators.h"
+#include "mpi/communicators/parent_reduction.h"
+#include "mpi/library/info_env.h"
+#include "mpi/library/session.h"
+
+namespace patchbay {
+
+namespace {
+
+MPI_Errhandler initial_errhandler(const ParamRegistry& params) {
+    const MPI_Errhandler by_choice[] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};
+    return by_choice[params.at("mpi_initial_errhandler").as_enum()];
+}
+
+// Where the handle leads while the communicator is there.
+Communicator*& entry_of(MPI_Comm handle) noexcept {
+    return Predefined<Communicator>::table[reinterpret_cast<std::uintptr_t>(handle) -
+        HandleTraits<Communicator>::first];
+}
+
+} // namespace
+
+World::~World() = default;
+
+Status World::init(int required) {
+    std::lock_guard lock(_mutex);
+    if (_state.load() != State::fresh) {
+        return Error{Errc::invalid,
+            finalized() ? "MPI has been finalized; only sessions can start it again" : "MPI is initialized already"};
+    }
+    auto session = open_session(_library, required, Errhandler::predefined(MPI_ERRORS_RETURN));
+    if (!session) {
+        return session.error();
+    }
+    _session = std::move(*session);
+    _cleanup = std::make_unique<CleanupStack>(&instance().core().faults);
+    if (Status started = start(*_cleanup); !started) {
+        _cleanup.reset();
+        close_session(*_session.detach());
+        return started;
+    }
+    _main_thread = std::this_thread::get_id();
+    _state.store(State::running, std::memory_order_release);
+    print_explanation(instance().core());
+    instance().runtime().report_ready();
+    return {};
+}
+
+Status World::start(CleanupStack& cleanup) {
+    if (Status settled = instance().settle_threads(); !settled) {
+        return settled;
+    }
+    _attributes = std::make_unique<PredefinedAttributes>(instance());
+    cleanup.push([this] { _attributes.reset(); });
+    Status made = cleanup.step(
+        "make the predefined communicators", [&] { return make_communicators(cleanup); }, nullptr);
+    if (!made) {
+        return made;
+    }
+    Info& env = *to_object<Info>(MPI_INFO_ENV);
+    return cleanup.step(
+        "fill MPI_INFO_ENV",
+        [&]() -> Status {
+            fill_info_env(env, {});
+            fill_info_env(env, instance().runtime(), thread_level());
+            return {};
+        },
+        [&env] { env.clear(); });
+}
+
+Status World::make_communicators(CleanupStack& cleanup) {
+    Instance& instance = this->instance();
+    const ProcessId self = instance.self();
+    const MPI_Errhandler errhandler = initial_errhandler(instance.core().params);
+    const struct {
+        const PredefinedCommunicator& what;
+        Ref<Group> group;
+        Communicator** kept;
+    } all[] = {
+        {predefined_world, Group::range({0, 0}, int(instance.runtime().size()), self), &_world},
+        {predefined_self, Group::range(self, 1, self), &_self},
+    };
+    for (const auto& one : all) {
+        if (make_predefined(instance, one.what, one.group, errhandler, one.kept) != MPI_SUCCESS) {
+            return Error{Errc::not_available, std::string(one.what.name) + " could not be made"};
+        }
+        Communicator*& entry = entry_of(one.what.handle);
+        entry = *one.kept;
+        cleanup.push([&entry, kept = one.kept] {
+            entry = nullptr;
+            Ref<Communicator>::adopt(std::exchange(*kept, nullptr)).reset();
+        });
+    }
+    return {};
+}
+
+int World::finalize() {
+    std::lock_guard lock(_mutex);
+    // Callbacks on MPI_COMM_SELF come first, while everything still works (MPI-5.0, 11.2.4).
+    for (Communicator* comm : {_self, _world}) {
+        const int code = comm->attributes.erase_all(AttributeOwner::communicator, to_handle(comm));
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    // Peers may still need us to serve them: first our own sends go out, then everybody waits for everybody; what that
+    // wait itself sent goes out last.
+    instance().pml().drain_session(nullptr);
+    const int code = agree_to_leave(*_world);
+    instance().pml().drain_session(nullptr);
+    _state.store(State::finished, std::memory_order_release);
+    _cleanup.reset();
+    close_session(*_session.detach());
+    return code;
+}
+
+} // namespace patchbay

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "object/datatype.h"
+#include "object/layout.h"
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <sys/uio.h>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+// Walks `count` elements of a datatype at `buffer` as a stream of `total()` bytes, forwards, from any position: what
+// a transport uses to pack and unpack in pieces of any size. Cheap to make; allocates nothing. The datatype (committed)
+// and the buffer outlive it. `buffer` may be MPI_BOTTOM with absolute displacements.
+class Convertor {
+public:
+    Convertor() = default;
+    Convertor(const Datatype& type, MPI_Count count, const void* buffer) noexcept
+        : _total(static_cast<std::size_t>(type.size) * static_cast<std::size_t>(count)),
+          _base(reinterpret_cast<std::uintptr_t>(buffer)) {
+        if (type.dense) [[likely]] {
+            _contiguous = _base + static_cast<std::uintptr_t>(type.true_lower_bound);
+        } else if (_total > 0) {
+            prepare(type, count);
+        }
+    }
+
+    std::size_t total() const noexcept { return _total; }
+    std::size_t position() const noexcept { return _position; }
+    std::size_t remaining() const noexcept { return _total - _position; }
+    void seek(std::size_t position) noexcept { _position = position; }
+
+    // The whole stream is one block of memory: its address (nullptr otherwise, and for an empty stream).
+    std::byte* contiguous() const noexcept { return reinterpret_cast<std::byte*>(_contiguous); }
+
+    // Copy up to `size` bytes from memory to `out` (pack) or from `in` to memory (unpack); returns how many.
+    std::size_t pack(void* out, std::size_t size) noexcept {
+        if (_contiguous == 0) {
+            return pack_blocks(static_cast<std::byte*>(out), size);
+        }
+        const std::size_t n = size < remaining() ? size : remaining();
+        if (n > 0) {
+            std::memcpy(out, contiguous() + _position, n);
+            _position += n;
+        }
+        return n;
+    }
+    std::size_t unpack(const void* in, std::size_t size) noexcept {
+        if (_contiguous == 0) {
+            return unpack_blocks(static_cast<const std::byte*>(in), size);
+        }
+        const std::size_t n = size < remaining() ? size : remaining();
+        if (n > 0) {
+            std::memcpy(contiguous() + _position, in, n);
+            _position += n;
+        }
+        return n;
+    }
+    // Fill `vectors` with the next blocks of memory, at most `max_bytes` in all, and move past them; returns how many
+    // vectors were filled. Blocks that touch share a vector. For readv/writev-like transfers.
+    std::size_t next_blocks(std::span<iovec> vectors, std::size_t max_bytes) noexcept;
+
+private:
+    void prepare(const Datatype& type, MPI_Count count) noexcept;
+    std::size_t pack_blocks(std::byte* out, std::size_t size) noexcept;
+    std::size_t unpack_blocks(const std::byte* in, std::size_t size) noexcept;
+
+    std::size_t _total = 0;
+    std::size_t _position = 0;
+    std::uintptr_t _contiguous = 0;
+    std::uintptr_t _base = 0;
+    const Layout::Node* _nodes = nullptr;
+    Layout::Node _all; // all elements; not set for dense types
+};
+
+} // namespace patchbay

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "object/datatype.h"
+
+#include "object/layout.h"
+#include "object/recipe.h"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+namespace patchbay {
+namespace {
+
+// Lowest and highest byte of something, if there is any.
+struct Range {
+    bool any = false;
+    Wide low = 0;
+    Wide high = 0;
+
+    void include(Wide from, Wide to) {
+        low = any ? std::min(low, from) : from;
+        high = any ? std::max(high, to) : to;
+        any = true;
+    }
+};
+
+// What follows from a typemap (MPI-5.0, 5.1.6 to 5.1.8).
+struct Bounds {
+    Wide size = 0;
+    Range data;    // true bounds
+    Range markers; // bounds that were set by hand inside
+    std::uint8_t alignment = 1;
+
+    void add(const Piece& piece) {
+        const Datatype& type = *piece.type;
+        if (piece.length == 0 || piece.repeat == 0) {
+            return;
+        }
+        size += Wide(type.size) * piece.length * piece.repeat;
+        alignment = std::max(alignment, type.alignment);
+        const Wide across = piece.stride * (piece.repeat - 1);
+        const Wide along = Wide(type.extent) * (piece.length - 1);
+        const Wide first = piece.displacement + std::min(across, Wide(0)) + std::min(along, Wide(0));
+        const Wide last = piece.displacement + std::max(across, Wide(0)) + std::max(along, Wide(0));
+        if (type.size > 0) {
+            const Wide low = type.true_lower_bound;
+            data.include(first + low, last + low + type.true_extent);
+        }
+        if (type.bounded) {
+            const Wide low = type.lower_bound;
+            markers.include(first + low, last + low + type.extent);
+        }
+    }
+};
+
+constexpr bool fits(Wide value) {
+    return value >= std::numeric_limits<MPI_Aint>::min() && value <= std::numeric_limits<MPI_Aint>::max();
+}
+
+// Three factors can leave even a Wide.
+bool overflows(const Piece& piece) {
+    Wide size = 0;
+    Wide across = 0;
+    return __builtin_mul_overflow(Wide(piece.type->size) * piece.length, Wide(piece.repeat), &size) || !fits(size) ||
+        __builtin_mul_overflow(piece.stride, Wide(piece.repeat), &across) || !fits(across) || !fits(piece.displacement);
+}
+
+int measure(const Recipe& recipe, Bounds& bounds) {
+    bool overflow = false;
+    for_each_piece(recipe, [&](const Piece& piece) {
+        overflow = overflow || overflows(piece);
+        if (!overflow) {
+            bounds.add(piece);
+        }
+    });
+    const bool fine = !overflow && fits(bounds.size) && fits(bounds.data.low) && fits(bounds.data.high) &&
+        fits(bounds.data.high - bounds.data.low) && fits(bounds.markers.low) &&
+        fits(bounds.markers.high - bounds.markers.low);
+    return fine ? MPI_SUCCESS : MPI_ERR_VALUE_TOO_LARGE;
+}
+
+int set_bounds(Datatype& type, const Recipe& recipe) {
+    Bounds bounds;
+    if (const int code = measure(recipe, bounds); code != MPI_SUCCESS) {
+        return code;
+    }
+    type.size = static_cast<MPI_Count>(bounds.size);
+    type.true_lower_bound = static_cast<MPI_Aint>(bounds.data.low);
+    type.true_extent = static_cast<MPI_Aint>(bounds.data.high - bounds.data.low);
+    type.alignment = bounds.alignment;
+    type.bounded = bounds.markers.any;
+    if (recipe.combiner == MPI_COMBINER_RESIZED) {
+        type.bounded = true;
+        type.lower_bound = recipe.address(0, 0);
+        type.extent = recipe.address(1, 0);
+    } else if (bounds.markers.any) {
+        type.lower_bound = static_cast<MPI_Aint>(bounds.markers.low);
+        type.extent = static_cast<MPI_Aint>(bounds.markers.high - bounds.markers.low);
+    } else {
+        // The extent is rounded up to the alignment, as a C compiler rounds the size of a struct.
+        const Wide alignment = bounds.alignment;
+        const Wide extent = (Wide(type.true_extent) + alignment - 1) / alignment * alignment;
+        if (!fits(extent)) {
+            return MPI_ERR_VALUE_TOO_LARGE;
+        }
+        type.lower_bound = type.true_lower_bound;
+        type.extent = static_cast<MPI_Aint>(extent);
+    }
+    return MPI_SUCCESS;
+}
+
+// The predefined type that this recipe merely gives another name.
+BasicIndex renamed(const Recipe& recipe) {
+    switch (recipe.combiner) {
+    case MPI_COMBINER_DUP:
+        return recipe.types.front()->basic;
+    case MPI_COMBINER_F90_REAL:
+    case MPI_COMBINER_F90_COMPLEX:
+    case MPI_COMBINER_F90_INTEGER:
+        return recipe.body->basic;
+    default:
+        return 0;
+    }
+}
+
+} // namespace
+
+Datatype::Datatype(std::unique_ptr<const Recipe> recipe)
+    : Object(ObjectKind::datatype),
+      basic(renamed(*recipe)),
+      _recipe(std::move(recipe)) {}
+
+Datatype::Datatype(const BasicType& type)
+    : Object(ObjectKind::datatype),
+      size(type.exists() ? type.size : MPI_UNDEFINED),
+      extent(type.extent),
+      true_extent(type.is_pair() ? type.second_offset + basic_type(type.second).size : type.size),
+      committed(type.exists()),
+      dense(type.exists() && type.size == type.extent),
+      basic(static_cast<BasicIndex>(type.handle & 0xff)),
+      alignment(type.alignment),
+      name(std::string("MPI_") + type.name),
+      _recipe(std::make_unique<const Recipe>()) {
+    set_predefined(type.handle);
+}
+
+Datatype::~Datatype() = default;
+
+int Datatype::create(Recipe&& recipe, Ref<Datatype>* result) noexcept {
+    try {
+        auto type = Ref<Datatype>::adopt(new Datatype(std::make_unique<const Recipe>(std::move(recipe))));
+        const int code = set_bounds(*type, type->recipe());
+        if (code == MPI_SUCCESS) {
+            *result = std::move(type);
+        }
+        return code;
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    }
+}
+
+void Datatype::destroy(Datatype* type) noexcept {
+    delete type;
+}
+
+int Datatype::commit() noexcept {
+    if (committed) {
+        return MPI_SUCCESS;
+    }
+    try {
+        const Layout& data = layout();
+        const bool one_block = data.roots() == 1 && data.nodes()[data.first_root()].is_block() &&
+            data.nodes()[data.first_root()].count == 1;
+        dense = size == extent && (one_block || size == 0);
+        committed = true;
+        return MPI_SUCCESS;
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    }
+}
+
+int Datatype::clone(Ref<Datatype>* result) noexcept {
+    if (is_predefined()) {
+        *result = Ref<Datatype>::share(this);
+        return MPI_SUCCESS;
+    }
+    try {
+        Ref<Datatype> copy;
+        const int code = create(Recipe(*_recipe), &copy);
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+        if (committed) {
+            std::call_once(copy->_layout_once, [&] { copy->_layout = _layout; });
+            copy->dense = dense;
+            copy->committed = true;
+        }
+        *result = std::move(copy);
+        return MPI_SUCCESS;
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    }
+}
+
+void Datatype::build_layout() const {
+    constexpr auto view = Layout::View::bytes;
+    if (_recipe->combiner == MPI_COMBINER_NAMED) {
+        _layout = std::make_shared<const Layout>(view, basic_type(basic));
+    } else if (const Datatype* same = _recipe->same_data()) {
+        same->layout();
+        _layout = same->_layout;
+    } else {
+        _layout = std::make_shared<const Layout>(view, *_recipe);
+    }
+}
+
+void Datatype::build_typed_layout() const {
+    constexpr auto view = Layout::View::typed;
+    if (_recipe->combiner == MPI_COMBINER_NAMED) {
+        _typed = std::make_shared<const Layout>(view, basic_type(basic));
+    } else if (const Datatype* same = _recipe->same_data()) {
+        same->typed_layout();
+        _typed = same->_typed;
+    } else {
+        _typed = std::make_shared<const Layout>(view, *_recipe);
+    }
+}
+
+MPI_Count Datatype::elements_in(std::uint64_t bytes) const {
+    if (size <= 0) {
+        return bytes == 0 ? 0 : MPI_UNDEFINED;
+    }
+    const Layout& types = typed_layout();
+    const auto element_size = static_cast<std::uint64_t>(size);
+    std::size_t rest = 0;
+    const std::uint64_t last = types.items_in(bytes % element_size, &rest);
+    std::uint64_t whole = 0;
+    const bool overflow = __builtin_mul_overflow(bytes / element_size, types.items(), &whole) ||
+        __builtin_add_overflow(whole, last, &whole) ||
+        whole > static_cast<std::uint64_t>(std::numeric_limits<MPI_Count>::max());
+    return rest != 0 || overflow ? MPI_UNDEFINED : static_cast<MPI_Count>(whole);
+}
+
+std::uint64_t Datatype::bytes_of_elements(MPI_Count elements) const {
+    if (size <= 0) {
+        return 0;
+    }
+    const Layout& types = typed_layout();
+    const auto count = static_cast<std::uint64_t>(elements);
+    return count / types.items() * static_cast<std::uint64_t>(size) + types.bytes_of(count % types.items());
+}
+
+} // namespace patchbay

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "object/datatype.h"
+#include "object/recipe.h"
+
+#include <array>
+#include <new>
+#include <utility>
+
+namespace patchbay {
+namespace {
+
+// Room for an object that is made when the library is loaded, before any of its functions can be called, and lives
+// until the process ends: predefined handles stay valid between MPI_Finalize and the next MPI_Init.
+union Slot {
+    constexpr Slot()
+        : nothing{} {}
+    ~Slot() {}
+    char nothing;
+    Datatype type;
+};
+
+constexpr std::size_t slot_count = HandleTraits<Datatype>::count;
+constinit std::array<Slot, slot_count> slots;
+
+struct Maker {
+    Maker() {
+        for (std::size_t i = 1; i < slot_count; ++i) {
+            const BasicType& type = basic_type(static_cast<BasicIndex>(i));
+            if (type.name != nullptr) {
+                new (&slots[i].type) Datatype(type);
+                Predefined<Datatype>::table[i] = &slots[i].type;
+            }
+        }
+    }
+};
+const Maker maker;
+
+} // namespace
+
+template <>
+constinit Datatype* Predefined<Datatype>::table[slot_count] = {};
+
+} // namespace patchbay

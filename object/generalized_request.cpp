@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "object/generalized_request.h"
+
+#include "core/progress/progress.h"
+
+namespace patchbay {
+
+GeneralizedRequest::GeneralizedRequest(Progress& waits, MPI_Grequest_query_function* query,
+    MPI_Grequest_free_function* free, MPI_Grequest_cancel_function* cancel, void* extra_state) noexcept
+    : _query(query),
+      _free(free),
+      _cancel(cancel),
+      _extra_state(extra_state) {
+    progress = &waits;
+    set_state(State::active);
+}
+
+int GeneralizedRequest::cancel() noexcept {
+    return _cancel == nullptr ? MPI_SUCCESS : _cancel(_extra_state, is_complete() ? 1 : 0);
+}
+
+int GeneralizedRequest::finish(MPI_Status* result) noexcept {
+    return _query == nullptr ? MPI_SUCCESS : _query(_extra_state, result);
+}
+
+void GeneralizedRequest::mark_complete() noexcept {
+    Progress& waits = *progress;
+    set_state(State::complete);
+    let_go();
+    waits.wake();
+}
+
+void GeneralizedRequest::recycle() noexcept {
+    let_go();
+}
+
+void GeneralizedRequest::let_go() noexcept {
+    if (_ends.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        if (_free != nullptr) {
+            _free(_extra_state);
+        }
+        delete this;
+    }
+}
+
+} // namespace patchbay

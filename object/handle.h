@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "include/mpi.h"
+#include "object/object.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+class Communicator;
+class Group;
+class Datatype;
+class Op;
+class Request;
+class Message;
+class Info;
+class Errhandler;
+class Session;
+class Window;
+
+// Which handle type names which object, and where its block of predefined handles lies (MPI-5.0 ABI, 20.3).
+template <class T>
+struct HandleTraits;
+
+#define PATCHBAY_HANDLE(Class, Handle, Kind, First, Count)                                                             \
+    template <>                                                                                                        \
+    struct HandleTraits<Class> {                                                                                       \
+        using handle_type = Handle;                                                                                    \
+        static constexpr ObjectKind kind = ObjectKind::Kind;                                                           \
+        static constexpr std::uintptr_t first = First;                                                                 \
+        static constexpr std::size_t count = Count;                                                                    \
+        static constexpr const char* name = #Handle;                                                                   \
+    };
+PATCHBAY_HANDLE(Communicator, MPI_Comm, communicator, 0x100, 3)
+PATCHBAY_HANDLE(Group, MPI_Group, group, 0x108, 2)
+PATCHBAY_HANDLE(Datatype, MPI_Datatype, datatype, 0x200, 0x100)
+PATCHBAY_HANDLE(Op, MPI_Op, op, 0x20, 0x20)
+PATCHBAY_HANDLE(Request, MPI_Request, request, 0x180, 1)
+PATCHBAY_HANDLE(Message, MPI_Message, message, 0x128, 2)
+PATCHBAY_HANDLE(Info, MPI_Info, info, 0x130, 2)
+PATCHBAY_HANDLE(Errhandler, MPI_Errhandler, errhandler, 0x140, 4)
+PATCHBAY_HANDLE(Session, MPI_Session, session, 0x120, 1)
+PATCHBAY_HANDLE(Window, MPI_Win, window, 0x110, 1)
+#undef PATCHBAY_HANDLE
+
+// The objects behind predefined handles, by (handle - first). A null entry is a null handle, or an object that does
+// not exist now (MPI_COMM_WORLD before MPI_Init). Types, ops and error handlers are constant-initialised or set up by
+// their own translation unit before first use; communicators by the instance.
+template <class T>
+struct Predefined {
+    static T* table[HandleTraits<T>::count];
+};
+// Each table has its own definition beside the class it is for; these lines keep compilers from looking for a common
+// one.
+template <>
+Communicator* Predefined<Communicator>::table[];
+template <>
+Group* Predefined<Group>::table[];
+template <>
+Datatype* Predefined<Datatype>::table[];
+template <>
+Op* Predefined<Op>::table[];
+template <>
+Request* Predefined<Request>::table[];
+template <>
+Message* Predefined<Message>::table[];
+template <>
+Info* Predefined<Info>::table[];
+template <>
+Errhandler* Predefined<Errhandler>::table[];
+template <>
+Session* Predefined<Session>::table[];
+template <>
+Window* Predefined<Window>::table[];
+
+// Handle to object: one compare. Null handles and unknown predefined values give nullptr.
+template <class T>
+inline T* to_object(typename HandleTraits<T>::handle_type handle) noexcept {
+    const auto value = reinterpret_cast<std::uintptr_t>(handle);
+    if (value >= first_dynamic_handle) [[likely]] {
+        return reinterpret_cast<T*>(value);
+    }
+    const std::uintptr_t index = value - HandleTraits<T>::first;
+    return index < HandleTraits<T>::count ? Predefined<T>::table[index] : nullptr;
+}
+
+template <class T>
+inline typename HandleTraits<T>::handle_type to_handle(const T* object) noexcept {
+    // Not the address of the base: a noun with virtual functions does not begin with it.
+    const std::uintptr_t predefined = object->predefined_handle();
+    return reinterpret_cast<typename HandleTraits<T>::handle_type>(
+        predefined != 0 ? predefined : reinterpret_cast<std::uintptr_t>(object));
+}
+
+// As to_object, and nullptr for a handle whose object is dead or of another kind. For argument checking; a wild
+// pointer may still fault, as in every MPI library.
+template <class T>
+inline T* checked_object(typename HandleTraits<T>::handle_type handle) noexcept {
+    T* object = to_object<T>(handle);
+    return object != nullptr && object->kind() == HandleTraits<T>::kind ? object : nullptr;
+}
+
+} // namespace patchbay

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "object/request.h"
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+// An operation that is over as soon as it starts: one with MPI_PROC_NULL or MPI_MESSAGE_NO_PROC.
+class ImmediateRequest final : public Request {
+public:
+    ImmediateRequest(Progress& waits, const MPI_Status& outcome, bool is_persistent) noexcept {
+        progress = &waits;
+        status = outcome;
+        persistent = is_persistent;
+        if (!is_persistent) {
+            set_state(State::complete);
+        }
+    }
+
+    int start() noexcept override {
+        set_state(State::complete);
+        return MPI_SUCCESS;
+    }
+    int cancel() noexcept override { return MPI_SUCCESS; }
+    void recycle() noexcept override { delete this; }
+};
+
+} // namespace patchbay

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "object/attribute.h"
+
+namespace patchbay {
+
+// What a program said about an attribute key. It lives until the key is freed and no attribute uses it any more.
+class Keyval {
+public:
+    Keyval(AttributeOwner owner, void* copy_fn, void* delete_fn, void* extra_state) noexcept
+        : _owner(owner),
+          _copy(copy_fn),
+          _delete(delete_fn),
+          _extra_state(extra_state) {}
+
+    // nullptr: no such key, freed, or one for another kind of object.
+    static std::shared_ptr<Keyval> find(AttributeOwner owner, int keyval);
+
+    AttributeOwner owner() const noexcept { return _owner; }
+    // Each returns what the callback returned.
+    int call_copy(void* handle, int keyval, void* value, void** copy, bool* copied) const;
+    int call_delete(void* handle, int keyval, void* value) const;
+
+private:
+    AttributeOwner _owner;
+    void* _copy;
+    void* _delete;
+    void* _extra_state;
+};
+
+} // namespace patchbay

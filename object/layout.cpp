@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "object/layout.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace patchbay {
+
+using Node = Layout::Node;
+
+namespace {
+
+// A component that has a few nodes is copied into its parent's sequence, where neighbours can merge with them; beyond
+// this many in all it is shared as the body of a loop, so that a long list of blocks does not multiply its size.
+constexpr std::size_t most_spliced_nodes = 64;
+
+// Makes `node` the loop of `count` iterations over itself, if that needs no further node.
+bool fold(Node& node, MPI_Count count, MPI_Aint stride) {
+    if (count == 1) {
+        return true;
+    }
+    if (node.count == 1) {
+        if (node.is_block() && stride == static_cast<MPI_Aint>(node.bytes)) {
+            node.bytes *= static_cast<std::size_t>(count);
+        } else {
+            node.count = count;
+            node.stride = stride;
+        }
+        return true;
+    }
+    if (Wide(stride) == Wide(node.stride) * node.count) {
+        node.count *= count;
+        return true;
+    }
+    return false;
+}
+
+// Adds `next`, which follows `last` in the typemap, to it, if the two are one run.
+bool merge(Node& last, const Node& next) {
+    if (!last.is_block() || !next.is_block() || last.basic != next.basic) {
+        return false;
+    }
+    const Wide distance = Wide(next.displacement) - last.displacement;
+    if (last.count == 1 && next.count == 1 && distance == Wide(last.bytes)) {
+        last.bytes += next.bytes;
+        return true;
+    }
+    if (last.bytes != next.bytes) {
+        return false;
+    }
+    if (last.count == 1 && next.count == 1) {
+        last.count = 2;
+        last.stride = static_cast<MPI_Aint>(distance);
+        return true;
+    }
+    if (last.count > 1 && distance == Wide(last.stride) * last.count &&
+        (next.count == 1 || next.stride == last.stride)) {
+        last.count += next.count;
+        return true;
+    }
+    return false;
+}
+
+} // namespace
+
+// Builds one layout from those of the components.
+class [[gnu::visibility("hidden")]] LayoutBuilder {
+public:
+    LayoutBuilder(Layout & layout, Layout::View view)
+        : _layout(layout),
+          _view(view) {}
+
+    void add(const Piece& piece) {
+        const Datatype& type = *piece.type;
+        if (piece.length == 0 || piece.repeat == 0 || type.size == 0) {
+            return;
+        }
+        Component& component = component_of(type);
+        const std::uint32_t roots = component.layout->roots();
+        const auto displacement = static_cast<MPI_Aint>(piece.displacement);
+        if (piece.length == 1 && piece.repeat == 1 && _spliced + roots <= most_spliced_nodes) {
+            _spliced += roots;
+            for (std::uint32_t i = 0; i < roots; ++i) {
+                append(root(component, i), displacement);
+            }
+            return;
+        }
+        Node node = all_of(component);
+        if (!fold(node, piece.length, type.extent)) {
+            node = around(node, piece.length, type.extent);
+        }
+        if (!fold(node, piece.repeat, static_cast<MPI_Aint>(piece.stride))) {
+            node = around(node, piece.repeat, static_cast<MPI_Aint>(piece.stride));
+        }
+        append(node, displacement);
+    }
+
+    void append(Node node, MPI_Aint displacement) {
+        node.displacement += displacement;
+        if (_sequence.empty() || !merge(_sequence.back(), node)) {
+            _sequence.push_back(node);
+        }
+    }
+
+    void finish() {
+        std::size_t before = 0;
+        for (Node& node : _sequence) {
+            node.before = before;
+            before += node.total();
+        }
+        _layout._first_root = static_cast<std::uint32_t>(_layout._nodes.size());
+        _layout._roots = static_cast<std::uint32_t>(_sequence.size());
+        _layout._size = before;
+        _layout._nodes.insert(_layout._nodes.end(), _sequence.begin(), _sequence.end());
+        _layout._nodes.shrink_to_fit();
+    }
+
+private:
+    struct Component {
+        const Layout* layout = nullptr;
+        bool imported = false;
+        std::uint32_t shift = 0; // its nodes' indices here, less those there
+    };
+
+    Component& component_of(const Datatype& type) {
+        Component& component = _components[&type];
+        if (component.layout == nullptr) {
+            component.layout = _view == Layout::View::bytes ? &type.layout() : &type.typed_layout();
+        }
+        return component;
+    }
+
+    void import(Component & component) {
+        if (component.imported) {
+            return;
+        }
+        component.imported = true;
+        component.shift = static_cast<std::uint32_t>(_layout._nodes.size());
+        const Node* nodes = component.layout->nodes();
+        _layout._nodes.insert(_layout._nodes.end(), nodes, nodes + component.layout->node_count());
+        for (std::size_t i = component.shift; i < _layout._nodes.size(); ++i) {
+            _layout._nodes[i].first_child += component.shift;
+        }
+    }
+
+    // The i-th node of a component's sequence, as a node of ours.
+    Node root(Component & component, std::uint32_t i) {
+        Node node = component.layout->nodes()[component.layout->first_root() + i];
+        if (!node.is_block()) {
+            import(component);
+            node.first_child += component.shift;
+        }
+        return node;
+    }
+
+    // One element of a component as one node.
+    Node all_of(Component & component) {
+        if (component.layout->roots() == 1) {
+            return root(component, 0);
+        }
+        import(component);
+        Node node;
+        node.count = 1;
+        node.bytes = component.layout->size();
+        node.first_child = component.layout->first_root() + component.shift;
+        node.children = component.layout->roots();
+        return node;
+    }
+
+    Node around(Node body, MPI_Count count, MPI_Aint stride) {
+        body.before = 0;
+        Node node;
+        node.stride = stride;
+        node.count = count;
+        node.bytes = body.total();
+        node.first_child = static_cast<std::uint32_t>(_layout._nodes.size());
+        node.children = 1;
+        _layout._nodes.push_back(body);
+        return node;
+    }
+
+    Layout& _layout;
+    const Layout::View _view;
+    std::vector<Node> _sequence;
+    std::unordered_map<const Datatype*, Component> _components;
+    std::size_t _spliced = 0;
+};
+
+Layout::Layout(View view, const BasicType& type) {
+    LayoutBuilder builder(*this, view);
+    const auto add = [&](const BasicType& basic, MPI_Aint displacement) {
+        Node node;
+        node.count = 1;
+        node.bytes = basic.size;
+        node.basic = view == View::typed ? static_cast<BasicIndex>(basic.handle & 0xff) : BasicIndex(0);
+        builder.append(node, displacement);
+    };
+    if (type.is_pair()) {
+        add(basic_type(type.first), 0);
+        add(basic_type(type.second), type.second_offset);
+    } else if (type.exists()) {
+        add(type, 0);
+    }
+    builder.finish();
+    if (view == View::typed) {
+        count_items();
+    }
+}
+
+Layout::Layout(View view, const Recipe& recipe) {
+    LayoutBuilder builder(*this, view);
+    for_each_piece(recipe, [&](const Piece& piece) { builder.add(piece); });
+    builder.finish();
+    if (view == View::typed) {
+        count_items();
+    }
+}
+
+Node Layout::repeat(MPI_Count count, MPI_Aint extent) const noexcept {
+    if (_roots == 1) {
+        Node node = _nodes[_first_root];
+        if (fold(node, count, extent)) {
+            return node;
+        }
+    }
+    Node node;
+    node.stride = extent;
+    node.count = count;
+    node.bytes = _size;
+    node.first_child = _first_root;
+    node.children = _roots;
+    return node;
+}
+
+// Bodies stand before the nodes that repeat them, so one pass sees every body complete.
+void Layout::count_items() {
+    _items.resize(_nodes.size());
+    const auto count_sequence = [this](std::uint32_t first, std::uint32_t count) {
+        std::uint64_t sum = 0;
+        for (std::uint32_t i = first; i < first + count; ++i) {
+            _items[i].before = sum;
+            sum += _items[i].items * static_cast<std::uint64_t>(_nodes[i].count);
+        }
+        return sum;
+    };
+    for (std::size_t i = 0; i < _nodes.size(); ++i) {
+        const Node& node = _nodes[i];
+        _items[i].items = node.is_block() ? node.bytes / basic_type(node.basic).size
+                                          : count_sequence(node.first_child, node.children);
+    }
+    _item_count = count_sequence(_first_root, _roots);
+}
+
+std::uint32_t Layout::child_holding_byte(std::uint32_t first, std::uint32_t count, std::size_t byte) const noexcept {
+    const Node* begin = _nodes.data() + first;
+    const Node* after = std::upper_bound(
+        begin + 1, begin + count, byte, [](std::size_t value, const Node& node) { return value < node.before; });
+    return first + static_cast<std::uint32_t>(after - begin) - 1;
+}
+
+std::uint32_t Layout::child_holding_item(std::uint32_t first, std::uint32_t count, std::uint64_t item) const noexcept {
+    const Items* begin = _items.data() + first;
+    const Items* after = std::upper_bound(
+        begin + 1, begin + count, item, [](std::uint64_t value, const Items& items) { return value < items.before; });
+    return first + static_cast<std::uint32_t>(after - begin) - 1;
+}
+
+std::uint64_t Layout::items_in(std::size_t bytes, std::size_t* rest) const noexcept {
+    *rest = 0;
+    if (bytes >= _size) {
+        return _item_count;
+    }
+    std::uint64_t items = 0;
+    std::uint32_t first = _first_root;
+    std::uint32_t count = _roots;
+    while (bytes > 0) {
+        const std::uint32_t child = child_holding_byte(first, count, bytes);
+        const Node& node = _nodes[child];
+        bytes -= node.before;
+        items += _items[child].before + bytes / node.bytes * _items[child].items;
+        bytes %= node.bytes;
+        if (node.is_block()) {
+            const std::size_t unit = basic_type(node.basic).size;
+            *rest = bytes % unit;
+            return items + bytes / unit;
+        }
+        first = node.first_child;
+        count = node.children;
+    }
+    return items;
+}
+
+std::size_t Layout::bytes_of(std::uint64_t items) const noexcept {
+    if (items >= _item_count) {
+        return _size;
+    }
+    std::size_t bytes = 0;
+    std::uint32_t first = _first_root;
+    std::uint32_t count = _roots;
+    while (items > 0) {
+        const std::uint32_t child = child_holding_item(first, count, items);
+        const Node& node = _nodes[child];
+        const std::uint64_t per_iteration = _items[child].items;
+        items -= _items[child].before;
+        bytes += node.before + items / per_iteration * node.bytes;
+        items %= per_iteration;
+        if (node.is_block()) {
+            return bytes + items * basic_type(node.basic).size;
+        }
+        first = node.first_child;
+        count = node.children;
+    }
+    return bytes;
+}
+
+} // namespace patchbay

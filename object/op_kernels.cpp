@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "object/op_kernels.h"
+
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+// At its usual level g++ vectorises no loop whose length it does not know, and here is nothing but such loops.
+#if !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+namespace patchbay {
+namespace {
+
+using namespace op_code;
+
+template <class T>
+struct Complex {
+    T re, im;
+};
+
+template <class Value, class Index>
+struct Pair {
+    Value value;
+    Index index;
+};
+
+// A logical of any width: not an integer here, so that only the logical ops apply to it.
+template <class T>
+struct Logical {
+    T bits;
+};
+
+struct Byte {
+    std::uint8_t bits;
+};
+
+// Signed integers are added and multiplied as unsigned ones: the same bits, and an overflow in a user's data stays an
+// overflow in a user's data.
+template <class T>
+struct Wrapping {
+    using type = T;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct Wrapping<T> {
+    // Types narrower than int would be promoted to it.
+    using type = std::conditional_t<sizeof(T) < sizeof(unsigned), unsigned, std::make_unsigned_t<T>>;
+};
+
+template <class T>
+constexpr bool is_integer = std::is_integral_v<T> || std::is_same_v<T, __int128>;
+
+struct Sum {
+    template <class T>
+    static T apply(T a, T b) {
+        using W = typename Wrapping<T>::type;
+        return static_cast<T>(static_cast<W>(a) + static_cast<W>(b));
+    }
+    template <class T>
+    static Complex<T> apply(Complex<T> a, Complex<T> b) {
+        return {a.re + b.re, a.im + b.im};
+    }
+};
+
+struct Prod {
+    template <class T>
+    static T apply(T a, T b) {
+        using W = typename Wrapping<T>::type;
+        return static_cast<T>(static_cast<W>(a) * static_cast<W>(b));
+    }
+    template <class T>
+    static Complex<T> apply(Complex<T> a, Complex<T> b) {
+        return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    }
+};
+
+struct Min {
+    template <class T>
+    static T apply(T a, T b) {
+        return a < b ? a : b;
+    }
+};
+
+struct Max {
+    template <class T>
+    static T apply(T a, T b) {
+        return a > b ? a : b;
+    }
+};
+
+struct BitAnd {
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(a & b);
+    }
+    static Byte apply(Byte a, Byte b) { return {static_cast<std::uint8_t>(a.bits & b.bits)}; }
+};
+
+struct BitOr {
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(a | b);
+    }
+    static Byte apply(Byte a, Byte b) { return {static_cast<std::uint8_t>(a.bits | b.bits)}; }
+};
+
+struct BitXor {
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>(a ^ b);
+    }
+    static Byte apply(Byte a, Byte b) { return {static_cast<std::uint8_t>(a.bits ^ b.bits)}; }
+};
+
+struct LogicalAnd {
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>((a != 0) & (b != 0));
+    }
+    template <class T>
+    static Logical<T> apply(Logical<T> a, Logical<T> b) {
+        return {apply(a.bits, b.bits)};
+    }
+};
+
+struct LogicalOr {
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>((a != 0) | (b != 0));
+    }
+    template <class T>
+    static Logical<T> apply(Logical<T> a, Logical<T> b) {
+        return {apply(a.bits, b.bits)};
+    }
+};
+
+struct LogicalXor {
+    template <class T>
+    static T apply(T a, T b) {
+        return static_cast<T>((a != 0) != (b != 0));
+    }
+    template <class T>
+    static Logical<T> apply(Logical<T> a, Logical<T> b) {
+        return {apply(a.bits, b.bits)};
+    }
+};
+
+// Of equal values the lower index is kept (MPI-5.0, 6.9.4).
+struct MinLoc {
+    template <class V, class I>
+    static Pair<V, I> apply(Pair<V, I> a, Pair<V, I> b) {
+        return a.value < b.value || (a.value == b.value && a.index < b.index) ? a : b;
+    }
+};
+
+struct MaxLoc {
+    template <class V, class I>
+    static Pair<V, I> apply(Pair<V, I> a, Pair<V, I> b) {
+        return a.value > b.value || (a.value == b.value && a.index < b.index) ? a : b;
+    }
+};
+
+template <class Operation, class T>
+void combine(const void* in, void* inout, MPI_Count count) noexcept {
+    const auto* a = static_cast<const T*>(in);
+    auto* b = static_cast<T*>(inout);
+#if !defined(__clang__)
+#pragma GCC ivdep // the two are the same memory or do not overlap
+#endif
+    for (MPI_Count i = 0; i < count; ++i) {
+        b[i] = Operation::apply(a[i], b[i]);
+    }
+}
+
+// Pairs keep what lies between and behind their members: that is the user's, not ours.
+template <class Operation, class P>
+void combine_pairs(const void* in, void* inout, MPI_Count count) noexcept {
+    const auto* a = static_cast<const P*>(in);
+    auto* b = static_cast<P*>(inout);
+    for (MPI_Count i = 0; i < count; ++i) {
+        const P result = Operation::apply(a[i], b[i]);
+        b[i].value = result.value;
+        b[i].index = result.index;
+    }
+}
+
+template <class T>
+void take(const void* in, void* inout, MPI_Count count) noexcept {
+    if (count > 0) {
+        std::memmove(inout, in, sizeof(T) * static_cast<std::size_t>(count));
+    }
+}
+
+void leave(const void*, void*, MPI_Count) noexcept {}
+
+constexpr std::size_t machine_count = static_cast<std::size_t>(Machine::count);
+using Row = std::array<Op::Kernel, machine_count>;
+using Table = std::array<Row, HandleTraits<Op>::count>;
+
+template <class T>
+constexpr void add_any(Table& table, std::size_t machine) {
+    table[replace][machine] = take<T>;
+    table[no_op][machine] = leave;
+}
+
+template <class T>
+constexpr void add_arithmetic(Table& table, Machine machine) {
+    const auto m = static_cast<std::size_t>(machine);
+    add_any<T>(table, m);
+    table[sum][m] = combine<Sum, T>;
+    table[prod][m] = combine<Prod, T>;
+    if constexpr (!requires(T t) { t.im; }) {
+        table[min][m] = combine<Min, T>;
+        table[max][m] = combine<Max, T>;
+        table[land][m] = combine<LogicalAnd, T>;
+        table[lor][m] = combine<LogicalOr, T>;
+        table[lxor][m] = combine<LogicalXor, T>;
+    }
+}
+
+template <class T>
+constexpr void add_integer(Table& table, Machine machine) {
+    static_assert(is_integer<T>);
+    const auto m = static_cast<std::size_t>(machine);
+    add_arithmetic<T>(table, machine);
+    table[band][m] = combine<BitAnd, T>;
+    table[bor][m] = combine<BitOr, T>;
+    table[bxor][m] = combine<BitXor, T>;
+}
+
+template <class T>
+constexpr void add_logical(Table& table, Machine machine) {
+    const auto m = static_cast<std::size_t>(machine);
+    add_any<T>(table, m);
+    table[land][m] = combine<LogicalAnd, Logical<T>>;
+    table[lor][m] = combine<LogicalOr, Logical<T>>;
+    table[lxor][m] = combine<LogicalXor, Logical<T>>;
+}
+
+template <class Value, class Index>
+constexpr void add_pair(Table& table, Machine machine) {
+    using P = Pair<Value, Index>;
+    const auto m = static_cast<std::size_t>(machine);
+    add_any<P>(table, m);
+    table[minloc][m] = combine_pairs<MinLoc, P>;
+    table[maxloc][m] = combine_pairs<MaxLoc, P>;
+}
+
+constexpr Table make_table() {
+    Table table{};
+    add_integer<std::int8_t>(table, Machine::i8);
+    add_integer<std::int16_t>(table, Machine::i16);
+    add_integer<std::int32_t>(table, Machine::i32);
+    add_integer<std::int64_t>(table, Machine::i64);
+    add_integer<__int128>(table, Machine::i128);
+    add_integer<std::uint8_t>(table, Machine::u8);
+    add_integer<std::uint16_t>(table, Machine::u16);
+    add_integer<std::uint32_t>(table, Machine::u32);
+    add_integer<std::uint64_t>(table, Machine::u64);
+    add_arithmetic<float>(table, Machine::f32);
+    add_arithmetic<double>(table, Machine::f64);
+    add_arithmetic<long double>(table, Machine::f80);
+    add_arithmetic<__float128>(table, Machine::f128);
+    add_arithmetic<Complex<float>>(table, Machine::c32);
+    add_arithmetic<Complex<double>>(table, Machine::c64);
+    add_arithmetic<Complex<long double>>(table, Machine::c80);
+    add_arithmetic<Complex<__float128>>(table, Machine::c128);
+    add_logical<std::uint8_t>(table, Machine::l8);
+    add_logical<std::uint16_t>(table, Machine::l16);
+    add_logical<std::uint32_t>(table, Machine::l32);
+    add_logical<std::uint64_t>(table, Machine::l64);
+    add_logical<unsigned __int128>(table, Machine::l128);
+    add_pair<float, int>(table, Machine::pair_f32_i32);
+    add_pair<double, int>(table, Machine::pair_f64_i32);
+    add_pair<long, int>(table, Machine::pair_i64_i32);
+    add_pair<int, int>(table, Machine::pair_i32_i32);
+    add_pair<short, int>(table, Machine::pair_i16_i32);
+    add_pair<long double, int>(table, Machine::pair_f80_i32);
+    add_pair<float, float>(table, Machine::pair_f32_f32);
+    add_pair<double, double>(table, Machine::pair_f64_f64);
+    const auto bytes = static_cast<std::size_t>(Machine::bytes);
+    add_any<Byte>(table, bytes);
+    table[band][bytes] = combine<BitAnd, Byte>;
+    table[bor][bytes] = combine<BitOr, Byte>;
+    table[bxor][bytes] = combine<BitXor, Byte>;
+    return table;
+}
+
+constexpr Table kernels = make_table();
+
+} // namespace
+
+Op::Kernel op_kernel(std::uint8_t code, Machine machine) noexcept {
+    return kernels[code][static_cast<std::size_t>(machine)];
+}
+
+} // namespace patchbay

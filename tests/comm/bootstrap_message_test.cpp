@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/bootstrap/message.h"
+
+#include "mpi/instance/process_state.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <gtest/gtest.h>
+#include <set>
+#include <vector>
+
+using namespace patchbay;
+
+namespace {
+
+constexpr std::uint64_t words[] = {1, ~std::uint64_t(0), 42};
+
+std::vector<std::byte> message_with(const OperationKey& key) {
+    BootstrapHeader head{};
+    head.sender = 3;
+    head.round = 2;
+    head.kind = BootstrapHeader::Kind::result;
+    return BootstrapHeader::write(key, head, words);
+}
+
+Ref<Group> group_of(std::vector<std::uint32_t> ranks) {
+    std::vector<ProcessId> members;
+    for (const std::uint32_t rank : ranks) {
+        members.push_back({0, rank});
+    }
+    return Group::list(std::move(members), {0, ranks.front()});
+}
+
+// All sequences of different ranks below `ranks`, of at most `length` of them.
+void for_all_groups(std::uint32_t ranks, std::size_t length, std::vector<std::uint32_t>& members,
+    const std::function<void(const std::vector<std::uint32_t>&)>& act) {
+    if (!members.empty()) {
+        act(members);
+    }
+    for (std::uint32_t rank = 0; members.size() < length && rank < ranks; ++rank) {
+        if (std::ranges::find(members, rank) == members.end()) {
+            members.push_back(rank);
+            for_all_groups(ranks, length, members, act);
+            members.pop_back();
+        }
+    }
+}
+
+} // namespace
+
+TEST(message, comes_out_as_it_went_in) {
+    const OperationKey key{"a tag", members_of(*group_of({4, 1, 9})), 7};
+    const auto message = message_with(key);
+    BootstrapMessage view;
+    ASSERT_TRUE(BootstrapMessage::read(message, &view));
+    EXPECT_TRUE(view.has_key(key));
+    EXPECT_EQ(view.string_tag, key.string_tag);
+    EXPECT_EQ(view.members, key.members);
+    EXPECT_EQ(view.head.sender, 3);
+    EXPECT_EQ(view.head.round, 2u);
+    EXPECT_EQ(view.head.kind, BootstrapHeader::Kind::result);
+    ASSERT_EQ(view.head.words, 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(view.word(i), words[i]);
+    }
+}
+
+TEST(message, topics_are_told_apart_by_each_of_their_parts) {
+    const OperationKey key{"a tag", "members", 7};
+    const auto message = message_with(key);
+    BootstrapMessage view;
+    ASSERT_TRUE(BootstrapMessage::read(message, &view));
+    EXPECT_FALSE(view.has_key({"b tag", "members", 7})); // equal members
+    EXPECT_FALSE(view.has_key({"a ta", "members", 7}));
+    EXPECT_FALSE(view.has_key({"a tagm", "embers", 7})); // equal bytes
+    EXPECT_FALSE(view.has_key({"", "members", 7}));
+    EXPECT_FALSE(view.has_key({"a tag", "memberz", 7})); // equal texts
+    EXPECT_FALSE(view.has_key({"a tag", "members", 8})); // the same once more
+    EXPECT_TRUE(view.has_key(key));
+}
+
+// Messages once said whom they were about by a digest of 64 bits, which these groups share.
+TEST(message, groups_whose_digests_met_are_two_meetings) {
+    const auto one = group_of({98153, 20338, 72993, 1000, 5, 6, 7});
+    const auto other = group_of({91111, 69940, 126327, 381222, 5, 6, 7});
+    const OperationKey about_one{"a tag", members_of(*one), 0};
+    const OperationKey about_other{"a tag", members_of(*other), 0};
+    const auto message = message_with(about_one);
+    BootstrapMessage view;
+    ASSERT_TRUE(BootstrapMessage::read(message, &view));
+    EXPECT_TRUE(view.has_key(about_one));
+    EXPECT_FALSE(view.has_key(about_other));
+    EXPECT_NE(about_one.unique_name(), about_other.unique_name());
+    // A process that is in both counts for each, whichever comes first.
+    ProcessState process_state;
+    EXPECT_EQ(process_state.next_sequence("a tag", about_one.members), 0u);
+    EXPECT_EQ(process_state.next_sequence("a tag", about_other.members), 0u);
+}
+
+TEST(message, unique_names_of_different_keys_differ) {
+    using namespace std::string_literals;
+    std::set<std::string> texts;
+    for (const std::string& text :
+        {"a"s, "b"s, "a#1"s, "a#1#2"s, ""s, "a\0k"s, "ak"s, "k#a"s, "\0k"s, "#k"s, "#a\0k"s}) {
+        for (const std::string& members : {"\1"s, "\2"s, "\1\0"s}) {
+            for (const std::uint32_t sequence : {0u, 1u, 2u, 12u}) {
+                const std::string unique = OperationKey{text, members, sequence}.unique_name();
+                EXPECT_TRUE(texts.insert(unique).second) << unique;
+                EXPECT_EQ(unique.find('\0'), std::string::npos);
+            }
+        }
+    }
+}
+
+TEST(message, malformed_ones_are_refused) {
+    const auto message = message_with({"a tag", "members", 7});
+    BootstrapMessage view;
+    for (std::size_t size = 0; size < message.size(); ++size) {
+        EXPECT_FALSE(BootstrapMessage::read(std::span(message).first(size), &view)) << size;
+    }
+    auto longer = message;
+    longer.push_back(std::byte(0));
+    EXPECT_FALSE(BootstrapMessage::read(longer, &view));
+    auto liar = message;
+    const std::uint16_t many = 0xffff;
+    std::memcpy(liar.data() + offsetof(BootstrapHeader, words), &many, sizeof many);
+    EXPECT_FALSE(BootstrapMessage::read(liar, &view));
+    liar = message;
+    std::memcpy(liar.data() + offsetof(BootstrapHeader, members), &many, sizeof many);
+    EXPECT_FALSE(BootstrapMessage::read(liar, &view));
+    EXPECT_TRUE(BootstrapMessage::read(message, &view));
+}
+
+TEST(members, however_a_group_is_represented) {
+    EXPECT_EQ(members_of(*group_of({0, 1, 2})), members_of(*Group::range({0, 0}, 3, {0, 1})));
+}
+
+TEST(members, different_groups_never_share_them) {
+    std::set<std::string> seen;
+    std::vector<std::uint32_t> members;
+    std::size_t count = 0;
+    for_all_groups(7, 7, members, [&](const std::vector<std::uint32_t>& ranks) {
+        ++count;
+        EXPECT_TRUE(seen.insert(members_of(*group_of(ranks))).second);
+    });
+    EXPECT_EQ(count, 13699u); // 7 + 7 * 6 + ... + 7!
+    // Of other jobs, far away, and those that only a careless encoding would mix up with one of the above.
+    for (const std::vector<ProcessId>& ids : std::vector<std::vector<ProcessId>>{{{1, 0}}, {{0, 0}, {1, 1}},
+             {{1, 0}, {0, 1}}, {{1, 0}, {1, 1}}, {{0, 128}}, {{0, 127}, {0, 128}}, {{0, 0}, {0, UINT32_MAX}},
+             {{0, UINT32_MAX}, {0, 0}}, {{0, 1}, {0, 0x80000001}}, {{UINT32_MAX, 0}}}) {
+        EXPECT_TRUE(seen.insert(members_of(*Group::list(ids, ids.front()))).second);
+    }
+}
+
+TEST(members, are_short_where_ranks_are_regular_and_bounded_otherwise) {
+    EXPECT_LE(members_of(*Group::range({0, 0}, 1000000, {0, 0})).size(), 8u);
+    std::vector<std::uint32_t> downwards;
+    for (std::uint32_t rank = 300; rank > 0; rank -= 3) {
+        downwards.push_back(rank);
+    }
+    EXPECT_LE(members_of(*group_of(downwards)).size(), 8u);
+    std::vector<ProcessId> far;
+    for (std::uint32_t i = 0; i < 64; ++i) {
+        far.push_back({UINT32_MAX - i, UINT32_MAX - i * i * i});
+    }
+    EXPECT_LE(members_of(*Group::list(far, far.front())).size(), longest_members(far.size()));
+    std::vector<ProcessId> leaping; // pieces of two: 2 to the power of 32 is not far enough for a longer one
+    for (std::uint32_t i = 0; i < 32; ++i) {
+        leaping.push_back({UINT32_MAX - i, UINT32_MAX});
+        leaping.push_back({UINT32_MAX - i, 0});
+    }
+    EXPECT_LE(members_of(*Group::list(leaping, leaping.front())).size(), longest_members(leaping.size()));
+}
+
+TEST(process_state, uses_are_counted_by_text_and_members) {
+    ProcessState process_state;
+    EXPECT_EQ(process_state.next_sequence("a", "1"), 0u);
+    EXPECT_EQ(process_state.next_sequence("a", "1"), 1u);
+    EXPECT_EQ(process_state.next_sequence("b", "1"), 0u);
+    EXPECT_EQ(process_state.next_sequence("a", "2"), 0u);
+    EXPECT_EQ(process_state.next_sequence("a", "1"), 2u);
+    EXPECT_NE(process_state.next_number(), process_state.next_number());
+}
+
+// A life in which nobody meets must not lose what an earlier one has left.
+TEST(process_state, messages_wait_until_they_are_collected) {
+    ProcessState process_state;
+    process_state.keep_bootstrap_messages({{std::byte(1)}});
+    process_state.keep_bootstrap_messages({});
+    process_state.keep_bootstrap_messages({{std::byte(2)}, {std::byte(3)}});
+    const auto messages = process_state.take_bootstrap_messages();
+    ASSERT_EQ(messages.size(), 3u);
+    EXPECT_EQ(messages[0], std::vector{std::byte(1)});
+    EXPECT_EQ(messages[2], std::vector{std::byte(3)});
+    EXPECT_TRUE(process_state.take_bootstrap_messages().empty());
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Members of a communicator from a group that fail before they have said anything to the others: nobody waits for them,
+   however often. Arguments: first or last (who fails), and long for a string tag that is too long for a notice, so that
+   messages tell it. */
+#include "tests/mpi_check/check.h"
+
+#include <string.h>
+
+enum { rounds = 100 };
+
+int main(int argc, char** argv) {
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Info info;
+    int rank = -1, size = 0;
+    char tag[MPI_MAX_STRINGTAG_LEN] = "withdrawn";
+    if (argc > 2) {
+        memset(tag, 'x', sizeof tag - 1);
+        tag[sizeof tag - 1] = '\0';
+    }
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Group_rank(group, &rank);
+    MPI_Group_size(group, &size);
+    const int fails = argc > 1 && strcmp(argv[1], "first") == 0 ? 0 : size - 1;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "patchbay_cid", "no_such_component");
+    for (int round = 0; round < rounds; round++) {
+        const int code =
+            MPI_Comm_create_from_group(group, tag, rank == fails ? info : MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+        CHECK(code != MPI_SUCCESS || rank != fails);
+        if (code == MPI_SUCCESS) {
+            MPI_Comm_free(&comm);
+        }
+    }
+    CHECK(MPI_Comm_create_from_group(group, "good", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
+    CHECK(MPI_Barrier(comm) == MPI_SUCCESS);
+    MPI_Comm_free(&comm);
+    MPI_Info_free(&info);
+    MPI_Group_free(&group);
+    MPI_Session_finalize(&session);
+    return failures();
+}

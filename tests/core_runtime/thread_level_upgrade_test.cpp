@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A second thread begins to use the library while the first one is somewhere in it.
+#include "core/progress/waiter.h"
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <thread>
+
+namespace patchbay {
+namespace {
+using namespace std::chrono_literals;
+
+TEST(ThreadLevelUpgrade, TheSingleThreadIsWaitedFor) {
+    for (int round = 0; round < 300; ++round) {
+        Progress progress;
+        ProgressLock lock(progress.threads());
+        long counter = 0; // both threads change it under the lock alone
+        std::atomic<bool> running{false};
+        std::thread first([&] {
+            for (int i = 0; i < 20000; ++i) {
+                std::lock_guard hold(lock);
+                ++counter;
+                running.store(true, std::memory_order_relaxed);
+            }
+        });
+        while (!running.load(std::memory_order_relaxed)) {
+        }
+        progress.enable_threads();
+        for (int i = 0; i < 20000; ++i) {
+            std::lock_guard hold(lock);
+            ++counter;
+        }
+        first.join();
+        ASSERT_EQ(counter, 40000);
+    }
+}
+
+// Only one thread is ever in a poller, also when the first one is in a poll while the second one comes.
+struct Exclusive {
+    std::atomic<int> inside{0};
+    std::atomic<bool> overlapped{false};
+    long polls = 0;
+};
+
+int poll_exclusive(void* context) noexcept {
+    auto* self = static_cast<Exclusive*>(context);
+    if (self->inside.fetch_add(1, std::memory_order_relaxed) != 0) {
+        self->overlapped = true;
+    }
+    ++self->polls;
+    self->inside.fetch_sub(1, std::memory_order_relaxed);
+    return 0;
+}
+
+TEST(ThreadLevelUpgrade, OneThreadPollsAtATime) {
+    for (int round = 0; round < 300; ++round) {
+        Progress progress;
+        Exclusive exclusive;
+        PollerHandle poller = progress.add_poller(poll_exclusive, &exclusive);
+        std::atomic<bool> running{false};
+        std::thread first([&] {
+            for (int i = 0; i < 5000; ++i) {
+                progress.poll();
+                running.store(true, std::memory_order_relaxed);
+            }
+        });
+        while (!running.load(std::memory_order_relaxed)) {
+        }
+        progress.enable_threads();
+        for (int i = 0; i < 5000; ++i) {
+            progress.poll();
+        }
+        first.join();
+        ASSERT_FALSE(exclusive.overlapped);
+    }
+}
+
+// Both sleep for as long as nobody rings; what arrives for one of them may be found by the other.
+struct Mail {
+    std::atomic<unsigned> arrived{0};
+    unsigned handled = 0;
+    std::atomic<unsigned> done[2]{};
+};
+
+int deliver(void* context) noexcept {
+    auto* mail = static_cast<Mail*>(context);
+    int events = 0;
+    while (mail->handled != mail->arrived.load(std::memory_order_acquire)) {
+        mail->done[mail->handled++ % 2].fetch_add(1, std::memory_order_release);
+        ++events;
+    }
+    return events;
+}
+
+TEST(ThreadLevelUpgrade, ASleeperGetsUpAndNoWakeUpIsLost) {
+    WaitPolicy policy;
+    policy.spin = 0ns;
+    policy.yield = 0ns;
+    policy.first_polls = 1;
+    policy.longest_sleep = 24h;
+    for (int round = 0; round < 200; ++round) {
+        Progress progress(false, policy);
+        Mail mail;
+        PollerHandle poller = progress.add_poller(deliver, &mail);
+        constexpr unsigned letters = 30;
+        const auto read_all = [&](int id) {
+            for (unsigned letter = 1; letter <= letters; ++letter) {
+                wait_until(progress, [&] { return mail.done[id].load(std::memory_order_acquire) >= letter; });
+            }
+        };
+        std::thread first([&] { read_all(0); });
+        if (round % 2 == 0) {
+            while (!progress.doorbell().flag_is_up()) {
+                std::this_thread::yield();
+            }
+        }
+        progress.enable_threads();
+        std::thread second([&] { read_all(1); });
+        for (unsigned letter = 1; letter <= 2 * letters; ++letter) {
+            mail.arrived.store(letter, std::memory_order_release);
+            progress.doorbell().notify();
+            if (letter % 3 == 0) {
+                std::this_thread::sleep_for(1us);
+            }
+        }
+        first.join();
+        second.join();
+    }
+}
+
+} // namespace
+} // namespace patchbay
