@@ -3,6 +3,7 @@
 // attributes and buffers of sessions stand with those of communicators.
 #include "mpi/library/session.h"
 #include "mpi/api/args.h"
+#include "mpi/instance/thread_levels.h"
 
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"

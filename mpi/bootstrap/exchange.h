@@ -30,8 +30,8 @@ public:
     BootstrapExchange(const BootstrapExchange&) = delete;
     BootstrapExchange& operator=(const BootstrapExchange&) = delete;
 
-    // Makes the communicator; local. Returns an MPI code.
-    int open() noexcept;
+    // `comm`: the hidden communicator of all processes of the job, which the caller makes and destroys.
+    void open(Communicator& comm) noexcept;
     // The messages of those that have left, without waiting for them (refusals), are out. May block.
     void flush() noexcept;
     // Keeps what has arrived for another life. Nobody meets any more.

@@ -2,7 +2,7 @@
 #include "mpi/bootstrap/exchange_reduction.h"
 
 #include "core/log.h"
-#include "mpi/communicators/reduce_words.h"
+#include "frameworks/cid/reduce_words.h"
 
 #include <algorithm>
 

@@ -4,9 +4,9 @@
 #include "core/progress/waiter.h"
 #include "frameworks/coll/selector.h"
 #include "mpi/communicators/hints.h"
+#include "mpi/communicators/session_list.h"
 #include "mpi/instance/error_code.h"
 #include "mpi/instance/instance.h"
-#include "mpi/library/session.h"
 
 namespace patchbay {
 

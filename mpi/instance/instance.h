@@ -136,8 +136,8 @@ private:
     cid::Directory _directory;
     cid::Counters _cid_counters;
     std::atomic<cid::Module*> _cid_module{nullptr};
-    std::unique_ptr<BootstrapExchange> _bootstrap;
-    std::unique_ptr<ConstructionQueue> _constructions;
+    BootstrapExchange* _bootstrap = nullptr; // these two: set and owned by InstanceBuilder
+    ConstructionQueue* _constructions = nullptr;
     std::unique_ptr<HwResources> _hw_resources;
     BufferAttachPoint _send_buffer;
     ProcessId _self;

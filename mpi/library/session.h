@@ -3,9 +3,6 @@
 #include "core/base/result.h"
 #include "object/session.h"
 
-#include <optional>
-#include <string_view>
-
 namespace [[gnu::visibility("default")]] patchbay {
 
 class Library;
@@ -18,13 +15,5 @@ Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhan
 // flushed and its communicators that are left go as if freed, and what this process owes to peers on them is sent. May
 // block for that. Returns an MPI code: that of a callback that refuses, after which the session goes on.
 int close_session(Session& session) noexcept;
-
-// A communicator and the session it is derived from learn of each other; `comm.session` is set.
-void enter_session(Communicator& comm) noexcept;
-void leave_session(Communicator& comm) noexcept;
-
-// "MPI_THREAD_MULTIPLE" and so on, for info values.
-const char* thread_level_name(int level) noexcept;
-std::optional<int> thread_level_named(std::string_view name) noexcept;
 
 } // namespace patchbay
