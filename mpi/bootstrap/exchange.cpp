@@ -60,7 +60,7 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) noexcep
         }
         _store = std::move(*opened);
         decisions.record(
-            "cid", "bootstrap exchange", "entry store", Outcome::chosen, 0, "members share the node's memory");
+            "cid", "bootstrap exchange", "node store", Outcome::chosen, 0, "members share the node's memory");
     }
     *store = _store.get();
     return MPI_SUCCESS;
