@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads attach, flush and detach buffers while another one sends with whatever is attached. */
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -142,5 +142,5 @@ int main(void) {
     MPI_Comm_free(&self);
     MPI_Comm_free(&comm);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
-    return failures != 0;
+    return failures();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One message of more than 4 GiB. */
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <sys/sysinfo.h>
 
