@@ -24,7 +24,7 @@ SLOWEST = 20
 # A machine may be busy: seconds are over the budget where they are so many times the number in the file.
 MARGIN = 2
 # What unittest prints with verbosity 2, and its last lines.
-UNITTEST_SKIP = re.compile(r"^(\w+) \(.*\n?.*\.\.\. skipped (.+)$", re.MULTILINE)
+UNITTEST_SKIP = re.compile(r"^(\w+) \(\S+\)(?:\n.*)? \.\.\. skipped (.+)$", re.MULTILINE)
 UNITTEST_END = re.compile(r"^Ran (\d+) tests? in .*\n\n\w+ ?(?:\((.*)\))?$", re.MULTILINE)
 
 
@@ -77,8 +77,7 @@ class Count:
         # The time of a GoogleTest program is more than that of its cases.
         self.use(label, cases, None if kind == "cases" else seconds)
         for case in cases:
-            # The cases of a GoogleTest program name themselves, the others belong to a label.
-            full = f"{run} {case.name}" if kind == "gtest" else f"{name} {case.name}".rstrip()
+            full = f"{name} {case.name}".rstrip()
             self.slow.append((case.seconds, full))
             if case.verdict == "passed":
                 self.passed += 1
