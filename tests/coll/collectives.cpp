@@ -26,7 +26,7 @@ struct Comm {
 void expect(bool fine, const Comm& c, const char* what, int count, long got, long wanted) {
     if (!fine) {
         std::array<char, 200> text;
-        std::snprintf(text.data(), text.size(), "%s on %s, rank %d of %d, count %d: got %ld, wanted %ld", what, c.name,
+        snprintf(text.data(), text.size(), "%s on %s, rank %d of %d, count %d: got %ld, wanted %ld", what, c.name,
             c.rank, c.size, count, got, wanted);
         check_failed(__FILE__, __LINE__, text.data());
     }

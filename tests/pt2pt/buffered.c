@@ -3,6 +3,7 @@
  * no room; flush and detach. */
 #include "tests/mpi_check/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int rank, size, next, previous;

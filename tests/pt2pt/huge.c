@@ -2,6 +2,7 @@
 /* One message of more than 4 GiB. */
 #include "tests/mpi_check/check.h"
 
+#include <stdlib.h>
 #include <sys/sysinfo.h>
 
 int main(int argc, char** argv) {

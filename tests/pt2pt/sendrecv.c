@@ -2,6 +2,8 @@
 /* MPI_Sendrecv and its kin, small and large, strided, with MPI_PROC_NULL on either side. */
 #include "tests/mpi_check/check.h"
 
+#include <stdlib.h>
+
 static int rank, size, next, previous;
 
 static void ring(int n) {
