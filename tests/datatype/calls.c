@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Names, attributes, counting, packing, local reduction; results too large for an int; wrong arguments.
-#include "tests/datatype/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <limits.h>
 #include <string.h>
@@ -257,6 +257,5 @@ int main(int argc, char** argv) {
     packing();
     local_reduction();
     wrong_arguments();
-    MPI_Finalize();
-    return failures != 0;
+    return finish();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Wait, test and get_status for one, any, some and all; null and inactive requests; persistent requests; errors. */
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
 enum { count = 6 };
 static int rank, size, next, previous;
