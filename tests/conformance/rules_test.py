@@ -97,9 +97,8 @@ class OwnFiles(unittest.TestCase):
         names = test_list.read_subset(Path(TOOL).with_name("subset.txt"))
         self.assertEqual(len(names), len(set(names)))
         folders = {name.split("/")[0] for name in names}
-        self.assertLessEqual(
-            {"attr", "comm", "group", "info", "init", "errhan", "datatype", "pt2pt", "coll", "errors", "threads"}, folders
-        )
+        implemented = "attr comm group info init errhan datatype pt2pt coll errors threads"
+        self.assertLessEqual(set(implemented.split()), folders)
 
 
 def judged(output, status=0, rule="", used=(), limit=120, own_limit=0, **how):
@@ -134,7 +133,8 @@ class Verdicts(unittest.TestCase):
 
     def test_not_implemented_by_the_symbols(self):
         status, reason = judged("wrong\n", 1, used={"MPI_Put", "MPI_Get"})
-        self.assertEqual((status, reason), ("fail", "not implemented (by its symbols): MPI_Get, MPI_Put (exit status 1: wrong)"))
+        self.assertEqual(status, "fail")
+        self.assertEqual(reason, "not implemented (by its symbols): MPI_Get, MPI_Put (exit status 1: wrong)")
         self.assertTrue(verdict.is_not_implemented(reason))
 
     def test_symbols_alone_fail_nothing(self):
@@ -189,7 +189,8 @@ class Symbols(unittest.TestCase):
             folder = tree.folder / place
             folder.mkdir(parents=True)
             source = folder / "p.c"
-            source.write_text(f"int {name}(void); int other(void); int f_{place}(void) {{ return {name}() + other(); }}\n")
+            declared = f"int {name}(void); int other(void);"
+            source.write_text(f"{declared} int f_{place}(void) {{ return {name}() + other(); }}\n")
             subprocess.run(["cc", "-c", source, "-o", folder / "p.o"], check=True)
         self.assertEqual(tree.symbols_used(test_list.Test("f", "p")), {"MPI_Own"})
         # Where the object file has another name the executable is read.

@@ -14,9 +14,8 @@ PREFIX = os.path.dirname(os.path.dirname(os.path.realpath(sys.argv.pop(1) + "/li
 class Words(unittest.TestCase):
     def test_an_unimplemented_function_is_known_by_its_error(self):
         environment = {**os.environ, "LD_LIBRARY_PATH": f"{PREFIX}/lib"}
-        names = subprocess.run(
-            [f"{PREFIX}/bin/patchbay-info", "--unimplemented"], capture_output=True, text=True, check=True, env=environment
-        ).stdout.split()
+        command = [f"{PREFIX}/bin/patchbay-info", "--unimplemented"]
+        names = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout.split()
         # Errors of files are returned, and those of the tool information interface have no text at all.
         names = [name for name in names if not name.startswith(("MPI_File_", "MPI_T_"))]
         if not names:

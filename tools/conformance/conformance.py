@@ -29,7 +29,8 @@ def parse_arguments(arguments):
     )
     parser.add_argument("what", nargs="*", metavar="FOLDER", help="a folder of the suite, a folder in it, or "
                         "FOLDER/PROGRAM; without any, all folders")
-    parser.add_argument("--prefix", required=True, type=Path, help="the installation to test (./dev: the one it builds)")
+    parser.add_argument("--prefix", required=True, type=Path,
+                        help="the installation to test (./dev: the one it builds)")
     parser.add_argument("--subset", action="store_true", help="only the tests of tools/conformance/subset.txt")
     parser.add_argument("--resume", action="store_true", help="go on with the last run: keep its results")
     parser.add_argument("--excluded", action="store_true", help="also run what exclusions.txt excludes")
@@ -66,8 +67,8 @@ def identity(prefix, mca):
 
 
 def unimplemented_functions(prefix):
-    result = subprocess.run([prefix / "bin/patchbay-info", "--unimplemented"], capture_output=True, text=True, check=True)
-    return frozenset(result.stdout.split())
+    command = [prefix / "bin/patchbay-info", "--unimplemented"]
+    return frozenset(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split())
 
 
 def available_gigabytes():
@@ -87,23 +88,18 @@ class Runner:
 
     def run_all(self, tests):
         """Runs folder by folder: each is built just before."""
-        left = [test for test in tests if isinstance(test, test_list.Prerequisite) or test.name not in self.results.results]
         real = [test for test in tests if isinstance(test, test_list.Test)]
-        waiting = [test for test in left if isinstance(test, test_list.Test)]
+        waiting = [test for test in real if test.name not in self.results.results]
         self.shown.begin(len(real), len(real) - len(waiting))
         for folder in dict.fromkeys(test.folder for test in waiting):
-            group = [test for test in left if test.folder == folder]
-            self.run_folder(folder, [test for test in group if isinstance(test, test_list.Test)], left)
-
-    def run_folder(self, folder, tests, everything):
-        to_run = [test for test in tests if not self.reason_to_skip(test)]
-        self.shown.step(f"{folder}: building")
-        if to_run:
-            top = to_run[0].top
-            for needed in everything:
-                if isinstance(needed, test_list.Prerequisite) and needed.folder.split("/")[0] == top:
+            self.shown.step(f"{folder}: building")
+            for needed in tests:
+                if isinstance(needed, test_list.Prerequisite) and needed.folder.split("/")[0] == folder.split("/")[0]:
                     self.tree.make(needed.folder, [needed.target], "needed")
-        problems = self.tree.build(to_run)
+            self.run_folder([test for test in waiting if test.folder == folder])
+
+    def run_folder(self, tests):
+        problems = self.tree.build([test for test in tests if not self.reason_to_skip(test)])
         for test in tests:
             self.shown.step(test.name)
             result = self.result_of(test, problems)
@@ -171,7 +167,6 @@ def chosen_tests(options, tree, shown):
 
 def report(results, folder):
     """Prints the outcome; returns the exit status."""
-    results = list(results)
     lines = [*record.listing(results), "", *record.table(results), "", record.last_line(results)]
     (folder / "report.txt").write_text("\n".join(lines) + "\n")
     print("\n".join(lines), flush=True)
@@ -217,8 +212,7 @@ def run(options):
     finally:
         results.close()
         shown.clear()
-        shown_results = [results.results[name] for name in names if name in results.results]
-    return report(shown_results, folder)
+    return report([results.results[name] for name in names], folder)
 
 
 def main(arguments):
@@ -242,6 +236,8 @@ def main(arguments):
             return 130
         except (build_tree.BuildError, ValueError) as error:
             sys.exit(f"conformance: {error}")
+        finally:
+            processes.end_descendants()
 
 
 if __name__ == "__main__":

@@ -156,19 +156,15 @@ def run(command, folder, environment, limit, output_path, grace=3.0):
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        cause = "interrupt"
         try:
             cause = wait(child, begin + limit, output)
+        finally:
             if cause:
                 stop(child, grace)
             status = child.wait()
-            left = [] if cause else remaining(0.5)
-        except BaseException:
-            # Also for an interrupt: nothing stays behind.
-            child.kill()
-            child.wait()
-            raise
-        finally:
             seconds = time.monotonic() - begin
+            left = [] if cause else remaining(0.5)
             end_descendants()
     return Ended(
         status=status if status >= 0 else 128 - status,
