@@ -27,10 +27,10 @@ options() {
         tr -d ' [' | sort -u
 }
 for command in mpirun mpicc patchbay-info patchbay-ab; do
-    MANWIDTH=1000 man -l "$pages/$command.1" 2>/dev/null | col -bx >"$work/$command.txt"
+    MANWIDTH=1000 man -l "$pages/$command.1" 2>/dev/null | col -bx | sed -n '/^OPTIONS/,/^EXIT/p' >"$work/$command.txt"
     count=0
     for option in $(options "$command"); do
-        grep -qE -e "^ +(.*[, ])?$option([=, ]|\$)" "$work/$command.txt" || fail "$command(1) does not explain $option"
+        grep -qE -e "^ {7}(-.*, )?$option([=, ]|\$)" "$work/$command.txt" || fail "$command(1) does not explain $option"
         count=$((count + 1))
     done
     [ $count -ge 7 ] || fail "only $count options were found in the help of $command"

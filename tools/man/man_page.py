@@ -5,25 +5,37 @@
 man_page.py TEMPLATE VERSION DATE <HELP >PAGE
 The template is in man(7); @OPTIONS@, @VERSION@ and @DATE@ are replaced."""
 import re
+import statistics
 import sys
 
 # The layouts of Boost.Program_options, argparse and mpicc: two blanks, the option, two blanks or a new line, the text.
 OPTION = re.compile(r"  (-\S.*?)(?:\s{2,}(\S.*))?$")
+COLUMN = re.compile(r"  -\S.*?\s{2,}(?=\S)")
 MORE_TEXT = re.compile(r"\s{8,}(\S.*)$")
 TITLE = re.compile(r"(\S.*):$")
+
+
+def split_option(line, column):
+    """Option and text. Boost leaves a single blank between them where the option reaches up to the text's column."""
+    if len(line) > column > 2 and line[column - 1] == " " and line[column] != " ":
+        return line[:column].strip(), line[column:]
+    return OPTION.match(line).groups()
 
 
 def read_options(text):
     """[(title, [(option, text)])] of what --help prints."""
     groups = []
     current = None
+    columns = [found.end() for found in map(COLUMN.match, text.splitlines()) if found]
+    column = statistics.mode(columns) if columns else 0
     for line in map(str.rstrip, text.splitlines()):
         title, option, more = TITLE.match(line), OPTION.match(line), MORE_TEXT.match(line)
         if title:
             groups.append((title.group(1), []))
             current = None
         elif option:
-            current = [option.group(1), option.group(2) or ""]
+            current = list(split_option(line, column))
+            current[1] = current[1] or ""
             if not groups:
                 groups.append(("", []))
             groups[-1][1].append(current)
