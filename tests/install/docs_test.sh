@@ -24,7 +24,7 @@ done
 mv "$prefix/bin/patchbay-ab" "$work/patchbay_ab.py"
 cat >"$prefix/bin/patchbay-ab" <<END
 #!/bin/sh
-PATCHBAY_PREFIX='$prefix' exec python3 '$work/patchbay_ab.py' --blocks 1 --warm-up 0 "\$@"
+PATCHBAY_PREFIX='$prefix' exec python3 '$work/patchbay_ab.py' --blocks 1 --warm-up 0 --cflags=-DBENCH_DIVISOR=50 "\$@"
 END
 chmod +x "$prefix/bin/patchbay-ab"
 export PATH=$prefix/bin:$PATH
@@ -72,7 +72,9 @@ says() {
     grep -qE -- "$1" "$out" || fail "no line '$1' was printed by the examples of $page: $(cat "$out")"
 }
 for page in "${!pages[@]}"; do
+    SECONDS=0
     paste_page "${pages[$page]}"
+    printf "%s: %s s\n" "$page" $SECONDS
     case $page in
     */sessions.md)
         # Four ranks once with the launcher's sets, once with sets by parameter, and once with none.
