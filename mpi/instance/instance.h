@@ -11,9 +11,9 @@
 #include "frameworks/coll/selector.h"
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
+#include "mpi/instance/predefined_attributes.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/single_thread.h"
-#include "mpi/library/predefined_attributes.h"
 #include "object/buffer_attach_point.h"
 #include "object/session_id.h"
 

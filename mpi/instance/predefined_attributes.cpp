@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/library/predefined_attributes.h"
+#include "mpi/instance/predefined_attributes.h"
 
 #include "core/runtime/runtime.h"
 #include "mpi/instance/instance.h"
