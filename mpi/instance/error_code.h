@@ -4,7 +4,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// The MPI error class that fits an error of the core.
+// Converts an error of the core to an MPI error class.
 int error_code(Errc code) noexcept;
 
 // The same for an error that nobody has reported yet: logs its text, because an MPI code cannot carry it.

@@ -78,7 +78,7 @@ Status InstanceBuilder::build() {
         instance.bootstrap().close();
         print_cid_stats(instance);
         destroy_all(instance);
-        instance._raised.clear();
+        instance._thread_safe_leases.clear();
         instance.coll_selector().clear();
     });
     return _instance.core().report_unknown_params();
@@ -108,7 +108,7 @@ Status InstanceBuilder::start_progress() {
     const bool threaded = _asked == MPI_THREAD_MULTIPLE;
     core.progress = new Progress(threaded, wait_policy(core.params, *core.runtime));
     if (core.progress->threaded()) {
-        _instance.explain_locks(true,
+        _instance.record_locking(true,
             threaded ? "the first user asked for MPI_THREAD_MULTIPLE"
                      : "the kernel refuses membarrier(2), without which they cannot be turned on later");
     }

@@ -57,7 +57,7 @@ Session::Session()
 Session::~Session() = default;
 
 void Session::destroy(Session* session) noexcept {
-    session->instance->forget(*session);
+    session->instance->remove_session(*session);
     delete session;
 }
 
@@ -76,7 +76,7 @@ Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhan
     session->info = Ref<Info>::adopt(new Info);
     session->info->set("thread_level", thread_level_name(session->thread_level));
     session->info->set("mpi_memory_alloc_kinds", memory_kinds);
-    instance.remember(*session);
+    instance.add_session(*session);
     return session;
 }
 
@@ -84,7 +84,7 @@ int close_session(Session& session) noexcept {
     // Any thread may do this while others communicate (MPI-5.0, 11.6.2), at any level.
     const bool communicated = has_communicated(session);
     if (communicated && session.lease->user().thread != this_thread_id()) {
-        session.instance->lock_from_now_on("a session was finalized by another thread than the one that opened it");
+        session.instance->enable_locks("a session was finalized by another thread than the one that opened it");
     }
     if (const int code = session.attributes.erase_all(AttributeOwner::session, to_handle(&session));
         code != MPI_SUCCESS) {

@@ -52,7 +52,7 @@ Status World::init(int required) {
 }
 
 Status World::start(CleanupStack& cleanup) {
-    if (Status settled = instance().settle_threads(); !settled) {
+    if (Status settled = instance().choose_locking(); !settled) {
         return settled;
     }
     _attributes = std::make_unique<PredefinedAttributes>(instance());
