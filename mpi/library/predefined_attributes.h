@@ -25,7 +25,7 @@ private:
         bool known = false;
         int value = 0;
     };
-    Value find_out(int keyval);
+    Value determine(int keyval);
 
     Instance& _instance;
     std::mutex _mutex;

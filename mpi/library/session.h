@@ -11,9 +11,10 @@ class Library;
 // library is up. `thread_level`: MPI_THREAD_*; the session's may be lower where the chosen components cannot do more.
 Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhandler> errhandler);
 
-// The end of a session whose handle the caller gives up: the deletion callbacks of its attributes, then its buffer is
-// flushed and its communicators that are left go as if freed, and what this process owes to peers on them is sent. May
-// block for that. Returns an MPI code: that of a callback that refuses, after which the session goes on.
+// Finalizes a session; the caller gives up its handle. Runs the deletion callbacks of its attributes, frees its
+// remaining communicators, flushes and detaches its buffer, and sends the pending messages of this process on the
+// session's communicators. May block for that. Returns an MPI code; if a deletion callback returns an error, the
+// session continues to exist.
 int close_session(Session& session) noexcept;
 
 } // namespace patchbay
