@@ -9,7 +9,7 @@
 #include "metric.h"
 #include <mpi.h>
 
-enum { chunks = 41, window = 64, fresh = 64, rounds = 2000, windows = 200 };
+enum { chunks = 41, window = 64, fresh = 64, rounds = 2000 / BENCH_DIVISOR, windows = 200 / BENCH_DIVISOR };
 
 #if MPI_VERSION >= 4
 enum { kinds = 2 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "core/log.h"
 
 #include <array>
 #include <atomic>
@@ -55,8 +54,9 @@ public:
     std::uint32_t live() const;
     // All communicators that are bound, by index.
     std::vector<Communicator*> all() const;
-    // The text of the error that no index is free in all members, with the remedy; reported the first time only.
-    void report_none_common(const char* component) noexcept;
+    // The error code of a constructor for which `component` has found no index that is free in all members; notes why that is
+    // and what helps (object/error_cause.h).
+    int none_common(const char* component) noexcept;
 
 private:
     using Slot = std::atomic<Communicator*>;
@@ -77,8 +77,7 @@ private:
     };
     std::array<Offer, most_offers> _offers;
     std::vector<Word> _taken; // a bit each; grows with the highest index that was ever taken
-    LogOnce _none_common;
-    Slot* _slots; // `capacity` of them; only touched pages cost memory
+    Slot* _slots;             // `capacity` of them; only touched pages cost memory
 };
 
 } // namespace cid

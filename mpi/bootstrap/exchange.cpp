@@ -56,7 +56,7 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) noexcep
     if (_store == nullptr) {
         auto opened = NodeStore::open(*_instance.core().node);
         if (!opened) { // the others may have it, and would wait for us
-            return report_cause(opened.error());
+            return note_cause(opened.error());
         }
         _store = std::move(*opened);
         decisions.record(

@@ -19,7 +19,9 @@ public:
 
     // The kinds of hardware within a node, from large to small, by their MPI names: "hwloc://Package" and so on.
     static std::span<const std::string_view> kinds() noexcept;
-    // Whether `kind` names a kind of hardware. The prefix "hwloc://" may be left out; "mpi_shared_memory" is the node.
+    // The name that MPI reserves for the node.
+    static constexpr std::string_view node_kind = "mpi_shared_memory";
+    // Whether `kind` names a kind of hardware. The prefix "hwloc://" may be left out.
     static bool knows(std::string_view kind) noexcept;
 
     // The resource of that kind to which this process is confined, as a number that is unique on the node. nullopt: the

@@ -11,6 +11,7 @@
 #include "frameworks/coll/selector.h"
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
+#include "mpi/instance/predefined_attributes.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/single_thread.h"
 #include "object/buffer_attach_point.h"
@@ -88,6 +89,7 @@ public:
     ConstructionQueue& constructions() noexcept { return *_constructions; }
     // The hardware that this process is bound to. It is read on first use.
     HwResources& hw_resources() noexcept { return *_hw_resources; }
+    PredefinedAttributes& attributes() noexcept { return _attributes; }
     // The buffer that MPI_Buffer_attach attached (mpi/instance/send_buffer.h).
     BufferAttachPoint& send_buffer() noexcept { return _send_buffer; }
     ProcessId self() const noexcept { return _self; }
@@ -140,6 +142,7 @@ private:
     BootstrapExchange* _bootstrap = nullptr;     // InstanceBuilder sets and owns it
     ConstructionQueue* _constructions = nullptr; // InstanceBuilder sets and owns it
     std::unique_ptr<HwResources> _hw_resources;
+    PredefinedAttributes _attributes{*this};
     BufferAttachPoint _send_buffer;
     ProcessId _self;
     std::mutex _mutex; // protects the members below

@@ -62,12 +62,15 @@ void Session::destroy(Session* session) noexcept {
     delete session;
 }
 
-Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhandler> errhandler) {
-    auto lease = library.acquire(thread_level);
+Result<Ref<Session>> open_session(Library& library, std::optional<int> requested_level, Ref<Errhandler> errhandler) {
+    auto lease = library.acquire(requested_level.value_or(MPI_THREAD_FUNNELED));
     if (!lease) {
         return lease.error();
     }
     Instance& instance = lease->instance();
+    // Locks stay on as long as the instance exists.
+    const int thread_level =
+        requested_level.value_or(instance.progress().threaded() ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED);
     auto session = Ref<Session>::adopt(new Session);
     session->instance = &instance;
     session->lease = std::make_unique<InstanceLease>(std::move(*lease));

@@ -7,9 +7,11 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Library;
 
-// Brings the library up for the first session, otherwise only counts. Local, thread-safe; no system call where the
-// library is up. `thread_level`: MPI_THREAD_*; the session's may be lower where the chosen components cannot do more.
-Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhandler> errhandler);
+// Opens a session. The first user initializes the library; a later one only takes a lease, without a system call.
+// Local, thread-safe. `thread_level`: MPI_THREAD_*, or nullopt for the highest level without an additional cost, which
+// is MPI_THREAD_MULTIPLE where the library locks already, and MPI_THREAD_FUNNELED otherwise. The session's level is
+// lower than the requested one where the selected components do not support it.
+Result<Ref<Session>> open_session(Library& library, std::optional<int> thread_level, Ref<Errhandler> errhandler);
 
 // Finalizes a session; the caller gives up its handle. Runs the deletion callbacks of its attributes, frees its
 // remaining communicators, flushes and detaches its buffer, and sends the pending messages of this process on the
