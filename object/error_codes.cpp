@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace patchbay {
 
@@ -31,7 +32,7 @@ public:
         if (found == _codes.end()) {
             return false;
         }
-        *text = found->second.text;
+        *text = found->second.text.value_or("");
         return true;
     }
     bool set_text(int code, std::string_view text) {
@@ -40,19 +41,29 @@ public:
         if (found == _codes.end()) {
             return false;
         }
-        found->second.text = text;
+        found->second.text = std::string(text);
         return true;
     }
+    bool remove_text(int code) {
+        std::lock_guard lock(_mutex);
+        const auto found = _codes.find(code);
+        if (found == _codes.end() || !found->second.text) {
+            return false;
+        }
+        found->second.text.reset();
+        return true;
+    }
+    // A code that still has a text stays (MPI-5.0, 9.5); a class is removed by remove_class().
     bool remove_code(int code) {
         std::lock_guard lock(_mutex);
         const auto found = _codes.find(code);
-        if (found == _codes.end() || found->second.error_class == code) {
+        if (found == _codes.end() || found->second.error_class == code || found->second.text) {
             return false;
         }
         _codes.erase(found);
         return true;
     }
-    // A class that still has codes stays: they would belong to nothing.
+    // A class that still has codes stays (MPI-5.0, 9.5); its own text goes with it.
     bool remove_class(int error_class) {
         std::lock_guard lock(_mutex);
         const auto found = _codes.find(error_class);
@@ -77,7 +88,7 @@ public:
 private:
     struct Code {
         int error_class;
-        std::string text;
+        std::optional<std::string> text;
     };
     mutable std::mutex _mutex;
     std::map<int, Code> _codes;
@@ -141,7 +152,7 @@ int remove_error_code(int code) {
 }
 
 int remove_error_string(int code) {
-    return user_errors().set_text(code, {}) ? MPI_SUCCESS : MPI_ERR_ARG;
+    return user_errors().remove_text(code) ? MPI_SUCCESS : MPI_ERR_ARG;
 }
 
 int last_used_error_code() {

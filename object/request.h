@@ -5,6 +5,7 @@
 #include "object/status.h"
 
 #include <atomic>
+#include <string_view>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
@@ -30,12 +31,21 @@ public:
     // The user is done with the handle: called once, for a completed or inactive request by the waiting side, for an
     // active one by MPI_Request_free (then the owner recycles it itself at completion).
     virtual void recycle() noexcept = 0;
+    // What the completing calls and MPI_Request_free do: recycle(), and the MPI code of a callback of the program that
+    // this ran.
+    virtual int release() noexcept {
+        recycle();
+        return MPI_SUCCESS;
+    }
     // Called by the completing calls (wait, test, get_status) after state complete and before the status is returned:
     // generalized requests run their query callback here. Returns the MPI code of the operation.
     virtual int finish(MPI_Status* status) noexcept {
         (void)status;
         return error;
     }
+
+    // Why it failed, in words, where whoever made it keeps a text; valid once complete.
+    virtual std::string_view cause() const noexcept { return {}; }
 
     MPI_Status status{};     // valid once complete
     int error = MPI_SUCCESS; // the operation's own code, valid once complete

@@ -90,7 +90,7 @@ Status make_mutex(pthread_mutex_t& mutex) {
         pthread_mutexattr_destroy(&attributes);
     }
     if (code != 0) {
-        return Error{Errc::system, std::string("entry store: no lock between processes: ") + std::strerror(code)};
+        return Error{Errc::system, std::string("node store: no lock between processes: ") + std::strerror(code)};
     }
     return {};
 }
@@ -135,7 +135,7 @@ Status NodeStore::prepare() {
         state.store(ready, std::memory_order_release);
     } else if (!wait_for_peer([&] { return state.load(std::memory_order_acquire) == ready; })) {
         return Error{Errc::timed_out,
-            "entry store: the process that makes it has not finished within 10 s; it has probably died"};
+            "node store: the process that makes it has not finished within 10 s; it has probably died"};
     }
     return {};
 }

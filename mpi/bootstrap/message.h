@@ -20,6 +20,10 @@ constexpr std::size_t longest_members(std::size_t size) noexcept {
     return 20 * size;
 }
 
+// An operation that is not a user's call of MPI_Comm_create_from_group has a kind, of at most so many characters, so
+// that no string tag of a user leads to it.
+inline constexpr std::size_t longest_kind = 7;
+
 // What a meeting in the bootstrap exchange is about. Meetings are told apart by all of this, nowhere by a hash.
 struct OperationKey {
     std::string string_tag; // the string tag of the constructor; for other kinds of calls '\0' and the kind follow

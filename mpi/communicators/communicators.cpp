@@ -9,11 +9,12 @@
 #include "mpi/communicators/hints.h"
 #include "mpi/communicators/intercommunicators.h"
 #include "mpi/communicators/new_communicator.h"
+#include "mpi/communicators/session_list.h"
 #include "mpi/communicators/split.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/send_buffer.h"
-#include "mpi/library/session.h"
+#include "object/session.h"
 
 namespace patchbay {
 

@@ -2,9 +2,9 @@
 #include "mpi/communicators/parent_reduction.h"
 
 #include "core/progress/waiter.h"
+#include "frameworks/cid/reduce_words.h"
 #include "mpi/communicators/bridge_reduction.h"
 #include "mpi/communicators/construction_tags.h"
-#include "mpi/communicators/reduce_words.h"
 #include "mpi/instance/instance.h"
 
 #include <array>

@@ -7,7 +7,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 // The MPI error class that fits an error of the core.
 int error_code(Errc code) noexcept;
 
-// The same for an error that nobody has reported yet: logs its text, because an MPI code cannot carry it.
-int report_cause(const Error& error) noexcept;
+// The same, and keeps the error's text for the report of that code (object/error_cause.h).
+int note_cause(const Error& error) noexcept;
 
 } // namespace patchbay

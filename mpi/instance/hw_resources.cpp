@@ -9,7 +9,7 @@ namespace patchbay {
 namespace {
 
 constexpr std::string_view prefix = "hwloc://";
-constexpr std::string_view node_kinds[] = {"mpi_shared_memory", "Machine"};
+constexpr std::string_view node_kinds[] = {HwResources::node_kind, "Machine"};
 
 constexpr std::string_view known_kinds[] = {
     "hwloc://Package",

@@ -19,7 +19,9 @@ public:
 
     // Kinds of hardware within a node, from large to small, as MPI names them: "hwloc://Package" and so on.
     static std::span<const std::string_view> kinds() noexcept;
-    // Is that a kind we know? The prefix "hwloc://" may be left out, "mpi_shared_memory" is the node.
+    // The name that MPI reserves for the node.
+    static constexpr std::string_view node_kind = "mpi_shared_memory";
+    // Is that a kind we know? The prefix "hwloc://" may be left out.
     static bool knows(std::string_view kind) noexcept;
 
     // Which resource of that kind this process may not leave, as a number that is unique on the node; nothing when it

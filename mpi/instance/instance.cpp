@@ -6,11 +6,10 @@
 #include "core/progress/wait_policy.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
-#include "mpi/bootstrap/exchange.h"
-#include "mpi/communicators/construction_queue.h"
 #include "mpi/instance/hw_resources.h"
 #include "mpi/instance/mpi_params.h"
-#include "mpi/library/session.h"
+#include "mpi/instance/thread_levels.h"
+#include "object/session.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -27,8 +26,6 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
       _coll_framework("coll", coll::interface_version),
       _pset_framework("pset", pset::interface_version),
       _coll_selector(_coll_framework),
-      _bootstrap(std::make_unique<BootstrapExchange>(*this)),
-      _constructions(std::make_unique<ConstructionQueue>(*this)),
       _hw_resources(std::make_unique<HwResources>()) {}
 
 Instance::~Instance() = default;
@@ -68,7 +65,8 @@ void Instance::remove_user(const User& user) noexcept {
 void Instance::choose_single_thread() noexcept {
     const bool alone = !_users.empty() && !progress().threaded() &&
         std::all_of(_users.begin(), _users.end(), [](const User& user) { return user.keeps_to_a_thread(); });
-    single_thread.store(alone ? _users.front().thread : 0, std::memory_order_relaxed);
+    single_thread_instance.store(alone ? this : nullptr, std::memory_order_relaxed);
+    single_thread.store(alone ? _users.front().thread : 0, std::memory_order_release);
 }
 
 // check_thread() sees to it that this remains so.

@@ -11,6 +11,7 @@
 #include "frameworks/coll/selector.h"
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
+#include "mpi/instance/predefined_attributes.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/single_thread.h"
 #include "object/buffer_attach_point.h"
@@ -88,6 +89,7 @@ public:
     ConstructionQueue& constructions() noexcept { return *_constructions; }
     // What hardware this process runs on; found out on first use.
     HwResources& hw_resources() noexcept { return *_hw_resources; }
+    PredefinedAttributes& attributes() noexcept { return _attributes; }
     // What MPI_Buffer_attach attached (mpi/instance/send_buffer.h).
     BufferAttachPoint& send_buffer() noexcept { return _send_buffer; }
     ProcessId self() const noexcept { return _self; }
@@ -136,9 +138,10 @@ private:
     cid::Directory _directory;
     cid::Counters _cid_counters;
     std::atomic<cid::Module*> _cid_module{nullptr};
-    std::unique_ptr<BootstrapExchange> _bootstrap;
-    std::unique_ptr<ConstructionQueue> _constructions;
+    BootstrapExchange* _bootstrap = nullptr; // these two: set and owned by InstanceBuilder
+    ConstructionQueue* _constructions = nullptr;
     std::unique_ptr<HwResources> _hw_resources;
+    PredefinedAttributes _attributes{*this};
     BufferAttachPoint _send_buffer;
     ProcessId _self;
     std::mutex _mutex; // what follows

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "frameworks/pml/pml.h"
-#include "mpi/bootstrap/sequence_counters.h"
+#include "mpi/instance/sequence_counters.h"
 
 #include <atomic>
 #include <cstddef>

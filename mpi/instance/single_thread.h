@@ -5,6 +5,8 @@
 
 namespace patchbay {
 
+class Instance;
+
 // A thread of this process, as long as it lives. 0 is none.
 using ThreadId = std::uintptr_t;
 
@@ -22,6 +24,9 @@ inline ThreadId this_thread_id() noexcept {
 // that opened the first of them. 0: there are locks, or a user that sees to it itself (MPI_THREAD_SERIALIZED). Another
 // session may be another thread's by right, and programs break promises: every call that communicates looks.
 [[gnu::visibility("hidden")]] extern std::atomic<ThreadId> single_thread;
+
+// The instance of that thread; valid while `single_thread` is not 0.
+[[gnu::visibility("hidden")]] extern std::atomic<Instance*> single_thread_instance;
 
 // The calling thread is not that one: if there is one, the library locks when this returns.
 [[gnu::visibility("hidden")]] void check_other_thread() noexcept;

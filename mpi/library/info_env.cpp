@@ -3,7 +3,7 @@
 
 #include "core/base/strings.h"
 #include "core/runtime/runtime.h"
-#include "mpi/library/session.h"
+#include "mpi/instance/thread_levels.h"
 
 #include <filesystem>
 #include <fstream>

@@ -220,11 +220,25 @@ Status InstanceBuilder::make_psets() {
 }
 
 Status InstanceBuilder::open_bootstrap() {
-    // An error later on takes it down again with the other communicators; here that is still to be said.
-    if (_instance.bootstrap().open() != MPI_SUCCESS) {
+    auto exchange = std::make_shared<BootstrapExchange>(_instance);
+    auto constructions = std::make_shared<ConstructionQueue>(_instance);
+    _instance._bootstrap = exchange.get();
+    _instance._constructions = constructions.get();
+    _cleanup.push([exchange, constructions, &instance = _instance]() mutable {
+        instance._bootstrap = nullptr;
+        instance._constructions = nullptr;
+        exchange.reset();
+        constructions.reset();
+    });
+    const auto size = int(_instance.runtime().size());
+    Communicator* comm = nullptr;
+    auto group = Group::range({0, 0}, size, _instance.self());
+    if (make_bootstrap_communicator(_instance, std::move(group), &comm) != MPI_SUCCESS) {
+        // A later error takes it down with the other communicators; here nothing does yet.
         destroy_all(_instance);
         return Error{Errc::not_available, "the communicator of the bootstrap exchange could not be made"};
     }
+    exchange->open(*comm);
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_queue.h"
 #include "mpi/instance/send_buffer.h"
+#include "mpi/instance/thread_levels.h"
 #include "mpi/library/library.h"
 
 #include <algorithm>
@@ -14,16 +15,6 @@
 namespace patchbay {
 
 namespace {
-
-constexpr struct {
-    int level;
-    const char* name;
-} thread_levels[] = {
-    {MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
-    {MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
-    {MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
-    {MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"},
-};
 
 // Memory kinds that every call takes, whether asked for or not (MPI-5.0, 11.4.3).
 constexpr char memory_kinds[] = "mpi,system";
@@ -70,12 +61,15 @@ void Session::destroy(Session* session) noexcept {
     delete session;
 }
 
-Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhandler> errhandler) {
-    auto lease = library.acquire(thread_level);
+Result<Ref<Session>> open_session(Library& library, std::optional<int> asked_level, Ref<Errhandler> errhandler) {
+    auto lease = library.acquire(asked_level.value_or(MPI_THREAD_FUNNELED));
     if (!lease) {
         return lease.error();
     }
     Instance& instance = lease->instance();
+    // The library does not stop locking while anybody uses it.
+    const int thread_level =
+        asked_level.value_or(instance.progress().threaded() ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED);
     auto session = Ref<Session>::adopt(new Session);
     session->instance = &instance;
     session->lease = std::make_unique<InstanceLease>(std::move(*lease));
@@ -115,52 +109,6 @@ int close_session(Session& session) noexcept {
     abandon_communicators(session);
     Ref<Session>::adopt(&session).reset();
     return MPI_SUCCESS;
-}
-
-void enter_session(Communicator& comm) noexcept {
-    Session* session = comm.session;
-    if (session == nullptr) {
-        return;
-    }
-    std::lock_guard lock(session->mutex);
-    comm.next_of_session = session->communicators;
-    comm.previous_of_session = nullptr;
-    if (session->communicators != nullptr) {
-        session->communicators->previous_of_session = &comm;
-    }
-    session->communicators = &comm;
-    session->has_had_communicators = true;
-    comm.in_session = true;
-}
-
-void leave_session(Communicator& comm) noexcept {
-    Session* session = comm.session;
-    if (!comm.in_session) {
-        return;
-    }
-    std::lock_guard lock(session->mutex);
-    (comm.previous_of_session != nullptr ? comm.previous_of_session->next_of_session : session->communicators) =
-        comm.next_of_session;
-    if (comm.next_of_session != nullptr) {
-        comm.next_of_session->previous_of_session = comm.previous_of_session;
-    }
-    comm.in_session = false;
-    comm.session = nullptr;
-}
-
-const char* thread_level_name(int level) noexcept {
-    const auto found = std::find_if(
-        std::begin(thread_levels), std::end(thread_levels), [level](const auto& one) { return one.level == level; });
-    return found->name;
-}
-
-std::optional<int> thread_level_named(std::string_view name) noexcept {
-    for (const auto& one : thread_levels) {
-        if (name == one.name) {
-            return one.level;
-        }
-    }
-    return std::nullopt;
 }
 
 } // namespace patchbay

@@ -55,8 +55,6 @@ Status World::start(CleanupStack& cleanup) {
     if (Status settled = instance().settle_threads(); !settled) {
         return settled;
     }
-    _attributes = std::make_unique<PredefinedAttributes>(instance());
-    cleanup.push([this] { _attributes.reset(); });
     Status made = cleanup.step(
         "make the predefined communicators", [&] { return make_communicators(cleanup); }, nullptr);
     if (!made) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/library/library.h"
-#include "mpi/library/predefined_attributes.h"
 #include "object/session.h"
 
 #include <atomic>
@@ -36,7 +35,6 @@ public:
     Communicator& self() noexcept { return *_self; }
     bool is_main_thread() const noexcept { return std::this_thread::get_id() == _main_thread; }
     int thread_level() const noexcept { return _session->thread_level; }
-    PredefinedAttributes& attributes() noexcept { return *_attributes; }
 
 private:
     enum class State : std::uint8_t { fresh, starting, running, finished };
@@ -50,7 +48,6 @@ private:
     std::unique_ptr<CleanupStack> _cleanup;
     Communicator* _world = nullptr;
     Communicator* _self = nullptr;
-    std::unique_ptr<PredefinedAttributes> _attributes;
     std::thread::id _main_thread;
 };
 

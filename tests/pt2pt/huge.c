@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One message of more than 4 GiB. */
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
+#include <stdlib.h>
 #include <sys/sysinfo.h>
 
 int main(int argc, char** argv) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_THREAD_MULTIPLE: several threads of each process talk at once, on their own communicators and on a common one
 // with their own tags, blocking most of the time; sizes over the eager limit, self-messages, probes.
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 

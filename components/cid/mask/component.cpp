@@ -42,8 +42,7 @@ private:
     int take_alone(const NewCommunicator& what) noexcept {
         const std::optional<std::uint32_t> index = _table.reserve_lowest(0);
         if (!index) {
-            _table.report_none_common("cid/mask");
-            return MPI_ERR_NO_SPACE;
+            return _table.none_common("cid/mask");
         }
         what.comm.index = std::uint16_t(*index);
         what.comm.id = new (std::nothrow) UniformCid(what.comm.index);

@@ -116,8 +116,7 @@ bool MaskAllocation::evaluate(int* code) noexcept {
             return true;
         }
         if (++_full == IndexTable::capacity / segment) {
-            _table.report_none_common("cid/mask");
-            *code = MPI_ERR_NO_SPACE;
+            *code = _table.none_common("cid/mask");
             return true;
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/library/predefined_attributes.h"
+#include "mpi/instance/predefined_attributes.h"
 
 #include "core/runtime/runtime.h"
 #include "mpi/instance/instance.h"
@@ -10,7 +10,10 @@ bool PredefinedAttributes::is_one(int keyval) noexcept {
     return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE;
 }
 
-bool PredefinedAttributes::get(int keyval, void** value) {
+bool PredefinedAttributes::get(const Communicator& comm, int keyval, void** value) {
+    if (comm.session != nullptr && keyval != MPI_TAG_UB) {
+        return false;
+    }
     std::lock_guard lock(_mutex);
     auto entry = _values.find(keyval);
     if (entry == _values.end()) {
