@@ -27,7 +27,7 @@ public:
     };
 
     // Without `hardware` there are no sets of that kind. It is looked at on first need.
-    StaticSets(std::vector<PsetDefinition> definitions, std::optional<Hardware> hardware);
+    StaticSets(const std::vector<PsetDefinition>& definitions, std::optional<Hardware> hardware);
 
     Result<std::vector<std::string>> names() override;
     Result<Set> find(const std::string& name) override;
