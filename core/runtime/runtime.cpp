@@ -21,6 +21,10 @@
 namespace patchbay {
 
 namespace {
+// Large enough that the C library gets it from the system and gives it back there: no memory is resident until
+// something else uses it.
+constexpr std::size_t abort_reserve_bytes = 1 << 20;
+
 pmix_proc_t process(const std::string& nspace, std::uint32_t rank) {
     pmix_proc_t process;
     PMIX_LOAD_PROCID(&process, nspace.c_str(), rank);
@@ -103,6 +107,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) 
             runtime->_singleton = false;
             runtime->_nspace = self->nspace;
             runtime->_rank = self->rank;
+            runtime->_abort_reserve = std::make_unique_for_overwrite<std::byte[]>(abort_reserve_bytes);
             if (Status read = runtime->read_job_info(); !read) {
                 return read.error();
             }
@@ -208,6 +213,7 @@ Result<std::uint32_t> Runtime::universe_size() const {
 }
 
 void Runtime::abort(int code, std::string_view message) {
+    _abort_reserve.reset();
     if (!message.empty() && !_own_launcher) { // ours prints it
         log_error(message);
     }

@@ -190,6 +190,7 @@ public:
     void report_ready();
 
     // Ends the whole job with exit status `code`; `message` goes to the launcher's stderr (to ours for a singleton).
+    // Works without free memory, too.
     [[noreturn]] void abort(int code, std::string_view message);
 
 private:
@@ -216,6 +217,7 @@ private:
     std::uint32_t _lifetime = 0;
     std::atomic<std::uint32_t> _fences{0}; // that were made as groups in this lifetime
     std::chrono::nanoseconds _get_timeout{};
+    std::unique_ptr<std::byte[]> _abort_reserve; // PMIx_Abort allocates without looking whether it got anything
     // Answers may come while their asker is gone, or is just going: they keep the hook alive, not what it calls.
     class WakeHook {
     public:
