@@ -54,8 +54,8 @@ public:
     std::uint32_t live() const;
     // All communicators that are bound, by index.
     std::vector<Communicator*> all() const;
-    // The error code of a constructor for which `component` has found no index that is free in all members; notes why that is
-    // and what helps (object/error_cause.h).
+    // The error code of a constructor for which `component` has found no index that is free in all members; notes why
+    // that is and what helps (object/error_cause.h).
     int none_common(const char* component) noexcept;
 
 private:
