@@ -170,7 +170,7 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
         return args.fail(MPI_ERR_OTHER, "neither MPI_Init nor a session has started MPI");
     }
     // A thread that communicates in no other way may wait for it.
-    if (Status settled = instance->settle_threads(); !settled) {
+    if (Status settled = instance->choose_locking(); !settled) {
         return args.fail(MPI_ERR_OTHER, settled.error().text);
     }
     auto* made = new (std::nothrow) GeneralizedRequest(instance->progress(), query, free, cancel_fn, extra_state);

@@ -170,7 +170,7 @@ Instance* instance_of(Arguments& args, const Group& group, int* code) {
             instance == nullptr ? "neither MPI_Init nor a session has started MPI" : "the session of group is closed");
         return nullptr;
     }
-    if (Status settled = instance->settle_threads(); !settled) {
+    if (Status settled = instance->choose_locking(); !settled) {
         *code = args.fail(MPI_ERR_OTHER, settled.error().text);
         return nullptr;
     }

@@ -176,7 +176,7 @@ int free_communicator(Communicator& comm) noexcept {
 
 int disconnect(Communicator& comm) noexcept {
     comm.pml->drain_communicator(comm); // peers that have agreed do not poll any more
-    if (const int code = agree_to_leave(comm); code != MPI_SUCCESS) {
+    if (const int code = synchronize_finalize(comm); code != MPI_SUCCESS) {
         return code;
     }
     // What is pending holds a reference; the handle holds the last one.

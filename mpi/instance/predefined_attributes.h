@@ -10,8 +10,8 @@ namespace [[gnu::visibility("default")]] patchbay {
 class Instance;
 
 // The attributes that communicators have from the beginning (MPI-5.0, 9.1.2): all of them in the world model, and
-// MPI_TAG_UB alone in the sessions model. Their values are integers that programs read through a pointer, so they are
-// stored here. What only the launcher knows is asked for on first use.
+// MPI_TAG_UB alone in the sessions model. The program gets a pointer to the integer, so that the values are stored
+// here. A value that the launcher provides is requested on first use.
 class PredefinedAttributes {
 public:
     explicit PredefinedAttributes(Instance& instance) noexcept
@@ -26,7 +26,7 @@ private:
         bool known = false;
         int value = 0;
     };
-    Value find_out(int keyval);
+    Value determine(int keyval);
 
     Instance& _instance;
     std::mutex _mutex;

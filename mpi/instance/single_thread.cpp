@@ -13,7 +13,7 @@ void check_other_thread() noexcept {
         return;
     }
     if (Instance* instance = single_thread_instance.load(std::memory_order_relaxed)) {
-        instance->lock_from_now_on("a second thread communicates");
+        instance->enable_locks("a second thread communicates");
     }
 }
 

@@ -5,7 +5,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// "MPI_THREAD_MULTIPLE" and so on: the values of info key thread_level (MPI-5.0, 11.3.1).
+// The name of a thread level ("MPI_THREAD_MULTIPLE" and so on), as info key thread_level has it (MPI-5.0, 11.3.1).
 const char* thread_level_name(int level) noexcept;
 // nullopt: no thread level has this name.
 std::optional<int> thread_level_named(std::string_view name) noexcept;
