@@ -38,7 +38,7 @@ void forget_collectives(Communicator& comm) {
 }
 
 // The hidden communicator of one side, under way. It belongs to its intercommunicator, not to a session or a program.
-std::unique_ptr<Construction> local_side(Communicator& parent, Ref<Group> group, bool collective, int tag) {
+std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>& group, bool collective, int tag) {
     const SessionId session = group->session;
     auto comm = child_of(parent, group, nullptr);
     comm->session = nullptr;
