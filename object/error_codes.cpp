@@ -10,14 +10,14 @@ namespace patchbay {
 
 namespace {
 
-// What the program adds: numbers above MPI_ERR_LASTCODE, given out once and never again, so that a removed one cannot
-// come to mean something else.
+// The codes and classes that the program adds. Their numbers are greater than MPI_ERR_LASTCODE. A number is used once
+// only, so that a removed code does not get another meaning.
 class UserErrors {
 public:
     int add(int error_class) {
         std::lock_guard lock(_mutex);
         const int code = ++_last;
-        // A class is also a code of itself.
+        // A class is also an error code, whose class is that class.
         _codes.emplace(code, Code{error_class == own_class ? code : error_class, {}});
         return code;
     }
@@ -53,7 +53,7 @@ public:
         found->second.text.reset();
         return true;
     }
-    // A code that still has a text stays (MPI-5.0, 9.5); a class is removed by remove_class().
+    // A code that still has a text cannot be removed (MPI-5.0, 9.5). A class is removed by remove_class().
     bool remove_code(int code) {
         std::lock_guard lock(_mutex);
         const auto found = _codes.find(code);
@@ -63,7 +63,7 @@ public:
         _codes.erase(found);
         return true;
     }
-    // A class that still has codes stays (MPI-5.0, 9.5); its own text goes with it.
+    // A class that still has codes cannot be removed (MPI-5.0, 9.5). Its own text is removed with it.
     bool remove_class(int error_class) {
         std::lock_guard lock(_mutex);
         const auto found = _codes.find(error_class);
@@ -95,8 +95,8 @@ private:
     int _last = MPI_ERR_LASTCODE;
 };
 
-// Error codes are numbers that a program passes around without any object, before init and after finalize: they can
-// only belong to the process.
+// Error codes are integers that belong to no object, and are valid before initialization and after finalization. So
+// their table is global.
 UserErrors& user_errors() {
     static auto* errors = new UserErrors;
     return *errors;

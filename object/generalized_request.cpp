@@ -23,8 +23,8 @@ int GeneralizedRequest::finish(MPI_Status* result) noexcept {
     return _query == nullptr ? MPI_SUCCESS : _query(_extra_state, result);
 }
 
-// Once the state says so, another thread may complete the request and run the free callback; where the handle is gone,
-// no other thread can.
+// As soon as the state is `complete`, another thread may complete the request and run the free callback; if the handle
+// has been released, no other thread can.
 int GeneralizedRequest::mark_complete() noexcept {
     Progress& waits = *progress;
     set_state(State::complete);

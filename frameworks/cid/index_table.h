@@ -37,7 +37,7 @@ public:
 
     // The lowest free index >= from, taken (reserved); nullopt: none left.
     std::optional<std::uint32_t> reserve_lowest(std::uint32_t from);
-    // Take exactly this one; false: somebody has it.
+    // Takes exactly this index; false: it is taken.
     bool reserve(std::uint32_t index);
     void release(std::uint32_t index);
 

@@ -5,11 +5,9 @@
  * its memory to the next. Argument: that limit in KiB. */
 #define _GNU_SOURCE
 #include "tests/mpi_check/check.h"
+#include "tests/mpi_check/shared_ints.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { messages = 2000000, flood_tag = 1 };
 
@@ -32,32 +30,9 @@ static long resident_kib(void) {
     return kib;
 }
 
-/* How many messages each sender has sent, seen by the receiver without a message. */
-static volatile int* share_counts(void) {
-    char name[] = "/tmp/patchbay_unexpected_XXXXXX";
-    int file = -1;
-    if (rank == 0) {
-        file = mkstemp(name);
-        CHECK(file >= 0 && ftruncate(file, (off_t)(sizeof(int) * (size_t)size)) == 0);
-    }
-    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
-    file = rank == 0 ? file : open(name, O_RDWR);
-    void* counts = mmap(NULL, sizeof(int) * (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) {
-        unlink(name);
-    }
-    close(file);
-    if (counts == MAP_FAILED) {
-        perror("mmap");
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    return counts;
-}
-
 /* Takes in what comes without receiving it, until so much is here that senders may be held back and no sender gets any
  * further. Returns the memory that it took. */
-static long look_away(const volatile int* sent, long enough) {
+static long look_away(const int* sent, long enough) {
     const long before = resident_kib();
     long grown = 0, last = -1;
     for (int still = 0; grown < enough || still < 50;) {
@@ -68,7 +43,7 @@ static long look_away(const volatile int* sent, long enough) {
         }
         long now = 0;
         for (int i = 1; i < size; i++) {
-            now += sent[i];
+            now += shared_get(&sent[i]);
         }
         still = now == last ? still + 1 : 0;
         last = now;
@@ -94,12 +69,12 @@ static void receive_all(int from_each) {
 static void from_others(long limit_kib) {
     const int from_each = messages / (size - 1);
     const long limit = limit_kib * (size - 1);
-    volatile int* sent = share_counts();
+    int* sent = shared_ints(MPI_COMM_WORLD, size); /* how many messages each sender has sent */
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank != 0) {
         for (int i = 0; i < from_each; i++) {
             MPI_Send(&i, 1, MPI_INT, 0, flood_tag, MPI_COMM_WORLD);
-            sent[rank] = i + 1;
+            shared_set(&sent[rank], i + 1);
         }
     } else {
         const long before = resident_kib();
@@ -111,7 +86,6 @@ static void from_others(long limit_kib) {
         CHECK(after < limit + limit / 4 + 2048);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    munmap((void*)sent, sizeof(int) * (size_t)size);
 }
 
 static void from_itself(void) {
