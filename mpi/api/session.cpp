@@ -167,7 +167,8 @@ Instance* instance_of(Arguments& args, const Group& group, int* code) {
     Instance* instance = library().instance();
     if (instance == nullptr || (group.session != SessionId() && !instance->is_open(group.session))) {
         *code = args.fail(MPI_ERR_SESSION,
-            instance == nullptr ? "neither MPI_Init nor a session has started MPI" : "the session of group is closed");
+            instance == nullptr ? "MPI is not initialized: the world model is not active and no session is open"
+                                : "the session of group is closed");
         return nullptr;
     }
     if (Status settled = instance->choose_locking(); !settled) {
