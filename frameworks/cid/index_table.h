@@ -37,7 +37,7 @@ public:
 
     // The lowest free index >= from, taken (reserved); nullopt: none left.
     std::optional<std::uint32_t> reserve_lowest(std::uint32_t from);
-    // Take exactly this one; false: somebody has it.
+    // Takes exactly this index; false: it is taken.
     bool reserve(std::uint32_t index);
     void release(std::uint32_t index);
 
@@ -54,8 +54,8 @@ public:
     std::uint32_t live() const;
     // All communicators that are bound, by index.
     std::vector<Communicator*> all() const;
-    // The error code of a constructor for which `component` has found no index that is free in all members; notes why that is
-    // and what helps (object/error_cause.h).
+    // The error code of a constructor for which `component` has found no index that is free in all members; notes why
+    // that is and what helps (object/error_cause.h).
     int none_common(const char* component) noexcept;
 
 private:

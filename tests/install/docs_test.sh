@@ -1,24 +1,46 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every example of README.md, CONTRIBUTING.md and the installed pages can be pasted: docs_test.sh PREFIX DEV PAGE...
+# Every example of README.md, CONTRIBUTING.md and the installed pages can be pasted: docs_test.sh WHICH PREFIX DEV PAGE...
+# WHICH is `debugging`, for the page that needs gdb and valgrind and is skipped without them, or `others`.
 #
 # All blocks that are marked as shell (```sh) run, page by page, in a new directory each. Three things differ from what a
 # reader does: the installation stands elsewhere than in /tmp/patchbay, patchbay-ab measures one block, and of ./dev it
 # is only checked that it has the command (tests/dev runs the commands).
+which=$1
+shift
 . "$(dirname "$0")/common.sh"
 dev=$(realpath "$2")
 shift 2
 declare -A pages
 for page in "$prefix"/share/doc/patchbay/*.md "$prefix/share/patchbay/plugins/README.md" "$@"; do
+    if [ $which = debugging ]; then
+        [[ $page == */debugging.md ]] || continue
+    else
+        [[ $page != */debugging.md ]] || continue
+    fi
     ! grep -q '^```sh$' "$page" || pages[${page#"$prefix/share/"}]=$page
 done
-for page in README.md patchbay/plugins/README.md doc/patchbay/{comparing,errors,launching,parameters,sessions}.md; do
-    [ -n "${pages[$page]-}" ] || fail "$page has no examples"
-done
-for library in mpich openmpi; do
-    command -v mpirun.$library >/dev/null && command -v mpicc.$library >/dev/null ||
-        fail "$library is not installed (tools/packages.txt, group test): the comparisons with it cannot run"
-done
+if [ $which = debugging ]; then
+    [ ${#pages[@]} -eq 1 ] || fail 'debugging.md has no examples'
+    for tool in gdb valgrind; do
+        if ! command -v $tool >/dev/null; then
+            echo "SKIPPED: docs: debugging.md: $tool is not installed (tools/packages.txt, group develop)"
+            exit 0
+        fi
+    done
+    if ! gdb -batch -ex run /bin/true 2>&1 | grep -q 'exited normally'; then
+        echo 'SKIPPED: docs: debugging.md: the kernel lets no debugger trace a process'
+        exit 0
+    fi
+else
+    for page in README.md patchbay/plugins/README.md doc/patchbay/{comparing,errors,launching,parameters,sessions}.md; do
+        [ -n "${pages[$page]-}" ] || fail "$page has no examples"
+    done
+    for library in mpich openmpi; do
+        command -v mpirun.$library >/dev/null && command -v mpicc.$library >/dev/null ||
+            fail "$library is not installed (tools/packages.txt, group test): the comparisons with it cannot run"
+    done
+fi
 
 # One block each: that the example is right, not how fast anything is.
 mv "$prefix/bin/patchbay-ab" "$work/patchbay_ab.py"
@@ -85,6 +107,18 @@ for page in "${!pages[@]}"; do
         ;;
     */parameters.md) says 'btl_sm_eager_limit' ;;
     */errors.md) says '^pml ' ;;
+    */debugging.md)
+        says '^Thread .* hit Breakpoint 1, '
+        says '^#[0-9]+ .*PMPI_Barrier '
+        says '^#[0-9]+ .*PMPI_Recv '
+        says '^#[0-9]+ .*PMPI_Finalize '
+        says '^mpirun ended with status 143$'
+        says '^mpirun ended with status 134$'
+        case $(cat /proc/sys/kernel/core_pattern) in
+        /* | '|'*) ;;
+        *) says '^#[0-9]+ .* main \(argc=2' ;;
+        esac
+        ;;
     */comparing.md) says '^half_round_trip_8B +mpich ' ;;
     */plugins/README.md) says '^coll .* nway +chosen' ;;
     README.md)

@@ -12,12 +12,13 @@ namespace patchbay::cid {
 
 namespace {
 
-// Tells the renewals of one parent apart from whatever else its members ask for: tags of constructors are negative.
+// The keys of one parent's renewals, which differ from those of its constructors: tags of constructors are negative.
 ConstructorKey renewal_of(const Communicator& parent, const Derivation::ChildNumber& child_number) noexcept {
     return constructor_key(parent, int(child_number.block));
 }
 
-// No memory for the rest: who waits in this process for the same block fails too, and does not wait for ever.
+// Out of memory: the other constructors of this process that wait for the same block fail too, instead of waiting for
+// ever.
 int forfeit(Derivation& parents, const Derivation::ChildNumber& child_number) noexcept {
     if (child_number.renews) {
         parents.renew(child_number, 0, MPI_ERR_NO_MEM);
@@ -34,8 +35,8 @@ int no_index() noexcept {
 } // namespace
 
 std::unique_ptr<Allocation> ExcidModule::begin(const NewCommunicator& what, int* code) noexcept {
-    // In any case a child number: the other members do not hear of what fails here, and their next one must be our next
-    // one.
+    // A child number is taken in any case: the other members do not learn of an error here, and the next one must be
+    // the same in all members.
     std::optional<Derivation::ChildNumber> child_number;
     Derivation* parents = what.whole != nullptr ? what.parent->id->derivation() : nullptr;
     if (parents != nullptr) {

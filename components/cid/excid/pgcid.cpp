@@ -30,8 +30,7 @@ int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, con
     if (asks_launcher()) {
         return start_group(*all_processes(comm), reduction.name(), key);
     }
-    // Each member could name it by a number that nobody else ever offers: there is nothing to agree about but whose it
-    // is.
+    // Each member passes a number that no other process ever uses, so that any of them will do as the PGCID.
     const bool any = _source == PgcidSource::automatic;
     _reduction = &reduction;
     _word = any || comm.rank == 0 ? fresh() : 0;

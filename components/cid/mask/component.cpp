@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    // A process that is the only member takes any free index, and waits for nobody's turn.
+    // A process that is the only member takes any free index, and needs no mask ownership.
     int take_alone(const NewCommunicator& what) noexcept {
         const std::optional<std::uint32_t> index = _table.reserve_lowest(0);
         if (!index) {

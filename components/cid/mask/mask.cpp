@@ -61,7 +61,7 @@ MaskAllocation::~MaskAllocation() {
     end();
 }
 
-// Others have their turn: at once, not only when somebody gets round to destroying this.
+// Gives the mask ownership to other allocations at once, and not only when this object is destroyed.
 void MaskAllocation::end() noexcept {
     withdraw(std::nullopt);
     if (_all_here) {
