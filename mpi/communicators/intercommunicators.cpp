@@ -123,7 +123,7 @@ Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* w
 
 // `own`: what this side has to say instead of `mine`, if it happened.
 Refusal swap_between_leaders(const Bridge& bridge, const Refusal& own, const Words& mine, Words* theirs) noexcept {
-    const coll::Transfer transfer(*bridge.comm, bridge.tag);
+    coll::Transfer transfer(*bridge.comm, bridge.tag);
     const std::array<std::uint64_t, 2> said{std::uint64_t(own.code), mine.size()};
     std::array<std::uint64_t, 2> heard{};
     const int code = transfer.exchange(

@@ -97,10 +97,10 @@ private:
     // In place, whichever side says so, means that the data is where it belongs.
     static int move(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
         const Datatype& recv_type) noexcept {
-        if (send != MPI_IN_PLACE && recv != MPI_IN_PLACE) {
-            copy(send, send_count, send_type, recv, recv_count, recv_type);
+        if (send == MPI_IN_PLACE || recv == MPI_IN_PLACE) {
+            return MPI_SUCCESS;
         }
-        return MPI_SUCCESS;
+        return copy(send, send_count, send_type, recv, recv_count, recv_type);
     }
 };
 
