@@ -83,7 +83,7 @@ int finish(Construction& construction, Communicator** made) noexcept {
 }
 
 int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
-    Communicator** made) noexcept {
+    std::optional<int> refused, Communicator** made) noexcept {
     Instance& instance = *comm->instance;
     OperationKey key{std::string(tag), members_of(*members), 0};
     if (!kind.empty()) {
@@ -92,6 +92,13 @@ int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string
     }
     key.sequence = instance.process_state().next_sequence(key.string_tag, key.members);
     auto reduction = std::make_unique<ExchangeReduction>(instance.bootstrap(), std::move(members), std::move(key));
+    if (refused) {
+        std::array<std::uint64_t, 1> words{std::uint64_t(*refused)};
+        const int code = complete(instance, *reduction, words, cid::GroupReduction::Operation::maximum);
+        if (code != MPI_SUCCESS || words[0] != MPI_SUCCESS) {
+            return code != MPI_SUCCESS ? code : int(words[0]);
+        }
+    }
     Construction construction(instance, std::move(comm), nullptr, std::move(reduction));
     return finish(construction, made);
 }
@@ -205,7 +212,7 @@ int create_from_group(Instance& instance, Group& group, std::string_view tag, co
         return MPI_SUCCESS;
     }
     auto comm = without_parent(instance, Ref<Group>::share(&group), info, std::move(errhandler));
-    return build_over_bootstrap(std::move(comm), Ref<Group>::share(&group), tag, {}, made);
+    return build_over_bootstrap(std::move(comm), Ref<Group>::share(&group), tag, {}, std::nullopt, made);
 }
 
 int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group, MPI_Errhandler errhandler,
