@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How intercommunicators are made and merged (MPI-5.0, 7.6.2). From groups alone: session.cpp.
+#include "core/base/out_of_memory.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/api/args.h"
 #include "mpi/communicators/intercommunicators.h"
@@ -50,7 +51,10 @@ int PMPI_Intercomm_create(
     if (api::checking() && !args.intracommunicator()) {
         if (leads) {
             Communicator* peer = api::reachable_peer(peer_comm, remote_leader, tag);
-            refuse_intercommunicator(peer, remote_leader, tag, args.code());
+            unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+                refuse_intercommunicator(peer, remote_leader, tag, args.code());
+                return MPI_SUCCESS;
+            });
         }
         return args.code(); // the other processes of the local group see the same
     }
@@ -62,8 +66,10 @@ int PMPI_Intercomm_create(
     Communicator* peer = leads ? api::reachable_peer(peer_comm, remote_leader, tag) : nullptr;
     Communicator* made = nullptr;
     std::string problem;
-    const int code = create_intercommunicator(local, has_leader ? local_leader : -1, peer, remote_leader, tag,
-        refuses ? args.code() : MPI_SUCCESS, &made, &problem);
+    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        return create_intercommunicator(local, has_leader ? local_leader : -1, peer, remote_leader, tag,
+            refuses ? args.code() : MPI_SUCCESS, &made, &problem);
+    });
     return refuses ? args.code() : api::give(args, code, problem, made, newintercomm);
 }
 
@@ -74,6 +80,7 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
     }
     Communicator* made = nullptr;
     std::string problem;
-    const int code = merge(*args.comm(), high != 0, &made, &problem);
+    const int code =
+        unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return merge(*args.comm(), high != 0, &made, &problem); });
     return api::give(args, code, problem, made, newintracomm);
 }

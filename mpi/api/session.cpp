@@ -2,6 +2,7 @@
 // Sessions (MPI-5.0, 11.3): opening and closing, process sets, and communicators of them (7.4.2). Error handlers,
 // attributes and buffers of sessions stand with those of communicators.
 #include "mpi/library/session.h"
+#include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
 
 #include "core/runtime/runtime.h"
@@ -211,8 +212,10 @@ int comm_from_group(MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhan
         return code;
     }
     Communicator* made = nullptr;
-    code = create_from_group(
-        *instance, group, tag, to_object<Info>(info), Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made);
+    code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        return create_from_group(*instance, group, tag, to_object<Info>(info),
+            Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made);
+    });
     if (code == MPI_SUCCESS && made != nullptr) {
         *newcomm = to_handle(made);
     }
@@ -267,10 +270,13 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
     Group* remote = leads ? checked_object<Group>(remote_handle) : nullptr;
     Communicator* made = nullptr;
     std::string problem;
-    code = create_intercommunicator_from_groups(*instance, local, has_leader ? local_leader : -1, remote,
-        fine ? MPI_SUCCESS : args.code(), tag, fine ? to_object<Info>(info) : nullptr,
-        fine ? Ref<Errhandler>::share(to_object<Errhandler>(errhandler)) : Errhandler::predefined(MPI_ERRORS_RETURN),
-        &made, &problem);
+    code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        return create_intercommunicator_from_groups(*instance, local, has_leader ? local_leader : -1, remote,
+            fine ? MPI_SUCCESS : args.code(), tag, fine ? to_object<Info>(info) : nullptr,
+            fine ? Ref<Errhandler>::share(to_object<Errhandler>(errhandler))
+                 : Errhandler::predefined(MPI_ERRORS_RETURN),
+            &made, &problem);
+    });
     if (refuses) {
         return args.code(); // this process's error handler was called before
     }

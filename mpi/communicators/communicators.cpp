@@ -83,7 +83,7 @@ int finish(Construction& construction, Communicator** made) noexcept {
 }
 
 int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
-    std::optional<int> refused, Communicator** made) noexcept {
+    std::optional<int> refused, Communicator** made) {
     Instance& instance = *comm->instance;
     OperationKey key{std::string(tag), members_of(*members), 0};
     if (!kind.empty()) {
@@ -103,7 +103,7 @@ int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string
     return finish(construction, made);
 }
 
-int duplicate(Communicator& parent, const Info* info, Communicator** made) noexcept {
+int duplicate(Communicator& parent, const Info* info, Communicator** made) {
     Ref<Communicator> comm;
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
         return code;
@@ -114,7 +114,7 @@ int duplicate(Communicator& parent, const Info* info, Communicator** made) noexc
     return build(parent, std::move(comm), true, next_construction_tag(parent), made);
 }
 
-int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) noexcept {
+int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) {
     Ref<Communicator> comm;
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
         return code;
@@ -127,7 +127,7 @@ int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Requ
     return queue.add(std::move(construction), made, request);
 }
 
-int create_from_subgroup(Communicator& parent, Group& group, Communicator** made) noexcept {
+int create_from_subgroup(Communicator& parent, Group& group, Communicator** made) {
     if (parent.is_inter) {
         return create_from_subgroups(parent, group, made);
     }
@@ -139,7 +139,7 @@ int create_from_subgroup(Communicator& parent, Group& group, Communicator** made
     return build(parent, child_of(parent, Ref<Group>::share(&group), nullptr), true, tag, made);
 }
 
-int create_group(Communicator& parent, Group& group, int tag, Communicator** made) noexcept {
+int create_group(Communicator& parent, Group& group, int tag, Communicator** made) {
     *made = nullptr;
     if (group.rank() == MPI_UNDEFINED) {
         return MPI_SUCCESS;
@@ -148,11 +148,11 @@ int create_group(Communicator& parent, Group& group, int tag, Communicator** mad
         parent, child_of(parent, Ref<Group>::share(&group), nullptr), false, group_construction_tag(tag), made);
 }
 
-int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) noexcept {
+int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) {
     return split_by_color(parent, color == MPI_UNDEFINED ? no_color : color, key, info, made);
 }
 
-int split_by_color(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept {
+int split_by_color(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) {
     if (parent.is_inter) {
         return split_inter(parent, color, key, info, made);
     }
@@ -180,7 +180,7 @@ int free_communicator(Communicator& comm) noexcept {
     return code;
 }
 
-int disconnect(Communicator& comm) noexcept {
+int disconnect(Communicator& comm) {
     comm.pml->drain_communicator(comm); // peers that have agreed do not poll any more
     if (const int code = agree_to_leave(comm); code != MPI_SUCCESS) {
         return code;
@@ -206,7 +206,7 @@ int compare(const Communicator& a, const Communicator& b) noexcept {
 }
 
 int create_from_group(Instance& instance, Group& group, std::string_view tag, const Info* info,
-    Ref<Errhandler> errhandler, Communicator** made) noexcept {
+    Ref<Errhandler> errhandler, Communicator** made) {
     *made = nullptr;
     if (group.rank() == MPI_UNDEFINED) {
         return MPI_SUCCESS;
@@ -216,7 +216,7 @@ int create_from_group(Instance& instance, Group& group, std::string_view tag, co
 }
 
 int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group, MPI_Errhandler errhandler,
-    Communicator** made) noexcept {
+    Communicator** made) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     comm->set_predefined(reinterpret_cast<std::uintptr_t>(what.handle));
     comm->name = what.name;
@@ -232,7 +232,7 @@ int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<
     return MPI_SUCCESS;
 }
 
-int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicator** made) noexcept {
+int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicator** made) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     comm->name = "of the bootstrap exchange";
     take_group(*comm, std::move(group));

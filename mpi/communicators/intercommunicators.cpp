@@ -111,7 +111,7 @@ struct Refusal {
 };
 
 // What the leader has to say, or why it has nothing, to all members of `local`.
-Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* words) noexcept {
+Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* words) {
     coll::Module& module = (*local.coll)[coll::Function::bcast];
     std::array<std::uint64_t, 3> head{std::uint64_t(refusal.code), std::uint64_t(refusal.by), words->size()};
     if (const int told = module.bcast(head.data(), head.size(), word_type(), leader, local); told != MPI_SUCCESS) {
@@ -126,7 +126,7 @@ Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* w
 }
 
 // `own`: what this side has to say instead of `mine`, if it happened.
-Refusal swap_between_leaders(const Bridge& bridge, const Refusal& own, const Words& mine, Words* theirs) noexcept {
+Refusal swap_between_leaders(const Bridge& bridge, const Refusal& own, const Words& mine, Words* theirs) {
     coll::Transfer transfer(*bridge.comm, bridge.tag);
     const std::array<std::uint64_t, 2> said{std::uint64_t(own.code), mine.size()};
     std::array<std::uint64_t, 2> heard{};
@@ -154,7 +154,7 @@ struct GroupArguments {
 
 // `leader`: as the caller of this process gave it, a rank of `local` or -1. `refused`: why this process refuses its
 // arguments, or MPI_SUCCESS. All members of `local` call it.
-GroupArguments agree_on_arguments(Communicator& local, int leader, int refused) noexcept {
+GroupArguments agree_on_arguments(Communicator& local, int leader, int refused) {
     constexpr std::uint64_t by_leader = std::uint64_t(1) << 32;
     const bool leads = local.rank == leader;
     std::array<std::uint64_t, 3> words{std::uint64_t(leader + 1), ~std::uint64_t(leader + 1),
@@ -175,7 +175,7 @@ GroupArguments agree_on_arguments(Communicator& local, int leader, int refused) 
 }
 
 // Words that all members of one side have against those of the other side.
-Refusal swap(Communicator& local, int leader, const Bridge& bridge, const Words& mine, Words* theirs) noexcept {
+Refusal swap(Communicator& local, int leader, const Bridge& bridge, const Words& mine, Words* theirs) {
     const Refusal refusal = local.rank == leader ? swap_between_leaders(bridge, {}, mine, theirs) : Refusal{};
     return spread(local, leader, refusal, theirs);
 }
@@ -224,7 +224,7 @@ int build_smaller(Communicator& parent, Ref<Group> local, Ref<Group> remote, con
 } // namespace
 
 int create_intercommunicator(Communicator& local, int leader, Communicator* peer, int remote_leader, int tag,
-    int refused, Communicator** made, std::string* problem) noexcept {
+    int refused, Communicator** made, std::string* problem) {
     *made = nullptr;
     const int hidden = next_construction_tag(local);
     const int within = next_construction_tag(local);
@@ -267,7 +267,7 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     return finish(construction, made);
 }
 
-void refuse_intercommunicator(Communicator* peer, int remote_leader, int tag, int code) noexcept {
+void refuse_intercommunicator(Communicator* peer, int remote_leader, int tag, int code) {
     if (peer != nullptr) {
         Words none;
         swap_between_leaders({peer, remote_leader, bridge_tag(tag)}, {code, Refusal::By::own_leader}, none, &none);
@@ -275,8 +275,7 @@ void refuse_intercommunicator(Communicator* peer, int remote_leader, int tag, in
 }
 
 int create_intercommunicator_from_groups(Instance& instance, Group& local, int leader, Group* remote, int refused,
-    std::string_view tag, const Info* info, Ref<Errhandler> errhandler, Communicator** made,
-    std::string* problem) noexcept {
+    std::string_view tag, const Info* info, Ref<Errhandler> errhandler, Communicator** made, std::string* problem) {
     *made = nullptr;
     auto hidden = without_parent(instance, Ref<Group>::share(&local), info, errhandler);
     hidden->session = nullptr;
@@ -320,7 +319,7 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     return result;
 }
 
-int merge(Communicator& inter, bool high, Communicator** made, std::string* problem) noexcept {
+int merge(Communicator& inter, bool high, Communicator** made, std::string* problem) {
     *made = nullptr;
     const bool first = is_first(inter);
     // What each side said: has anybody there said high, has anybody said low?
@@ -357,7 +356,7 @@ std::unique_ptr<Construction> duplication_of_inter(Communicator& parent, Ref<Com
     return construction;
 }
 
-int create_from_subgroups(Communicator& parent, Group& local, Communicator** made) noexcept {
+int create_from_subgroups(Communicator& parent, Group& local, Communicator** made) {
     *made = nullptr;
     const Tags tags(parent);
     Words mine;
@@ -370,7 +369,7 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
     return build_smaller(parent, Ref<Group>::share(&local), read_group(theirs, local.self()), nullptr, tags, made);
 }
 
-int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept {
+int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) {
     *made = nullptr;
     const Tags tags(parent);
     std::vector<Vote> votes;

@@ -24,6 +24,6 @@ int finish(Construction& construction, Communicator** made) noexcept;
 // that costs one more reduction.
 inline constexpr std::size_t longest_kind = 7;
 int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
-    std::optional<int> refused, Communicator** made) noexcept;
+    std::optional<int> refused, Communicator** made);
 
 } // namespace patchbay

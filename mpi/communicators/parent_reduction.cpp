@@ -72,7 +72,7 @@ int complete(Instance& instance, cid::GroupReduction& reduction, std::span<std::
     return code;
 }
 
-int agree_to_leave(Communicator& comm) noexcept {
+int agree_to_leave(Communicator& comm) {
     std::array<std::uint64_t, 1> nothing{};
     if (comm.is_inter) {
         return complete(*comm.instance, *bridge_over(comm), nothing, cid::GroupReduction::Operation::maximum);

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/split.h"
 
+#include "core/base/out_of_memory.h"
 #include "frameworks/coll/coll.h"
 
 #include <algorithm>
 
 namespace patchbay {
 
-int gather_votes(Communicator& parent, Vote mine, std::vector<Vote>* votes) noexcept {
+int gather_votes(Communicator& parent, Vote mine, std::vector<Vote>* votes) {
     const Datatype& type = *to_object<Datatype>(MPI_INT64_T);
-    votes->resize(std::size_t(parent.size));
-    return (*parent.coll)[coll::Function::allgather].allgather(&mine, 2, type, votes->data(), 2, type, parent);
+    coll::Module& module = (*parent.coll)[coll::Function::allgather];
+    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        votes->resize(std::size_t(parent.size));
+        return MPI_SUCCESS;
+    });
+    if (code != MPI_SUCCESS) {
+        module.allgather(&mine, 2, type, nullptr, 0, type, parent); // the others wait for it, and fail too
+        return code;
+    }
+    return module.allgather(&mine, 2, type, votes->data(), 2, type, parent);
 }
 
 std::vector<ProcessId> members_with_color(const Group& group, const std::vector<Vote>& votes, std::int64_t color) {

@@ -19,11 +19,11 @@ struct Vote {
 static_assert(sizeof(Vote) == 2 * sizeof(std::int64_t));
 
 // Everybody's votes, by rank. Collective.
-int gather_votes(Communicator& parent, Vote mine, std::vector<Vote>* votes) noexcept;
+int gather_votes(Communicator& parent, Vote mine, std::vector<Vote>* votes);
 // Who in `group` voted for that colour, by key and then by rank.
 std::vector<ProcessId> members_with_color(const Group& group, const std::vector<Vote>& votes, std::int64_t color);
 
 // split() with colours that do not fit an int, or no_color. Collective.
-int split_by_color(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept;
+int split_by_color(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made);
 
 } // namespace patchbay

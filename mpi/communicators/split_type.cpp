@@ -110,7 +110,7 @@ int split_unguided(Communicator& parent, int key, const Info* info, Communicator
 
 } // namespace
 
-int split_by_type(Communicator& parent, int type, int key, const Info* info, Communicator** made) noexcept {
+int split_by_type(Communicator& parent, int type, int key, const Info* info, Communicator** made) {
     Instance& instance = *parent.instance;
     std::int64_t color = no_color;
     switch (type) {
