@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frameworks/cid/index_table.h"
 
+#include "core/base/out_of_memory.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -17,6 +19,7 @@ IndexTable::IndexTable()
     if (_slots == nullptr) {
         throw std::bad_alloc();
     }
+    _taken.reserve(capacity / word_bits); // so that no index fails for want of memory
 }
 
 IndexTable::~IndexTable() {
@@ -142,11 +145,15 @@ void IndexTable::report_none_common(const char* component) noexcept {
         room = _limit + 1;
         used = _live;
     }
-    _none_common.error(std::string(component) +
-        ": no index is free in all members of a communicator to be made (this process uses " + std::to_string(used) +
-        " of its " + std::to_string(room) +
-        "); free communicators that are not needed any more, or let cid/excid name them (--mca cid excid), which needs "
-        "no common index");
+    unless_out_of_memory(false, [&] {
+        _none_common.error(std::string(component) +
+            ": no index is free in all members of a communicator to be made (this process uses " +
+            std::to_string(used) + " of its " + std::to_string(room) +
+            "); free communicators that are not needed any more, or let cid/excid name them (--mca cid excid), which "
+            "needs "
+            "no common index");
+        return true;
+    });
 }
 
 std::vector<Communicator*> IndexTable::all() const {

@@ -2,6 +2,7 @@
 #include "components/cid/excid/excid.h"
 
 #include "components/cid/excid/extended_cid.h"
+#include "core/base/out_of_memory.h"
 #include "core/log.h"
 #include "mpi/instance/instance.h"
 
@@ -106,12 +107,18 @@ int ExcidModule::name(const NewCommunicator& what, std::uint32_t index, const Ex
         _instance.communicators().release(index);
         return MPI_ERR_NO_MEM;
     }
-    if (!_instance.directory().bind(id, &what.comm)) {
+    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        if (_instance.directory().bind(id, &what.comm)) {
+            return MPI_SUCCESS;
+        }
         log_error("cid/excid: two communicators of this process would be named " + id.text() +
             ": the source of PGCIDs gave one twice");
+        return MPI_ERR_INTERN;
+    });
+    if (code != MPI_SUCCESS) {
         delete name;
         _instance.communicators().release(index);
-        return MPI_ERR_INTERN;
+        return code;
     }
     what.comm.id = name;
     return MPI_SUCCESS;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/cid/excid/pgcid.h"
 
+#include "core/base/out_of_memory.h"
 #include "mpi/bootstrap/message.h"
 #include "mpi/instance/error_code.h"
 #include "mpi/instance/instance.h"
@@ -28,7 +29,8 @@ Ref<Group> all_processes(const Communicator& comm) {
 
 int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, const ConstructorKey& key) noexcept {
     if (asks_launcher()) {
-        return start_group(*all_processes(comm), reduction.name(), key);
+        return unless_out_of_memory(
+            MPI_ERR_NO_MEM, [&] { return start_group(*all_processes(comm), reduction.name(), key); });
     }
     // Each member could name it by a number that nobody else ever offers: there is nothing to agree about but whose it
     // is.
@@ -51,7 +53,7 @@ bool PgcidRequest::asks_launcher() const noexcept {
     return false;
 }
 
-int PgcidRequest::start_group(const Group& group, std::string name, const ConstructorKey& key) noexcept {
+int PgcidRequest::start_group(const Group& group, std::string name, const ConstructorKey& key) {
     std::vector<std::uint32_t> ranks;
     ranks.reserve(std::size_t(group.size()));
     for (int rank = 0; rank < group.size(); ++rank) {

@@ -33,7 +33,7 @@ public:
     std::uint64_t pgcid() const noexcept { return _word; }
 
 private:
-    int start_group(const Group& group, std::string name, const ConstructorKey& key) noexcept;
+    int start_group(const Group& group, std::string name, const ConstructorKey& key);
     bool asks_launcher() const noexcept;
     std::uint64_t fresh() noexcept;
 
