@@ -57,6 +57,8 @@ public:
     // By the constructor of a process that fails: nobody shall wait for what it would have said. Nothing happens once a
     // reduction has begun, or where others cannot be told.
     virtual void withdraw() noexcept {}
+    // Can withdraw() tell them? Where it cannot, a member that fails must still take part.
+    virtual bool can_withdraw() const noexcept { return false; }
     // A name for the call that no other call ever has, the same at all members; empty: there is none.
     virtual std::string name() const { return {}; }
 };

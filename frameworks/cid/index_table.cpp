@@ -137,6 +137,11 @@ std::uint32_t IndexTable::live() const {
     return _live;
 }
 
+bool IndexTable::has_free(std::uint32_t indices) const {
+    std::lock_guard lock(_mutex);
+    return _live + indices <= _limit + 1;
+}
+
 void IndexTable::report_none_common(const char* component) noexcept {
     std::uint32_t room = 0;
     std::uint32_t used = 0;

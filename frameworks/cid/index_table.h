@@ -53,6 +53,8 @@ public:
     void bind(std::uint32_t index, Communicator* comm);
     // How many indices are taken, the predefined ones included.
     std::uint32_t live() const;
+    // Are there so many that are not taken?
+    bool has_free(std::uint32_t indices) const;
     // All communicators that are bound, by index.
     std::vector<Communicator*> all() const;
     // Says why `component` has failed to find an index that is free in all members, and what helps; the first time

@@ -18,12 +18,13 @@ public:
     void irecv(void* buffer, MPI_Count count, const Datatype& type, int source) noexcept {
         Entry& entry = free_entry();
         entry.bytes = count * type.size;
-        entry.source = source;
+        entry.peer = source;
         entry.request = _transfer.start_recv(buffer, count, type, source);
         entry.kind = entry.request != nullptr ? Kind::receive : Kind::not_started;
     }
     void isend(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
         Entry& entry = free_entry();
+        entry.peer = dest;
         entry.request = _transfer.start_send(buffer, count, type, dest);
         entry.kind = entry.request != nullptr ? Kind::send : Kind::none;
     }
@@ -40,7 +41,7 @@ private:
     struct Entry {
         Request* request;
         MPI_Count bytes;
-        int source;
+        int peer;
         Kind kind = Kind::none;
     };
 
@@ -55,13 +56,13 @@ private:
         case Kind::none:
             break;
         case Kind::send:
-            _transfer.finish_send(entry.request);
+            _transfer.finish_send(entry.request, entry.peer);
             break;
         case Kind::receive:
-            _transfer.finish_recv(entry.request, entry.bytes);
+            _transfer.finish_recv(entry.request, entry.bytes, entry.peer);
             break;
         case Kind::not_started:
-            _transfer.recv(nullptr, 0, *to_object<Datatype>(MPI_BYTE), entry.source);
+            _transfer.recv(nullptr, 0, *to_object<Datatype>(MPI_BYTE), entry.peer);
             break;
         }
     }

@@ -43,11 +43,7 @@ public:
     // These return code().
     int send(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
         const int code = send_part(buffer, failed() ? 0 : count, type, dest);
-        if (code == MPI_ERR_NO_MEM) [[unlikely]] { // nothing has been sent
-            fail(code);
-            return fail(send_part(nullptr, 0, type, dest));
-        }
-        return fail(code);
+        return code == MPI_SUCCESS ? _code : send_empty(code, dest);
     }
     int recv(void* buffer, MPI_Count count, const Datatype& type, int source) noexcept {
         MPI_Status status;
@@ -64,7 +60,7 @@ public:
         MPI_Count recv_count, const Datatype& recv_type, int source) noexcept {
         Request* incoming = start_recv(recv_buffer, recv_count, recv_type, source);
         send(send_buffer, send_count, send_type, dest);
-        return incoming != nullptr ? finish_recv(incoming, recv_count * recv_type.size)
+        return incoming != nullptr ? finish_recv(incoming, recv_count * recv_type.size, source)
                                    : recv(nullptr, 0, recv_type, source);
     }
 
@@ -74,8 +70,7 @@ public:
         const int code =
             _comm.pml->isend(buffer, failed() ? 0 : count, type, dest, _tag, pml::SendMode::standard, _comm, &request);
         if (code != MPI_SUCCESS) [[unlikely]] {
-            fail(code);
-            send(nullptr, 0, type, dest);
+            send_empty(code, dest);
             return nullptr;
         }
         return request;
@@ -88,22 +83,29 @@ public:
         return request;
     }
     // These wait for a request, which is gone afterwards. `bytes`: how long the message has to be. They return code().
-    int finish_send(Request* request) noexcept {
+    int finish_send(Request* request, int dest) noexcept {
         wait(*request);
         const int code = request->error;
         request->recycle();
-        return fail(code);
+        return code == MPI_SUCCESS ? _code : send_empty(code, dest);
     }
-    int finish_recv(Request* request, MPI_Count bytes) noexcept {
+    int finish_recv(Request* request, MPI_Count bytes, int source) noexcept {
         wait(*request);
-        check(request->error, request->status, bytes);
+        const int code = check(request->error, request->status, bytes);
+        const bool received = request->error != MPI_ERR_NO_MEM;
         request->recycle();
-        return _code;
+        return received ? code : recv(nullptr, 0, *to_object<Datatype>(MPI_BYTE), source);
     }
 
 private:
     int send_part(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
         return _comm.pml->send(buffer, count, type, dest, _tag, pml::SendMode::standard, _comm);
+    }
+    // Instead of a message that could not be sent.
+    [[gnu::cold]] int send_empty(int code, int dest) noexcept {
+        fail(code);
+        send_part(nullptr, 0, *to_object<Datatype>(MPI_BYTE), dest);
+        return _code;
     }
     int check(int code, const MPI_Status& status, MPI_Count bytes) noexcept {
         if (code == MPI_SUCCESS && status_bytes(status) < std::uint64_t(bytes)) [[unlikely]] {

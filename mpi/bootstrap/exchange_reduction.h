@@ -25,6 +25,7 @@ public:
     bool ready() const noexcept override;
     bool advance(int* code) noexcept override;
     void withdraw() noexcept override;
+    bool can_withdraw() const noexcept override { return true; }
     std::string name() const override { return _key.unique_name(); }
 
 private:

@@ -32,6 +32,15 @@ int build(Communicator& parent, Ref<Communicator> comm, bool collective, int tag
     return finish(construction, made);
 }
 
+// The highest of the codes with which members of the parent refuse: one that has no index left must not fail alone, or
+// the others wait for it. Collective.
+int agree_on_refusal(Communicator& parent, int refused, int tag) {
+    std::array<std::uint64_t, 1> words{std::uint64_t(refused)};
+    ParentReduction reduction(parent, *parent.group, tag);
+    const int code = complete(*parent.instance, reduction, words, cid::GroupReduction::Operation::maximum);
+    return code != MPI_SUCCESS ? code : int(words[0]);
+}
+
 // The duplicate with its attributes: their callbacks run first, because they may refuse (MPI-5.0, 7.7.2).
 int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>* comm) {
     *comm = child_of(parent, parent.group, info);
@@ -131,9 +140,17 @@ int create_from_subgroup(Communicator& parent, Group& group, Communicator** made
     if (parent.is_inter) {
         return create_from_subgroups(parent, group, made);
     }
-    const int tag = next_construction_tag(parent); // all members count, so that they agree on the next one
+    const int status_tag = next_construction_tag(parent); // all members count, so that they agree on the next one
+    const int tag = next_construction_tag(parent);
     *made = nullptr;
-    if (group.rank() == MPI_UNDEFINED) {
+    const bool member = group.rank() != MPI_UNDEFINED;
+    const int refused = agree_on_refusal(
+        parent, !member || parent.instance->communicators().has_free(1) ? MPI_SUCCESS : MPI_ERR_NO_SPACE, status_tag);
+    if (refused != MPI_SUCCESS) {
+        participate_in_construction(parent, tag, hint(parent, "patchbay_cid"));
+        return refused;
+    }
+    if (!member) {
         return participate_in_construction(parent, tag, hint(parent, "patchbay_cid"));
     }
     return build(parent, child_of(parent, Ref<Group>::share(&group), nullptr), true, tag, made);
@@ -158,13 +175,18 @@ int split_by_color(Communicator& parent, std::int64_t color, int key, const Info
     }
     *made = nullptr;
     std::vector<Vote> votes;
-    if (const int code = gather_votes(parent, {color, key}, &votes); code != MPI_SUCCESS) {
+    if (const int code = gather_votes(parent, vote(parent, color, key, 1), &votes); code != MPI_SUCCESS) {
         return code;
     }
     const int tag = next_construction_tag(parent);
     if (color == no_color) {
         const Ref<Info> hints = hints_for_child(parent, info);
         return participate_in_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
+    }
+    if (const int refused = refusal_of(votes, color); refused != MPI_SUCCESS) {
+        const Ref<Info> hints = hints_for_child(parent, info);
+        participate_in_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
+        return refused;
     }
     Ref<Group> group = Group::list(members_with_color(*parent.group, votes, color), parent.group->self());
     return build(parent, child_of(parent, std::move(group), info), true, tag, made);

@@ -11,7 +11,9 @@
 #include "mpi/instance/instance.h"
 #include "object/session.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace patchbay {
@@ -373,12 +375,13 @@ int split_inter(Communicator& parent, std::int64_t color, int key, const Info* i
     *made = nullptr;
     const Tags tags(parent);
     std::vector<Vote> votes;
-    if (const int code = gather_votes(*parent.local_comm, {color, key}, &votes); code != MPI_SUCCESS) {
+    if (const int code = gather_votes(*parent.local_comm, vote(parent, color, key, 2), &votes); code != MPI_SUCCESS) {
         return code;
     }
     Words mine;
     for (const Vote& vote : votes) {
-        mine.insert(mine.end(), {std::uint64_t(vote.color), std::uint64_t(vote.key)});
+        const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(vote);
+        mine.insert(mine.end(), words.begin(), words.end());
     }
     Words theirs;
     const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
@@ -387,11 +390,15 @@ int split_inter(Communicator& parent, std::int64_t color, int key, const Info* i
     }
     std::vector<Vote> remote_votes;
     for (std::size_t i = 0; i < theirs.size(); i += 2) {
-        remote_votes.push_back({std::int64_t(theirs[i]), std::int64_t(theirs[i + 1])});
+        remote_votes.push_back(std::bit_cast<Vote>(std::array<std::uint64_t, 2>{theirs[i], theirs[i + 1]}));
     }
     std::vector<ProcessId> remote = members_with_color(*parent.remote_group, remote_votes, color);
     if (remote.empty()) {
         return MPI_SUCCESS;
+    }
+    const int refused = std::max(refusal_of(votes, color), refusal_of(remote_votes, color));
+    if (refused != MPI_SUCCESS) {
+        return refused;
     }
     const ProcessId self = parent.group->self();
     Ref<Group> local = Group::list(members_with_color(*parent.group, votes, color), self);

@@ -71,6 +71,9 @@ std::unique_ptr<Allocation> ExcidModule::begin_without_index(
         what.parent->id->derivation()->skip(*child_number);
         return nullptr;
     }
+    if (!child_number && what.members.can_withdraw()) {
+        return nullptr; // the constructor does
+    }
     auto pass = std::unique_ptr<ExcidParticipation>(new (std::nothrow) ExcidParticipation(*this, MPI_ERR_NO_SPACE));
     if (pass == nullptr) {
         *code = child_number ? forfeit(*what.parent->id->derivation(), *child_number) : MPI_ERR_NO_MEM;
@@ -145,7 +148,7 @@ int ExcidAllocation::start() noexcept {
         return code;
     }
     if (!_child_number) {
-        code = _request.start(_what.members, _what.comm, _what.key);
+        code = _request.start_for(_what, MPI_SUCCESS);
     } else {
         const Communicator& parent = *_what.parent;
         code = _request.start(*_what.whole, parent, renewal_of(parent, *_child_number));
@@ -200,7 +203,7 @@ int ExcidParticipation::renew(
 }
 
 int ExcidParticipation::help(const NewCommunicator& what) noexcept {
-    _failed = _request.start(what.members, what.comm, what.key);
+    _failed = _request.start_for(what, _result);
     return _failed;
 }
 

@@ -36,9 +36,21 @@ int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, con
     // is.
     const bool any = _source == PgcidSource::automatic;
     _reduction = &reduction;
-    _word = any || comm.rank == 0 ? fresh() : 0;
+    _words[0] = any || comm.rank == 0 ? fresh() : 0;
     _instance.cid_counters().rounds.add();
-    return reduction.start({&_word, 1}, any ? GroupReduction::Operation::any : GroupReduction::Operation::first);
+    return reduction.start(
+        std::span(_words).first(1), any ? GroupReduction::Operation::any : GroupReduction::Operation::first);
+}
+
+int PgcidRequest::start_for(const NewCommunicator& what, int refused) noexcept {
+    if (asks_launcher() || what.members.can_withdraw()) {
+        return start(what.members, what.comm, what.key);
+    }
+    // The highest of the numbers that the members offer: no two of them are equal.
+    _reduction = &what.members;
+    _words = {fresh(), std::uint64_t(refused)};
+    _instance.cid_counters().rounds.add();
+    return _reduction->start(_words, GroupReduction::Operation::maximum);
 }
 
 bool PgcidRequest::asks_launcher() const noexcept {
@@ -90,7 +102,11 @@ bool PgcidRequest::advance(int* code) noexcept {
             *code = report_cause({id.error().code, "cid/excid: no PGCID: " + id.error().text});
             return true;
         }
-        _word = *id;
+        _words[0] = *id;
+    }
+    if (_words[1] != MPI_SUCCESS) {
+        *code = int(_words[1]);
+        return true;
     }
     _instance.cid_counters().pgcids.add();
     return true;
