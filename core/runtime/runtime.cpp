@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who am I, and who is there: connecting, and what the launcher says about the job.
+// Connecting to the launcher, and what it publishes about the job: rank, size, processes of this node.
 #include "core/runtime/runtime.h"
 
 #include "core/base/strings.h"
@@ -21,13 +21,17 @@
 namespace patchbay {
 
 namespace {
+// Large enough that the C library gets it from the system and gives it back there: no memory is resident until
+// something else uses it.
+constexpr std::size_t abort_reserve_bytes = 1 << 20;
+
 pmix_proc_t process(const std::string& nspace, std::uint32_t rank) {
     pmix_proc_t process;
     PMIX_LOAD_PROCID(&process, nspace.c_str(), rank);
     return process;
 }
 
-// Asks only what the server gave at start; never waits for a peer.
+// Reads only what the server gave at start; never waits for a peer.
 Result<PmixValue> job_info(const pmix_proc_t& about, const char* key) {
     pmix_value_t* value = nullptr;
     pmix_status_t status = PMIx_Get(&about, key, nullptr, 0, &value);
@@ -94,8 +98,8 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) 
     std::unique_ptr<Runtime> runtime(new Runtime);
     runtime->_get_timeout = options.get_timeout;
     runtime->_hostname = own_hostname();
-    // Registering takes no time while the process has one thread, and 8 to 15 ms once PMIx has started its own. Whoever
-    // sleeps looks itself whether it worked.
+    // Registering takes no time while the process has one thread, and 8 to 15 ms once PMIx has started its own. A
+    // process that is about to sleep checks for itself whether it worked.
     (void)register_all_cores_barrier();
     if (environment.has_pmix()) {
         Result<pmix_connection::Identity> self = pmix_connection::open();
@@ -103,6 +107,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) 
             runtime->_singleton = false;
             runtime->_nspace = self->nspace;
             runtime->_rank = self->rank;
+            runtime->_abort_reserve = std::make_unique_for_overwrite<std::byte[]>(abort_reserve_bytes);
             if (Status read = runtime->read_job_info(); !read) {
                 return read.error();
             }
@@ -208,6 +213,7 @@ Result<std::uint32_t> Runtime::universe_size() const {
 }
 
 void Runtime::abort(int code, std::string_view message) {
+    _abort_reserve.reset();
     if (!message.empty() && !_own_launcher) { // ours prints it
         log_error(message);
     }

@@ -3,6 +3,7 @@
 #include "core/progress/waiter.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/pml/pml.h"
+#include "object/error_cause.h"
 #include "object/request.h"
 
 #include <utility>
@@ -109,9 +110,13 @@ private:
     }
     int check(int code, const MPI_Status& status, MPI_Count bytes) noexcept {
         if (code == MPI_SUCCESS && status_bytes(status) < std::uint64_t(bytes)) [[unlikely]] {
-            code = status_bytes(status) == 0 ? MPI_ERR_OTHER : MPI_ERR_COUNT;
+            code = short_message(status_bytes(status) == 0);
         }
         return fail(code);
+    }
+    [[gnu::cold]] static int short_message(bool empty) noexcept {
+        return empty ? note_cause(MPI_ERR_OTHER, "another member of the communicator has failed, or gave a count of 0")
+                     : note_cause(MPI_ERR_COUNT, "another member of the communicator gave a smaller count");
     }
     static void wait(const Request& request) noexcept {
         wait_until(*request.progress, [&request] { return request.is_complete(); });

@@ -3,9 +3,11 @@
 
 #include "core/base/out_of_memory.h"
 #include "mpi/instance/instance.h"
+#include "object/error_cause.h"
 
 #include <atomic>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,7 @@ public:
     int start() noexcept override { return MPI_ERR_REQUEST; }
     int cancel() noexcept override { return MPI_ERR_REQUEST; }
     void recycle() noexcept override { drop_owner(); }
+    std::string_view cause() const noexcept override { return _cause; }
 
     int begin() noexcept { return _construction->begin(); }
     // true: complete now.
@@ -40,6 +43,9 @@ public:
         }
         if (code == MPI_SUCCESS) {
             *_result = to_handle(_construction->take().detach());
+        }
+        if (code != MPI_SUCCESS) {
+            keep_cause(code);
         }
         error = code;
         fill_empty_status(status);
@@ -55,10 +61,21 @@ public:
     }
 
 private:
+    // The thread that polls need not be the one that completes the request.
+    void keep_cause(int code) noexcept {
+        try {
+            _cause = noted_cause(code);
+        } catch (const std::bad_alloc&) {
+            // The code alone has to do.
+        }
+        forget_cause();
+    }
+
     Ref<Communicator> _parent; // errors are reported to it, also when it has been freed meanwhile
     std::unique_ptr<Construction> _construction;
     MPI_Comm* _result;
     std::atomic<int> _owners{2};
+    std::string _cause;
 };
 
 ConstructionQueue::~ConstructionQueue() {

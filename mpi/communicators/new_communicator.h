@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "mpi/bootstrap/message.h"
 #include "mpi/communicators/construction.h"
 
 #include <optional>
@@ -22,7 +23,6 @@ int finish(Construction& construction, Communicator** made) noexcept;
 // what for, of at most `longest_kind` characters; empty for users' own calls, so that no tag of theirs leads to any
 // other. `refused`, where it is given, is an MPI code: when any member gives an error there, all of them return it, and
 // that costs one more reduction.
-inline constexpr std::size_t longest_kind = 7;
 int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
     std::optional<int> refused, Communicator** made);
 

@@ -5,8 +5,9 @@
    have sent on all before the others make them), cancelled (the message by which a process was to be known is taken
    back), persistent, freed (before the answer is there), flood (more than the receiver takes), stream (the sender never
    waits for anything). */
-#define _DEFAULT_SOURCE /* usleep */
+#define _GNU_SOURCE /* usleep, mkstemp */
 #include "tests/mpi_check/check.h"
+#include "tests/mpi_check/shared_ints.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,21 @@ static int rank, size;
 enum { long_count = 1 << 17 }; /* doubles: 1 MiB */
 static double sent_text[long_count], got_text[long_count];
 
-static void poll_for(double seconds) {
-    const double end = MPI_Wtime() + seconds;
+static int* stage; /* what rank 0 has reached, seen by rank 1 without a message */
+
+/* Lets messages come without receiving them. */
+static void poll(void) {
     int flag;
-    while (MPI_Wtime() < end) {
+    for (int i = 0; i < 1000; ++i) {
         MPI_Iprobe(MPI_ANY_SOURCE, 30000, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE); /* there is none */
     }
+}
+
+static void poll_until_sent(void) {
+    while (shared_get(stage) == 0) {
+        poll();
+    }
+    poll(); /* for what was sent last */
 }
 
 /* A hint's worth of difference between the indices of the processes. */
@@ -92,7 +102,7 @@ static void late(void) {
     }
     MPI_Buffer_attach(buffer = malloc((size_t)buffer_size), buffer_size);
     if (rank == 1) {
-        poll_for(0.2);
+        poll_until_sent();
     }
     for (int i = 0; i < late_count; ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
@@ -100,6 +110,9 @@ static void late(void) {
     }
     for (int i = 0; i < late_count && rank == 0; ++i) {
         send_first(comms[i], i, &requests[i], &labels[i]);
+    }
+    if (rank == 0) {
+        shared_set(stage, 1);
     }
     for (int i = 0; i < late_count && rank == 0; ++i) {
         if (i % kinds == 3) {
@@ -221,11 +234,12 @@ static void cancelled(void) {
     int text = 1, flag = 0;
     shift_indices(extra);
     if (rank == 1) {
-        poll_for(0.1);
+        poll_until_sent();
     }
     if (rank == 0) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         MPI_Isend(&text, 1, MPI_INT, 1, 5, comm, &request);
+        shared_set(stage, 1);
         MPI_Cancel(&request);
         MPI_Wait(&request, &status);
         MPI_Test_cancelled(&status, &flag);
@@ -305,14 +319,43 @@ static void freed(void) {
     }
 }
 
-/* Run with a small pml_ob1_unexpected_limit: the receiver stops its sender before it knows the communicator. */
+/* Run with pml_ob1_unexpected_limit=8KiB: the receiver stops its sender before it knows the communicator. Messages are
+   complete at the sender as long as it is not stopped. */
+enum { flood_count = 400, flood_words = 100, flood_limit = 8192 };
+
+static int completed(MPI_Request* requests) {
+    int indices[2 * flood_count], number = 0;
+    MPI_Testsome(2 * flood_count, requests, &number, indices, MPI_STATUSES_IGNORE);
+    return number == MPI_UNDEFINED ? 0 : number;
+}
+
+static void send_until_stopped(MPI_Request* requests) {
+    for (int done = 0; shared_get(&stage[1]) == 0;) {
+        done += completed(requests);
+        shared_set(&stage[0], done);
+    }
+}
+
+static void wait_until_stopped(void) {
+    int last = 0;
+    for (int still = 0; still < 50 || last < flood_limit / (int)sizeof(int[2 * flood_words]);) {
+        poll();
+        usleep(1000); /* the sender may have no other core */
+        const int now = shared_get(&stage[0]);
+        still = now == last ? still + 1 : 0;
+        last = now;
+    }
+    CHECK(last < 2 * flood_count);
+    shared_set(&stage[1], 1);
+}
+
 static void flood(void) {
-    enum { count = 400, words = 100 };
+    enum { count = flood_count, words = flood_words };
     static MPI_Request requests[2 * count];
     static int texts[count][words];
     MPI_Comm one, other;
     if (rank == 1) {
-        poll_for(0.2);
+        wait_until_stopped();
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &one);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
@@ -322,6 +365,7 @@ static void flood(void) {
         MPI_Isend(texts[i], words, MPI_INT, 1, 0, other, &requests[2 * i + 1]);
     }
     if (rank == 0) {
+        send_until_stopped(requests);
         MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
     }
     for (int i = 0; i < count && rank == 1; ++i) {
@@ -372,6 +416,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const int apart = strcmp(what, "apart") == 0;
+    stage = shared_ints(MPI_COMM_WORLD, 2);
     CHECK(size == 2 || apart || strcmp(what, "many") == 0);
     if (strcmp(what, "late") == 0) {
         late();

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <random>
@@ -396,19 +398,59 @@ private:
 
 } // namespace
 
+namespace {
+
+constexpr unsigned fixed_seeds = 5;
+constexpr unsigned fresh_seeds = 5;
+
+void grow(unsigned seed, bool mixed) {
+    const int failures_before = check_failures;
+    Forest forest(seed, mixed);
+    for (int step = 1; step <= 60; ++step) {
+        forest.step();
+        forest.chat();
+        if (step % 12 == 0) {
+            forest.check();
+        }
+    }
+    if (check_failures != failures_before) {
+        std::fprintf(stderr, "rank %d failed with seed=%u\n", world_rank, seed);
+    }
+}
+
+// Of rank 0, for all; other ones in each run.
+unsigned first_fresh_seed() {
+    unsigned seed = std::random_device()() % 1'000'000'000 + fixed_seeds + 1;
+    MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+    return seed;
+}
+
+} // namespace
+
+// Arguments: mixed, seed=N (only this tree).
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    const bool mixed = argc > 1 && std::strcmp(argv[1], "mixed") == 0;
-    for (unsigned seed = 1; seed <= 10; ++seed) {
-        Forest forest(seed, mixed);
-        for (int step = 1; step <= 60; ++step) {
-            forest.step();
-            forest.chat();
-            if (step % 12 == 0) {
-                forest.check();
-            }
+    bool mixed = false;
+    const char* only = nullptr;
+    for (int i = 1; i < argc; ++i) {
+        mixed = mixed || std::strcmp(argv[i], "mixed") == 0;
+        only = std::strncmp(argv[i], "seed=", 5) == 0 ? argv[i] + 5 : only;
+    }
+    if (only != nullptr) {
+        grow(unsigned(std::strtoul(only, nullptr, 10)), mixed);
+    } else {
+        for (unsigned seed = 1; seed <= fixed_seeds; ++seed) {
+            grow(seed, mixed);
+        }
+        const unsigned fresh = first_fresh_seed();
+        if (world_rank == 0) { // before they run: a job that hangs has told them, too
+            std::fprintf(
+                stderr, "fresh seeds %u to %u; repeat one with the argument seed=N\n", fresh, fresh + fresh_seeds - 1);
+        }
+        for (unsigned seed = fresh; seed < fresh + fresh_seeds; ++seed) {
+            grow(seed, mixed);
         }
     }
     MPI_Finalize();

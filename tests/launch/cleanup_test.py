@@ -9,11 +9,6 @@ import subprocess
 import harness
 
 
-def children_of(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        return [int(word) for word in file.read().split()]
-
-
 class Cleanup(harness.LaunchTest):
     def start_and_wait(self, *commands, ranks=2, **popen):
         """Starts ranks that sleep; answers mpirun, the launcher process and all processes of the ranks."""
@@ -96,13 +91,8 @@ class Cleanup(harness.LaunchTest):
     def test_mpirun_killed_at_any_moment(self):
         for delay in range(0, 30, 2):
             process = self.start("-n", "4", harness.RANK_PROGRAM, "init", "fence", "sleep=60")
-            tree = [process.pid]
             harness.wait_until(lambda: False, delay / 1000)
-            for pid in tree:
-                try:
-                    tree.extend(children_of(pid))
-                except (FileNotFoundError, ProcessLookupError):
-                    pass
+            tree = harness.descendants(process.pid)
             process.kill()
             process.communicate()
             self.assert_all_gone(tree)

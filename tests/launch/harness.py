@@ -41,6 +41,18 @@ def process_alive(pid):
         return False
 
 
+def descendants(pid):
+    """The process and all that it and they have started."""
+    tree = [pid]
+    for parent in tree:
+        try:
+            with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as file:
+                tree.extend(int(word) for word in file.read().split())
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return tree
+
+
 def wait_until(condition, seconds=END_LIMIT):
     """Waits for a condition; answers whether it came true in time."""
     end = time.monotonic() + seconds

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 1 has no memory left when messages come that it does not wait for: the job must end with a text that says so. */
+/* Rank 1 has no memory left when messages come that it does not wait for: the job must end with a text that says so,
+ * which no_memory_test.py looks for. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Sendrecv and its kin, small and large, strided, with MPI_PROC_NULL on either side. */
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
+
+#include <stdlib.h>
 
 static int rank, size, next, previous;
 
@@ -9,7 +11,7 @@ static void ring(int n) {
     int* in = malloc(sizeof(int) * n);
     MPI_Status status;
     MPI_Request request;
-    for (int form = 0; form < 4; form++) {
+    for (int form = 0; form < 8; form++) {
         for (int i = 0; i < n; i++) {
             out[i] = rank * 3 + i;
             in[i] = -1;
@@ -26,8 +28,22 @@ static void ring(int n) {
             MPI_Isendrecv(out, n, MPI_INT, next, 1, in, n, MPI_INT, previous, 1, MPI_COMM_WORLD, &request);
             MPI_Wait(&request, &status);
             break;
-        default:
+        case 3:
             MPI_Isendrecv_replace(out, n, MPI_INT, next, 1, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &request);
+            MPI_Wait(&request, &status);
+            break;
+        case 4:
+            MPI_Sendrecv_c(out, n, MPI_INT, next, 1, in, n, MPI_INT, previous, 1, MPI_COMM_WORLD, &status);
+            break;
+        case 5:
+            MPI_Sendrecv_replace_c(out, n, MPI_INT, next, 1, previous, 1, MPI_COMM_WORLD, &status);
+            break;
+        case 6:
+            MPI_Isendrecv_c(out, n, MPI_INT, next, 1, in, n, MPI_INT, previous, 1, MPI_COMM_WORLD, &request);
+            MPI_Wait(&request, &status);
+            break;
+        default:
+            MPI_Isendrecv_replace_c(out, n, MPI_INT, next, 1, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &request);
             MPI_Wait(&request, &status);
         }
         int received, good = 1;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_THREAD_MULTIPLE: several threads of each process talk at once, on their own communicators and on a common one
 // with their own tags, blocking most of the time; sizes over the eager limit, self-messages, probes.
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/asleep.h"
+#include "tests/mpi_check/check.h"
 
 #include <atomic>
-#include <chrono>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -69,12 +70,14 @@ int main(int argc, char** argv) {
         thread.join();
     }
     // One thread waits for what another one of the same process sends, after it went to sleep.
-    std::thread waiter([] {
+    std::atomic<pid_t> waiting{0};
+    std::thread waiter([&] {
         int value = 0;
+        waiting = own_thread_id();
         MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_SELF, MPI_STATUS_IGNORE);
         expect(value == 42);
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    wait_until_asleep(waiting);
     const int answer = 42;
     MPI_Send(&answer, 1, MPI_INT, 0, 5, MPI_COMM_SELF);
     waiter.join();
@@ -83,12 +86,14 @@ int main(int argc, char** argv) {
     int never;
     MPI_Irecv(&never, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &request);
     MPI_Request copy = request;
+    waiting = 0;
     std::thread canceller([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        wait_until_asleep(waiting);
         MPI_Cancel(&copy);
     });
     MPI_Status status;
     int flag = 0;
+    waiting = own_thread_id();
     MPI_Wait(&request, &status);
     canceller.join();
     MPI_Test_cancelled(&status, &flag);

@@ -24,9 +24,9 @@ public:
         : _instance(instance),
           _source(source) {}
 
-    // All processes of `comm`, which may be under construction, begin. `group reduction` is over them; the first of its
-    // group leads, in an intercommunicator that of either. `key` tells apart what is under way at one time, unless the
-    // group reduction has a name. Returns an MPI code.
+    // Called by all processes of `comm`, which may be under construction. `reduction` is over them; the first process
+    // of the group provides the PGCID, in an intercommunicator the first of each group. `key` identifies this request
+    // among those under way, unless the group reduction has a name. Returns an MPI code.
     int start(GroupReduction& reduction, const Communicator& comm, const ConstructorKey& key) noexcept;
     // The same for a communicator that has a PGCID of its own. `refused`: why this process can be in no new
     // communicator, or MPI_SUCCESS; advance() gives that error to all members. Where a launcher makes the PGCID the
@@ -45,7 +45,7 @@ private:
     Instance& _instance;
     PgcidSource _source;
     GroupReduction* _reduction = nullptr;
-    std::optional<GroupRequest> _group;    // asked of the launcher
+    std::optional<GroupRequest> _group;    // under construction by the launcher
     std::array<std::uint64_t, 2> _words{}; // the PGCID, and the error of a member that refuses
 };
 

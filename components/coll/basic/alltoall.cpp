@@ -48,8 +48,8 @@ private:
     std::unique_ptr<std::byte[]> _memory;
 };
 
-// Everybody with everybody, each starting with a different partner so that no one is flooded. `code`: why this member
-// has failed already.
+// Pairwise exchange: each rank starts with a different partner, so that no receiver is flooded. `code`: why
+// this member has failed already.
 template <class SendPart, class RecvPart>
 int pairwise(
     Function function, Communicator& comm, SendPart send_part, RecvPart recv_part, int code = MPI_SUCCESS) noexcept {

@@ -21,8 +21,8 @@ struct Rounds {
     void hear(int rank) noexcept { transfer.recv(nullptr, 0, byte, rank); }
 };
 
-// Everybody reports to rank 0, which releases them: two wake-ups a rank, the fewest there can be, so the best way
-// when ranks share cores and a wake-up is a context switch.
+// Linear: each rank sends to rank 0, which releases them: two wake-ups a rank, the fewest possible, and so the best
+// algorithm when ranks share cores and a wake-up is a context switch.
 void linear(Rounds& rounds) noexcept {
     const int size = rounds.comm.size;
     if (rounds.comm.rank != 0) {
@@ -59,7 +59,7 @@ void tree(Rounds& rounds) noexcept {
     }
 }
 
-// Dissemination: ceil(log2 size) rounds, everybody busy in each.
+// Dissemination: ceil(log2 size) rounds, in each of which every rank sends and receives.
 void dissemination(Rounds& rounds) noexcept {
     const int rank = rounds.comm.rank;
     const int size = rounds.comm.size;

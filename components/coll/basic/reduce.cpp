@@ -84,7 +84,7 @@ void tree_to_zero(Reduction& reduction, const Communicator& comm) noexcept {
     }
 }
 
-// Everybody to rank 0 in rank order, and back: fewest wake-ups when ranks share cores.
+// Linear: each rank to rank 0, in rank order, and back: fewest wake-ups when ranks share cores.
 void allreduce_linear(Reduction& reduction, const Communicator& comm) noexcept {
     if (comm.rank != 0) {
         reduction.send_mine(0);

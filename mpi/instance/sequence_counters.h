@@ -8,15 +8,15 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// Counts how often each pair of a group_id and a text was used. It is never told to forget one, so each takes little:
-// its text, 10 bytes, and a place in a table that is found by hash and compared byte by byte. Not thread-safe.
+// A counter for each pair of a group id and a text. Counters are never deleted, so that each one must be small: it
+// takes the text, 10 bytes, and a slot of a hash table, whose look-up compares the text byte by byte. Not thread-safe.
 class SequenceCounters {
 public:
-    // How often it has been called with this pair before.
+    // The number of earlier calls with this pair.
     std::uint32_t next(std::uint32_t group_id, std::string_view text);
 
 private:
-    using Place = std::uint32_t; // of an entry: its chunk, and the byte in there
+    using Place = std::uint32_t; // of an entry: the chunk in the high bits, the byte in the chunk in the low bits
 
     std::byte* at(Place place) const noexcept;
     Place append(std::uint32_t group_id, std::string_view text);
@@ -28,7 +28,7 @@ private:
     std::size_t _used = 0;      // bytes of the last chunk
     std::size_t _last_size = 0; // of the last chunk
     std::size_t _entries = 0;
-    std::vector<Place> _slots; // a power of two of them, or none
+    std::vector<Place> _slots; // its size is a power of two, or 0
 };
 
 } // namespace patchbay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/bootstrap/sequence_counters.h"
+#include "mpi/instance/sequence_counters.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,10 +12,10 @@ namespace patchbay {
 namespace {
 
 constexpr unsigned chunk_bits = 12;
-constexpr std::size_t chunk_size = std::size_t(1) << chunk_bits; // a longer entry has a chunk of its own
+constexpr std::size_t chunk_size = std::size_t(1) << chunk_bits; // a longer entry gets a chunk of its own
 constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
-// An entry: group_id, count, length of the text, the text; at any address.
+// An entry consists of the group id, the count, the length of the text, and the text. It is not aligned.
 constexpr std::size_t count_at = sizeof(std::uint32_t);
 constexpr std::size_t length_at = count_at + sizeof(std::uint32_t);
 constexpr std::size_t text_at = length_at + sizeof(std::uint16_t);
@@ -47,7 +47,7 @@ bool SequenceCounters::is(Place place, std::uint32_t group_id, std::string_view 
     return load<std::uint32_t>(entry) == group_id && text_of(entry) == text;
 }
 
-// Its own, or the free one where it belongs.
+// The slot of this pair, or the free slot where it is to be inserted.
 std::size_t SequenceCounters::slot_of(std::uint32_t group_id, std::string_view text) const noexcept {
     const std::size_t hash = std::hash<std::string_view>()(text) + group_id * std::size_t(0x9e3779b97f4a7c15);
     std::size_t slot = (hash ^ hash >> 32) & (_slots.size() - 1);

@@ -9,23 +9,24 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Instance;
 
-// The attributes that every communicator has (MPI-5.0, 9.1.2): MPI_TAG_UB and the others. Their values are integers
-// that programs read through a pointer, so they live here. What only the launcher knows is asked for on first use.
+// The attributes that communicators have from the beginning (MPI-5.0, 9.1.2): all of them in the world model, and
+// MPI_TAG_UB alone in the sessions model. The program gets a pointer to the integer, so that the values are stored
+// here. A value that the launcher provides is requested on first use.
 class PredefinedAttributes {
 public:
     explicit PredefinedAttributes(Instance& instance) noexcept
         : _instance(instance) {}
 
     static bool is_one(int keyval) noexcept;
-    // Points *value at the integer; false: the attribute has no value here. Thread-safe.
-    bool get(int keyval, void** value);
+    // Points *value at the integer; false: the attribute has no value on `comm`. Thread-safe.
+    bool get(const Communicator& comm, int keyval, void** value);
 
 private:
     struct Value {
         bool known = false;
         int value = 0;
     };
-    Value find_out(int keyval);
+    Value determine(int keyval);
 
     Instance& _instance;
     std::mutex _mutex;

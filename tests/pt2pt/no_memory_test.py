@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user reads when memory or shared memory is too small: no_memory_test.py PREFIX NO_MEMORY_PROGRAM"""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PREFIX = os.path.dirname(os.path.dirname(os.path.realpath(os.path.join(sys.argv[1], "lib/libmpi_abi.so.1"))))
+PROGRAM = os.path.realpath(sys.argv[2])
+ERR_NO_MEM = 39
+SMALL = 64 * 1024
+
+
+def mpirun(*options):
+    return [os.path.join(PREFIX, "bin/mpirun"), "--timeout", "60", "-n", "2", *options, PROGRAM]
+
+
+def run(command, **more):
+    env = dict(os.environ, LD_LIBRARY_PATH=os.path.join(PREFIX, "lib"), HOME=os.environ.get("TEST_TMPDIR", "/tmp"))
+    return subprocess.run(command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=90,
+                          check=False, **more)
+
+
+class NoMemory(unittest.TestCase):
+    def test_unexpected_messages(self):
+        # Several times: whether ending the job finds memory for itself depends on what the heap looks like.
+        for _ in range(15):
+            done = run(mpirun())
+            self.assertEqual(done.returncode, ERR_NO_MEM, done.stdout)
+            self.assertIn("out of memory for an unexpected message of 4000 bytes from rank 0", done.stdout)
+            self.assertIn("a lower pml_ob1_unexpected_limit makes senders wait earlier", done.stdout)
+
+    def test_limit_of_file_sizes(self):
+        done = run(mpirun(), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, SMALL)))
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"shared memory: \S+ .*must grow to \d+\w+, but the limit of file sizes is 64KiB; "
+                         r"raise it \(ulimit -f\)")
+
+    def test_small_file_system(self):
+        with tempfile.TemporaryDirectory() as directory:
+            # A mount that only this process and its children see; it goes with the last of them.
+            mount = f"mount -t tmpfs -o size={SMALL} tmpfs {directory}"
+            in_private = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+            allowed = run([*in_private, mount])
+            if allowed.returncode != 0:
+                print(f"SKIPPED: pt2pt/no_memory: small_file_system: no mount in a user namespace: {allowed.stdout}")
+                return
+            command = " ".join(mpirun("--mca", "shm_backing", "file", "--mca", "shm_directory", directory))
+            done = run([*in_private, f"{mount} && {command}"])
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        text = re.search(r"shared memory: cannot get \d+\w+ in (\S+)(?: \(deleted\))?: No space left on device; its file system has "
+                         r"64KiB, of which (\w+) are free; enlarge it", done.stdout)
+        self.assertIsNotNone(text, done.stdout)
+        self.assertTrue(text[1].startswith(directory + "/"), text[1])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
