@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-// How two processes tell each other by which index they know a communicator: which packets that takes.
+// The exCID handshake: which packets two processes send until each knows the index of a communicator at the other.
 namespace patchbay {
 namespace {
 
@@ -15,7 +15,7 @@ using test::Ob1Rank;
 using test::pattern;
 using test::run_job;
 
-// Counts what leaves, and says that there is no room when a test wants that.
+// Counts the packets that are sent, and returns `full` when a test asks for it.
 class SpyBtl final : public test::WrappedBtl {
 public:
     using WrappedBtl::WrappedBtl;
@@ -35,25 +35,25 @@ public:
     }
 
     int refusals = 0;
-    int answers = 0; // packets that only tell an index
-    int named = 0;   // messages with the exCID
-    int flagged = 0; // messages that say that the index is the same
-    int plain = 0;   // other messages
+    int acks = 0;     // CID acknowledgements
+    int extended = 0; // messages with an extended header
+    int flagged = 0;  // messages with the flag same_index
+    int plain = 0;    // other messages
     bool well_sized = true;
 
 private:
     void count(const void* header, std::size_t header_size) noexcept {
         const auto& match = *static_cast<const pml::ob1::MatchHeader*>(header);
-        if (match.type == PacketType::answer) {
-            ++answers;
+        if (match.type == PacketType::cid_ack) {
+            ++acks;
         }
         if (match.type != PacketType::match && match.type != PacketType::match_sync && match.type != PacketType::rts) {
             return;
         }
         const std::size_t short_size = pml::ob1::match_header_size(match.type);
-        const bool by_name = match.flags == pml::ob1::named_by_excid;
-        well_sized = well_sized && header_size == short_size + (by_name ? sizeof(cid::ExtendedId) : 0);
-        ++(by_name ? named : match.flags == pml::ob1::same_index ? flagged : plain);
+        const bool has_excid = match.flags == pml::ob1::extended;
+        well_sized = well_sized && header_size == short_size + (has_excid ? sizeof(cid::ExtendedId) : 0);
+        ++(has_excid ? extended : match.flags == pml::ob1::same_index ? flagged : plain);
     }
 };
 
@@ -62,7 +62,7 @@ SpyBtl* spy; // of this process
 JobOptions spied(bool threaded) {
     JobOptions options;
     options.threaded = threaded;
-    options.sleeps = false; // who wakes up polls once more before it sees what has come, and answers in that poll
+    options.sleeps = false; // after a sleep a wait polls once more, and that poll sends the acknowledgement
     options.wrap = [](std::unique_ptr<btl::Module> real) {
         auto wrapped = std::make_unique<SpyBtl>(std::move(real));
         spy = wrapped.get();
@@ -71,21 +71,21 @@ JobOptions spied(bool threaded) {
     return options;
 }
 
-// Some communicators of this process that are named by exCID.
-class Named {
+// Some communicators with an exCID.
+class Communicators {
 public:
-    Named(Ob1Rank& self, int count, int shift)
+    Communicators(Ob1Rank& self, int count, int shift)
         : _self(self) {
         for (int i = 0; i < count; ++i) {
             _ids.push_back({99, std::uint64_t(i)});
             _comms.push_back(self.make_comm(std::uint16_t(10 + i + shift), &_ids.back()));
         }
-        // First messages may come, and be answered, before this process leaves the barrier.
-        spy->answers = spy->named = spy->flagged = 0;
-        spy->plain = -1; // that of the barrier
+        // First messages may arrive, and be acknowledged, before this process leaves the barrier.
+        spy->acks = spy->extended = spy->flagged = 0;
+        spy->plain = -1; // the message of the barrier
         self.barrier();
     }
-    ~Named() {
+    ~Communicators() {
         _self.barrier();
         _self.pml->drain();
         for (std::size_t i = 0; i < _comms.size(); ++i) {
@@ -117,18 +117,18 @@ Request* isend(Ob1Rank& self, Communicator& comm, const int& value) {
     return request;
 }
 
-bool gets(Ob1Rank& self, Communicator& comm, int value) {
+bool receives(Ob1Rank& self, Communicator& comm, int value) {
     int got = -1;
     self.pml->recv(&got, sizeof got, byte(), 1 - self.rank, 1, comm, nullptr);
     return got == value;
 }
 
-bool sent(int named, int flagged, int plain, int answers) {
-    const bool fine = spy->named == named && spy->flagged == flagged && spy->plain == plain &&
-        spy->answers == answers && spy->well_sized;
+bool sent(int extended, int flagged, int plain, int acks) {
+    const bool fine = spy->extended == extended && spy->flagged == flagged && spy->plain == plain &&
+        spy->acks == acks && spy->well_sized;
     if (!fine) {
-        std::fprintf(stderr, "%d named, %d flagged, %d plain, %d answers; expected %d, %d, %d, %d\n", spy->named,
-            spy->flagged, spy->plain, spy->answers, named, flagged, plain, answers);
+        std::fprintf(stderr, "%d extended, %d flagged, %d plain, %d acknowledgements; expected %d, %d, %d, %d\n",
+            spy->extended, spy->flagged, spy->plain, spy->acks, extended, flagged, plain, acks);
     }
     return fine;
 }
@@ -136,21 +136,21 @@ bool sent(int named, int flagged, int plain, int answers) {
 bool exchange(Ob1Rank& self, Communicator& comm, int value) {
     if (self.rank == 0) {
         send(self, comm, value);
-        return gets(self, comm, value + 1);
+        return receives(self, comm, value + 1);
     }
-    const bool good = gets(self, comm, value);
+    const bool good = receives(self, comm, value);
     send(self, comm, value + 1);
     return good;
 }
 
-class Ob1AcquaintanceTest : public testing::TestWithParam<bool> {
+class Ob1HandshakeTest : public testing::TestWithParam<bool> {
 protected:
     static bool run(const std::function<bool(Ob1Rank&)>& body) { return run_job(spied(GetParam()), body); }
 };
 
-TEST_P(Ob1AcquaintanceTest, TheReplyStandsForAnAnswer) {
+TEST_P(Ob1HandshakeTest, TheReplyAcknowledges) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
-        Named comms(self, 20, 0);
+        Communicators comms(self, 20, 0);
         bool fine = true;
         for (int round = 0; round < 3; ++round) {
             for (int i = 0; i < 20; ++i) {
@@ -162,9 +162,9 @@ TEST_P(Ob1AcquaintanceTest, TheReplyStandsForAnAnswer) {
     }));
 }
 
-TEST_P(Ob1AcquaintanceTest, AnIndexThatDiffersIsAnswered) {
+TEST_P(Ob1HandshakeTest, ADifferentIndexIsAcknowledgedByAPacket) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
-        Named comms(self, 20, 50 * self.rank);
+        Communicators comms(self, 20, 50 * self.rank);
         bool fine = true;
         for (int round = 0; round < 3; ++round) {
             for (int i = 0; i < 20; ++i) {
@@ -175,10 +175,10 @@ TEST_P(Ob1AcquaintanceTest, AnIndexThatDiffersIsAnswered) {
     }));
 }
 
-// Some of both, and indices that mean another communicator to the other process.
-TEST_P(Ob1AcquaintanceTest, IndicesOfOthersAreNotMistaken) {
+// Indices that belong to another communicator at the other process.
+TEST_P(Ob1HandshakeTest, AnIndexOfAnotherCommunicatorAtThePeer) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
-        Named comms(self, 20, self.rank);
+        Communicators comms(self, 20, self.rank);
         bool fine = true;
         for (int i = 0; i < 20; ++i) {
             fine = exchange(self, comms[i], i) && exchange(self, comms[i], i) && fine;
@@ -187,30 +187,30 @@ TEST_P(Ob1AcquaintanceTest, IndicesOfOthersAreNotMistaken) {
     }));
 }
 
-TEST_P(Ob1AcquaintanceTest, ASenderThatWaitsForNoReplyIsAnswered) {
+TEST_P(Ob1HandshakeTest, TheSecondExtendedHeaderIsAcknowledgedByAPacket) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
-        Named comms(self, 1, 0);
+        Communicators comms(self, 1, 0);
         bool fine = true;
         for (int i = 0; i < 3; ++i) {
-            fine = (self.rank == 0 ? (send(self, comms[0], i), true) : gets(self, comms[0], i)) && fine;
+            fine = (self.rank == 0 ? (send(self, comms[0], i), true) : receives(self, comms[0], i)) && fine;
         }
-        // The answer, sent before, comes before this.
+        // The acknowledgement was sent before this message, and arrives before it.
         fine = exchange(self, *self.world, 7) && fine;
         fine = exchange(self, comms[0], 8) && fine;
         return (self.rank == 0 ? sent(3, 0, 2, 0) : sent(0, 0, 2, 1)) && fine;
     }));
 }
 
-TEST_P(Ob1AcquaintanceTest, OnlyTheLastAnswerWaits) {
+TEST_P(Ob1HandshakeTest, OnlyTheLastAcknowledgementIsPending) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
-        Named comms(self, 2, 0);
+        Communicators comms(self, 2, 0);
         bool fine = true;
         if (self.rank == 0) {
             send(self, comms[0], 1);
             send(self, comms[1], 2);
-            fine = gets(self, comms[1], 3) && gets(self, comms[0], 4);
+            fine = receives(self, comms[1], 3) && receives(self, comms[0], 4);
         } else {
-            fine = gets(self, comms[0], 1) && gets(self, comms[1], 2);
+            fine = receives(self, comms[0], 1) && receives(self, comms[1], 2);
             send(self, comms[1], 3);
             send(self, comms[0], 4);
         }
@@ -221,10 +221,10 @@ TEST_P(Ob1AcquaintanceTest, OnlyTheLastAnswerWaits) {
     }));
 }
 
-TEST_P(Ob1AcquaintanceTest, RepliesOfEveryKind) {
+TEST_P(Ob1HandshakeTest, RepliesOfEveryKind) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
         constexpr std::size_t longest = 300000;
-        Named comms(self, 5, 0);
+        Communicators comms(self, 5, 0);
         const auto text = pattern(longest, 5);
         bool fine = true;
         for (int i = 0; i < 5; ++i) {
@@ -236,7 +236,7 @@ TEST_P(Ob1AcquaintanceTest, RepliesOfEveryKind) {
                 self.pml->recv(got.data(), MPI_Count(size), byte(), 1, 1, comms[i], nullptr);
                 fine = fine && std::equal(got.begin(), got.end(), text.begin());
             } else {
-                fine = gets(self, comms[i], i) && fine;
+                fine = receives(self, comms[i], i) && fine;
                 Request* request = nullptr;
                 self.pml->isend(text.data(), MPI_Count(size), byte(), 0, 1, mode, comms[i], &request);
                 self.wait(request);
@@ -248,39 +248,39 @@ TEST_P(Ob1AcquaintanceTest, RepliesOfEveryKind) {
     }));
 }
 
-TEST_P(Ob1AcquaintanceTest, AReplyThatFindsNoReceiveTellsAllTheSame) {
+TEST_P(Ob1HandshakeTest, AnUnexpectedReplyAcknowledges) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
-        Named comms(self, 2, 0);
+        Communicators comms(self, 2, 0);
         bool fine = true;
         if (self.rank == 0) {
             send(self, comms[0], 1);
-            fine = gets(self, *self.world, 3); // the reply has come before
+            fine = receives(self, *self.world, 3); // the reply has arrived before
             send(self, comms[0], 4);
-            fine = gets(self, comms[0], 2) && fine;
-            fine = gets(self, *self.world, 5) && fine;
+            fine = receives(self, comms[0], 2) && fine;
+            fine = receives(self, *self.world, 5) && fine;
         } else {
-            fine = gets(self, comms[0], 1);
+            fine = receives(self, comms[0], 1);
             send(self, comms[0], 2);
             send(self, *self.world, 3);
-            fine = gets(self, comms[0], 4) && fine;
+            fine = receives(self, comms[0], 4) && fine;
             send(self, *self.world, 5);
         }
         return (self.rank == 0 ? sent(1, 0, 1, 0) : sent(0, 1, 2, 0)) && fine;
     }));
 }
 
-// Its sender takes back the message that stood for the answer: what it has told stays.
-TEST_P(Ob1AcquaintanceTest, ACancelledReplyHasTold) {
+// The message that acknowledges is cancelled; the acknowledgement remains valid.
+TEST_P(Ob1HandshakeTest, ACancelledReplyAcknowledges) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
-        Named comms(self, 1, 0);
+        Communicators comms(self, 1, 0);
         bool fine = true;
         if (self.rank == 0) {
             send(self, comms[0], 1);
-            fine = gets(self, *self.world, 3);
-            fine = gets(self, *self.world, 4) && fine;
+            fine = receives(self, *self.world, 3);
+            fine = receives(self, *self.world, 4) && fine;
         } else {
             const int value = 2;
-            fine = gets(self, comms[0], 1);
+            fine = receives(self, comms[0], 1);
             Request* reply = isend(self, comms[0], value);
             send(self, *self.world, 3);
             reply->cancel();
@@ -294,19 +294,19 @@ TEST_P(Ob1AcquaintanceTest, ACancelledReplyHasTold) {
     }));
 }
 
-// There is no room for the reply: it waits, and so does whatever tells the index.
-TEST_P(Ob1AcquaintanceTest, AReplyThatMustWait) {
+// The btl has no room for the reply.
+TEST_P(Ob1HandshakeTest, AQueuedReply) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
-        Named comms(self, 2, 0);
+        Communicators comms(self, 2, 0);
         bool fine = true;
         for (int i = 0; i < 2; ++i) {
             const bool cancels = i == 1;
             if (self.rank == 0) {
                 send(self, comms[i], 1);
-                fine = (cancels || gets(self, comms[i], 2)) && gets(self, comms[i], 3) && fine;
+                fine = (cancels || receives(self, comms[i], 2)) && receives(self, comms[i], 3) && fine;
             } else {
                 const int value = 2;
-                fine = gets(self, comms[i], 1) && fine;
+                fine = receives(self, comms[i], 1) && fine;
                 spy->refusals = 3;
                 Request* reply = isend(self, comms[i], value);
                 fine = fine && !reply->is_complete();
@@ -318,22 +318,22 @@ TEST_P(Ob1AcquaintanceTest, AReplyThatMustWait) {
                 reply->recycle();
                 send(self, comms[i], 3);
             }
-            fine = exchange(self, *self.world, 4) && fine; // the answer has come before this one
+            fine = exchange(self, *self.world, 4) && fine; // the acknowledgement arrives before this message
             fine = exchange(self, comms[i], 5) && fine;
         }
-        // The poll that makes room answers before.
+        // The poll in which the btl has room again has sent the acknowledgement before.
         return (self.rank == 0 ? sent(2, 0, 4, 0) : sent(0, 0, 7, 2)) && fine;
     }));
 }
 
-TEST_P(Ob1AcquaintanceTest, DrainingAnswers) {
+TEST_P(Ob1HandshakeTest, DrainAcknowledges) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
-        Named comms(self, 1, 0);
+        Communicators comms(self, 1, 0);
         bool fine = true;
         if (self.rank == 0) {
             send(self, comms[0], 1);
         } else {
-            fine = gets(self, comms[0], 1) && sent(0, 0, 0, 0);
+            fine = receives(self, comms[0], 1) && sent(0, 0, 0, 0);
             self.pml->drain();
             fine = sent(0, 0, 0, 1) && fine;
         }
@@ -341,20 +341,20 @@ TEST_P(Ob1AcquaintanceTest, DrainingAnswers) {
     }));
 }
 
-TEST_P(Ob1AcquaintanceTest, NothingIsOwedToACommunicatorThatIsGone) {
+TEST_P(Ob1HandshakeTest, AFreedCommunicatorIsNotAcknowledged) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
-        Named comms(self, 1, 0);
+        Communicators comms(self, 1, 0);
         if (self.rank == 0) {
             send(self, comms[0], 1);
         }
-        const bool fine = self.rank == 0 || gets(self, comms[0], 1);
+        const bool fine = self.rank == 0 || receives(self, comms[0], 1);
         comms.remove(0);
         self.barrier();
         return sent(self.rank == 0 ? 1 : 0, 0, 1, 0) && fine;
     }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, Ob1AcquaintanceTest, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Threads, Ob1HandshakeTest, testing::Bool());
 
 } // namespace
 } // namespace patchbay
