@@ -32,9 +32,6 @@ int reduce(const char* name, const void* send, void* recv, MPI_Count count, MPI_
             return args.code();
         }
     }
-    if (count == 0) {
-        return MPI_SUCCESS;
-    }
     return args.result(module_for(args, Function::reduce)
                            .reduce(send, recv, count, type_of(type), *to_object<Op>(op), root, *args.comm()));
 }
@@ -48,9 +45,6 @@ int reduce_everywhere(const char* name, const void* send, void* recv, MPI_Count 
         !((function == Function::allreduce ? args.communicator() : args.intracommunicator()) &&
             reduction(args, send, recv, count, type, op))) {
         return args.code();
-    }
-    if (count == 0) {
-        return MPI_SUCCESS;
     }
     coll::Module& module = module_for(args, function);
     const Op& operation = *to_object<Op>(op);
@@ -83,9 +77,6 @@ int reduce_scatter_block(const char* name, const void* send, void* recv, MPI_Cou
         !(args.communicator() && args.count("recvcount", recv_count) && args.datatype("datatype", type) &&
             args.op(op, type) && send_place(args, send) && distinct(args, send, recv, recv_count, type))) {
         return args.code();
-    }
-    if (recv_count == 0) {
-        return MPI_SUCCESS;
     }
     return args.result(
         module_for(args, Function::reduce_scatter_block)
