@@ -38,6 +38,9 @@ public:
             return code;
         }
         const int sent = send(send_buffer, send_count, send_type, dest);
+        if (sent != MPI_SUCCESS) {
+            incoming->cancel(); // the other processes may have failed in the same way and send nothing
+        }
         code = wait(incoming);
         return sent != MPI_SUCCESS ? sent : code;
     }
