@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A test, which looks at no figure, compiles with -DBENCH_DIVISOR=N: N times fewer rounds. */
+#ifndef BENCH_DIVISOR
+#define BENCH_DIVISOR 1
+#endif
+
 /* METRIC <name> <value> <unit> <lower|higher: which is better> */
 static inline void metric(const char* name, double value, const char* unit, const char* better) {
     printf("METRIC %s %.6g %s %s\n", name, value, unit, better);

@@ -46,8 +46,9 @@ int main(int argc, char** argv) {
     static const struct {
         int size, rounds;
         const char* name;
-    } cases[] = {{8, 20000, "half_round_trip_8B"}, {4096, 5000, "half_round_trip_4KiB"},
-        {65536, 2000, "half_round_trip_64KiB"}, {1 << 20, 100, "half_round_trip_1MiB"}};
+    } cases[] = {{8, 20000 / BENCH_DIVISOR, "half_round_trip_8B"}, {4096, 5000 / BENCH_DIVISOR, "half_round_trip_4KiB"},
+        {65536, 2000 / BENCH_DIVISOR, "half_round_trip_64KiB"}, {1 << 20, 100 / BENCH_DIVISOR, "half_round_trip_1MiB"}};
+    const int windows = 1000 / BENCH_DIVISOR;
     double samples[chunks];
     int rank, size;
     MPI_Init(&argc, &argv);
@@ -69,9 +70,9 @@ int main(int argc, char** argv) {
         }
     }
     if (rank < 2) {
-        messages_per_second(rank, buffer, 500);
+        messages_per_second(rank, buffer, windows / 2);
         for (int k = 0; k < chunks; k++) {
-            samples[k] = messages_per_second(rank, buffer, 1000) / 1e6;
+            samples[k] = messages_per_second(rank, buffer, windows) / 1e6;
         }
         if (rank == 0) {
             metric("message_rate_8B", metric_median(samples, chunks), "M/s", "higher");

@@ -36,7 +36,7 @@ static inline void repeat(const struct repeated* what, MPI_Comm comm) {
     int rank, rounds;
     MPI_Comm_rank(comm, &rank);
     repeat_mean(what, comm, 5); /* warm-up */
-    rounds = (int)(0.5 / chunks / repeat_mean(what, comm, 4));
+    rounds = (int)(0.5 / BENCH_DIVISOR / chunks / repeat_mean(what, comm, 4));
     rounds = rounds < 3 ? 3 : rounds > what->most ? what->most : rounds;
     MPI_Bcast(&rounds, 1, MPI_INT, 0, comm);
     for (int k = 0; k < chunks; k++) {

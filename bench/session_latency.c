@@ -9,7 +9,8 @@
 #include "metric.h"
 #include <mpi.h>
 
-enum { chunks = 41, window = 64, fresh = 64, rounds = 2000, windows = 200 };
+enum { chunks = 41, window = 64, fresh = 64, half = fresh / 2 };
+enum { rounds = 2000 / BENCH_DIVISOR, windows = 200 / BENCH_DIVISOR };
 
 #if MPI_VERSION >= 4
 enum { kinds = 2 };
@@ -136,16 +137,16 @@ static void never_used(const struct maker* maker) {
             }
             half_round_trip(maker->world, 10);
             double sum = 0;
-            for (int i = 0; i < fresh / 2; i++) {
+            for (int i = 0; i < half; i++) {
                 sum += half_round_trip(comms[i], 1);
             }
-            exchanges[kind][k] = sum / (fresh / 2);
+            exchanges[kind][k] = sum / half;
             half_round_trip(maker->world, 10);
             const double start = MPI_Wtime();
-            for (int i = fresh / 2; i < fresh; i++) {
+            for (int i = half; i < fresh; i++) {
                 send_window(comms[i], maker->world);
             }
-            rates[kind][k] = fresh / 2 * window / (MPI_Wtime() - start) / 1e6;
+            rates[kind][k] = half * window / (MPI_Wtime() - start) / 1e6;
             for (int i = 0; i < fresh; i++) {
                 MPI_Comm_free(&comms[i]);
             }

@@ -14,7 +14,7 @@ class Runtime;     // core/runtime/runtime.h
 class Progress;    // core/progress/progress.h
 class NodeSegment; // core/memory/node_segment.h
 
-// Everything that components and frameworks get from the core. Made by whoever starts the library and passed on;
+// Everything that components and frameworks get from the core. The library makes one when it starts and passes it on;
 // there is no global one.
 struct Core {
     ParamRegistry params;
@@ -22,7 +22,7 @@ struct Core {
     Repository components;
     FaultPlan faults;
 
-    // Filled in by whoever starts these subsystems, null until then.
+    // Set by InstanceBuilder when it starts these subsystems; null before.
     Runtime* runtime = nullptr;
     Progress* progress = nullptr;
     NodeSegment* node = nullptr;
@@ -33,9 +33,9 @@ struct Core {
         const ParamSources& places = ParamSources::of_process(),
         const std::vector<std::string>& directories = ComponentPlaces::default_directories());
 
-    // Reports every value that a user gave to a parameter that does not exist, each once, by the process that speaks
-    // for the job. To be called when the frameworks in use are open: names that are then still unknown cost the
-    // opening of the components that they may belong to. Answers an error for an ill-typed value found on the way.
+    // Reports every value that a user gave to a parameter that does not exist, each once, by rank 0 of the job. To be
+    // called when the frameworks in use are open: names that are still unknown then cost the opening of the components
+    // that they may belong to. Returns an error for an ill-typed value found on the way.
     Status report_unknown_params();
 
     // When the parameter `explain` is on: the decisions since the last call and, the first time, the parameters that

@@ -14,7 +14,7 @@ class ParamRegistry;
 enum class Outcome : unsigned char {
     chosen,       // won, or is in use
     lost,         // could, but another had the higher priority
-    declined,     // its open or query said no
+    declined,     // its open or query failed
     excluded,     // the user's list leaves it out, or it lacks a capability
     incompatible, // the file cannot be used (version, toolchain, missing library)
 };

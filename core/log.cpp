@@ -18,7 +18,7 @@ namespace {
 std::atomic<int> log_rank = -1;
 std::atomic<int> log_level = 0;
 
-// The rank, or -1 when nobody knows it.
+// The rank, or -1 when it is not known.
 int known_rank() noexcept {
     const int rank = log_rank.load(std::memory_order_relaxed);
     if (rank >= 0) {

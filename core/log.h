@@ -10,11 +10,11 @@ namespace [[gnu::visibility("default")]] patchbay {
 void log_error(std::string_view text) noexcept;
 void log_warn(std::string_view text) noexcept;
 
-// For what every process of the job would say alike (an incompatible plugin, a misspelt parameter): only rank 0 says
-// it. Before the rank is known from the launcher's environment, everyone counts as rank 0.
+// For a message that would be the same in every process of the job (an incompatible plugin, a misspelt parameter): only
+// rank 0 prints it. A process whose rank is not known yet prints it as well.
 void log_warn_job(std::string_view text) noexcept;
 
-// Whether this process speaks for the job: rank 0, or a process that no launcher gave a rank.
+// Whether this process prints messages of the whole job: rank 0, or a process that no launcher gave a rank.
 bool log_speaks_for_job() noexcept;
 
 // Verbose output, off unless the parameter `verbose` is at least `level`: 1 what was chosen, 2 what was tried, 3
@@ -27,7 +27,7 @@ void set_log_level(int level) noexcept;
 // A negative rank forgets it.
 void set_log_rank(int rank) noexcept;
 
-// Says its text the first time only. Held by whoever has something to say once; there is no global list.
+// Prints its text the first time only. The caller keeps the object; there is no global list.
 class LogOnce {
 public:
     void warn(std::string_view text) noexcept {

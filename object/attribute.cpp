@@ -10,7 +10,7 @@ namespace patchbay {
 AttributeMap::AttributeMap() = default;
 AttributeMap::~AttributeMap() = default;
 
-// Callbacks run without the lock: they may use attributes themselves.
+// Callbacks run without the lock, because they may call attribute functions.
 
 bool AttributeMap::empty() const noexcept {
     if (!_used.load(std::memory_order_acquire)) {
@@ -26,7 +26,7 @@ int AttributeMap::set(AttributeOwner owner, void* handle, int keyval, void* valu
         return MPI_ERR_KEYVAL;
     }
     _used.store(true, std::memory_order_release);
-    // An old value goes as if it were deleted; when its callback refuses, it stays (MPI-5.0, 7.7.2).
+    // An old value is deleted first; if its deletion callback returns an error, the old value stays (MPI-5.0, 7.7.2).
     std::unique_lock lock(_mutex);
     const auto old = find(keyval);
     if (old == _entries.end()) {
@@ -39,7 +39,7 @@ int AttributeMap::set(AttributeOwner owner, void* handle, int keyval, void* valu
         return code;
     }
     lock.lock();
-    const auto place = find(keyval); // the callback may have moved or deleted it
+    const auto place = find(keyval); // the callback may have moved or deleted the entry
     if (place == _entries.end()) {
         _entries.push_back({keyval, value, std::move(definition)});
     } else {
@@ -63,12 +63,12 @@ int AttributeMap::erase(AttributeOwner owner, void* handle, int keyval) {
     const auto entry = find(keyval);
     if (entry == _entries.end()) {
         lock.unlock();
-        // Nothing to delete is no error, but a key that never was, or belongs to another kind of object, is.
+        // A key without an attribute here is no error; a key that does not exist or is for another kind of object is.
         return Keyval::find(owner, keyval) != nullptr ? MPI_SUCCESS : MPI_ERR_KEYVAL;
     }
-    const Entry going = *entry;
+    const Entry removed = *entry;
     lock.unlock();
-    return remove(handle, going);
+    return remove(handle, removed);
 }
 
 int AttributeMap::copy_to(AttributeMap& target, AttributeOwner owner, void* source_handle, void* target_handle) const {
@@ -85,7 +85,7 @@ int AttributeMap::copy_to(AttributeMap& target, AttributeOwner owner, void* sour
         bool copied = false;
         const int code = entry.definition->call_copy(source_handle, entry.keyval, entry.value, &value, &copied);
         if (code != MPI_SUCCESS) {
-            // What has been copied before must go again by its own callbacks; the first error is the one that counts.
+            // The attributes that have been copied before are deleted by their callbacks. The first error is returned.
             target.erase_all(owner, target_handle);
             return code;
         }
@@ -104,9 +104,9 @@ int AttributeMap::erase_all(AttributeOwner, void* handle) {
         if (_entries.empty()) {
             return MPI_SUCCESS;
         }
-        const Entry going = _entries.back();
+        const Entry removed = _entries.back();
         lock.unlock();
-        if (const int code = remove(handle, going); code != MPI_SUCCESS) {
+        if (const int code = remove(handle, removed); code != MPI_SUCCESS) {
             return code;
         }
     }
@@ -119,12 +119,12 @@ void AttributeMap::move_to(AttributeMap& target) noexcept {
     target._entries.swap(_entries);
 }
 
-int AttributeMap::remove(void* handle, const Entry& going) {
-    if (const int code = going.definition->call_delete(handle, going.keyval, going.value); code != MPI_SUCCESS) {
+int AttributeMap::remove(void* handle, const Entry& removed) {
+    if (const int code = removed.definition->call_delete(handle, removed.keyval, removed.value); code != MPI_SUCCESS) {
         return code;
     }
     std::lock_guard lock(_mutex);
-    if (const auto entry = find(going.keyval); entry != _entries.end()) {
+    if (const auto entry = find(removed.keyval); entry != _entries.end()) {
         _entries.erase(entry);
     }
     return MPI_SUCCESS;

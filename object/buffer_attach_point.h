@@ -8,16 +8,17 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class SendBuffer;
 
-// Where the program attaches a buffer for buffered sends: to a communicator, a session or the process. Threads may
-// attach, detach and send at once (MPI-5.0, 11.6.1), so whoever uses the buffer holds a share in it. Thread-safe.
+// The place at which a program attaches a buffer for buffered sends: a communicator, a session or the process has one.
+// Threads may attach, detach and send concurrently (MPI-5.0, 11.6.1), so that each user of a buffer holds a shared
+// pointer to it. Thread-safe.
 class BufferAttachPoint {
 public:
-    // Null: none is attached.
+    // null: no buffer is attached.
     std::shared_ptr<SendBuffer> get() const noexcept {
         std::lock_guard lock(_mutex);
         return _buffer;
     }
-    // False: one is attached already.
+    // false: a buffer is attached already.
     bool attach(std::shared_ptr<SendBuffer> buffer) noexcept {
         std::lock_guard lock(_mutex);
         if (_buffer != nullptr) {
@@ -26,7 +27,7 @@ public:
         _buffer = std::move(buffer);
         return true;
     }
-    // False: it is not attached any more.
+    // false: this buffer is not attached any more.
     bool detach(const std::shared_ptr<SendBuffer>& buffer) noexcept {
         std::lock_guard lock(_mutex);
         const bool here = _buffer == buffer;

@@ -26,10 +26,10 @@ class CommunicatorId;
 }
 class Instance;
 
-// A communicator: who takes part, its local index (CID), and the modules that serve it. It knows no protocol: what a
-// module keeps for it hangs on a pointer the module owns. Built and torn down by mpi/communicators/communicators.h.
-// Whoever keeps a pointer to one beyond a call (a pending request) holds a reference: MPI_Comm_free only takes the
-// handle's.
+// A communicator: its groups, its local index (CID), and the modules that it uses. It depends on no protocol: a module
+// stores its data for the communicator behind a pointer, and owns that data. mpi/communicators/communicators.h
+// constructs and destroys communicators. An object that keeps a pointer to a communicator beyond a call, such as a
+// pending request, holds a reference; MPI_Comm_free releases only the reference of the handle.
 class Communicator final : public Object {
 public:
     Communicator()
@@ -37,39 +37,40 @@ public:
     ~Communicator();
     static void destroy(Communicator*) noexcept;
 
-    // Read on the hot path; set before the communicator is seen by any other thread.
+    // These are read on the hot path. They are set before another thread can use the communicator.
     pml::Module* pml = nullptr;
     pml::CommData* pml_data = nullptr; // owned by the pml
     int rank = MPI_UNDEFINED;          // in the local group
     int size = 0;                      // of the local group
-    int remote_size = 0;               // intercommunicators: size of the remote group; otherwise == size
+    int remote_size = 0;               // of the remote group; an intracommunicator's is `size`
     std::uint16_t index = 0;           // the CID: slot in this process's table of communicators
     bool is_inter = false;
 
     coll::Table* coll = nullptr;       // owned by the coll framework
     Session* session = nullptr;        // nullptr: world model
-    cid::CommunicatorId* id = nullptr; // how the index came to be and what is known of peers' indices; owned by cid
-    Instance* instance = nullptr;      // what it belongs to
-    Communicator* next_of_session = nullptr; // the session's list (mpi/library/session.h)
+    cid::CommunicatorId* id = nullptr; // its identifier and its peers' indices; owned by cid
+    Instance* instance = nullptr;
+    Communicator* next_of_session = nullptr; // in the list of the session's communicators
     Communicator* previous_of_session = nullptr;
-    bool in_session = false; // in that list
-    bool freed = false;      // the handle; what is pending keeps it alive
+    bool in_session = false; // whether it is in that list
+    bool freed = false;      // whether the program has freed it; pending requests may still hold references
 
     Ref<Group> group;
-    Ref<Group> remote_group; // intercommunicators; otherwise shares `group`
-    // Intercommunicators: of the local group, for the library's own messages within it; holds a reference.
+    Ref<Group> remote_group; // an intracommunicator's is `group`
+    // Of an intercommunicator only: an intracommunicator of the local group, for the library's messages within that
+    // group. This pointer holds a reference.
     Communicator* local_comm = nullptr;
     Ref<Info> hints;
     AttributeMap attributes;
-    mutable std::mutex mutex; // name, error handler, hints
+    mutable std::mutex mutex; // protects name, errhandler and hints
     Ref<Errhandler> errhandler;
     std::string name;
-    void* topology = nullptr;      // of a later issue: owned by the topology room
-    BufferAttachPoint send_buffer; // MPI_Comm_attach_buffer (mpi/instance/send_buffer.h)
-    // How many communicators have been made from this one by calls of all members: tells their messages apart.
+    BufferAttachPoint send_buffer; // of MPI_Comm_attach_buffer (mpi/instance/send_buffer.h)
+    // The number of constructors that all members have called on this communicator, which distinguishes the messages of
+    // one constructor from those of another.
     std::atomic<std::uint32_t> constructions{0};
 
-    // For people: the name, or the number of processes and the index of a communicator without one.
+    // A text for messages to the user: the name, or the index and the number of processes where there is no name.
     std::string describe() const;
 };
 

@@ -27,8 +27,8 @@ void copy_fixed(
     }
 }
 
-// `count` blocks, `stride` bytes apart in memory and `step` in the stream. Small ones of the usual sizes are a load and
-// a store each.
+// Copies `count` blocks, which lie `stride` bytes apart in memory and `step` bytes apart in the stream. A small block
+// of a common size takes one load and one store.
 template <Direction direction>
 void copy_blocks(std::byte* stream, std::size_t step, std::uintptr_t address, std::uintptr_t stride, std::size_t count,
     std::size_t size) noexcept {
@@ -52,17 +52,17 @@ void copy_blocks(std::byte* stream, std::size_t step, std::uintptr_t address, st
     }
 }
 
-// A body of a few single blocks, as of an array of structs, is copied member by member over so many iterations at a
-// time that the choice of the loop no longer counts and all that is touched stays in the nearest cache.
-constexpr std::size_t most_members = 16;
+// A body of a few single blocks, as in an array of structs, is copied member by member over this many iterations at a
+// time: enough to make the selection of the loop negligible, and few enough for the data to stay in the L1 cache.
+constexpr std::size_t max_members = 16;
 constexpr MPI_Count iterations_at_once = 32;
 
 bool is_plain_struct(const Layout::Node* first, const Layout::Node* last) noexcept {
-    return static_cast<std::size_t>(last - first) <= most_members &&
+    return static_cast<std::size_t>(last - first) <= max_members &&
         std::all_of(first, last, [](const auto& child) { return child.is_block() && child.count == 1; });
 }
 
-// `count` whole iterations of a loop.
+// Copies `count` whole iterations of a loop.
 template <Direction direction>
 void copy_bodies(const Layout::Node* nodes, const Layout::Node& node, std::byte* stream, std::uintptr_t address,
     MPI_Count count) noexcept {
@@ -90,7 +90,7 @@ void copy_bodies(const Layout::Node* nodes, const Layout::Node& node, std::byte*
     }
 }
 
-// Moves bytes between a stream and memory.
+// A sink of walk_blocks() that copies bytes between a stream and memory.
 template <Direction direction>
 struct Copier {
     std::byte* stream;
@@ -118,7 +118,7 @@ private:
     }
 };
 
-// Lists blocks instead of copying them.
+// A sink of walk_blocks() that lists blocks and does not copy them.
 struct Lister {
     std::span<iovec> vectors;
     std::size_t budget;

@@ -10,9 +10,10 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// Walks `count` elements of a datatype at `buffer` as a stream of `total()` bytes, forwards, from any position: what
-// a transport uses to pack and unpack in pieces of any size. Cheap to make; allocates nothing. The datatype (committed)
-// and the buffer outlive it. `buffer` may be MPI_BOTTOM with absolute displacements.
+// Presents `count` elements of a datatype at `buffer` as a stream of `total()` bytes, which can be read or written
+// forwards from any position. Transports use it to pack and unpack in pieces of any size. Its construction is cheap,
+// and it allocates nothing. The datatype must be committed; it and the buffer must outlive the convertor. `buffer` may
+// be MPI_BOTTOM with absolute displacements.
 class Convertor {
 public:
     Convertor() = default;
@@ -31,10 +32,11 @@ public:
     std::size_t remaining() const noexcept { return _total - _position; }
     void seek(std::size_t position) noexcept { _position = position; }
 
-    // The whole stream is one block of memory: its address (nullptr otherwise, and for an empty stream).
+    // The address of the block of memory that is the whole stream; nullptr: the stream is empty or several blocks.
     std::byte* contiguous() const noexcept { return reinterpret_cast<std::byte*>(_contiguous); }
 
-    // Copy up to `size` bytes from memory to `out` (pack) or from `in` to memory (unpack); returns how many.
+    // pack() copies up to `size` bytes from memory to `out`, and unpack() from `in` to memory. Both return the number
+    // of bytes that they have copied.
     std::size_t pack(void* out, std::size_t size) noexcept {
         if (_contiguous == 0) {
             return pack_blocks(static_cast<std::byte*>(out), size);
@@ -57,8 +59,8 @@ public:
         }
         return n;
     }
-    // Fill `vectors` with the next blocks of memory, at most `max_bytes` in all, and move past them; returns how many
-    // vectors were filled. Blocks that touch share a vector. For readv/writev-like transfers.
+    // Fills `vectors` with the next blocks of memory, at most `max_bytes` in all, and advances the position past them.
+    // Returns the number of vectors that were filled. Adjacent blocks share a vector. For transfers like readv().
     std::size_t next_blocks(std::span<iovec> vectors, std::size_t max_bytes) noexcept;
 
 private:
@@ -71,7 +73,7 @@ private:
     std::uintptr_t _contiguous = 0;
     std::uintptr_t _base = 0;
     const Layout::Node* _nodes = nullptr;
-    Layout::Node _all; // all elements; not set for dense types
+    Layout::Node _all; // the node of all elements; not set for dense types
 };
 
 } // namespace patchbay

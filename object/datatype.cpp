@@ -11,7 +11,7 @@
 namespace patchbay {
 namespace {
 
-// Lowest and highest byte of something, if there is any.
+// A range of bytes, which may be empty.
 struct Range {
     bool any = false;
     Wide low = 0;
@@ -24,11 +24,11 @@ struct Range {
     }
 };
 
-// What follows from a typemap (MPI-5.0, 5.1.6 to 5.1.8).
+// The properties of a type that follow from its typemap (MPI-5.0, 5.1.6 to 5.1.8).
 struct Bounds {
     Wide size = 0;
-    Range data;    // true bounds
-    Range markers; // bounds that were set by hand inside
+    Range data;    // the true bounds
+    Range markers; // the explicit bounds of components
     std::uint8_t alignment = 1;
 
     void add(const Piece& piece) {
@@ -57,7 +57,7 @@ constexpr bool fits(Wide value) {
     return value >= std::numeric_limits<MPI_Aint>::min() && value <= std::numeric_limits<MPI_Aint>::max();
 }
 
-// Three factors can leave even a Wide.
+// The product of three factors may not even fit into a Wide.
 bool overflows(const Piece& piece) {
     Wide size = 0;
     Wide across = 0;
@@ -109,7 +109,7 @@ int set_bounds(Datatype& type, const Recipe& recipe) {
     return MPI_SUCCESS;
 }
 
-// The predefined type that this recipe merely gives another name.
+// The predefined type that this recipe renames.
 BasicIndex renamed(const Recipe& recipe) {
     switch (recipe.combiner) {
     case MPI_COMBINER_DUP:

@@ -9,20 +9,22 @@
 namespace patchbay {
 namespace {
 
-// Builds an array type from its fastest dimension to its slowest. After the first error nothing more happens.
+// Builds an array type from its fastest dimension to its slowest. After an error, all further calls have no effect.
 class ArrayBuilder {
 public:
     explicit ArrayBuilder(Datatype& element)
         : _type(Ref<Datatype>::share(&element)),
           _stride(element.extent) {}
 
-    // `count` elements of what there is so far, from index `start` of a dimension of `size`.
+    // Adds a dimension of `size` elements, of which the part has `count` from index `start` on. An element is the type
+    // that has been built so far.
     void take_block(MPI_Count start, MPI_Count count, MPI_Count size) {
         _type = spread(_type, count, _stride);
         step(start, size);
     }
 
-    // Every `period`-th block of `block` elements, the first at index `start`; the last may be cut off by the end.
+    // Adds a dimension of `size` elements, of which the part has every `period`-th block of `block` elements; the first
+    // block begins at index `start`, and the end of the array may cut off the last one.
     void take_cyclic(MPI_Count start, MPI_Count block, MPI_Count period, MPI_Count size) {
         const MPI_Count span = std::max<MPI_Count>(size - start, 0);
         const MPI_Count whole = span / period + (span % period >= block ? 1 : 0);
@@ -36,7 +38,7 @@ public:
         step(start, size);
     }
 
-    // With everything at its place, and the bounds of the whole array.
+    // Gives the part its displacement, and the bounds of the whole array.
     int finish(Ref<Datatype>* result) {
         if (!fits(_displacement) || !fits(_stride)) {
             fail(MPI_ERR_VALUE_TOO_LARGE);
@@ -105,12 +107,12 @@ private:
     }
 
     Ref<Datatype> _type;
-    Wide _stride; // between neighbours in the dimension that comes next
+    Wide _stride; // distance between neighbours in the next dimension
     Wide _displacement = 0;
     int _code = MPI_SUCCESS;
 };
 
-// Dimensions from the fastest to the slowest.
+// Visits the dimensions from the fastest to the slowest.
 template <class Visit>
 void for_each_dimension(std::size_t count, int order, Visit&& visit) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -139,7 +141,7 @@ MPI_Count DistributedDimension::block() const noexcept {
     return distribution == MPI_DISTRIBUTE_CYCLIC ? 1 : size / processes + (size % processes != 0 ? 1 : 0);
 }
 
-void place_in_grid(std::span<DistributedDimension> dimensions, int rank) noexcept {
+void set_grid_coordinates(std::span<DistributedDimension> dimensions, int rank) noexcept {
     for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
         d->coordinate = rank % d->processes;
         rank /= d->processes;

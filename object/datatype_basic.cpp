@@ -39,7 +39,7 @@ constexpr BasicType type(std::uint16_t handle, const char* name, Machine machine
     return t;
 }
 
-// Types whose external32 form is narrower than ours.
+// A type whose size in external32 is smaller than its native size.
 constexpr BasicType shortened(BasicType t, std::uint8_t external_size) {
     t.external_size = external_size;
     return t;
@@ -58,7 +58,7 @@ constexpr BasicType pair(
     using P = Pair<Value, Index>;
     BasicType t = type<P>(handle, name, machine, TypeGroup::pair);
     t.size = sizeof(Value) + sizeof(Index);
-    t.external_size = 0; // converted member by member
+    t.external_size = 0; // each member is converted by itself
     t.first = first & 0xff;
     t.second = second & 0xff;
     t.second_offset = offsetof(P, index);
@@ -82,7 +82,7 @@ constexpr BasicType all_types[] = {
     type<short>(0x208, "SHORT", M::i16, G::c_integer),
     type<int>(0x209, "INT", M::i32, G::c_integer),
     shortened(type<long>(0x20a, "LONG", M::i64, G::c_integer), 4),
-    // Where the standard has two names for a type, it calls the other one the synonym.
+    // Where the standard has two names for a type, this is the one that it does not call a synonym.
     type<long long>(0x20b, "LONG_LONG_INT", M::i64, G::c_integer),
     type<unsigned short>(0x20c, "UNSIGNED_SHORT", M::u16, G::c_integer),
     type<unsigned>(0x20d, "UNSIGNED", M::u32, G::c_integer),
@@ -101,7 +101,7 @@ constexpr BasicType all_types[] = {
     type<bool>(0x239, "CXX_BOOL", M::l8, G::logical),
     shortened(type<wchar_t>(0x23c, "WCHAR", M::u32, G::character), 2),
 
-    // Fortran's types as gfortran makes them without options.
+    // The sizes of Fortran types are those of gfortran without options.
     type<std::int32_t>(0x218, "LOGICAL", M::l32, G::logical),
     type<std::int32_t>(0x219, "INTEGER", M::i32, G::fortran_integer),
     type<float>(0x21a, "REAL", M::f32, G::floating),
@@ -122,7 +122,7 @@ constexpr BasicType all_types[] = {
 
     type<std::int8_t>(0x240, "INT8_T", M::i8, G::c_integer),
     type<std::uint8_t>(0x241, "UINT8_T", M::u8, G::c_integer),
-    // A character by the letter of the standard, but both large implementations reduce it as a small integer.
+    // The standard defines it as a character, but Open MPI and MPICH reduce it as an integer, and so does this library.
     type<char>(0x243, "CHAR", M::i8, G::c_integer),
     type<signed char>(0x244, "SIGNED_CHAR", M::i8, G::c_integer),
     type<unsigned char>(0x245, "UNSIGNED_CHAR", M::u8, G::c_integer),
@@ -138,7 +138,7 @@ constexpr BasicType all_types[] = {
     type<std::int8_t>(0x2c1, "INTEGER1", M::i8, G::fortran_integer),
     type<std::int16_t>(0x2c8, "LOGICAL2", M::l16, G::logical),
     type<std::int16_t>(0x2c9, "INTEGER2", M::i16, G::fortran_integer),
-    // Half precision needs a type that not every compiler we build with has.
+    // Half precision needs a type that not every supported compiler has.
     absent(0x2ca, "REAL2"),
     absent(0x2d3, "COMPLEX4"),
     type<std::int32_t>(0x2d0, "LOGICAL4", M::l32, G::logical),
@@ -165,7 +165,7 @@ constexpr std::array<BasicType, 256> by_index() {
 
 constexpr std::array<BasicType, 256> table = by_index();
 
-// The ABI writes the size of these types into their handles.
+// The handles of these types contain their size (MPI-5.0 ABI).
 constexpr bool sizes_agree_with_handles() {
     for (const BasicType& t : all_types) {
         const bool sized = (t.handle >= 0x240 && t.handle < 0x280) || t.handle >= 0x2c0;

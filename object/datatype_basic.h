@@ -7,9 +7,9 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// How the bytes of one value are to be read: what reductions and data conversion need to know of a predefined type.
+// The machine format of a value of a predefined type, for reductions and data conversion.
 enum class Machine : std::uint8_t {
-    none,  // an optional type that we lack
+    none,  // an optional type that is not supported
     bytes, // never interpreted: characters, MPI_BYTE, MPI_PACKED
     i8,
     i16,
@@ -44,7 +44,7 @@ enum class Machine : std::uint8_t {
     count,
 };
 
-// The groups of types by which the standard says what a reduction is defined for (MPI-5.0, 6.9.2).
+// The groups of types by which the standard defines the operands of predefined reductions (MPI-5.0, 6.9.2).
 enum class TypeGroup : std::uint8_t {
     none,
     character,
@@ -69,7 +69,7 @@ struct BasicType {
     Machine machine = Machine::none;
     TypeGroup group = TypeGroup::none;
     std::uint8_t external_size = 0; // bytes in external32 (MPI-5.0, 14.5.2)
-    // Pairs: the indices of their two members and where the second lies; 0 for all others.
+    // Of a pair: the indices of its two members and the offset of the second one. Of other types: 0.
     std::uint8_t first = 0;
     std::uint8_t second = 0;
     std::uint8_t second_offset = 0;
@@ -78,7 +78,7 @@ struct BasicType {
     constexpr bool is_pair() const noexcept { return second != 0; }
 };
 
-// Index 0 is no type: it stands for "derived".
+// The index of a predefined type in the table. Index 0 is none of them, and stands for a derived type.
 using BasicIndex = std::uint8_t;
 const BasicType& basic_type(BasicIndex index) noexcept;
 

@@ -18,7 +18,7 @@ struct RealKind {
     MPI_Datatype complex;
 };
 
-// In the order of preference of selected_real_kind: the least precision that is enough.
+// In the order in which selected_real_kind prefers them: the lowest sufficient precision first.
 const RealKind real_kinds[] = {
     {6, 37, MPI_REAL4, MPI_COMPLEX8},
     {15, 307, MPI_REAL8, MPI_COMPLEX16},
@@ -44,15 +44,15 @@ const RealKind* real_kind(int precision, int range) {
         return nullptr;
     }
     for (const RealKind& kind : real_kinds) {
-        if (precision <= kind.precision && range <= kind.range) { // MPI_UNDEFINED is below all
+        if (precision <= kind.precision && range <= kind.range) { // MPI_UNDEFINED is less than all of them
             return &kind;
         }
     }
     return nullptr;
 }
 
-// Types made so far, by combiner and arguments. They stay as long as the library is loaded: their handles are
-// predefined ones, and there are few of them.
+// The types that have been constructed, by combiner and arguments. They exist as long as the library is loaded, because
+// a program cannot free them. There are few of them.
 class Registry {
 public:
     int find_or_make(int combiner, std::initializer_list<int> arguments, MPI_Datatype body, Datatype** result) {

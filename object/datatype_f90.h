@@ -4,9 +4,9 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// Types by decimal precision and range, as Fortran's selected_real_kind and selected_int_kind choose them (MPI-5.0,
-// 19.1.5). Predefined: the same arguments always give the same type, which is committed and never freed. `precision`
-// or `range` may be MPI_UNDEFINED. Return an MPI code: MPI_ERR_ARG when there is no such type, MPI_ERR_NO_MEM.
+// Types by decimal precision and range, as Fortran's selected_real_kind and selected_int_kind select them (MPI-5.0,
+// 19.1.5). The same arguments always give the same type, which is committed and is never freed. `precision` or `range`
+// may be MPI_UNDEFINED. These return an MPI code: MPI_ERR_ARG where there is no such type, MPI_ERR_NO_MEM.
 int f90_real(int precision, int range, Datatype** result) noexcept;
 int f90_complex(int precision, int range, Datatype** result) noexcept;
 int f90_integer(int range, Datatype** result) noexcept;

@@ -9,8 +9,8 @@
 namespace patchbay {
 namespace {
 
-// Room for an object that is made when the library is loaded, before any of its functions can be called, and lives
-// until the process ends: predefined handles stay valid between MPI_Finalize and the next MPI_Init.
+// Memory for an object that is constructed when the library is loaded, before one of its functions can be called, and
+// that is never destroyed: predefined handles stay valid between MPI_Finalize and the next initialization.
 union Slot {
     constexpr Slot()
         : nothing{} {}

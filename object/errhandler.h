@@ -7,7 +7,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// What happens with an error: predefined behaviour or a user's function (MPI-5.0, 9.3).
+// An error handler: predefined behaviour or a user's function (MPI-5.0, 9.3).
 class Errhandler final : public Object {
 public:
     enum class Behaviour : std::uint8_t { fatal, abort, give_back, user };
@@ -28,20 +28,20 @@ public:
         return Ref<Errhandler>::share(to_object<Errhandler>(handle));
     }
 
-    // Whether objects of that kind may have it.
+    // Whether the error handler may be attached to objects of that kind.
     bool serves(Owner kind) const noexcept { return owner == Owner::any || owner == kind; }
 
     const Behaviour behaviour;
     const Owner owner = Owner::any;
-    void* const function = nullptr; // MPI_Comm_errhandler_function* and its kin, by owner
+    void* const function = nullptr; // its type follows from the owner: MPI_Comm_errhandler_function* and so on
 
 private:
     friend struct Predefined<Errhandler>;
     static Errhandler* make_predefined(MPI_Errhandler handle, Behaviour behaviour);
 };
 
-// Error codes and classes (MPI-5.0, 9.4, 9.5): predefined classes and those that the program adds. Thread-safe, legal
-// before init. Each returns an MPI error code.
+// Error codes and classes (MPI-5.0, 9.4, 9.5), predefined ones and those that the program adds. These are thread-safe,
+// may be called before initialization, and return an MPI code.
 int error_class_of(int code, int* error_class);
 int error_string_of(int code, std::string* text);
 int add_error_class(int* error_class);

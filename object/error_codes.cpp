@@ -4,19 +4,20 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace patchbay {
 
 namespace {
 
-// What the program adds: numbers above MPI_ERR_LASTCODE, given out once and never again, so that a removed one cannot
-// come to mean something else.
+// The codes and classes that the program adds. Their numbers are greater than MPI_ERR_LASTCODE. A number is used once
+// only, so that a removed code does not get another meaning.
 class UserErrors {
 public:
     int add(int error_class) {
         std::lock_guard lock(_mutex);
         const int code = ++_last;
-        // A class is also a code of itself.
+        // A class is also an error code, whose class is that class.
         _codes.emplace(code, Code{error_class == own_class ? code : error_class, {}});
         return code;
     }
@@ -31,7 +32,7 @@ public:
         if (found == _codes.end()) {
             return false;
         }
-        *text = found->second.text;
+        *text = found->second.text.value_or("");
         return true;
     }
     bool set_text(int code, std::string_view text) {
@@ -40,19 +41,29 @@ public:
         if (found == _codes.end()) {
             return false;
         }
-        found->second.text = text;
+        found->second.text = std::string(text);
         return true;
     }
+    bool remove_text(int code) {
+        std::lock_guard lock(_mutex);
+        const auto found = _codes.find(code);
+        if (found == _codes.end() || !found->second.text) {
+            return false;
+        }
+        found->second.text.reset();
+        return true;
+    }
+    // A code that still has a text cannot be removed (MPI-5.0, 9.5). A class is removed by remove_class().
     bool remove_code(int code) {
         std::lock_guard lock(_mutex);
         const auto found = _codes.find(code);
-        if (found == _codes.end() || found->second.error_class == code) {
+        if (found == _codes.end() || found->second.error_class == code || found->second.text) {
             return false;
         }
         _codes.erase(found);
         return true;
     }
-    // A class that still has codes stays: they would belong to nothing.
+    // A class that still has codes cannot be removed (MPI-5.0, 9.5). Its own text is removed with it.
     bool remove_class(int error_class) {
         std::lock_guard lock(_mutex);
         const auto found = _codes.find(error_class);
@@ -77,15 +88,15 @@ public:
 private:
     struct Code {
         int error_class;
-        std::string text;
+        std::optional<std::string> text;
     };
     mutable std::mutex _mutex;
     std::map<int, Code> _codes;
     int _last = MPI_ERR_LASTCODE;
 };
 
-// Error codes are numbers that a program passes around without any object, before init and after finalize: they can
-// only belong to the process.
+// Error codes are integers that belong to no object, and are valid before initialization and after finalization. So
+// their table is global.
 UserErrors& user_errors() {
     static auto* errors = new UserErrors;
     return *errors;
@@ -141,7 +152,7 @@ int remove_error_code(int code) {
 }
 
 int remove_error_string(int code) {
-    return user_errors().set_text(code, {}) ? MPI_SUCCESS : MPI_ERR_ARG;
+    return user_errors().remove_text(code) ? MPI_SUCCESS : MPI_ERR_ARG;
 }
 
 int last_used_error_code() {

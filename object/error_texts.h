@@ -4,7 +4,7 @@
 
 namespace patchbay {
 
-// What a predefined error class means, beginning with its name: "MPI_ERR_TAG: invalid tag". Empty: no such class.
+// The meaning of a predefined error class, after its name: "MPI_ERR_TAG: invalid tag". Empty: there is no such class.
 std::string_view predefined_error_text(int error_class) noexcept;
 
 } // namespace patchbay

@@ -15,7 +15,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-// Copies `count` values of `width` bytes and turns each round: the same in both directions.
+// Copies `count` values of `width` bytes and reverses the bytes of each. Packing and unpacking are the same.
 template <std::size_t width>
 void reverse_each(const std::byte* from, std::byte* to, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i, from += width, to += width) {
@@ -45,7 +45,7 @@ bool is_complex(Machine machine) {
     return machine == Machine::c32 || machine == Machine::c64 || machine == Machine::c80 || machine == Machine::c128;
 }
 
-// Values between two native formats of different width, one of them the shape of the external form.
+// Converts values between two formats of different width; the external one is a native format with reversed bytes.
 template <class From, class To>
 bool change_each(const std::byte* from, std::byte* to, std::size_t count, bool reverse_source) noexcept {
     bool fits = true;
@@ -71,7 +71,7 @@ bool change(const std::byte* from, std::byte* to, std::size_t count, bool packin
                    : change_each<External, Native>(from, to, count, true);
 }
 
-// Converts `count` values; false when one did not fit.
+// Converts `count` values. false: a value did not fit.
 bool convert(const BasicType& type, const std::byte* from, std::byte* to, std::size_t count, bool packing) noexcept {
     const std::size_t parts = is_complex(type.machine) ? 2 : 1;
     if (type.machine == Machine::f80 || type.machine == Machine::c80) {
@@ -110,7 +110,7 @@ struct Converter {
         }
         return true;
     }
-    // The whole stream is walked at once, from its beginning: no block is ever cut.
+    // The whole stream is converted in one pass from its beginning, so that no block is split.
     bool part(std::uintptr_t, std::size_t, const Layout::Node&) noexcept { return false; }
 };
 
@@ -130,7 +130,8 @@ int convert_all(std::uintptr_t memory, MPI_Count count, const Datatype& type, vo
 std::uint64_t external32_size(const Datatype& type) {
     const Layout& layout = type.typed_layout();
     const Layout::Node* nodes = layout.nodes();
-    std::vector<std::uint64_t> sizes(layout.node_count()); // of one iteration; bodies stand before their loops
+    // The sizes of one iteration of each node. A body precedes its loop in the list of nodes.
+    std::vector<std::uint64_t> sizes(layout.node_count());
     const auto sum = [&](std::uint32_t first, std::uint32_t count) {
         std::uint64_t total = 0;
         for (std::uint32_t i = first; i < first + count; ++i) {

@@ -23,22 +23,27 @@ int GeneralizedRequest::finish(MPI_Status* result) noexcept {
     return _query == nullptr ? MPI_SUCCESS : _query(_extra_state, result);
 }
 
-void GeneralizedRequest::mark_complete() noexcept {
+// As soon as the state is `complete`, another thread may complete the request and run the free callback; if the handle
+// has been released, no other thread can.
+int GeneralizedRequest::mark_complete() noexcept {
     Progress& waits = *progress;
     set_state(State::complete);
-    let_go();
+    const bool handle_is_gone = _first.exchange(First::completion) == First::handle;
+    const int code = handle_is_gone ? run_free() : MPI_SUCCESS;
+    drop_reference();
     waits.wake();
+    return code;
 }
 
-void GeneralizedRequest::recycle() noexcept {
-    let_go();
+int GeneralizedRequest::release() noexcept {
+    const bool complete = is_complete() || _first.exchange(First::handle) == First::completion;
+    const int code = complete ? run_free() : MPI_SUCCESS;
+    drop_reference();
+    return code;
 }
 
-void GeneralizedRequest::let_go() noexcept {
-    if (_ends.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        if (_free != nullptr) {
-            _free(_extra_state);
-        }
+void GeneralizedRequest::drop_reference() noexcept {
+    if (_references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         delete this;
     }
 }

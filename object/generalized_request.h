@@ -6,8 +6,9 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// An operation of the program itself (MPI-5.0, 13.2). Made with new; deletes itself when both the handle has been given
-// back and the operation is complete.
+// A generalized request (MPI-5.0, 13.2). It is allocated with new, and deletes itself when the handle has been released
+// and the operation is complete. The free callback runs in the call that completes the request or, after
+// MPI_Request_free of an active one, in MPI_Grequest_complete; that call returns the error code of the callback.
 class GeneralizedRequest final : public Request {
 public:
     GeneralizedRequest(Progress& waits, MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
@@ -15,21 +16,28 @@ public:
 
     int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
     int cancel() noexcept override;
-    void recycle() noexcept override;
+    void recycle() noexcept override { release(); }
+    int release() noexcept override;
     int finish(MPI_Status* status) noexcept override;
 
-    // MPI_Grequest_complete, from any thread.
-    void mark_complete() noexcept;
+    // Implements MPI_Grequest_complete; any thread may call it. Returns the MPI code of the free callback if this call
+    // has run it.
+    int mark_complete() noexcept;
 
 private:
     ~GeneralizedRequest() override = default;
-    void let_go() noexcept;
+    int run_free() noexcept { return _free == nullptr ? MPI_SUCCESS : _free(_extra_state); }
+    void drop_reference() noexcept;
 
     MPI_Grequest_query_function* const _query;
     MPI_Grequest_free_function* const _free;
     MPI_Grequest_cancel_function* const _cancel;
     void* const _extra_state;
-    std::atomic<int> _ends{2}; // completion, handle
+    // Which of completion and release of the handle came first, for a request whose handle is released while it is
+    // active: the second one runs the free callback.
+    enum class First : std::uint8_t { none, completion, handle };
+    std::atomic<First> _first{First::none};
+    std::atomic<int> _references{2}; // one until completion, one of the handle
 };
 
 } // namespace patchbay

@@ -9,7 +9,7 @@ namespace patchbay {
 
 namespace {
 
-// Do they follow one another in one job, so that the first and the number say it all?
+// Whether the members are consecutive ranks of one job, so that the first one and the number of members suffice.
 bool is_run(const std::vector<ProcessId>& members) noexcept {
     for (std::size_t i = 1; i < members.size(); ++i) {
         if (members[i].job != members[0].job || members[i].rank != members[0].rank + i) {
@@ -19,7 +19,7 @@ bool is_run(const std::vector<ProcessId>& members) noexcept {
     return true;
 }
 
-// MPI_GROUP_EMPTY belongs to nobody in particular, so the other operand says who the calling process is.
+// The calling process. MPI_GROUP_EMPTY does not contain it, so that the other operand is asked.
 ProcessId self_of(const Group& a, const Group& b) noexcept {
     return a.size() > 0 ? a.self() : b.self();
 }
@@ -156,7 +156,7 @@ Ref<Group> Group::empty() noexcept {
     return Ref<Group>::share(Predefined<Group>::table[1]);
 }
 
-// MPI_GROUP_EMPTY: made when the library is loaded, never destroyed, because handles to it stay valid for ever.
+// MPI_GROUP_EMPTY is constructed when the library is loaded and is never destroyed, because its handle is always valid.
 Group* Group::make_empty() {
     auto* group = new Group({}, 0, {}, {});
     group->set_predefined(reinterpret_cast<std::uintptr_t>(MPI_GROUP_EMPTY));

@@ -19,7 +19,7 @@ class Errhandler;
 class Session;
 class Window;
 
-// Which handle type names which object, and where its block of predefined handles lies (MPI-5.0 ABI, 20.3).
+// The handle type of each object, and the range of its predefined handles (MPI-5.0 ABI, 20.3).
 template <class T>
 struct HandleTraits;
 
@@ -44,15 +44,14 @@ PATCHBAY_HANDLE(Session, MPI_Session, session, 0x120, 1)
 PATCHBAY_HANDLE(Window, MPI_Win, window, 0x110, 1)
 #undef PATCHBAY_HANDLE
 
-// The objects behind predefined handles, by (handle - first). A null entry is a null handle, or an object that does
-// not exist now (MPI_COMM_WORLD before MPI_Init). Types, ops and error handlers are constant-initialised or set up by
-// their own translation unit before first use; communicators by the instance.
+// The objects behind predefined handles, by (handle - first). A null entry belongs to a null handle or to an object
+// that does not exist now (MPI_COMM_WORLD before MPI_Init). Datatypes, ops and error handlers are constant-initialised,
+// or their translation unit constructs them before first use; the world model sets the communicators.
 template <class T>
 struct Predefined {
     static T* table[HandleTraits<T>::count];
 };
-// Each table has its own definition beside the class it is for; these lines keep compilers from looking for a common
-// one.
+// Each table is defined in the translation unit of its class; these declarations prevent an implicit instantiation.
 template <>
 Communicator* Predefined<Communicator>::table[];
 template <>
@@ -74,7 +73,8 @@ Session* Predefined<Session>::table[];
 template <>
 Window* Predefined<Window>::table[];
 
-// Handle to object: one compare. Null handles and unknown predefined values give nullptr.
+// Converts a handle to an object, with one comparison. The result for null handles and unknown predefined values is
+// nullptr.
 template <class T>
 inline T* to_object(typename HandleTraits<T>::handle_type handle) noexcept {
     const auto value = reinterpret_cast<std::uintptr_t>(handle);
@@ -87,14 +87,14 @@ inline T* to_object(typename HandleTraits<T>::handle_type handle) noexcept {
 
 template <class T>
 inline typename HandleTraits<T>::handle_type to_handle(const T* object) noexcept {
-    // Not the address of the base: a noun with virtual functions does not begin with it.
+    // The handle is not the address of the base: an object with virtual functions does not begin with its base.
     const std::uintptr_t predefined = object->predefined_handle();
     return reinterpret_cast<typename HandleTraits<T>::handle_type>(
         predefined != 0 ? predefined : reinterpret_cast<std::uintptr_t>(object));
 }
 
-// As to_object, and nullptr for a handle whose object is dead or of another kind. For argument checking; a wild
-// pointer may still fault, as in every MPI library.
+// The same, and nullptr for a handle whose object has been destroyed or is of another kind. For argument checking; an
+// arbitrary pointer may still cause a fault, as in every MPI library.
 template <class T>
 inline T* checked_object(typename HandleTraits<T>::handle_type handle) noexcept {
     T* object = to_object<T>(handle);

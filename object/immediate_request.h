@@ -4,7 +4,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// An operation that is over as soon as it starts: one with MPI_PROC_NULL or MPI_MESSAGE_NO_PROC.
+// A request that is complete as soon as it is started: an operation with MPI_PROC_NULL or MPI_MESSAGE_NO_PROC.
 class ImmediateRequest final : public Request {
 public:
     ImmediateRequest(Progress& waits, const MPI_Status& outcome, bool is_persistent) noexcept {

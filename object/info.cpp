@@ -76,7 +76,7 @@ Ref<Info> Info::duplicate() const {
     return copy;
 }
 
-// MPI_INFO_ENV: there from the start, because its handle is valid then; MPI_Init fills it.
+// MPI_INFO_ENV is constructed when the library is loaded, because its handle is valid then; MPI_Init fills it.
 Info* Info::make_env() {
     auto* info = new Info;
     info->set_predefined(reinterpret_cast<std::uintptr_t>(MPI_INFO_ENV));

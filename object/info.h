@@ -11,7 +11,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// An ordered list of (key, value) pairs (MPI-5.0, 10). Thread-safe; legal before init.
+// An ordered list of (key, value) pairs (MPI-5.0, 10). Thread-safe; may be used before initialization.
 class Info final : public Object {
 public:
     Info()

@@ -9,8 +9,8 @@ namespace patchbay {
 
 namespace {
 
-// Keys are numbers that a program passes around without any object, before init and after finalize: they can only
-// belong to the process. A key that was freed goes on to be known while an attribute uses it (MPI-5.0, 7.7.2).
+// Attribute keys are integers that belong to no object, and are valid before initialization and after finalization. So
+// their table is global. A freed key stays in the table while an attribute uses it (MPI-5.0, 7.7.2).
 struct KeyvalTable {
     struct Entry {
         std::shared_ptr<Keyval> owned; // until the program frees the key
@@ -18,7 +18,7 @@ struct KeyvalTable {
     };
     std::mutex mutex;
     std::map<int, Entry> keyvals;
-    int last = 4095; // above every predefined key
+    int last = 4095; // greater than every predefined key
 };
 
 KeyvalTable& keyval_table() {
@@ -26,7 +26,7 @@ KeyvalTable& keyval_table() {
     return *table;
 }
 
-// The predefined callbacks are the integers 0 and 1 (MPI-5.0 ABI).
+// The values of the predefined callbacks (MPI-5.0 ABI).
 constexpr std::uintptr_t null_function = 0;
 constexpr std::uintptr_t dup_function = 1;
 
@@ -45,13 +45,13 @@ std::shared_ptr<Keyval> Keyval::find(AttributeOwner owner, int keyval) {
     }
     auto definition = found->second.known.lock();
     if (definition == nullptr) {
-        table.keyvals.erase(found); // freed long ago, and now its last attribute is gone, too
+        table.keyvals.erase(found); // the key has been freed, and no attribute uses it any more
         return nullptr;
     }
     return definition->_owner == owner ? definition : nullptr;
 }
 
-// All handles are pointers, so that the callbacks of the four kinds of objects have one calling convention.
+// All handles are pointers, so that the callbacks of the four kinds of objects can be called in the same way.
 
 int Keyval::call_copy(void* handle, int keyval, void* value, void** copy, bool* copied) const {
     if (value_of(_copy) <= dup_function) {

@@ -4,7 +4,8 @@
 
 namespace patchbay {
 
-// What a program said about an attribute key. It lives until the key is freed and no attribute uses it any more.
+// The callbacks and the extra state of an attribute key. The object exists until the key is freed and no attribute uses
+// it any more.
 class Keyval {
 public:
     Keyval(AttributeOwner owner, void* copy_fn, void* delete_fn, void* extra_state) noexcept
@@ -13,11 +14,11 @@ public:
           _delete(delete_fn),
           _extra_state(extra_state) {}
 
-    // nullptr: no such key, freed, or one for another kind of object.
+    // nullptr: there is no such key, or it has been freed, or it is for another kind of object.
     static std::shared_ptr<Keyval> find(AttributeOwner owner, int keyval);
 
     AttributeOwner owner() const noexcept { return _owner; }
-    // Each returns what the callback returned.
+    // Each of these returns the code that the callback has returned.
     int call_copy(void* handle, int keyval, void* value, void** copy, bool* copied) const;
     int call_delete(void* handle, int keyval, void* value) const;
 

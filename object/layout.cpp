@@ -10,11 +10,12 @@ using Node = Layout::Node;
 
 namespace {
 
-// A component that has a few nodes is copied into its parent's sequence, where neighbours can merge with them; beyond
-// this many in all it is shared as the body of a loop, so that a long list of blocks does not multiply its size.
-constexpr std::size_t most_spliced_nodes = 64;
+// The nodes of a small component are copied into its parent's sequence, where they can be merged with their neighbours.
+// If the sequence would exceed this many nodes, the component is shared as the body of a loop, so that a long list of
+// blocks does not multiply its size.
+constexpr std::size_t max_inlined_nodes = 64;
 
-// Makes `node` the loop of `count` iterations over itself, if that needs no further node.
+// Repeats `node` `count` times, if the result can be expressed by one node.
 bool fold(Node& node, MPI_Count count, MPI_Aint stride) {
     if (count == 1) {
         return true;
@@ -35,7 +36,7 @@ bool fold(Node& node, MPI_Count count, MPI_Aint stride) {
     return false;
 }
 
-// Adds `next`, which follows `last` in the typemap, to it, if the two are one run.
+// Merges `next`, which follows `last` in the typemap, into `last`, if one node can express both.
 bool merge(Node& last, const Node& next) {
     if (!last.is_block() || !next.is_block() || last.basic != next.basic) {
         return false;
@@ -63,7 +64,7 @@ bool merge(Node& last, const Node& next) {
 
 } // namespace
 
-// Builds one layout from those of the components.
+// Builds a layout from the layouts of the components.
 class [[gnu::visibility("hidden")]] LayoutBuilder {
 public:
     LayoutBuilder(Layout & layout, Layout::View view)
@@ -78,7 +79,7 @@ public:
         Component& component = component_of(type);
         const std::uint32_t roots = component.layout->roots();
         const auto displacement = static_cast<MPI_Aint>(piece.displacement);
-        if (piece.length == 1 && piece.repeat == 1 && _spliced + roots <= most_spliced_nodes) {
+        if (piece.length == 1 && piece.repeat == 1 && _spliced + roots <= max_inlined_nodes) {
             _spliced += roots;
             for (std::uint32_t i = 0; i < roots; ++i) {
                 append(root(component, i), displacement);
@@ -119,7 +120,7 @@ private:
     struct Component {
         const Layout* layout = nullptr;
         bool imported = false;
-        std::uint32_t shift = 0; // its nodes' indices here, less those there
+        std::uint32_t shift = 0; // index of a node in the new layout minus its index in the component's layout
     };
 
     Component& component_of(const Datatype& type) {
@@ -143,7 +144,7 @@ private:
         }
     }
 
-    // The i-th node of a component's sequence, as a node of ours.
+    // The i-th node of a component's sequence, as a node of the new layout.
     Node root(Component & component, std::uint32_t i) {
         Node node = component.layout->nodes()[component.layout->first_root() + i];
         if (!node.is_block()) {
@@ -153,7 +154,7 @@ private:
         return node;
     }
 
-    // One element of a component as one node.
+    // One element of a component, as one node.
     Node all_of(Component & component) {
         if (component.layout->roots() == 1) {
             return root(component, 0);
@@ -232,7 +233,7 @@ Node Layout::repeat(MPI_Count count, MPI_Aint extent) const noexcept {
     return node;
 }
 
-// Bodies stand before the nodes that repeat them, so one pass sees every body complete.
+// A body precedes the nodes that repeat it, so that one pass over the nodes suffices.
 void Layout::count_items() {
     _items.resize(_nodes.size());
     const auto count_sequence = [this](std::uint32_t first, std::uint32_t count) {

@@ -9,52 +9,52 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// Where the data of one element lies, in the order of the typemap: a small program of loops over blocks. A flat list
-// of runs would grow with the product of all repetitions in a nested constructor; loops, whose bodies are shared by all
-// that repeat them, grow with the sum of the constructors' arguments only, and a seek is one division per loop and one
-// binary search per body.
+// The displacements of the data of one element, in the order of the typemap, as nested loops over blocks. The size of a
+// flat list of blocks would be the product of all repetitions of nested constructors. The size of nested loops, whose
+// bodies are shared, is the sum of the constructors' arguments. A seek takes one division per loop and one binary
+// search per body.
 class Layout {
 public:
     // A loop of `count` iterations at displacement, displacement + stride, ... Its body is one block of bytes
     // (children == 0) or a sequence of nodes, whose displacements are relative to the iteration.
     struct Node {
-        MPI_Aint displacement = 0; // of the first iteration, relative to what the node is part of
+        MPI_Aint displacement = 0; // of the first iteration, relative to the iteration that the node is part of
         MPI_Aint stride = 0;
         MPI_Count count = 0;
-        std::size_t bytes = 0;  // of data in one iteration
-        std::size_t before = 0; // of data in the nodes that precede it in the same sequence
+        std::size_t bytes = 0;  // bytes of data in one iteration
+        std::size_t before = 0; // bytes of data in the nodes that precede it in the same sequence
         std::uint32_t first_child = 0;
         std::uint32_t children = 0;
-        BasicIndex basic = 0; // blocks of the typed view: of what; 0 in the byte view
+        BasicIndex basic = 0; // the basic type of a block of the typed view; 0 in the byte view
 
         std::size_t total() const noexcept { return bytes * static_cast<std::size_t>(count); }
         bool is_block() const noexcept { return children == 0; }
     };
-    // Typed view only, one per node: values of basic types instead of bytes.
+    // In the typed view there is one of these per node: it counts values of basic types and not bytes.
     struct Items {
         std::uint64_t items = 0;  // in one iteration
-        std::uint64_t before = 0; // in the nodes that precede it
+        std::uint64_t before = 0; // in the nodes that precede it in the same sequence
     };
     enum class View : std::uint8_t { bytes, typed };
 
-    // A predefined type, and what a recipe makes of its components' layouts.
+    // The layout of a predefined type, and of a derived one from the layouts of its components.
     Layout(View view, const BasicType& type);
     Layout(View view, const Recipe& recipe);
 
     std::size_t size() const noexcept { return _size; } // bytes of data in one element
     const Node* nodes() const noexcept { return _nodes.data(); }
     std::size_t node_count() const noexcept { return _nodes.size(); }
-    // One element is this sequence.
+    // The sequence of nodes that is one element.
     std::uint32_t first_root() const noexcept { return _first_root; }
     std::uint32_t roots() const noexcept { return _roots; }
     // `count` elements, `extent` bytes apart, as one node whose children are among nodes().
     Node repeat(MPI_Count count, MPI_Aint extent) const noexcept;
 
-    // Typed view only.
+    // The following functions are for the typed view only.
     std::uint64_t items() const noexcept { return _item_count; } // values of basic types in one element
-    // How many values the first `bytes` bytes of an element hold; *rest: bytes of an incomplete one.
+    // The number of values in the first `bytes` bytes of an element; *rest: the bytes of an incomplete value.
     std::uint64_t items_in(std::size_t bytes, std::size_t* rest) const noexcept;
-    // How many bytes the first `items` values of an element take.
+    // The number of bytes of the first `items` values of an element.
     std::size_t bytes_of(std::uint64_t items) const noexcept;
 
 private:

@@ -8,18 +8,18 @@
 
 namespace patchbay {
 
-// Visits the blocks of a layout in order, from a byte position on, until the sink has had enough. The position needs no
-// state between two calls: it is found again by division and binary search, and the loops then run on this call's
-// stack, so nothing is allocated however deep the type is.
+// Visits the blocks of a layout in order, from a byte position on, until the sink's budget is used up. There is no
+// state between two calls: division and binary search find the position, and the recursion is on the stack of the call,
+// so that nothing is allocated, however deeply the type is nested.
 //
 // A sink has
-//   std::size_t budget;                                    bytes it still takes
+//   std::size_t budget;                                    bytes that it still accepts
 //   bool part(std::uintptr_t address, std::size_t size, const Layout::Node&);     size <= budget; part of one block
 //   bool run(std::uintptr_t address, MPI_Aint stride, std::size_t count, const Layout::Node&);  whole blocks
-// which lower the budget by what they took and return false when they did not take everything. A sink that always takes
-// what it can pay for may also have
+// Both functions reduce the budget by the bytes that they have processed, and return false if they have not processed
+// all of them. A sink that always processes as many bytes as its budget allows may also have
 //   void bodies(const Layout::Node* nodes, const Layout::Node& loop, std::uintptr_t address, MPI_Count count);
-// for so many whole iterations of a loop, the first of them at that address: no budget needs to be watched inside.
+// which processes `count` whole iterations of a loop, the first of them at that address, within the budget.
 template <class Sink>
 bool walk_blocks(const Layout::Node& node, std::uintptr_t base, std::size_t skip, Sink& sink) {
     std::uintptr_t address = base + static_cast<std::uintptr_t>(node.displacement);

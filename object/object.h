@@ -6,11 +6,11 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// Set at the start of every object behind an MPI handle and cleared when it dies, so that argument checking tells a
-// wrong or stale handle from a good one.
+// Stored at the start of every object behind an MPI handle, and cleared by its destructor, so that argument checking
+// detects a wrong or stale handle.
 enum class ObjectKind : std::uint32_t {
     dead = 0,
-    communicator = 0x6d6d6f63, // the letters, readable in a debugger
+    communicator = 0x6d6d6f63, // ASCII, for a memory dump
     group = 0x70756f72,
     datatype = 0x65707974,
     op = 0x706f5f5f,
@@ -23,8 +23,9 @@ enum class ObjectKind : std::uint32_t {
     file = 0x656c6966,
 };
 
-// Base of MPI's nouns: a kind, a count of references and the value of the public handle (the predefined small integer,
-// or the object's own address). Handles below `first_dynamic_handle` are predefined (MPI-5.0 ABI, 20.3).
+// The base class of the objects behind MPI handles: a kind, a reference count, and the value of a predefined handle.
+// All other handles are the address of the object. Handles below `first_dynamic_handle` are predefined (MPI-5.0
+// ABI, 20.3).
 inline constexpr std::uintptr_t first_dynamic_handle = 4096;
 
 class Object {
@@ -36,13 +37,13 @@ public:
 
     ObjectKind kind() const noexcept { return _kind; }
     void retain() noexcept { _references.fetch_add(1, std::memory_order_relaxed); }
-    // True when the last reference went: the caller then destroys the object.
+    // true: this was the last reference, and the caller must destroy the object.
     bool release() noexcept { return _references.fetch_sub(1, std::memory_order_acq_rel) == 1; }
     std::int32_t references() const noexcept { return _references.load(std::memory_order_relaxed); }
 
     bool is_predefined() const noexcept { return _predefined != 0; }
     void set_predefined(std::uintptr_t handle) noexcept { _predefined = handle; }
-    // The predefined handle's value; 0: the handle is the address of the most derived noun (to_handle knows its type).
+    // The value of the predefined handle; 0: the handle is the address of the most derived object (see to_handle()).
     std::uintptr_t predefined_handle() const noexcept { return _predefined; }
 
 protected:
@@ -54,12 +55,13 @@ private:
     std::uintptr_t _predefined = 0;
 };
 
-// Counted pointer to an Object; T provides `static void destroy(T*) noexcept`, called with the last reference.
+// A reference-counted pointer to an Object. T has a function `static void destroy(T*) noexcept`, which is called when
+// the last reference is released.
 template <class T>
 class Ref {
 public:
     Ref() = default;
-    // Takes over the reference the caller holds.
+    // Takes ownership of the reference that the caller holds.
     static Ref adopt(T* object) noexcept {
         Ref r;
         r._object = object;
@@ -86,7 +88,7 @@ public:
             T::destroy(object);
         }
     }
-    // Gives the reference to the caller (an MPI handle, usually).
+    // Passes ownership of the reference to the caller, usually to an MPI handle.
     T* detach() noexcept { return std::exchange(_object, nullptr); }
     T* get() const noexcept { return _object; }
     T& operator*() const noexcept { return *_object; }

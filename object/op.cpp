@@ -11,7 +11,7 @@
 namespace patchbay {
 namespace {
 
-// Which groups of types an op is defined for (MPI-5.0, 6.9.2, table of operations).
+// Whether an op is defined for a group of types (MPI-5.0, 6.9.2, table of operations).
 bool group_allows(std::uint8_t code, TypeGroup group) {
     const bool integer = group == TypeGroup::c_integer || group == TypeGroup::fortran_integer;
     const bool number = integer || group == TypeGroup::multi_language || group == TypeGroup::floating;
@@ -26,7 +26,7 @@ bool group_allows(std::uint8_t code, TypeGroup group) {
     case op_code::bor:
     case op_code::bxor:
         return integer || group == TypeGroup::multi_language || group == TypeGroup::byte;
-    case op_code::land: // the standard names C's integers and logicals; programs use all numbers, as C does
+    case op_code::land: // the standard allows C integers and logicals only; programs use other numbers as well
     case op_code::lor:
     case op_code::lxor:
         return number || group == TypeGroup::logical;
@@ -38,7 +38,7 @@ bool group_allows(std::uint8_t code, TypeGroup group) {
     }
 }
 
-// Room for the predefined ops, which are made when the library is loaded and never go.
+// Memory for the predefined ops, which are constructed when the library is loaded and are never destroyed.
 union Slot {
     constexpr Slot()
         : nothing{} {}
@@ -92,7 +92,7 @@ int Op::apply(const void* in, void* inout, MPI_Count count, const Datatype& type
     if (_function == nullptr) {
         return MPI_ERR_OP;
     }
-    // A function whose length is an int gets a long vector in parts.
+    // A function whose length argument is an int is called several times for a long vector.
     const auto* a = static_cast<const std::byte*>(in);
     auto* b = static_cast<std::byte*>(inout);
     while (count > 0) {

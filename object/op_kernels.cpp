@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-// At its usual level g++ vectorises no loop whose length it does not know, and here is nothing but such loops.
+// At -O2, g++ does not vectorise a loop whose length is not known at compile time, and this file has only such loops.
 #if !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -26,7 +26,7 @@ struct Pair {
     Index index;
 };
 
-// A logical of any width: not an integer here, so that only the logical ops apply to it.
+// A logical of any width. It is a type of its own, so that only the logical ops apply to it.
 template <class T>
 struct Logical {
     T bits;
@@ -36,8 +36,8 @@ struct Byte {
     std::uint8_t bits;
 };
 
-// Signed integers are added and multiplied as unsigned ones: the same bits, and an overflow in a user's data stays an
-// overflow in a user's data.
+// Signed integers are added and multiplied as unsigned ones. The resulting bits are the same, and an overflow of the
+// user's data is not undefined behaviour.
 template <class T>
 struct Wrapping {
     using type = T;
@@ -45,7 +45,7 @@ struct Wrapping {
 template <class T>
 requires std::is_integral_v<T>
 struct Wrapping<T> {
-    // Types narrower than int would be promoted to it.
+    // Types narrower than int would be promoted to int.
     using type = std::conditional_t<sizeof(T) < sizeof(unsigned), unsigned, std::make_unsigned_t<T>>;
 };
 
@@ -147,7 +147,7 @@ struct LogicalXor {
     }
 };
 
-// Of equal values the lower index is kept (MPI-5.0, 6.9.4).
+// If two values are equal, the result has the lower index (MPI-5.0, 6.9.4).
 struct MinLoc {
     template <class V, class I>
     static Pair<V, I> apply(Pair<V, I> a, Pair<V, I> b) {
@@ -174,7 +174,7 @@ void combine(const void* in, void* inout, MPI_Count count) noexcept {
     }
 }
 
-// Pairs keep what lies between and behind their members: that is the user's, not ours.
+// The padding of a pair is not written, because its bytes belong to the user.
 template <class Operation, class P>
 void combine_pairs(const void* in, void* inout, MPI_Count count) noexcept {
     const auto* a = static_cast<const P*>(in);

@@ -15,7 +15,7 @@ void PolledRequest::watch() noexcept {
         return;
     }
     _poller = progress->add_poller(&PolledRequest::poll, this);
-    // Another thread may be in poll() before _poller is there, which it would reset.
+    // Another thread may call poll() before _poller is assigned; poll() does nothing until this store.
     _end.store(End::open, std::memory_order_release);
 }
 

@@ -7,8 +7,8 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// A request that is complete when something else is, which is looked at once per poll while the request is active: the
-// two halves of a sendrecv, the messages in a buffer. Made with new; deletes itself.
+// A request whose completion depends on other operations, which it tests once per poll while it is active: the two
+// parts of a sendrecv, the messages in a buffer. It is allocated with new and deletes itself.
 class PolledRequest : public Request {
 public:
     int start() noexcept override;
@@ -18,11 +18,11 @@ public:
 protected:
     explicit PolledRequest(Progress& waits) noexcept { progress = &waits; }
 
-    // Is it over? Then also sets status and error, and gives back what it held. Called on any polling thread; must
-    // neither block nor poll. Not called again after it said true, until the next watch().
+    // Whether the operation is complete. Before it returns true, it sets status and error and releases its resources.
+    // Any polling thread calls it; it must neither block nor poll. After true it is not called until the next watch().
     virtual bool finished() noexcept = 0;
 
-    // Active from now on, or complete at once.
+    // Makes the request active, or complete where finished() returns true at once.
     void watch() noexcept;
 
 private:
@@ -30,7 +30,8 @@ private:
     static int poll(void* self) noexcept;
 
     PollerHandle _poller;
-    // While watched: who comes second, completion or MPI_Request_free, deletes. Otherwise complete.
+    // Decides which of completion and MPI_Request_free comes second and deletes the request. `complete` while the
+    // request is not active.
     std::atomic<End> _end{End::complete};
 };
 

@@ -3,8 +3,8 @@
 
 namespace patchbay {
 
-// Handles whose objects come and go: the instance fills in the communicators. The null handles of the other types, and
-// MPI_MESSAGE_NO_PROC, have no object at all.
+// The tables of handle types without constant objects: the world model sets the communicators. The null handles of the
+// other types, and MPI_MESSAGE_NO_PROC, have no object.
 template <>
 Communicator* Predefined<Communicator>::table[HandleTraits<Communicator>::count] = {};
 template <>

@@ -5,8 +5,8 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// A process of this job or of another one we have met: `job` indexes the instance's table of namespaces (0 is our
-// own), `rank` is the process's rank in it.
+// Identifies a process: `rank` is its rank in its job. Job 0 is the job of the calling process; there is no other one
+// yet.
 struct ProcessId {
     std::uint32_t job = 0;
     std::uint32_t rank = 0;

@@ -8,25 +8,27 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// How a datatype was made: the constructor and its arguments, in the order in which MPI_Type_get_contents gives them
-// back (MPI-5.0, 5.1.13). The only description a type keeps; bounds and layouts are derived from it.
+// The constructor of a datatype and its arguments, in the order of MPI_Type_get_contents (MPI-5.0, 5.1.13). A datatype
+// stores no other description; bounds and layouts are derived from this one.
 struct Recipe {
     int combiner = MPI_COMBINER_NAMED;
-    bool large = false; // made by a constructor with MPI_Count arguments: those are in `counts`
+    bool large = false; // whether the constructor has MPI_Count arguments, which are in `counts`
     std::vector<int> integers;
     std::vector<MPI_Aint> addresses;
     std::vector<MPI_Count> counts;
     std::vector<Ref<Datatype>> types;
-    // What the type consists of where that is not simply its components: array types are made of vectors inside.
+    // The nested vectors of an array type; null for all other combiners.
     Ref<Datatype> body;
 
-    // The component whose data, at the same places, is all there is in this type; only bounds may differ.
+    // The type whose data is the same as the data of this type, at the same displacements; only the bounds may differ.
+    // nullptr: there is none.
     const Datatype* same_data() const noexcept {
         const bool renamed = combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_RESIZED;
         return body ? body.get() : renamed ? types.front().get() : nullptr;
     }
 
-    // Arguments that are int or MPI_Count by constructor, and those that are MPI_Aint or MPI_Count.
+    // Append arguments: counts are int or MPI_Count, and addresses are MPI_Aint or MPI_Count, according to the
+    // constructor.
     void add_count(int value) { integers.push_back(value); }
     void add_count(MPI_Count value) { counts.push_back(value); }
     template <class Count>
@@ -43,15 +45,15 @@ struct Recipe {
         target.insert(target.end(), values.begin(), values.end());
     }
 
-    // The i-th of the counts; the i-th address, `skip` counts precede the addresses of a large constructor.
+    // The i-th count, and the i-th address. In the list of a large constructor `skip` counts precede the addresses.
     MPI_Count count(std::size_t i) const noexcept { return large ? counts[i] : integers[i]; }
     MPI_Aint address(std::size_t i, std::size_t skip) const noexcept { return large ? counts[skip + i] : addresses[i]; }
 };
 
-// Wide enough for every product of two arguments, so that a type that does not fit is found and not wrapped.
+// Holds every product of two arguments without overflow, so that a type that is too large is detected.
 using Wide = __int128;
 
-// A part of a typemap: `length` elements in a row, and that `repeat` times, `stride` bytes apart.
+// A part of a typemap: `repeat` blocks, `stride` bytes apart, of `length` consecutive elements each.
 struct Piece {
     Wide displacement = 0;
     MPI_Count repeat = 1;
@@ -60,7 +62,7 @@ struct Piece {
     const Datatype* type = nullptr;
 };
 
-// Calls visit(piece) for each piece of a derived type in the order of its typemap. Empty pieces (no elements) come too.
+// Calls visit(piece) for each piece of a derived type in the order of its typemap, including pieces without elements.
 template <class Visit>
 void for_each_piece(const Recipe& recipe, Visit&& visit) {
     if (const Datatype* same = recipe.same_data()) {

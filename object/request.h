@@ -5,13 +5,14 @@
 #include "object/status.h"
 
 #include <atomic>
+#include <string_view>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
 class Progress;
 
-// One operation under way, or a persistent one waiting to be started. Whoever makes it (a pml, a collective, the
-// generalized-request code) derives from it and owns its memory: `recycle` gives it back.
+// An operation under way, or a persistent operation. Each kind of operation (in a pml, a collective, a generalized
+// request) has a derived class, which owns the memory of the request; recycle() releases it.
 class Request : public Object {
 public:
     enum class State : std::uint32_t { inactive, active, complete };
@@ -22,31 +23,40 @@ public:
     State state() const noexcept { return _state.load(std::memory_order_acquire); }
     void set_state(State state) noexcept { _state.store(state, std::memory_order_release); }
 
-    // Persistent requests only: begin the operation again. Called with state inactive; sets it active (or complete).
-    // Does not block. Returns an MPI code.
+    // Starts a persistent request, whose state is `inactive`; the state becomes `active` or `complete`. Does not block.
+    // Returns an MPI code.
     virtual int start() noexcept = 0;
-    // MPI_Cancel: mark for cancellation; the outcome is in the status at completion. Local, does not block.
+    // Implements MPI_Cancel. The status at completion tells whether the operation was cancelled. Local; does not block.
     virtual int cancel() noexcept = 0;
-    // The user is done with the handle: called once, for a completed or inactive request by the waiting side, for an
-    // active one by MPI_Request_free (then the owner recycles it itself at completion).
+    // Releases the handle. Called once: for a complete or inactive request by the call that completes or frees it, and
+    // for an active one by MPI_Request_free. An active request releases its memory when it completes.
     virtual void recycle() noexcept = 0;
-    // Called by the completing calls (wait, test, get_status) after state complete and before the status is returned:
-    // generalized requests run their query callback here. Returns the MPI code of the operation.
+    // Called by the completing calls and by MPI_Request_free: calls recycle(), and returns the MPI code of the
+    // program's callback if one was run.
+    virtual int release() noexcept {
+        recycle();
+        return MPI_SUCCESS;
+    }
+    // Called by the completing calls (wait, test, get_status) for a complete request, before they return the status. A
+    // generalized request runs its query callback here. Returns the MPI code of the operation.
     virtual int finish(MPI_Status* status) noexcept {
         (void)status;
         return error;
     }
 
+    // The cause of an error as a text, where the derived class stores one. Valid once complete.
+    virtual std::string_view cause() const noexcept { return {}; }
+
     MPI_Status status{};     // valid once complete
     int error = MPI_SUCCESS; // the operation's own code, valid once complete
     bool persistent = false;
-    // Whose error handler errors go to; nullptr: the world's. Not owned: once the operation is complete without an
-    // error, the communicator may be gone. So the request itself knows the session that it belongs to, of which nothing
-    // but the address is to be used. (Not its mark: a request must have been completed when its session is finalized,
-    // MPI-5.0, 11.3.1.) Set together, by belong_to().
+    // The communicator whose error handler is called; nullptr: that of the world model. Not owned: when the operation
+    // is complete without an error, the communicator may have been destroyed. Therefore the request also stores the
+    // address of the session, which may only be compared. (A session id is not needed, because a request must be
+    // completed before its session is finalized, MPI-5.0, 11.3.1.) belong_to() sets both.
     Communicator* comm = nullptr;
     Session* session = nullptr;   // nullptr: world model
-    Progress* progress = nullptr; // what a wait for it polls. Set by the maker, never null once a user has the handle.
+    Progress* progress = nullptr; // that a wait for this request polls; never null once the user has the handle
 
 protected:
     Request() noexcept
@@ -61,7 +71,8 @@ private:
     std::atomic<State> _state{State::inactive};
 };
 
-// A message taken out of the matching queues by a matched probe (MPI-5.0, 3.8.2); made and given back by a pml.
+// A message that a matched probe has removed from the matching queues (MPI-5.0, 3.8.2). A pml allocates and releases
+// it.
 class Message : public Object {
 public:
     Communicator* comm = nullptr;

@@ -15,35 +15,35 @@ class Instance;
 class InstanceLease;
 class ConstructionQueue;
 
-// A session (MPI-5.0, 11.3): one user of the library, with its own error handling, thread level, attributes and buffer
-// for buffered sends. Objects that are derived from it carry a pointer to it. Opened and closed by
-// mpi/library/session.h; the world model holds one, too, of which its objects say nothing (their `session` is null).
+// A session (MPI-5.0, 11.3): a user of the library, with its own error handler, thread level, attributes and buffer for
+// buffered sends. Objects that are derived from a session have a pointer to it. mpi/library/session.h opens and closes
+// sessions. The world model has an internal session; the `session` of its objects is null.
 class Session final : public Object {
 public:
     Session();
     ~Session();
     static void destroy(Session*) noexcept;
 
-    // For what may outlive it. Null has one, too: that of the world model.
+    // The id of a session, for objects that may outlive it. The id of nullptr stands for the world model.
     static SessionId id(Session* session) noexcept {
         return session != nullptr ? SessionId{session, session->number} : SessionId();
     }
 
-    const std::uint64_t number;   // from 1; no other session of this process has had it
-    Instance* instance = nullptr; // there as long as the session is
+    const std::uint64_t number;   // from 1; no two sessions of a process have the same number
+    Instance* instance = nullptr; // exists at least as long as the session
     int thread_level = MPI_THREAD_SINGLE;
-    Ref<Info> info; // what is in effect, for MPI_Session_get_info
+    Ref<Info> info; // the values in effect, for MPI_Session_get_info
     AttributeMap attributes;
     BufferAttachPoint send_buffer; // mpi/instance/send_buffer.h
-    mutable std::mutex mutex;      // what follows
+    mutable std::mutex mutex;      // protects the members up to has_had_communicators
     Ref<Errhandler> errhandler;
-    Communicator* communicators = nullptr; // those derived from it that live, linked by their `next_of_session`
+    Communicator* communicators = nullptr; // list of the communicators of the session, by `next_of_session`
     bool has_had_communicators = false;
 
-    std::unique_ptr<ConstructionQueue>
-        constructions; // mpi/communicators/construction_queue.h; the session's own poller
+    // The nonblocking constructors of the session (mpi/communicators/construction_queue.h), with a poller of their own.
+    std::unique_ptr<ConstructionQueue> constructions;
 
-    std::unique_ptr<InstanceLease> lease; // declared last: given back before the rest goes
+    std::unique_ptr<InstanceLease> lease; // declared last, so that it is released before the other members
 };
 
 } // namespace patchbay

@@ -6,10 +6,10 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Session;
 
-// Says to which session an object belongs that may outlive it. A later session may lie at the same address, but no two
-// ever have the same number.
+// Identifies the session of an object that may outlive that session. A later session may have the same address, but no
+// two sessions have the same number.
 struct SessionId {
-    Session* session = nullptr; // nullptr: world model or no session. There only while the number's session is open
+    Session* session = nullptr; // nullptr: world model or no session. Valid while the session of that number is open
     std::uint64_t number = 0;
 
     bool operator==(const SessionId&) const = default;

@@ -14,7 +14,7 @@ report() {
 }
 
 check_packages() {
-    local line group= state missing=
+    local line group='' state missing=''
     while read -r line; do
         line=${line%%#*}
         line=${line%"${line##*[![:space:]]}"}

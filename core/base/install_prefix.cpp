@@ -18,7 +18,7 @@ std::string own_file() {
     if (dladdr1(reinterpret_cast<const void*>(&own_file), &info, &extra, RTLD_DL_LINKMAP) == 0) {
         return {};
     }
-    // The loader knows the main program by the name it was called by, which need not lead to the file.
+    // The loader has the main program under the name by which it was called, which need not be a path of the file.
     const char* mapped_from = static_cast<const link_map*>(extra)->l_name;
     const bool is_program = mapped_from == nullptr || *mapped_from == '\0';
     char resolved[PATH_MAX];

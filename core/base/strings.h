@@ -26,7 +26,7 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
 // `; did you mean "near"?`, or an empty string when no name is near. To be appended to an error text.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
 
-// Each parser takes the whole text and answers Errc::invalid with the expected form when it does not fit.
+// Each parser takes the whole text and returns Errc::invalid with the expected form when it does not fit.
 Result<bool> parse_bool(std::string_view text);                         // true/false, yes/no, on/off, 1/0
 Result<std::int64_t> parse_int(std::string_view text);                  // decimal or 0x
 Result<std::uint64_t> parse_size(std::string_view text);                // bytes: 4096, 64k, 4KiB, 1MiB; powers of 1024

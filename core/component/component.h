@@ -9,7 +9,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 struct Core;
 
-// What a component can do. A framework asks for what it needs; who lacks it is no candidate.
+// What a component can do. A component that lacks what a framework needs is no candidate.
 enum class Capability : std::uint32_t {
     none = 0,
     thread_multiple = 1u << 0, // may be called from several threads at once
@@ -35,8 +35,9 @@ public:
     virtual ~Component() = default;
 
     // Called once, by the framework that opens, on the opening thread, before anything else. May read parameters and
-    // acquire resources; must not communicate. Errc::not_available: drop me, say why only under --explain (or loudly
-    // when I was asked for by name). Any other error: drop me and report the text.
+    // acquire resources; must not communicate. Errc::not_available: the framework leaves the component out and gives
+    // the reason under --explain (or as an error, where a user named the component). Any other error: it leaves the
+    // component out and reports the text.
     virtual Status open(Core& core) {
         (void)core;
         return {};

@@ -12,7 +12,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// A component's answer to a query: the module it offers and how good it thinks that is; higher wins.
+// What a component's query returns: the module that it offers, and the priority of that; the highest priority wins.
 template <class Module>
 struct Choice {
     int priority;
@@ -45,10 +45,10 @@ public:
         std::unique_ptr<Module> module;
     };
 
-    // Asks every candidate and answers all that offer a module, best first (equals by order of the user's list, then by
-    // name). `query(ComponentT&)` answers Result<Choice<Module>>; its Errc::not_available is a plain "not here".
-    // `object` says what is chosen for, in the words of a user. `only` is a selection list that overrides the job's.
-    // Errc::not_available when nobody offers one, with everyone's reason.
+    // Queries every candidate and returns all that offer a module, best first (equals by order of the user's list, then
+    // by name). `query(ComponentT&)` returns Result<Choice<Module>>; Errc::not_available means that the component
+    // offers none here. `object` says what is chosen for, in the words of a user. `only` is a selection list that
+    // overrides the job's. Errc::not_available when no component offers one, with the reason of each.
     template <class Query>
     auto select_all(std::string_view object, Query&& query, std::string_view only = {})
         -> Result<std::vector<Selected<ModuleOf<Query>>>> {

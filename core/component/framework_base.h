@@ -52,13 +52,13 @@ protected:
         std::string name;
     };
 
-    // What one selection asks of the opened components, in order: `only` (from an object's info key, may be empty)
+    // The opened components that one selection queries, in order: `only` (from an object's info key, may be empty)
     // overrides the job's list and may open components that this one left out.
     Result<std::vector<const Opened*>> candidates(std::string_view object, std::string_view only);
     const Opened* find_opened(std::string_view component) const;
     std::vector<const Opened*> all_opened() const;
 
-    // One candidate's answer, for the log and for the error when nobody wins.
+    // The result of one candidate's query, for the log and for the error when there is no winner.
     struct Refusal {
         std::string component;
         std::string reason;

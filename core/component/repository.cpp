@@ -58,7 +58,7 @@ Result<Plugin> load_installed(const Repository::Installed& installed, std::optio
         : Plugin::open(installed.file, installed.framework, installed.name, framework_version);
 }
 
-// A file that cannot be read has no parameters; who opens its framework is told why.
+// A file that cannot be read has no parameters; opening its framework gives the error.
 void define_params(const Repository::Installed& installed, ParamRegistry& params, std::vector<Error>& errors) {
     const auto plugin = load_installed(installed, std::nullopt);
     if (!plugin) {

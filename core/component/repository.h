@@ -52,8 +52,8 @@ public:
     Result<Plugin> load(
         std::string_view framework, std::string_view component, std::optional<std::uint32_t> framework_version) const;
 
-    // Makes the parameters of components known that nobody opened: those whose name starts `parameter`, or all.
-    // What cannot be read is left out; answers the ill-typed values.
+    // Defines the parameters of components that are not open: those whose name starts `parameter`, or all. What cannot
+    // be read is left out; returns the ill-typed values.
     Status define_params_for(std::string_view parameter, ParamRegistry& params) const;
     Status define_all_params(ParamRegistry& params) const;
 

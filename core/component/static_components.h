@@ -7,7 +7,7 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 // The components that are linked into the library. Defined by a file that the build generates; empty unless
-// --config=static. The core itself never calls it: who makes a Core passes the table in.
+// --config=static. The core itself never calls it: the caller of Core::create passes the table in.
 std::span<const ComponentDescriptor* const> static_components();
 
 } // namespace patchbay

@@ -9,8 +9,8 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// What an init has done so far and how to take it back. Passed on by reference to whoever takes part; never global.
-// Destroying the stack runs what is on it, last in first out.
+// The clean-ups of what an init has done so far. Passed on by reference to each step; never global. Destroying the
+// stack runs what is on it, last in first out.
 class CleanupStack {
 public:
     // `faults` lets a test fail one step; it may be null and must outlive the stack.

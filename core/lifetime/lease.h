@@ -39,10 +39,10 @@ private:
 };
 
 // Something that is brought up for its first user and taken down after its last one, as often as needed. Must outlive
-// its leases. Safe from any thread: who comes while another brings it up (or down) waits for that to end.
+// its leases. Safe from any thread: a thread that calls while another one brings it up (or down) waits for that to end.
 class Subsystem {
 public:
-    // Brings it up, pushing a clean-up for each thing done. When it answers an error, what it pushed is run at once,
+    // Brings it up, pushing a clean-up for each thing done. When it returns an error, what it pushed is run at once,
     // the caller of acquire gets the error, and the next acquire tries again.
     using Init = std::function<Status(CleanupStack&)>;
 

@@ -56,13 +56,13 @@ static_assert(sizeof(RankControl) == 1024);
 
 // A piece of the segment, mapped at different addresses in different processes.
 struct NodeRegion {
-    std::span<std::byte> bytes; // zero until somebody writes; untouched pages cost nothing
+    std::span<std::byte> bytes; // zero until a process writes; untouched pages cost nothing
     std::uint64_t offset = 0;   // from the start of the segment
 };
 
-// The memory that all processes of the job on this node share. Sparse: mapping costs address space, memory is taken
-// by the page when it is committed. What a process wrote stays when it detaches and attaches again (a second MPI_Init),
-// because its peers may not have gone: who keeps state here must be able to go on from it.
+// The memory that all processes of the job on this node share. Sparse: mapping costs address space, memory is taken by
+// the page when it is committed. What a process wrote stays when it detaches and attaches again (a second MPI_Init),
+// because its peers may still be attached: code that keeps state here must be able to continue from it.
 class NodeSegment {
 public:
     // By the way the job was started: inherited from our mpirun, a memfd of local rank 0 that the others open through
@@ -87,9 +87,10 @@ public:
     bool all_fenced() const noexcept;
 
     // The region called `name` (at most 31 characters), `bytes` long (its size in all, rounded up to pages), at the
-    // same offset in every process; made by the first who asks, mapped here on the first call. `settings` are the
-    // parameters that the size follows from ("btl_sm_slots=64 btl_sm_slot_size=64", at most 127 characters): if two
-    // processes ask for different sizes or settings, the second one gets Errc::invalid with both texts.
+    // same offset in every process; the first process to call makes it, and each process maps it on its first call.
+    // `settings` are the parameters that the size follows from ("btl_sm_slots=64 btl_sm_slot_size=64", at most 127
+    // characters): if two processes ask for different sizes or settings, the second one gets Errc::invalid with both
+    // texts.
     Result<NodeRegion> region(std::string_view name, std::size_t bytes, std::string_view settings);
 
     // `count` of the control lines of every local rank, under `name`; the index of the first one in RankControl::lines,

@@ -32,9 +32,9 @@ std::uint32_t hash_of(std::string_view key) noexcept {
 } // namespace
 
 struct NodeStore::Slot {
-    std::uint32_t next;                // of the chain, or of those that are free: its place
-    std::atomic<std::uint32_t> serial; // how many of its entries have been read by all
-    std::uint32_t left;                // who have not asked yet
+    std::uint32_t next;                // the place of the next slot of the chain, or of the free list
+    std::atomic<std::uint32_t> serial; // counts the entries that this slot has held and all readers have read
+    std::uint32_t left;                // readers that have not read it yet
     std::uint32_t hash;
     std::uint32_t size;
     Entry entry;
@@ -45,25 +45,25 @@ struct NodeStore::Slot {
     }
 };
 
-// What one rank has pinned up.
+// The entries of one process.
 struct alignas(256) NodeStore::Rank {
     std::atomic<std::uint32_t> unread;
-    std::uint32_t free; // the first place that can be used again
-    std::uint32_t used; // slots that ever were
+    std::uint32_t free; // the first place of the free list
+    std::uint32_t used; // slots that have been used
     static_assert(sizeof(Slot) == 256);
     alignas(256) Slot slots[entries_per_rank];
 };
 
 struct NodeStore::Table {
     std::atomic<std::uint32_t> state;
-    pthread_mutex_t mutex;       // all that follows, and the ranks; what is atomic there is also looked at without
+    pthread_mutex_t mutex;       // guards what follows, and Rank; atomic members are also read without it
     std::uint32_t first[chains]; // places
 };
 
 namespace {
 
-// A process that dies in the middle leaves the chains whole, which are changed by one store each, and at worst a slot
-// that nobody uses again.
+// A process that dies while it holds the lock leaves the chains whole, because each change is one store, and loses one
+// slot at worst.
 class Hold {
 public:
     explicit Hold(pthread_mutex_t& mutex) noexcept
@@ -90,7 +90,7 @@ Status make_mutex(pthread_mutex_t& mutex) {
         pthread_mutexattr_destroy(&attributes);
     }
     if (code != 0) {
-        return Error{Errc::system, std::string("entry store: no lock between processes: ") + std::strerror(code)};
+        return Error{Errc::system, std::string("node store: no lock between processes: ") + std::strerror(code)};
     }
     return {};
 }
@@ -129,13 +129,13 @@ Status NodeStore::prepare() {
     std::uint32_t before = fresh;
     if (state.compare_exchange_strong(before, being_made, std::memory_order_acquire)) {
         if (Status made = make_mutex(_store->mutex); !made) {
-            state.store(fresh, std::memory_order_release); // others find out for themselves
+            state.store(fresh, std::memory_order_release); // the next process tries again
             return made;
         }
         state.store(ready, std::memory_order_release);
     } else if (!wait_for_peer([&] { return state.load(std::memory_order_acquire) == ready; })) {
         return Error{Errc::timed_out,
-            "entry store: the process that makes it has not finished within 10 s; it has probably died"};
+            "node store: the process that makes it has not finished within 10 s; it has probably died"};
     }
     return {};
 }
@@ -152,7 +152,7 @@ NodeStore::Slot& NodeStore::slot(std::uint32_t place) const noexcept {
     return _ranks[rank_of(place)].slots[(place - 1) % entries_per_rank];
 }
 
-// The link that leads to the entry; to none: there is no such one.
+// The link that refers to the entry of this key; it is `none` where there is no such entry.
 std::uint32_t* NodeStore::find(std::string_view key, std::uint32_t hash) const noexcept {
     std::uint32_t* link = &_store->first[hash % chains];
     while (*link != none && !slot(*link).has_key(key, hash)) {
@@ -164,7 +164,7 @@ std::uint32_t* NodeStore::find(std::string_view key, std::uint32_t hash) const n
 NodeStore::Outcome NodeStore::get_or_put(
     std::string_view key, std::uint32_t readers, Entry& entry, EntryRef* inserted) noexcept {
     const std::uint32_t hash = hash_of(key);
-    std::optional<std::uint32_t> read_up; // whose entry nobody needs any more
+    std::optional<std::uint32_t> read_up; // the process whose entry all readers have read
     {
         const Hold hold(_store->mutex);
         std::uint32_t* link = find(key, hash);
@@ -211,7 +211,7 @@ NodeStore::Outcome NodeStore::insert(
     return Outcome::inserted;
 }
 
-// none: all are in use, or there is no memory for more.
+// Returns `none` when all slots are in use, or when there is no memory for more.
 std::uint32_t NodeStore::take_slot() noexcept {
     Rank& rank = own();
     if (rank.free != none) {
@@ -224,7 +224,7 @@ std::uint32_t NodeStore::take_slot() noexcept {
     }
     const auto end = std::size_t(reinterpret_cast<std::byte*>(&rank.slots[rank.used] + 1) - //
         reinterpret_cast<std::byte*>(&rank));
-    while (_committed < end) { // what an earlier life of this process has used as well, which costs nothing
+    while (_committed < end) { // committing again what an earlier generation has used costs nothing
         if (!_segment.commit(_region, offset_of_own() + _committed, commit_step)) {
             return none;
         }

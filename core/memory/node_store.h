@@ -9,17 +9,17 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// Where processes of one node come to the same answer without waiting for one another: whoever is first to ask about a
-// subject pins up what shall hold, and all others find it. In the node segment, under a lock that is held for some ten
-// nanoseconds and survives the death of its holder. Thread-safe.
+// A key-value store in the node's shared memory, by which the processes of one node come to the same value without
+// waiting for one another: the first process to ask for a key puts its own value there, and all later ones get that.
+// Under a lock that is held for some ten nanoseconds and survives the death of its holder. Thread-safe.
 class NodeStore {
 public:
-    // Of subjects; longer ones have no place.
+    // Bytes of a key; the store takes no longer ones.
     static constexpr std::size_t longest_key = 216;
-    // That one process has pinned up and not everybody has read yet. With more unread it is crowded: whoever pins up
-    // another one waits until it below_high_water_mark(), so that nobody gets further ahead of the slow.
+    // Entries that one process has put and that other processes have still to read. A process above this mark waits
+    // with its next constructor until below_high_water_mark(), so that it gets no further ahead of slow processes.
     static constexpr std::uint32_t high_water_mark = 32;
-    // All that there can be, for which a process would need 1,000 threads that wait; memory is taken as it is needed.
+    // The capacity for each process, which only 1,000 waiting threads could use up; memory is taken as it is needed.
     static constexpr std::uint32_t entries_per_rank = 1023;
 
     struct Entry {
@@ -28,26 +28,27 @@ public:
         bool operator==(const Entry&) const = default;
     };
     enum class Outcome : std::uint8_t {
-        inserted, // `entry` holds
-        found,    // an earlier one holds and is in `entry` now
-        full,     // ask again when has_room()
+        inserted, // the key had no entry, and has `entry` now
+        found,    // the key had an entry, which `entry` is set to
+        full,     // no room: to be repeated when has_room()
     };
-    // A entry that this process has pinned up.
+    // Refers to an entry that this process has put.
     struct EntryRef {
         std::uint32_t slot = 0;
         std::uint32_t serial = 0;
     };
 
-    // Maps the store, and takes memory for this rank's first entries. `segment` lives longer.
+    // Maps the store, and takes memory for this process's first entries. `segment` must outlive the store.
+    // Errors: those of NodeSegment::region and commit; Errc::system: no lock between processes can be made.
     static Result<std::unique_ptr<NodeStore>> open(NodeSegment& segment);
 
-    // `readers` processes of this node, two at least, ask about `subject`, each of them once; after the last one the
-    // entry is gone, and the subject may come again. Does not block. Sets *inserted where the answer is that.
+    // Get-or-put. `readers` processes of this node, two at least, call this for `key`, each of them once; the last call
+    // removes the entry, and the key may be used again. Does not block. Sets *inserted with Outcome::inserted only.
     Outcome get_or_put(std::string_view key, std::uint32_t readers, Entry& entry, EntryRef* inserted) noexcept;
-    // After `full`: there is room, or a entry about it. Whoever reads a entry as the last one rings the bell of the
-    // rank that pinned it up; nobody does for a entry that another rank has room for. Only looks.
+    // After Outcome::full: whether this process has room again, or the key has an entry. The process that reads an
+    // entry as the last one rings the doorbell of the process that put it; an entry that appears rings none.
     bool has_room(std::string_view key) const noexcept;
-    // What has been pinned up is read, or it is crowded no more.
+    // Whether all readers have read this entry, or fewer than high_water_mark entries of this process are unread.
     bool below_high_water_mark(const EntryRef& inserted) const noexcept;
 
 private:
@@ -68,7 +69,7 @@ private:
     const NodeRegion _region;
     Table* const _store;
     Rank* const _ranks;
-    std::size_t _committed = 0; // bytes of our own entries
+    std::size_t _committed = 0; // bytes of this process's own entries
 };
 
 } // namespace patchbay

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-// Files whose pages processes share: memfds and files on a memory file system. Every function answers what a user can
-// do about a failure; none raises SIGBUS or SIGXFSZ.
+// Files whose pages processes share: memfds and files on a memory file system. The error of every function names the
+// remedy; none raises SIGBUS or SIGXFSZ.
 namespace patchbay::shared_file {
 
 // A nameless file in memory, closed on exec.

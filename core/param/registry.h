@@ -30,7 +30,7 @@ public:
     Status read(const ParamSources& places);
 
     // Makes a table's parameters known as <framework>_<component>_<name>; empty parts (core-level, framework-level) are
-    // left out. The table is copied. Defining the same table again changes nothing and answers the same. Errc::invalid
+    // left out. The table is copied. Defining the same table again changes nothing and returns the same. Errc::invalid
     // names the parameter, value, type and origin of each ill-typed value (the parameter then has its default), or a
     // name defined twice.
     Status define(std::string_view framework, std::string_view component, const ParamSpec* specs, std::size_t count);
@@ -44,7 +44,7 @@ public:
     const Param* find(std::string_view name) const;
     const Param& at(std::string_view name) const;
 
-    // In order of definition; an index stays valid for the life of the registry (MPI_T needs that).
+    // In order of definition; an index stays valid as long as the registry exists (MPI_T needs that).
     std::size_t count() const;
     const Param& by_index(std::size_t index) const;
     std::vector<std::string> names() const;
@@ -59,8 +59,8 @@ public:
     void thaw(std::string_view framework);
 
     // Names that files, environment or command line give a value and that no table defines. One text each, with origin
-    // and nearest known name; each is answered once only. `define_more(name)` is called first for a name that is not
-    // known yet and may define further tables (the descriptors of components that nobody opened); `define_all()` is
+    // and nearest known name; each is returned once only. `define_more(name)` is called first for a name that is not
+    // known yet and may define further tables (the descriptors of components that are not open); `define_all()` is
     // called once before names are compared for a suggestion.
     std::vector<std::string> take_unknown(
         const std::function<void(const std::string& name)>& define_more, const std::function<void()>& define_all);

@@ -24,7 +24,7 @@ struct ParamSources {
     static ParamSources of_process();
 };
 
-// A value that a user wrote down, before anyone knows the parameter's type.
+// A value that a user has set, before the parameter's type is known.
 struct RawParam {
     std::string value;
     ParamSource source;

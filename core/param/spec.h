@@ -19,7 +19,7 @@ enum class ParamLevel : std::uint8_t {
     dev_all,
 };
 
-// MPI_T scopes: who may change the value, and who must agree.
+// MPI_T scopes: in which processes the value may change, and in which it must be equal.
 enum class ParamScope : std::uint8_t { constant, read_only, local, group, group_equal, all, all_equal };
 
 // One row of a component's parameter table: plain data, so that it can stand in a plugin's descriptor.

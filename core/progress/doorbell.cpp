@@ -32,7 +32,7 @@ Status register_all_cores_barrier() noexcept {
 
 void all_cores_barrier() noexcept {
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-    // For who could not register: orders at least this core.
+    // For a process that could not register: orders at least this core.
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

@@ -8,14 +8,15 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// What a sleeping process holds, in memory that those who may wake it can write. Zero-filled memory is a valid bell.
+// What a sleeping process waits on, in memory that the processes which may wake it can write. Zero-filled memory is a
+// valid doorbell.
 //
 // Sender:  publish the data with a release store; then bell.notify(). notify() is a load of a line that stays in the
 //          sender's cache while the receiver is awake: no fence, no read-modify-write, no system call.
 // Sleeper: seq = prepare(); membarrier; look at everything once more; then sleep(seq) or, if there was something,
 //          cancel(). The membarrier (all_cores_barrier) makes up for the store-load fence that the sender does not
 //          pay: after it, either the sleeper sees the data or the sender sees the flag.
-// Only core/progress plays the sleeper; everybody else calls notify() or ring().
+// Only core/progress sleeps; all other code calls notify() or ring().
 class alignas(64) Doorbell {
 public:
     // The sender's fast path, after the release store that publishes the data.

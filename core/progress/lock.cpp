@@ -6,8 +6,8 @@
 namespace patchbay {
 
 namespace {
-// A holder keeps the lock for well under a microsecond, so a waiter looks for about one before it asks the kernel,
-// which costs as much as hundreds of looks.
+// A thread holds the lock for well under a microsecond, so a waiting thread spins for about one before it calls the
+// kernel, which costs as much as hundreds of loads.
 constexpr int looks_before_sleep = 40;
 
 void pause_core() noexcept {
@@ -26,7 +26,7 @@ void ProgressLock::lock_contended() noexcept {
             return;
         }
     }
-    // Whoever slept once cannot know whether others still sleep, so it keeps the lock marked as contended.
+    // A thread that has slept cannot know whether others still sleep, so it leaves the lock in the contended state.
     while (_state.exchange(contended, std::memory_order_acquire) != unlocked) {
         futex::wait(_state, contended, futex::Scope::process, std::chrono::nanoseconds::max());
     }

@@ -7,14 +7,14 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// A mutex that is nothing but a mark in its own cache line while a single thread uses the library
-// (SingleThreadSection). With several it spins briefly, then sleeps in the kernel. Not recursive. Satisfies the
-// standard's Lockable requirements, so std::lock_guard and std::unique_lock work on it.
+// A mutex that costs two stores while a single thread uses the library (SingleThreadSection). With several threads it
+// spins briefly and then sleeps in the kernel. Not recursive. Meets the standard's Lockable requirements, so that
+// std::lock_guard and std::unique_lock work on it.
 class ProgressLock {
 public:
     explicit ProgressLock(bool threaded = false) noexcept
         : _section(threaded) {}
-    // Locks from when `threads` is turned on, at whatever moment that is.
+    // Begins to lock when `threads` is turned on, which may be at any moment.
     explicit ProgressLock(ThreadLevelUpgrade& threads)
         : _section(threads) {}
     ProgressLock(const ProgressLock&) = delete;
@@ -25,11 +25,11 @@ public:
     void lock() noexcept { (void)acquire(); }
 
     void unlock() noexcept {
-        // Looked at first: who waits for us to leave may hold the lock at once.
+        // Read before the section is left: after that another thread may hold the lock at once.
         release(_state.load(std::memory_order_relaxed) == unlocked);
     }
 
-    // The same, cheaper, for who keeps the answer of acquire() for release().
+    // The same, cheaper, for a caller that passes the result of acquire() to release().
     bool acquire() noexcept {
         if (_section.enter()) [[likely]] {
             return true;

@@ -20,7 +20,7 @@ using PollFunction = int (*)(void* context) noexcept;
 
 inline constexpr std::chrono::nanoseconds sleeps_well = std::chrono::nanoseconds::max();
 
-// The registration of one poller; ends with reset() or the handle's life.
+// The registration of one poller; ends with reset() or with the handle.
 class PollerHandle {
 public:
     PollerHandle() = default;
@@ -60,17 +60,18 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // Several threads may call from now on; cannot be undone. Another thread may be anywhere in the library meanwhile,
-    // asleep in a wait, too. Not from inside a poller. Whoever begins to use the library beside another thread calls
-    // this first, even when it was called before: it returns when the other one has noticed.
+    // Thread-level upgrade: several threads may call from now on; cannot be undone. Another thread may be anywhere in
+    // the library at that time, also asleep in a wait. Not to be called from inside a poller. Each thread that begins
+    // to use the library beside another one calls this first, even when it was called before: it returns when all other
+    // threads lock.
     void enable_threads() noexcept;
     bool threaded() const noexcept { return _threads.on(); }
-    // For locks of pollers and of whoever else is used by a single thread until then.
+    // For the locks of pollers, and of other objects that a single thread uses until then.
     ThreadLevelUpgrade& threads() noexcept { return _threads; }
 
-    // A poller is registered only while there may be work for it. Whoever gives it work from outside must ring this
-    // process's doorbell; a poller for work that cannot do so says for how long it may go unpolled (`longest_sleep`),
-    // and no wait sleeps longer. May be called from inside a poller.
+    // A poller is registered only while there may be work for it. Work that arrives from outside must ring this
+    // process's doorbell; a poller for work that cannot ring it gives the longest time between two polls
+    // (`longest_sleep`), and no wait sleeps longer. May be called from inside a poller.
     PollerHandle add_poller(PollFunction poll, void* context, std::chrono::nanoseconds longest_sleep = sleeps_well);
 
     // Calls every poller once; returns the number of events. With several threads only one polls at a time: a second
@@ -102,7 +103,7 @@ public:
     void set_policy(const WaitPolicy& policy) noexcept { _policy = policy; }
     // false: the kernel refuses membarrier, sleeps are bounded by WaitPolicy::unfenced_sleep.
     bool sleeps_are_fenced() const noexcept { return _fenced; }
-    // Set by who maps shared memory in which a peer said that its kernel refuses membarrier.
+    // Set when the node's shared memory has shown that a peer's kernel refuses membarrier.
     void set_sleeps_fenced(bool fenced) noexcept { _fenced = fenced; }
 
 private:

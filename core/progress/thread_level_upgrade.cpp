@@ -44,7 +44,7 @@ void ThreadLevelUpgrade::turn_on(void (*wake)(void*), void* context) noexcept {
     }
     _on.store(true, std::memory_order_release);
     all_cores_barrier();
-    // Who is inside polls or changes a list, which is short, or sleeps, which `wake` ends.
+    // A thread in a section polls or changes a list, which is short, or sleeps, which `wake` ends.
     for (SingleThreadSection* section : _sections) {
         while (section->_inside.load(std::memory_order_acquire)) {
             wake(context);

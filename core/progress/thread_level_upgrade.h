@@ -8,25 +8,25 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class ThreadLevelUpgrade;
 
-// A stretch of code that excludes other threads without an atomic read-modify-write or a fence as long as only one
-// thread uses the library, and that can still be told from outside that this has ended. The thread says that it is
-// inside and then looks whether it is still alone; who ends that (ThreadLevelUpgrade::turn_on) first says so, then
-// makes every core pass a barrier, and then waits until nobody is inside. One of the two sees the other. Two stores to
-// a line that the caller owns and one predictable branch.
+// A single-thread section: excludes other threads without an atomic read-modify-write or a fence as long as one thread
+// uses the library, and can be ended from another thread (thread-level upgrade). On entry the thread sets a flag and
+// then reads whether an upgrade has begun. ThreadLevelUpgrade::turn_on first sets that it has begun, then makes every
+// core pass a memory barrier, and then waits until no section's flag is set; so one of the two threads sees the other.
+// Costs two stores to a line that the calling thread owns, and one predictable branch.
 class SingleThreadSection {
 public:
     explicit SingleThreadSection(bool threaded = false) noexcept
         : _threaded(threaded) {}
-    // One of those that `threads` ends.
+    // A section that `threads` ends.
     explicit SingleThreadSection(ThreadLevelUpgrade& threads);
     ~SingleThreadSection();
     SingleThreadSection(const SingleThreadSection&) = delete;
     SingleThreadSection& operator=(const SingleThreadSection&) = delete;
 
-    // false: several threads run, so the caller must lock instead; nothing to leave then.
+    // false: several threads use the library; the caller must lock instead, and must not call leave().
     bool enter() noexcept { return enter_from(false); }
     void leave() noexcept { leave_to(false); }
-    // For a section that may be entered again from inside: `outer` is for the matching leave_to().
+    // For a section that may be entered again while it is entered: `outer` is the argument of the matching leave_to().
     bool enter_again(bool& outer) noexcept {
         outer = _inside.load(std::memory_order_relaxed);
         return enter_from(outer);
@@ -59,9 +59,9 @@ public:
 
     bool on() const noexcept { return _on.load(std::memory_order_acquire); }
 
-    // Returns when all other threads lock, too: nobody is in a section any more. Meanwhile calls `wake(context)` again
-    // and again, so that who sleeps in one gets up. The caller must not be inside one itself; whoever else begins to
-    // use the library calls this first. Needs register_all_cores_barrier() to have succeeded.
+    // Returns when no thread is in a section any more, so that all threads lock. Calls `wake(context)` repeatedly until
+    // then, so that a thread that sleeps in a section leaves it. The caller must not be in a section. Every further
+    // thread that begins to use the library calls this first. Requires that register_all_cores_barrier() has succeeded.
     void turn_on(void (*wake)(void*), void* context) noexcept;
 
 private:

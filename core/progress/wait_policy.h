@@ -40,7 +40,7 @@ struct WaitPolicy {
     // Bound of one sleep where the kernel refuses membarrier: then a sender may miss the flag.
     std::chrono::nanoseconds unfenced_sleep{std::chrono::milliseconds(1)};
 
-    // When local ranks share cores, whoever spins keeps the one it waits for from running.
+    // When local ranks share cores, a spinning process keeps the one for which it waits from running.
     static WaitPolicy make(
         std::chrono::nanoseconds spin, std::chrono::nanoseconds yield, bool sleep, bool oversubscribed) noexcept;
 };

@@ -41,7 +41,7 @@ Status Runtime::on_death(std::function<void(const ProcessName&)> died) {
     pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED, PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_TERM_WO_SYNC};
     pmix_info_t info;
     PMIX_INFO_LOAD(&info, PMIX_EVENT_RETURN_OBJECT, &_private->died, PMIX_POINTER);
-    // Without a callback the call blocks and answers the handler's number, or a negative status.
+    // Without a callback the call blocks and returns the handler's number, or a negative status.
     pmix_status_t number = PMIx_Register_event_handler(codes, std::size(codes), &info, 1, on_event, nullptr, nullptr);
     PMIX_INFO_DESTRUCT(&info);
     if (number < 0) {

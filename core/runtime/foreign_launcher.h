@@ -5,7 +5,7 @@
 
 namespace patchbay {
 
-// When a launcher without PMIx has started this process as one of several: what to tell the user. Otherwise nothing.
+// The message for the user when a launcher without PMIx has started this process as one of several; otherwise nothing.
 std::optional<std::string> started_without_pmix();
 
 } // namespace patchbay

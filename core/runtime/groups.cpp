@@ -15,7 +15,7 @@ struct GroupRequest::State {
     pmix_status_t code = PMIX_SUCCESS;
     std::uint64_t id = 0;
     std::function<void()> wake;
-    pmix_info_t directives[2]; // PMIx reads them until it answers, and these two as well
+    pmix_info_t directives[2]; // PMIx reads them until its callback, and these two as well
     std::string name;
     std::vector<pmix_proc_t> members;
 
@@ -60,7 +60,7 @@ struct GroupCallbacks {
         pmix_release_cbfunc_t release, void* release_context) {
         if (status == PMIX_SUCCESS) {
             const State& state = **static_cast<std::shared_ptr<State>*>(context);
-            // Nobody waits for it: the name is not used again, and the next group has another.
+            // No process waits for it: the name is not used again, and the next group has another one.
             PMIx_Group_destruct_nb(
                 state.name.c_str(), nullptr, 0, [](pmix_status_t, void*) {}, nullptr);
         }

@@ -10,8 +10,8 @@ struct HardwareKind {
     // The number that the operating system gives. It numbers cores within their package only, and caches not at all:
     // these have hwloc's number, in the order of the machine.
     bool has_system_number;
-    // There may be as many sets as processes. Then who counts all sets, which needs a request for each of them, does
-    // not see these; they are found by their names.
+    // There may be as many sets as processes. A count of all sets would need a request for each of them, so it leaves
+    // these out; they are found by their names.
     bool is_listed;
 };
 

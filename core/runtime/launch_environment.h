@@ -24,7 +24,7 @@ public:
     std::string value(const char* name) const;
     // Whether a PMIx launcher gave this process a rank.
     bool has_pmix() const;
-    // Whether it also said where its server is. Only while shown.
+    // Whether it has also published the address of its server. Only while shown.
     bool names_pmix_server() const;
 
     // The descriptor of the node segment: inherited from mpirun, or opened when it was first attached. Kept until the
@@ -51,8 +51,8 @@ private:
     bool _segment_is_ours = false;
 };
 
-// Left in the environment of a rank: who has it and no PMIx server was started by a rank as an ordinary program, so it
-// is a singleton, whatever the launcher's other variables say.
+// Set in the environment of a rank: a process that has it and no PMIx server was started by a rank as an ordinary
+// program, so it is a singleton, whatever the launcher's other variables are.
 inline constexpr char child_variable[] = "PATCHBAY_CHILD_OF_RANK";
 
 } // namespace patchbay

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What processes tell each other through the launcher: put, get, fence.
+// The modex, by which processes exchange data through the launcher: put, get, fence.
 #include "core/runtime/launch_environment.h"
 #include "core/runtime/pmix_value.h"
 #include "core/runtime/runtime.h"
@@ -76,8 +76,8 @@ Status Runtime::commit() {
     return status == PMIX_SUCCESS ? Status() : Status(failure(status, "modex: cannot publish"));
 }
 
-// For a process on this node the server is asked once and answers at once. For one on another node it asks that
-// process's server, which answers after the process's first commit; `limit` bounds that.
+// For a process on this node the server replies at once. For one on another node it queries the server of that node,
+// which replies after the process's first commit; `limit` bounds that.
 Result<std::vector<std::byte>> Runtime::get_now(
     const std::string& nspace, std::uint32_t rank, std::string_view key, bool local, nanoseconds limit) const {
     std::string key_text(key);
@@ -177,9 +177,9 @@ Result<FenceRequest> Runtime::fence_start(std::span<const std::uint32_t> ranks, 
         // Slurm 22.05 hangs in it when the ranks span nodes.
         return Error{Errc::unsupported, "fence: data is collected from the whole job only"};
     }
-    // The server of 4.2.2 takes a process whose connection closes out of a pending fence, even when it left its earlier
-    // lifetime properly and has come back: the others would hear that a member failed. On one node nothing needs to be
-    // collected, because what is committed is with the server already.
+    // The server of 4.2.2 takes a process whose connection closes out of a pending fence, even when it had finalized
+    // properly and has connected again: the other members would get the error that a member failed. On one node nothing
+    // needs to be collected, because what is committed is with the server already.
     if (ranks.empty() && has_groups() && (!collect || local_size() == _size)) {
         return fence_as_group();
     }

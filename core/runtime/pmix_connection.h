@@ -19,7 +19,7 @@ struct Identity {
     std::uint32_t rank;
 };
 
-// Errc::unsupported: a server is announced but does not answer. Errc::system: PMIx_Init failed otherwise.
+// Errc::unsupported: a server is announced but does not respond. Errc::system: PMIx_Init failed otherwise.
 Result<Identity> open();
 void close() noexcept;
 // While open: close() will leave the connection, too, until the process exits. For groups of PMIx's own: when a server

@@ -24,11 +24,11 @@ struct PsetDefinition {
     std::vector<std::uint32_t> list() const; // look at highest_rank() before
 };
 
-// Errc::invalid: the text says what is wrong with it.
+// Errc::invalid, with the cause as its text.
 Result<PsetDefinition> parse_pset_definition(std::string_view text);
 
 // Whether a user may give a set this name. Errc::invalid: it is empty, longer than PMIx can carry, has characters that
-// lists of names need, or begins with what belongs to somebody else: mpi://, mpix://, mpirun://, pmix.
+// lists of names need, or begins with a reserved prefix: mpi://, mpix://, mpirun://, pmix.
 Status check_pset_name(std::string_view name);
 
 } // namespace patchbay

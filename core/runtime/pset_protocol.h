@@ -3,9 +3,9 @@
 
 namespace patchbay {
 
-// What mpirun says and takes beyond PMIx's own queries for process sets.
+// The attributes by which mpirun extends PMIx's own queries for process sets.
 //
-// With PMIX_QUERY_PSET_MEMBERSHIP it answers which version of the set that is.
+// The result of PMIX_QUERY_PSET_MEMBERSHIP also has the version of the set.
 inline constexpr char pset_version_key[] = "patchbay.pset.version"; // size_t
 // A process defines a set by a PMIx_Job_control request with these two keys, and is answered with its version.
 inline constexpr char pset_define_key[] = "patchbay.pset.define";   // string: the set's name

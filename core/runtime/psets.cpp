@@ -12,7 +12,7 @@ namespace patchbay {
 
 namespace {
 
-// What PMIx allocated for an answer.
+// What PMIx has allocated for a result.
 struct Infos {
     pmix_info_t* data = nullptr;
     std::size_t count = 0;
@@ -43,7 +43,7 @@ pmix_status_t ask(const char* key, const std::string* set, Infos& answer) {
     PMIX_ARGV_APPEND(status, query->keys, key);
     if (status == PMIX_SUCCESS) {
         PMIX_QUERY_QUALIFIERS_CREATE(query, set == nullptr ? 1 : 2);
-        // Libpmix would answer from what it got before.
+        // Libpmix would return an earlier value from its cache.
         PMIX_INFO_LOAD(&query->qualifiers[0], PMIX_QUERY_REFRESH_CACHE, nullptr, PMIX_BOOL);
         if (set != nullptr) {
             PMIX_INFO_LOAD(&query->qualifiers[1], PMIX_PSET_NAME, set->c_str(), PMIX_STRING);
@@ -69,7 +69,7 @@ const pmix_data_array_t* processes_in(const pmix_value_t* value) {
     return fits ? value->data.darray : nullptr;
 }
 
-// Slurm's server has no answer to any query and says UNREACH, Open MPI's says NOT_FOUND.
+// Slurm's server supports no query and returns UNREACH, Open MPI's returns NOT_FOUND.
 bool means_unsupported(pmix_status_t status) {
     return status == PMIX_ERR_NOT_SUPPORTED || status == PMIX_ERR_UNREACH || status == PMIX_ERR_NOT_FOUND;
 }
@@ -123,7 +123,7 @@ Result<std::vector<std::string>> Runtime::pset_names() const {
     if (names != nullptr && names->type == PMIX_STRING) {
         return names->data.string == nullptr ? std::vector<std::string>() : split(names->data.string, ',');
     }
-    // Ours always has an answer; without one it has gone.
+    // Patchbay's server always replies; when it does not, it has ended.
     if (!_own_launcher && (status == PMIX_SUCCESS || means_unsupported(status))) {
         return names_none();
     }
@@ -194,7 +194,7 @@ Status Runtime::on_pset_change(Handler changed) {
     pmix_status_t codes[] = {PMIX_PROCESS_SET_DEFINE, PMIX_PROCESS_SET_DELETE};
     pmix_info_t info;
     PMIX_INFO_LOAD(&info, PMIX_EVENT_RETURN_OBJECT, &_private->pset_changed, PMIX_POINTER);
-    // Without a callback the call blocks and answers the handler's number, or a negative status.
+    // Without a callback the call blocks and returns the handler's number, or a negative status.
     const pmix_status_t number =
         PMIx_Register_event_handler(codes, std::size(codes), &info, 1, on_event, nullptr, nullptr);
     PMIX_INFO_DESTRUCT(&info);

@@ -13,7 +13,7 @@ void Runtime::report_ready() {
         _ready_reported.exchange(true)) {
         return;
     }
-    auto directive = std::make_unique<pmix_info_t>(); // until PMIx answers
+    auto directive = std::make_unique<pmix_info_t>(); // until PMIx's callback
     PMIX_INFO_LOAD(directive.get(), ready_key, nullptr, PMIX_BOOL);
     auto answered = [](pmix_status_t, pmix_info_t*, std::size_t, void* context, pmix_release_cbfunc_t release,
                         void* release_context) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who am I, and who is there: connecting, and what the launcher says about the job.
+// Connecting to the launcher, and what it publishes about the job: rank, size, processes of this node.
 #include "core/runtime/runtime.h"
 
 #include "core/base/strings.h"
@@ -31,7 +31,7 @@ pmix_proc_t process(const std::string& nspace, std::uint32_t rank) {
     return process;
 }
 
-// Asks only what the server gave at start; never waits for a peer.
+// Reads only what the server gave at start; never waits for a peer.
 Result<PmixValue> job_info(const pmix_proc_t& about, const char* key) {
     pmix_value_t* value = nullptr;
     pmix_status_t status = PMIx_Get(&about, key, nullptr, 0, &value);
@@ -98,8 +98,8 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) 
     std::unique_ptr<Runtime> runtime(new Runtime);
     runtime->_get_timeout = options.get_timeout;
     runtime->_hostname = own_hostname();
-    // Registering takes no time while the process has one thread, and 8 to 15 ms once PMIx has started its own. Whoever
-    // sleeps looks itself whether it worked.
+    // Registering takes no time while the process has one thread, and 8 to 15 ms once PMIx has started its own. A
+    // process that is about to sleep checks for itself whether it worked.
     (void)register_all_cores_barrier();
     if (environment.has_pmix()) {
         Result<pmix_connection::Identity> self = pmix_connection::open();

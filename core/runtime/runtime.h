@@ -27,8 +27,8 @@ inline constexpr ParamSpec runtime_params[] = {
         ParamLevel::user_all, ParamScope::local},
 };
 
-// By which mpirun tells its ranks how many cores they may use on this node, all together ("8"); without it the cores of
-// the process that started the rank are counted.
+// The variable in which mpirun passes to its ranks how many cores they may use on this node, all together ("8");
+// without it the cores of the process that started the rank are counted.
 inline constexpr char node_cores_variable[] = "PATCHBAY_NODE_CORES";
 
 struct RuntimeOptions {
@@ -88,12 +88,12 @@ private:
     std::optional<GroupRequest> _group; // the fence is made as a group
 };
 
-// What the launcher knows about this process, and the services it offers: a PMIx client. A process that no launcher
-// started is a singleton: it uses no PMIx at all, starts no thread, and put/get/fence work within the process.
+// The PMIx client: what the launcher publishes about this process, and the services that it offers. A process that no
+// launcher started is a singleton: it uses no PMIx at all, starts no thread, and put/get/fence work within the process.
 // Thread-safe: everything const, get, put, fence. No call here makes MPI progress.
 class Runtime {
 public:
-    // Connects to the launcher. Errors: not_available (started by a launcher without PMIx; the text says what to do),
+    // Connects to the launcher. Errors: not_available (started by a launcher without PMIx; the text has the remedy),
     // system (PMIx_Init failed; the text has its reason).
     static Result<std::unique_ptr<Runtime>> create(const RuntimeOptions& options);
     // Leaves PMIx: its thread and descriptors are gone afterwards. Another create() may follow; from the second one on
@@ -129,7 +129,7 @@ public:
     Result<std::uint32_t> universe_size() const;
 
     // The modex. put() keeps `bytes` under `key` until commit() publishes it. A key has one value as long as the
-    // process lives, because PMIx readers may keep the old one: the same bytes again cost nothing, others are
+    // process exists, because PMIx readers may keep the old one: the same bytes again cost nothing, others are
     // Errc::invalid. Keys have at most 500 characters and do not begin with "pmix.".
     Status put(std::string_view key, std::span<const std::byte> bytes);
     Status commit();
@@ -137,7 +137,8 @@ public:
     Result<std::vector<std::byte>> get(std::uint32_t rank, std::string_view key) const;
     // The same for a process of any job.
     Result<std::vector<std::byte>> get(const ProcessName& process, std::string_view key) const;
-    // What is there now; not_found otherwise. For a process on another node this may ask the launcher (milliseconds).
+    // The value that is published now; not_found where there is none. For a process on another node this may query the
+    // launcher (milliseconds).
     Result<std::vector<std::byte>> try_get(std::uint32_t rank, std::string_view key) const;
 
     // All of `ranks` (empty: all of the job) have called. collect: what they have committed is brought to every node,
@@ -147,27 +148,27 @@ public:
     Result<FenceRequest> fence_start(std::span<const std::uint32_t> ranks, bool collect);
 
     // Whether the launcher gives identifiers to groups. Where it does not (Slurm, Open MPI's mpirun), group_start
-    // answers unsupported, and members must agree on an identifier themselves.
+    // returns unsupported, and members must choose an identifier by a group reduction.
     bool has_groups() const noexcept { return _own_launcher; }
     // Every member calls it with the same `name` and `members` (ranks of this job, in any order). The name must not be
     // in use by another group that is just being made.
     Result<GroupRequest> group_start(std::string_view name, std::span<const std::uint32_t> members);
 
     // The same over PMIx_Group_construct, for launchers that offer that; the group is taken apart again as soon as it
-    // has its identifier. What PMIx 4.2 asks of callers: the name is one that no group of the job ever had or will
-    // have, and a member that dies hangs the others for ever. unsupported, here or from id(): the launcher (Slurm, Open
-    // MPI's mpirun) has no such groups. And a member's connection must not end while others may have begun a group with
-    // it: who will use such groups in any of its lives calls keep_connection() in its first one.
+    // has its identifier. PMIx 4.2 requires a name that no group of the job has ever had or will have, and a member
+    // that dies makes the others wait for ever. unsupported, here or from id(): the launcher (Slurm, Open MPI's mpirun)
+    // has no such groups. A member's connection must not end while others may have begun a group with it: a process
+    // that will use such groups in any generation of its library calls keep_connection() in the first one.
     Result<GroupRequest> pmix_group_start(std::string_view name, std::span<const std::uint32_t> members);
 
     // The connection to the launcher outlives this, until the process exits.
     void keep_connection() noexcept;
 
-    // The launcher's process sets. Each call asks it anew and blocks for that (30 to 200 us). Errors: not_found;
+    // The launcher's process sets. Each call queries it anew and blocks for that (30 to 200 us). Errors: not_found;
     // unsupported: this launcher names none (Slurm, Open MPI's mpirun), or there is no launcher.
     Result<std::vector<std::string>> pset_names() const;
     Result<ProcessSet> pset(std::string_view name) const;
-    // Defines one, or its next version when the members are others than before; answers the version. Members are ranks
+    // Defines one, or its next version when the members are others than before; returns the version. Members are ranks
     // of this job. unsupported: only Patchbay's mpirun does that. invalid: the name (check_pset_name) or a rank.
     Result<std::uint64_t> define_pset(std::string_view name, std::span<const std::uint32_t> members);
     // Calls `changed` on the PMIx library's thread for each set that the launcher defines (`members` are the new ones)
@@ -186,7 +187,7 @@ public:
     // unsupported: this launcher reports none.
     Status on_death(std::function<void(const ProcessName&)> died);
 
-    // The library is ready for its first user: told to an mpirun that wants to know (--timing), once.
+    // The library is ready for its first user; reported once to an mpirun with --timing.
     void report_ready();
 
     // Ends the whole job with exit status `code`; `message` goes to the launcher's stderr (to ours for a singleton).
@@ -218,7 +219,8 @@ private:
     std::atomic<std::uint32_t> _fences{0}; // that were made as groups in this lifetime
     std::chrono::nanoseconds _get_timeout{};
     std::unique_ptr<std::byte[]> _abort_reserve; // PMIx_Abort allocates without looking whether it got anything
-    // Answers may come while their asker is gone, or is just going: they keep the hook alive, not what it calls.
+    // Callbacks may run after the object that registered them is destroyed: they share ownership of the hook, not of
+    // what the hook calls.
     class WakeHook {
     public:
         void set(std::function<void()> wake) {

@@ -15,7 +15,7 @@ namespace patchbay {
 
 namespace {
 
-// `wanted` is asked about each TCP socket of this process.
+// `wanted` is called for each TCP socket of this process.
 template <class Predicate>
 int set_no_delay(const Predicate& wanted) noexcept {
     DIR* directory = opendir("/proc/self/fd");
@@ -24,7 +24,7 @@ int set_no_delay(const Predicate& wanted) noexcept {
     }
     int set = 0;
     while (const dirent* entry = readdir(directory)) {
-        const int fd = std::atoi(entry->d_name); // 0 for "." and "..": no harm, it is asked like any other
+        const int fd = std::atoi(entry->d_name); // 0 for "." and "..": harmless, it is examined like any other
         int protocol = 0;
         socklen_t length = sizeof protocol;
         if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 && protocol == IPPROTO_TCP && wanted(fd)) {

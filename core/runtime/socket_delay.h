@@ -9,7 +9,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 // acknowledgement, which the other side delays for 40 ms when it has nothing to say. These set TCP_NODELAY on sockets
 // of this process; what the kernel refuses stays as it was, only slower. Each returns how many it has set.
 
-// Those that listen; connections that they accept inherit it.
+// The listening sockets; connections that they accept inherit the option.
 int send_without_delay_where_listening() noexcept;
 // Those connected to one of these ports.
 int send_without_delay_to(const std::set<std::uint16_t>& ports) noexcept;

@@ -23,7 +23,8 @@ namespace btl {
 
 inline constexpr std::uint32_t interface_version = 2;
 
-// A peer as one module reaches it. Made by connect() on first contact, owned by the module, lives as long as it.
+// A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
+// end.
 class Endpoint {
 public:
     const ProcessId process;
@@ -92,7 +93,7 @@ public:
         Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept = 0;
 
     // Single copy: fetch `size` bytes from the peer's memory at `remote` (an address in the peer) into `local`, now.
-    // Returns bytes fetched, or -errno: the pml then falls back to packets for this peer, and says so under --explain.
+    // Returns bytes fetched, or -errno: the pml then falls back to packets for this peer, which --explain shows.
     virtual std::ptrdiff_t get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept {
         (void)from, (void)remote, (void)local;
         return -95; // EOPNOTSUPP

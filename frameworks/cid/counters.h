@@ -5,13 +5,13 @@
 
 namespace patchbay::cid {
 
-// What CID allocation communicators has cost this process, printed at the end with parameter cid_stats. Relaxed: nobody
-// decides anything by them.
+// What CID allocation has cost this process; printed at the end with parameter cid_stats. Relaxed atomics: no decision
+// depends on them.
 class Counter {
 public:
     void add(std::uint64_t by = 1) noexcept { _value.fetch_add(by, std::memory_order_relaxed); }
-    // The same where a lock keeps all who add apart. A read-modify-write would have the processor wait for the stores
-    // before it, of which a message is one.
+    // The same for callers that hold a lock. A read-modify-write would make the processor wait for the stores before
+    // it, and one of these is a message.
     void add_locked(std::uint64_t by = 1) noexcept { _value.store(value() + by, std::memory_order_relaxed); }
     std::uint64_t value() const noexcept { return _value.load(std::memory_order_relaxed); }
 
@@ -23,9 +23,9 @@ struct Counters {
     Counter named;            // communicators, the predefined ones left out
     Counter rounds;           // reductions over the members
     Counter pgcids;           // taken from their source
-    Counter children;         // named by derivation
+    Counter children;         // with a derived exCID
     Counter extended_headers; // messages sent with the exCID header
-    Counter answers;          // indices that peers told us in an answer
+    Counter answers;          // indices received in a CID acknowledgement
 };
 
 } // namespace patchbay::cid

@@ -11,43 +11,42 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace cid {
 
-// How one communicator names its children without a word to anybody (session paper, III-B.3).
+// Derives the exCIDs of a communicator's children without communication (session paper, III-B.3).
 //
-// The 8-bit field number `active` of a child's name counts the parent's children; the child itself counts in the field
-// below. A name that came straight from a PGCID counts in field 7, one that counts in field 0 has no field left for
+// The 8-bit field number `active` of a child's exCID numbers the parent's children; the child itself numbers its own in
+// the field below. An exCID with a PGCID of its own uses field 7; one whose active field is 0 has no field left for
 // children. When the field is used up, or there was none, the parent gets a new PGCID for its next 255 children (its
-// own name stays): one group reduction of all its members in 255 constructors.
+// own exCID stays): one group reduction of all its members in 255 constructors.
 //
-// Each constructor that all members of the parent call takes a child number, in the same order in all of them; the
-// child number alone says which block of names it belongs to and whether it is the one that has to get this block's
-// PGCID. Later constructors may begin before that one has finished (MPI_Comm_idup): they wait for their block.
-// Thread-safe.
+// Each constructor that all members of the parent call takes a child number, in the same order in all members; the
+// child number alone determines its block of exCIDs, and whether this constructor has to get the PGCID of the block.
+// Later constructors may begin before that one has finished (MPI_Comm_idup): they wait for their block. Thread-safe.
 class Derivation {
 public:
-    // `id` is the parent's own name. `last`: the highest value of the field that children may have.
+    // `id` is the parent's own exCID. `last`: the highest value of the field that children may have.
     Derivation(ExtendedId id, int active, std::uint32_t last = 255) noexcept
         : _own{id, active},
           _own_size(active > 0 ? last : 0) {}
 
     struct Child {
         ExtendedId id;
-        int active; // the field in which it counts its own children; 0: it has none
+        int active; // the field that numbers its own children; 0: it has none
     };
     struct ChildNumber {
-        std::uint32_t block; // 0: the parent's own name
-        std::uint32_t value; // of the field: 1 ..
-        bool renews;         // whoever has this one gets the PGCID of the block
+        std::uint32_t block; // 0: the parent's own exCID
+        std::uint32_t value; // of the active field, from 1 on
+        bool renews;         // its constructor gets the PGCID of the block
     };
 
     ChildNumber take() noexcept;
-    // Has the block of this child number got its PGCID (or failed to)?
+    // Whether the block of this child number has its PGCID, or has failed to get one.
     bool ready(const ChildNumber& child_number) const noexcept;
-    // Once ready; every child number is resolved exactly once. nullopt: the PGCID could not be had, *code says why.
+    // Once ready, exactly once for every child number. nullopt: the block has no PGCID, and *code is the error.
     std::optional<Child> resolve(const ChildNumber& child_number, int* code) noexcept;
-    // Instead of resolve(), also before it is ready: its holder will be in no communicator.
+    // Instead of resolve(), also before the block is ready: this process will be in no communicator.
     void skip(const ChildNumber& child_number) noexcept;
-    // By the holder of the renewing child number, before it resolves its own. `code`: MPI_SUCCESS, or why there is no
-    // PGCID.
+    // Called with the renewing child number before that is resolved. `code`: MPI_SUCCESS, or the error that left the
+    // block without a PGCID.
     void renew(const ChildNumber& child_number, std::uint64_t pgcid, int code) noexcept;
 
 private:
@@ -61,7 +60,7 @@ private:
     struct Block {
         std::uint64_t pgcid = 0;
         int code = 0;
-        bool known = false; // the two above are set
+        bool known = false; // `pgcid` and `code` are set
         std::uint32_t resolved = 0;
     };
     void count(std::map<std::uint32_t, Block>::iterator block) noexcept;
@@ -71,7 +70,7 @@ private:
     Base _own;
     std::uint32_t _own_size;
     std::atomic<std::uint32_t> _taken{0};
-    std::map<std::uint32_t, Block> _blocks; // those that have not named all their children yet
+    std::map<std::uint32_t, Block> _blocks; // those that have child numbers left to resolve
 };
 
 } // namespace cid

@@ -11,14 +11,14 @@ class Communicator;
 
 namespace cid {
 
-// This process's communicators by exCID: those whose index may differ from process to process. A pml asks it when a
-// message names its communicator by exCID. Thread-safe.
+// This process's communicators by exCID: those whose index may differ from process to process. A pml looks a
+// communicator up here when a message carries its exCID. Thread-safe.
 class Directory {
 public:
-    // false: another communicator has this name (a bug, or identifiers of two sources that met).
+    // false: another communicator has this exCID (a defect, or two sources have given out the same PGCID).
     bool bind(const ExtendedId& id, Communicator* comm);
     void unbind(const ExtendedId& id) noexcept;
-    // nullptr: none of that name here, not yet or not any more. It may be one that its pml does not know (pml_data is
+    // nullptr: no communicator has this exCID now. The pml of the one that is returned may not know it (pml_data is
     // null).
     Communicator* find(const ExtendedId& id) const noexcept;
     std::size_t size() const noexcept;
@@ -28,7 +28,7 @@ private:
 
     mutable std::mutex _mutex;
     Map _by_id;
-    Map::node_type _spare; // of the communicator that went last: one that comes next needs no memory
+    Map::node_type _spare; // of the communicator that was unbound last: the next one needs no allocation
 };
 
 } // namespace cid

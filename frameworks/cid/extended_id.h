@@ -8,10 +8,10 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace cid {
 
-// exCID: a communicator's name, the same in all of its processes, and in none of them another communicator's. Disjoint
-// groups that one call of a constructor has made (the colours of MPI_Comm_split) share one.
+// exCID: the extended identifier of a communicator, the same in all its processes and in each of them unique. Disjoint
+// groups that one call of a constructor has made (the colours of MPI_Comm_split) share one exCID.
 struct ExtendedId {
-    std::uint64_t pgcid = 0;  // of the group of processes that it was derived in; 0: the world model
+    std::uint64_t pgcid = 0;  // PMIx group context identifier that it was derived from; 0: the world model
     std::uint64_t fields = 0; // eight fields of 8 bits (frameworks/cid/derivation.h)
 
     bool operator==(const ExtendedId&) const = default;

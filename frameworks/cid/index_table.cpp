@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frameworks/cid/index_table.h"
 
+#include "include/mpi.h"
+#include "object/error_cause.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <new>
-#include <string>
 
 namespace patchbay::cid {
 
@@ -134,7 +139,7 @@ std::uint32_t IndexTable::live() const {
     return _live;
 }
 
-void IndexTable::report_none_common(const char* component) noexcept {
+int IndexTable::none_common(const char* component) noexcept {
     std::uint32_t room = 0;
     std::uint32_t used = 0;
     {
@@ -142,11 +147,14 @@ void IndexTable::report_none_common(const char* component) noexcept {
         room = _limit + 1;
         used = _live;
     }
-    _none_common.error(std::string(component) +
-        ": no index is free in all members of a communicator to be made (this process uses " + std::to_string(used) +
-        " of its " + std::to_string(room) +
-        "); free communicators that are not needed any more, or let cid/excid name them (--mca cid excid), which needs "
-        "no common index");
+    std::array<char, MPI_MAX_ERROR_STRING> text;
+    const auto written = fmt::format_to_n(text.data(), text.size(),
+        "{}: no index is free in all members of a communicator to be made (this process uses {} of its {}); free "
+        "communicators that are not needed any more, or let cid/excid name them (--mca cid excid), which needs no "
+        "common "
+        "index",
+        component, used, room);
+    return note_cause(MPI_ERR_NO_SPACE, {text.data(), std::min(written.size, text.size())});
 }
 
 std::vector<Communicator*> IndexTable::all() const {

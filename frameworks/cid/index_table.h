@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "core/log.h"
 
 #include <array>
 #include <atomic>
@@ -32,19 +31,19 @@ public:
 
     void set_limit(std::uint32_t highest); // the pml's max_index()
 
-    // May lead to a communicator that is just coming or going, which its pml has not heard of yet or has forgotten
-    // already (pml_data is null): the pml keeps messages for such a one as it keeps those for an unknown index.
+    // May return a communicator that is under construction or destruction and that its pml does not know (pml_data is
+    // null): the pml keeps messages for it as it keeps messages for an unknown index.
     Communicator* find(std::uint16_t index) const noexcept { return _slots[index].load(std::memory_order_acquire); }
 
     // The lowest free index >= from, taken (reserved); nullopt: none left.
     std::optional<std::uint32_t> reserve_lowest(std::uint32_t from);
-    // Take exactly this one; false: somebody has it.
+    // Takes exactly this index; false: it is taken.
     bool reserve(std::uint32_t index);
     void release(std::uint32_t index);
 
-    // For allocations that settle on one of many free indices: which of 64 * mask.size() indices from `from` (a
-    // multiple of 64) on are free, one bit each. Nobody else is given one of these until withdraw_offer(). There is
-    // room for `most_offers` at one time, which do not overlap; `number` says which of them.
+    // For allocations that choose one of many free indices: which of the 64 * mask.size() indices from `from` (a
+    // multiple of 64) on are free, one bit each. No other allocation gets one of these until withdraw_offer(). There
+    // may be `most_offers` offers at one time, which do not overlap; `number` identifies this one.
     static constexpr std::size_t most_offers = 2;
     void offer(std::size_t number, std::uint32_t from, std::span<std::uint64_t> mask);
     // Takes this one of the offered indices, or none of them (nullopt).
@@ -55,9 +54,9 @@ public:
     std::uint32_t live() const;
     // All communicators that are bound, by index.
     std::vector<Communicator*> all() const;
-    // Says why `component` has failed to find an index that is free in all members, and what helps; the first time
-    // only.
-    void report_none_common(const char* component) noexcept;
+    // The error code of a constructor for which `component` has found no index that is free in all members; notes why
+    // that is and what helps (object/error_cause.h).
+    int none_common(const char* component) noexcept;
 
 private:
     using Slot = std::atomic<Communicator*>;
@@ -68,7 +67,7 @@ private:
     static constexpr std::uint32_t word_bits = 64;
     bool is_taken(std::uint32_t index) const noexcept;
     void take(std::uint32_t index);
-    std::uint32_t beyond_offers(std::uint32_t index) const noexcept; // the first one from here on that is on no offer
+    std::uint32_t beyond_offers(std::uint32_t index) const noexcept; // the first one from here on that no offer has
 
     std::uint32_t _lowest_free = predefined; // no free index below it
     std::uint32_t _live = predefined;
@@ -78,8 +77,7 @@ private:
     };
     std::array<Offer, most_offers> _offers;
     std::vector<Word> _taken; // a bit each; grows with the highest index that was ever taken
-    LogOnce _none_common;
-    Slot* _slots; // `capacity` of them; only touched pages cost memory
+    Slot* _slots;             // `capacity` of them; only touched pages cost memory
 };
 
 } // namespace cid

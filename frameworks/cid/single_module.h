@@ -9,15 +9,15 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace cid {
 
-// What components have in common that make one module for all communicators, when the first one is to be named. Of a
-// component's own there remain what it can do, its parameters and its module.
+// The base of components that have one module for all communicators, which is made for the first allocation. A
+// component adds its capabilities, its parameters and its module.
 class SingleModule : public Component {
 public:
     Status open(Core& core) override {
         _priority = int(core.params.at(_priority_name).as_int());
         return {};
     }
-    // Whoever closes us has destroyed all communicators before.
+    // The caller has destroyed all communicators before it closes the component.
     void close() noexcept override { _module.reset(); }
     Capability capabilities() const noexcept override { return _capabilities; }
     Result<Choice> query(Instance& instance) noexcept override {

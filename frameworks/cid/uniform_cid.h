@@ -4,12 +4,12 @@
 
 namespace patchbay::cid {
 
-// The name of a communicator that has the same index in every process.
+// The identifier of a communicator that has the same index in every process.
 class UniformCid final : public CommunicatorId {
 public:
     explicit UniformCid(std::uint16_t index) noexcept
         : _index(index) {}
-    // A predefined one, after which children can be named.
+    // Of a predefined communicator, which also has an exCID that its children derive theirs from.
     UniformCid(std::uint16_t index, ExtendedId id, int active, std::uint32_t last) noexcept
         : _index(index) {
         _derivation.emplace(id, active, last);

@@ -15,14 +15,14 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Instance;
 
-// coll: collectives, chosen per communicator and per function: every component that offers a module for a
-// communicator is asked which functions it provides, and for each function the highest priority wins.
-// Chosen by parameter `coll` or info key `patchbay_coll` ("a,b" or "^a") on the communicator's constructor.
+// coll: collectives, chosen per communicator and per function: each component that offers a module for a communicator
+// declares the functions that it provides, and for each function the highest priority wins. Chosen by parameter `coll`
+// or info key `patchbay_coll` ("a,b" or "^a") on the communicator's constructor.
 //
 // Common rules for every operation:
 //  - Called by the bindings on the calling thread, once per MPI call; all members call in the same order.
 //  - May block. Arguments have been checked; MPI_IN_PLACE arrives as such. Buffers are as in MPI-5.0, chapter 6.
-//  - A module talks over the communicator's pml with tags of its own (coll/tags.h), never a user's tag.
+//  - A module communicates over the communicator's pml with tags of its own (coll/tags.h), never a user's tag.
 //  - Returns an MPI code; MPI_ERR_UNSUPPORTED_OPERATION is a bug in provides().
 namespace coll {
 
@@ -121,7 +121,7 @@ public:
     struct Candidate {
         int priority = 0;
         std::unique_ptr<Module> module;
-        // The module keeps nothing of its communicator, and the same answer goes for every communicator of this size
+        // The module keeps nothing of its communicator, and the same offer holds for every communicator of this size
         // and kind whose info names no component: it may serve all of these, and no further query is made for them.
         bool shared = false;
     };

@@ -27,7 +27,7 @@ const char* function_name(Function f) noexcept {
     return names[std::size_t(f)];
 }
 
-// A module overrides what it provides; nobody calls the rest.
+// A module overrides what it provides; the rest is never called.
 
 int Module::barrier(Communicator&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION;

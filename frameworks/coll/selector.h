@@ -20,8 +20,8 @@ public:
     Selector(const Selector&) = delete;
     Selector& operator=(const Selector&) = delete;
 
-    // `only` is a selection list that overrides the job's ("" for none). The caller gets a reference of its own.
-    // Local. Errc::not_available when a function is left that nobody provides.
+    // `only` is a selection list that overrides the job's ("" for none). The caller gets a reference of its own. Local.
+    // Errc::not_available when no component provides some function.
     Result<Table*> select(Instance& instance, Communicator& comm, const std::string& only);
     // Before the framework's components go.
     void clear() noexcept;

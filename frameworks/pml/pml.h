@@ -26,7 +26,7 @@ class Instance;
 //  - Tags below zero other than MPI_ANY_TAG belong to the library (collectives, communicator creation). MPI_ANY_TAG
 //    never matches them.
 //  - Messages between two processes on one communicator are matched in the order they were sent (MPI-5.0, 3.5).
-//  - Returns an MPI error code. The one who knows the cause reports the text; callers only pass the code on.
+//  - Returns an MPI error code. The function that finds the cause reports the text; its callers only return the code.
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
@@ -98,19 +98,19 @@ public:
     virtual int imrecv(
         void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept = 0;
 
-    // All sends that were started have left their buffers and let go of their communicators where nobody holds the
-    // request, and whatever else the module owes to peers (acknowledgements, answers) is on its way: nobody may poll
-    // for long after it. May block. A message that no peer takes is waited for, so none of these waits for more than
-    // its caller has to answer for: drain() when the library goes down;
+    // Waits until all sends that were started have left their buffers and, where their requests were freed, have
+    // released their communicators, and until pending acknowledgements have been sent: the process may not poll for
+    // long afterwards. May block. It waits also for a message that no peer receives, so each of these functions waits
+    // for what its caller is responsible for, and no more: drain() when the library goes down;
     virtual void drain() noexcept = 0;
     // for one communicator, which is only about sends;
     virtual void drain_communicator(const Communicator& comm) noexcept = 0;
     // for the communicators of one session, freed ones too. nullptr: of the world model.
     virtual void drain_session(const Session* session) noexcept = 0;
 
-    // Sessions end locally: a peer cannot know that it speaks to a process between two instances, or in the one before
-    // that which it means. Called once when the last communicator has gone, before the module is destroyed; it does not
-    // poll after that. Never blocks.
+    // Sessions end locally: a peer cannot know that the process to which it sends is between two generations of the
+    // library, or in the generation before the one for which the message is. Called once when the last communicator has
+    // gone, before the module is destroyed; it does not poll after that. Never blocks.
     virtual std::vector<EarlyMessage> take_early() noexcept = 0;
     // Called before the first communicator is added, with what an earlier module of this component gave away.
     virtual void accept_early(const EarlyMessage& message) noexcept = 0;

@@ -14,9 +14,9 @@ class Instance;
 
 // pset: names sets of processes (MPI-4.1, 11.3.2).
 //
-// A component is a source of names: the launcher, parameters. All sources that can serve do so together; where two know
-// the same name, the one with the higher priority is believed. What every process knows by itself (mpi://WORLD,
-// mpi://SELF, mpix://SHARED) is the framework's own and is asked of no source. See frameworks/pset/sets.h.
+// A component is a source of names: the launcher, parameters. All sources are used together; where two have the same
+// name, that of the source with the higher priority counts. The framework itself provides the sets that every process
+// can determine by itself (mpi://WORLD, mpi://SELF, mpix://SHARED). See frameworks/pset/sets.h.
 namespace pset {
 
 inline constexpr std::uint32_t interface_version = 1;
@@ -28,14 +28,14 @@ public:
     // names() and find() are called by one thread at a time and may block to ask a server; they must not make MPI
     // progress.
     //
-    // The names of all sets that there are now, whoever is in them.
+    // The names of all sets that there are now, whether this process is a member or not.
     virtual Result<std::vector<std::string>> names() = 0;
     // One set, as it is now. Errc::not_found: there is none of that name (one may come later). Errc::unsupported: it
     // has members that we cannot name.
     virtual Result<Set> find(const std::string& name) = 0;
 
-    // Whether a set that find() has answered is still what its name means, as far as we have heard; asks nobody. Called
-    // from any thread, also while the others run.
+    // Whether a set that find() has returned is still the current version of its name, as far as this process has been
+    // notified. Local. Called from any thread, also while the other functions run.
     virtual bool is_current(const Set& set) const noexcept {
         (void)set;
         return true;
@@ -52,7 +52,7 @@ struct Candidate {
 class Component : public patchbay::Component {
 public:
     // Called when a name is first needed that the framework does not know itself, on any thread, once per instance. May
-    // ask a server. Errc::not_available: nothing to offer here.
+    // query a server. Errc::not_available: the component offers no source here.
     virtual Result<Candidate> query(Instance& instance) noexcept = 0;
 };
 

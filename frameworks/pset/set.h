@@ -18,8 +18,8 @@ struct Run {
     friend bool operator==(const Run&, const Run&) = default;
 };
 
-// A set of processes under a name. What a name means in one version never changes; who defines it anew gives it the
-// next version. Members are in ascending order, hence in the same order in every process.
+// A set of processes under a name. The members of one version never change; a new definition of the name has the next
+// version. Members are in ascending order, hence in the same order in every process.
 struct Set {
     std::string name;
     std::uint64_t version = 1;

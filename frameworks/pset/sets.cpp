@@ -46,7 +46,7 @@ Sets::Sets(Framework<Component>& framework, Core& core, Instance& instance, cons
 
 Sets::~Sets() = default;
 
-// On first need: whoever uses only our own sets loads no component.
+// On first need: a program that uses only the framework's own sets loads no component.
 Status Sets::open_sources() {
     if (_opened) {
         return {};
@@ -101,7 +101,7 @@ Result<Sets::SetPtr> Sets::find(std::string_view name) {
     }
     const std::lock_guard lock(_asking);
     if (SetPtr set = known(name)) {
-        return set; // another thread has asked meanwhile
+        return set; // another thread has queried it meanwhile
     }
     if (Status opened = open_sources(); !opened) {
         return opened.error();

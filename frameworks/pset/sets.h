@@ -25,8 +25,8 @@ inline constexpr char shared_name[] = "mpix://SHARED"; // the processes of this 
 std::string_view spelt_properly(std::string_view name);
 
 // All process sets that this process can name: its own and those of the sources. Thread-safe. What is known already is
-// answered at once; otherwise a call may block while it asks a source, and several such calls take turns. None makes
-// MPI progress.
+// returned at once; otherwise a call may block while it queries a source, and several such calls are serialized. None
+// makes MPI progress.
 class Sets {
 public:
     using SetPtr = std::shared_ptr<const Set>; // stays valid when the name gets a later version
@@ -42,16 +42,15 @@ public:
     Sets(const Sets&) = delete;
     Sets& operator=(const Sets&) = delete;
 
-    // The sets of which this process is a member (MPI_Session_get_num_psets): asks the sources for names that are new.
-    // The number only grows, and a number once given keeps its name. Errors: a source failed, or the user's choice of
+    // The sets of which this process is a member (MPI_Session_get_num_psets): queries the sources for new names. The
+    // number only grows, and a number once given keeps its name. Errors: a source failed, or the user's choice of
     // components is wrong.
     Result<std::size_t> count();
-    // The name of one of them (MPI_Session_get_nth_pset): asks nobody. Errc::invalid: count() has not given that
-    // number.
+    // The name of one of them (MPI_Session_get_nth_pset). Local. Errc::invalid: count() has not given that number.
     Result<std::string> name(std::size_t number) const;
 
-    // A set by its name, whether this process is in it or not. A source is asked once per name and version, and
-    // again whenever the name is unknown. Errc::not_found: no such set.
+    // A set by its name, whether this process is in it or not. A source is queried once per name and version, and again
+    // whenever the name is unknown. Errc::not_found: no such set.
     Result<SetPtr> find(std::string_view name);
 
     // Requests that the sources have sent to a server, for the rule that a set costs at most one.
@@ -74,13 +73,13 @@ private:
     Instance& _instance;
     const ProcessId _self;
 
-    // Held while a source is asked. Never taken with _mutex held.
+    // Held while a source is queried. Never taken with _mutex held.
     std::mutex _asking;
     Lease _lease;
     bool _opened = false;
-    std::string _no_source; // why nobody can be asked
+    std::string _no_source; // why there is no source
 
-    mutable std::mutex _mutex; // guards what follows; never held while anybody is asked
+    mutable std::mutex _mutex; // guards what follows; never held while a source is queried
     std::vector<Offer> _sources;
     std::map<std::string, Known, std::less<>> _known;
     std::vector<std::string> _listed; // by number; only grows

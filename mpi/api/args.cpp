@@ -56,6 +56,11 @@ int Arguments::bad_mixture(
         fmt::format("{} belong to {}, which must not meet in one call", what, whose));
 }
 
+int Arguments::bad_aliases(ErrorTarget target, const char* function) noexcept {
+    return report(target, function, MPI_ERR_BUFFER,
+        "data would be received into the memory that is sent; where that is wanted and allowed, MPI_IN_PLACE says so");
+}
+
 int Arguments::bad_type(ErrorTarget target, const char* function, const char* name, MPI_Datatype handle) noexcept {
     const char* reason = checked_object<Datatype>(handle) == nullptr ? "is no datatype" : "has not been committed";
     return report(target, function, MPI_ERR_TYPE, fmt::format("{} is {}, which {}", name, describe(handle), reason));

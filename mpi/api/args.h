@@ -103,6 +103,8 @@ public:
         return good(reinterpret_cast<std::uintptr_t>(address) > last_special_address || count == 0) ||
             note(check_special_buffer(target(), _function, name, address, handle));
     }
+    // MPI_ERR_BUFFER where the send and the receive buffer of a collective share memory; MPI_IN_PLACE is for that.
+    bool separate_buffers(bool fine) noexcept { return good(fine) || note(bad_aliases(target(), _function)); }
 
     // A rank to send to (MPI_PROC_NULL allowed), to receive from (and MPI_ANY_SOURCE), of a root in the local group.
     bool dest(const char* name, int rank) noexcept {
@@ -225,6 +227,7 @@ private:
     [[gnu::cold]] static int bad_pointer(ErrorTarget, const char* function, int code, const char* name) noexcept;
     [[gnu::cold]] static int bad_handle(ErrorTarget, const char* function, int code, const char* name,
         const char* handle_type, std::uintptr_t handle) noexcept;
+    [[gnu::cold]] static int bad_aliases(ErrorTarget, const char* function) noexcept;
     [[gnu::cold]] static int bad_type(ErrorTarget, const char* function, const char* name, MPI_Datatype) noexcept;
     [[gnu::cold]] static int bad_op(ErrorTarget, const char* function, MPI_Op, MPI_Datatype) noexcept;
     [[gnu::cold]] static int bad_rank(

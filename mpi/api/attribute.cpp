@@ -3,7 +3,7 @@
 // datatype_query.cpp. Local; keys may be made and freed before MPI_Init and after MPI_Finalize.
 #include "include/mpix.h"
 #include "mpi/api/args.h"
-#include "mpi/library/world.h"
+#include "mpi/instance/instance.h"
 
 #include <new>
 
@@ -67,8 +67,8 @@ int get(const char* function, MPI_Comm comm, int keyval, void* value, int* flag)
         int code = MPI_SUCCESS;
         if (!predefined) {
             code = args.comm()->attributes.get(keyval, out, &found);
-        } else if (World& world = library().world(); world.running()) {
-            found = world.attributes().get(keyval, out);
+        } else {
+            found = args.comm()->instance->attributes().get(*args.comm(), keyval, out);
         }
         *flag = found ? 1 : 0;
         return args.result(code);

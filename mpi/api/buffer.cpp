@@ -47,7 +47,7 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
     const int code = make_buffered_request(buf, count, type_of(type), dest, tag, *args.comm(), persistent, &request);
     if (code == MPI_ERR_BUFFER) {
         *handle = MPI_REQUEST_NULL;
-        return args.fail(code, why_not(SendBuffer::serving(*args.comm())));
+        return args.fail(code, why_not(SendBuffer::find(*args.comm())));
     }
     return give(args, code, request, handle);
 }

@@ -35,7 +35,9 @@ int gather(const char* name, const void* send, MPI_Count send_count, MPI_Datatyp
     }
     if (checking()) {
         const bool fine = at_root(args, root) ? recv_block(args, recv, recv_count, recv_type) &&
-                (only_root(args, root) || send_block_or_in_place(args, send, send_count, send_type))
+                (only_root(args, root) || in_place(args, send) ||
+                    (send_block(args, send, send_count, send_type) &&
+                        separate(args, block_of(send, 0, send_count, send_type), recv, recv_count, recv_type)))
                                               : send_block(args, send, send_count, send_type);
         if (!fine) {
             return args.code();
@@ -58,7 +60,10 @@ int gatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dataty
     if (checking()) {
         const bool fine = at_root(args, root)
             ? placed(args, "recvcounts", recv_counts, "displs", displacements, "recvtype", recv_type) &&
-                (only_root(args, root) || send_block_or_in_place(args, send, send_count, send_type))
+                (only_root(args, root) || in_place(args, send) ||
+                    (send_block(args, send, send_count, send_type) &&
+                        separate(args, block_of(send, 0, send_count, send_type), recv, recv_counts, displacements,
+                            recv_type)))
             : send_block(args, send, send_count, send_type);
         if (!fine) {
             return args.code();
@@ -79,7 +84,9 @@ int scatter(const char* name, const void* send, MPI_Count send_count, MPI_Dataty
     }
     if (checking()) {
         const bool fine = at_root(args, root) ? send_block(args, send, send_count, send_type) &&
-                (only_root(args, root) || recv_block_or_in_place(args, recv, recv_count, recv_type))
+                (only_root(args, root) || in_place(args, recv) ||
+                    (recv_block(args, recv, recv_count, recv_type) &&
+                        separate(args, block_of(recv, 0, recv_count, recv_type), send, send_count, send_type)))
                                               : recv_block(args, recv, recv_count, recv_type);
         if (!fine) {
             return args.code();
@@ -103,7 +110,10 @@ int scatterv(const char* name, const void* send, CountArray send_counts, CountAr
     if (checking()) {
         const bool fine = at_root(args, root)
             ? placed(args, "sendcounts", send_counts, "displs", displacements, "sendtype", send_type) &&
-                (only_root(args, root) || recv_block_or_in_place(args, recv, recv_count, recv_type))
+                (only_root(args, root) || in_place(args, recv) ||
+                    (recv_block(args, recv, recv_count, recv_type) &&
+                        separate(args, block_of(recv, 0, recv_count, recv_type), send, send_counts, displacements,
+                            send_type)))
             : recv_block(args, recv, recv_count, recv_type);
         if (!fine) {
             return args.code();

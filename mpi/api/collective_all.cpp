@@ -22,6 +22,31 @@ bool typed(Arguments& args, const char* counts_name, const char* displacements_n
     return true;
 }
 
+// The blocks for and from one process, for every process.
+bool pairwise_separate(Arguments& args, const void* send, CountArray send_counts, CountArray send_displacements,
+    MPI_Datatype send_type, const void* recv, CountArray recv_counts, CountArray recv_displacements,
+    MPI_Datatype recv_type) noexcept {
+    for (std::size_t rank = 0; rank < std::size_t(args.comm()->remote_size); ++rank) {
+        if (!separate(args, block_of(send, send_displacements[rank], send_counts[rank], send_type),
+                block_of(recv, recv_displacements[rank], recv_counts[rank], recv_type))) {
+            return false;
+        }
+    }
+    return true;
+}
+bool pairwise_separate(Arguments& args, const void* send, const TypedVector& send_side, const void* recv,
+    const TypedVector& recv_side) noexcept {
+    const auto block = [](const void* buffer, const TypedVector& side, std::size_t rank) {
+        return Block{buffer, std::uintptr_t(side.displacements[rank]), side.counts[rank], type_of(side.types[rank])};
+    };
+    for (std::size_t rank = 0; rank < std::size_t(args.comm()->remote_size); ++rank) {
+        if (!separate(args, block(send, send_side, rank), block(recv, recv_side, rank))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // allgather and alltoall have the same arguments.
 template <Function function>
 int equal_blocks(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
@@ -29,7 +54,12 @@ int equal_blocks(const char* name, const void* send, MPI_Count send_count, MPI_D
     Arguments args(name, comm);
     if (checking() &&
         !(args.communicator() && recv_block(args, recv, recv_count, recv_type) &&
-            send_block_or_in_place(args, send, send_count, send_type))) {
+            (in_place(args, send) ||
+                (send_block(args, send, send_count, send_type) &&
+                    (function == Function::allgather
+                            ? separate(args, block_of(send, 0, send_count, send_type), recv, recv_count, recv_type)
+                            : separate(args, block_of(send, 0, send_count, send_type),
+                                  block_of(recv, 0, recv_count, recv_type))))))) {
         return args.code();
     }
     const Datatype& into = type_of(recv_type);
@@ -48,7 +78,10 @@ int allgatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dat
     if (checking() &&
         !(args.communicator() &&
             placed(args, "recvcounts", recv_counts, "displs", displacements, "recvtype", recv_type) &&
-            send_block_or_in_place(args, send, send_count, send_type))) {
+            (in_place(args, send) ||
+                (send_block(args, send, send_count, send_type) &&
+                    separate(args, block_of(send, 0, send_count, send_type), recv, recv_counts, displacements,
+                        recv_type))))) {
         return args.code();
     }
     const Datatype& into = type_of(recv_type);
@@ -66,7 +99,9 @@ int alltoallv(const char* name, const void* send, CountArray send_counts, CountA
             placed(args, "recvcounts", recv_counts, "rdispls", recv_displacements, "recvtype", recv_type) &&
             (in_place(args, send) ||
                 (send_place(args, send) &&
-                    placed(args, "sendcounts", send_counts, "sdispls", send_displacements, "sendtype", send_type))))) {
+                    placed(args, "sendcounts", send_counts, "sdispls", send_displacements, "sendtype", send_type) &&
+                    pairwise_separate(args, send, send_counts, send_displacements, send_type, recv, recv_counts,
+                        recv_displacements, recv_type))))) {
         return args.code();
     }
     const Datatype& into = type_of(recv_type);
@@ -82,7 +117,8 @@ int alltoallw(const char* name, const void* send, const TypedVector& send_side, 
     if (checking() &&
         !(args.communicator() && typed(args, "recvcounts", "rdispls", "recvtypes", recv_side) &&
             (in_place(args, send) ||
-                (send_place(args, send) && typed(args, "sendcounts", "sdispls", "sendtypes", send_side))))) {
+                (send_place(args, send) && typed(args, "sendcounts", "sdispls", "sendtypes", send_side) &&
+                    pairwise_separate(args, send, send_side, recv, recv_side))))) {
         return args.code();
     }
     return args.result(serving(args, Function::alltoallw).alltoallw(send, send_side, recv, recv_side, *args.comm()));

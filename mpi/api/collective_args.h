@@ -31,12 +31,6 @@ inline bool recv_block(Arguments& args, const void* buffer, MPI_Count count, MPI
 inline bool in_place(const Arguments& args, const void* buffer) noexcept {
     return buffer == MPI_IN_PLACE && !args.comm()->is_inter;
 }
-inline bool send_block_or_in_place(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
-    return in_place(args, buffer) || send_block(args, buffer, count, type);
-}
-inline bool recv_block_or_in_place(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
-    return in_place(args, buffer) || recv_block(args, buffer, count, type);
-}
 // A buffer without a count of its own.
 inline bool send_place(Arguments& args, const void* buffer) noexcept {
     return args.require(buffer != MPI_IN_PLACE || !args.comm()->is_inter, MPI_ERR_BUFFER, "sendbuf", 1,
@@ -60,6 +54,45 @@ inline bool placed(Arguments& args, const char* counts_name, CountArray values, 
     CountArray displacements, const char* type_name, MPI_Datatype type) noexcept {
     return counts(args, counts_name, values, args.comm()->remote_size) && args.datatype(type_name, type) &&
         args.require(bool(displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL");
+}
+
+// Part of a buffer: `count` elements that begin `offset` bytes behind its address.
+struct Block {
+    const void* buffer;
+    std::uintptr_t offset;
+    MPI_Count count;
+    const Datatype& type;
+
+    bool has_data() const noexcept { return count > 0 && type.size > 0; }
+    std::uintptr_t first_byte() const noexcept {
+        return reinterpret_cast<std::uintptr_t>(buffer) + offset + std::uintptr_t(type.true_lower_bound);
+    }
+};
+inline Block block_of(const void* buffer, MPI_Count elements_before, MPI_Count count, MPI_Datatype type) noexcept {
+    return {buffer, std::uintptr_t(elements_before) * std::uintptr_t(type_of(type).extent), count, type_of(type)};
+}
+
+// The memory of a send and a receive buffer may not overlap (MPI-5.0, 6.2.3). Found out here is what one compare of two
+// blocks tells for certain: both have data and begin with the same byte. Blocks of one array whose types interleave
+// are legal.
+inline bool separate(Arguments& args, const Block& a, const Block& b) noexcept {
+    return args.separate_buffers(!a.has_data() || !b.has_data() || a.first_byte() != b.first_byte());
+}
+// One process's block, and a buffer with a block of `count` elements for every process: compared with the first one
+// and with its own.
+inline bool separate(Arguments& args, const Block& one, const void* all, MPI_Count count, MPI_Datatype type) noexcept {
+    const Communicator& comm = *args.comm();
+    return separate(args, one, block_of(all, 0, count, type)) &&
+        (comm.is_inter ||
+            separate(
+                args, one, block_of(all, MPI_Count(std::uint64_t(comm.rank) * std::uint64_t(count)), count, type)));
+}
+// The same where the blocks have counts and displacements.
+inline bool separate(Arguments& args, const Block& one, const void* all, CountArray values, CountArray displacements,
+    MPI_Datatype type) noexcept {
+    const Communicator& comm = *args.comm();
+    const auto own = std::size_t(comm.rank);
+    return comm.is_inter || separate(args, one, block_of(all, displacements[own], values[own], type));
 }
 
 // Does this process take the root's part of a rooted collective? Its arguments are significant there only.

@@ -5,15 +5,15 @@ namespace patchbay::api {
 
 namespace {
 
-// The two buffers of a reduction may not be the same memory: MPI_IN_PLACE says that.
-bool distinct(Arguments& args, const void* send, const void* recv, MPI_Count count) noexcept {
-    return args.require(send != recv || count == 0 || send == MPI_BOTTOM, MPI_ERR_BUFFER, "recvbuf", 0,
-        "must not be the same as sendbuf (pass MPI_IN_PLACE)");
+// The two buffers of a reduction, which have the same type.
+bool distinct(Arguments& args, const void* send, const void* recv, MPI_Count count, MPI_Datatype type) noexcept {
+    return separate(args, block_of(send, 0, count, type), block_of(recv, 0, count, type));
 }
 bool reduction(Arguments& args, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op) noexcept {
     return args.count("count", count) && args.datatype("datatype", type) && args.op(op, type) &&
         args.buffer("recvbuf", recv, count, type) &&
-        (in_place(args, send) || (args.buffer("sendbuf", send, count, type) && distinct(args, send, recv, count)));
+        (in_place(args, send) ||
+            (args.buffer("sendbuf", send, count, type) && distinct(args, send, recv, count, type)));
 }
 
 int reduce(const char* name, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
@@ -68,7 +68,8 @@ int reduce_scatter(const char* name, const void* send, void* recv, CountArray re
     Arguments args(name, comm);
     if (checking() &&
         !(args.communicator() && counts(args, "recvcounts", recv_counts, args.comm()->size) &&
-            args.datatype("datatype", type) && args.op(op, type) && send_place(args, send))) {
+            args.datatype("datatype", type) && args.op(op, type) && send_place(args, send) &&
+            distinct(args, send, recv, recv_counts[std::size_t(args.comm()->rank)], type))) {
         return args.code();
     }
     return args.result(serving(args, Function::reduce_scatter)
@@ -80,7 +81,7 @@ int reduce_scatter_block(const char* name, const void* send, void* recv, MPI_Cou
     Arguments args(name, comm);
     if (checking() &&
         !(args.communicator() && args.count("recvcount", recv_count) && args.datatype("datatype", type) &&
-            args.op(op, type) && send_place(args, send))) {
+            args.op(op, type) && send_place(args, send) && distinct(args, send, recv, recv_count, type))) {
         return args.code();
     }
     if (recv_count == 0) {

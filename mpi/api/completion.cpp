@@ -11,18 +11,24 @@ namespace {
 using Handles = std::span<MPI_Request>;
 
 // The end of an operation as its caller sees it: status, handle, code. `comm`, when asked for, is kept alive for the
-// error report that is to come.
+// error report that is to come. Of a generalized request's callbacks the free callback runs last: when that fails, its
+// code is returned (MPI-5.0, 13.2).
 int retire(MPI_Request* handle, Request& request, MPI_Status* status, Ref<Communicator>* comm) noexcept {
-    const int code = request.finish(&request.status);
+    int code = request.finish(&request.status);
     return_status(request.status, status);
     if (code != MPI_SUCCESS && comm != nullptr && !*comm) {
         *comm = Ref<Communicator>::share(request.comm);
+        note_cause(code, request.cause());
     }
     if (request.is_persistent()) {
         request.set_state(Request::State::inactive);
     } else {
         *handle = MPI_REQUEST_NULL;
-        request.recycle();
+        if (request.comm != nullptr) { // no callback, and one call less where it counts
+            request.recycle();
+        } else if (const int of_callback = request.release(); of_callback != MPI_SUCCESS) {
+            code = of_callback;
+        }
     }
     return code;
 }

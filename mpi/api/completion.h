@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/api/args.h"
+#include "object/error_cause.h"
 
 #include <span>
 

@@ -143,7 +143,7 @@ int darray(const char* function, int size, int rank, int ndims, const Count* gsi
         if (checking() && !grid(args, size, rank, dimensions)) {
             return args.code();
         }
-        place_in_grid(dimensions, rank);
+        set_grid_coordinates(dimensions, rank);
         Datatype& element = *to_object<Datatype>(old);
         Recipe recipe;
         recipe.combiner = MPI_COMBINER_DARRAY;

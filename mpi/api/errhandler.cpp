@@ -111,7 +111,8 @@ int error_class(int code, int* result) noexcept {
         : args.fail(MPI_ERR_ARG, "errorcode is neither an error code of MPI nor one that the program added");
 }
 
-// The text of the code, and what the library last said about it on this thread.
+// The text of the code; behind that of a predefined one stands what this thread's last call with this code said. The
+// text of a code of the program is the program's alone.
 int error_string(int code, char* string, int* length) noexcept {
     Arguments args("MPI_Error_string");
     if (checking() && !(args.pointer("string", string) && args.pointer("resultlen", length))) {
@@ -122,7 +123,8 @@ int error_string(int code, char* string, int* length) noexcept {
         if (error_string_of(code, &text) != MPI_SUCCESS) {
             return args.fail(MPI_ERR_ARG, "errorcode is neither an error code of MPI nor one that the program added");
         }
-        if (const std::string_view detail = last_error_detail(code); !detail.empty() && code != MPI_SUCCESS) {
+        const bool predefined = code > MPI_SUCCESS && code <= MPI_ERR_LASTCODE;
+        if (const std::string_view detail = last_error_detail(code); predefined && !detail.empty()) {
             text += ": ";
             text += detail;
         }
@@ -236,8 +238,8 @@ int PMPI_Remove_error_class(int errorclass) {
         "errorclass was not added by MPI_Add_error_class, or still has codes");
 }
 int PMPI_Remove_error_code(int errorcode) {
-    return api::added(
-        "MPI_Remove_error_code", remove_error_code(errorcode), "errorcode was not added by MPI_Add_error_code");
+    return api::added("MPI_Remove_error_code", remove_error_code(errorcode),
+        "errorcode was not added by MPI_Add_error_code, or still has a text");
 }
 int PMPI_Remove_error_string(int errorcode) {
     return api::added("MPI_Remove_error_string", remove_error_string(errorcode), "errorcode has no added text");

@@ -31,7 +31,8 @@ int reduce_local(
         !(args.count("count", count) && args.datatype("datatype", datatype) && args.op(handle, datatype) &&
             args.require(!to_object<Op>(handle)->is_accumulate_only(), MPI_ERR_OP, "op",
                 MPI_Count(reinterpret_cast<std::uintptr_t>(handle)), "is for one-sided calls only") &&
-            args.buffer("inbuf", in, count, datatype) && args.buffer("inoutbuf", inout, count, datatype))) {
+            args.buffer("inbuf", in, count, datatype) && args.buffer("inoutbuf", inout, count, datatype) &&
+            args.separate_buffers(in != inout || count == 0 || type_of(datatype).size == 0))) {
         return args.code();
     }
     if (count == 0) {

@@ -5,6 +5,7 @@
 #include "mpi/api/abort.h"
 #include "mpi/instance/settings.h"
 #include "mpi/library/library.h"
+#include "object/error_cause.h"
 
 #include <fmt/format.h>
 
@@ -127,7 +128,10 @@ int report_on_nothing(const char* function, int code) {
 } // namespace
 
 int report(ErrorTarget target, const char* function, int code, std::string_view detail) noexcept {
-    remember(code, function, detail);
+    remember(code, function, detail.empty() ? noted_cause(code) : detail);
+    if (code != MPI_ERR_IN_STATUS) { // the program asks for the texts of the codes in the statuses
+        forget_cause();
+    }
     switch (target.kind()) {
     case ErrorTarget::Kind::communicator:
         return report_on(*static_cast<Communicator*>(target.object()), function, code);
@@ -161,7 +165,7 @@ int report(ErrorTarget target, const char* function, int code, std::string_view 
 }
 
 std::string_view last_error_detail(int code) noexcept {
-    return last_error.code == code ? std::string_view(last_error.text.data(), last_error.length) : std::string_view();
+    return last_error.code == code ? std::string_view(last_error.text.data(), last_error.length) : noted_cause(code);
 }
 
 int unimplemented(const char* function) noexcept {

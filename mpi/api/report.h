@@ -70,13 +70,14 @@ private:
 };
 
 // Hands an error to the target's error handler. `function` is the name of the MPI function that was called, `detail`
-// says which argument or resource failed and with what value; it may be empty when the cause has been logged already.
+// says which argument or resource failed and with what value; where it is empty, what this thread has noted for `code`
+// (object/error_cause.h) takes its place. Nothing is printed unless the handler is fatal.
 // Returns `code`, which the binding returns; does not return when the handler is fatal.
 [[gnu::cold, gnu::noinline]] int report(
     ErrorTarget target, const char* function, int code, std::string_view detail) noexcept;
 
-// What report() last said on this thread, if it was about `code`: "MPI_Send: the argument ...". MPI_Error_string puts
-// it behind the text of the class. Empty otherwise.
+// What report() was last told on this thread, if it was about `code`: "MPI_Send: the argument ...", or the cause that
+// was noted for a code in a status. MPI_Error_string puts it behind the text of a predefined class. Empty otherwise.
 std::string_view last_error_detail(int code) noexcept;
 
 // What a function that this build does not implement does: MPI_ERR_UNSUPPORTED_OPERATION goes to the error handler of

@@ -16,6 +16,9 @@ namespace {
 int show(Request& request, MPI_Status* status) noexcept {
     const int code = request.finish(&request.status);
     return_status(request.status, status);
+    if (code != MPI_SUCCESS) {
+        note_cause(code, request.cause());
+    }
     return code;
 }
 
@@ -153,8 +156,7 @@ int free_request(MPI_Request* handle) noexcept {
     }
     Request* request = to_object<Request>(*handle);
     *handle = MPI_REQUEST_NULL;
-    request->recycle();
-    return MPI_SUCCESS;
+    return args.result(request->release());
 }
 
 int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
@@ -168,7 +170,7 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
         return args.fail(MPI_ERR_OTHER, "neither MPI_Init nor a session has started MPI");
     }
     // A thread that communicates in no other way may wait for it.
-    if (Status settled = instance->settle_threads(); !settled) {
+    if (Status settled = instance->choose_locking(); !settled) {
         return args.fail(MPI_ERR_OTHER, settled.error().text);
     }
     auto* made = new (std::nothrow) GeneralizedRequest(instance->progress(), query, free, cancel_fn, extra_state);
@@ -188,8 +190,7 @@ int grequest_complete(MPI_Request handle) noexcept {
     if (request == nullptr) {
         return args.fail(MPI_ERR_REQUEST, "the request was not made by MPI_Grequest_start");
     }
-    request->mark_complete();
-    return MPI_SUCCESS;
+    return args.result(request->mark_complete());
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 // attributes and buffers of sessions stand with those of communicators.
 #include "mpi/library/session.h"
 #include "mpi/api/args.h"
+#include "mpi/instance/thread_levels.h"
 
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
@@ -19,19 +20,16 @@ namespace patchbay::api {
 
 namespace {
 
-// Without a wish a session gets the highest level that costs nothing beside other users of the same thread; the choice
-// is the library's, and MPI_THREAD_SINGLE is advised against (MPI-5.0, 11.3.1).
-constexpr int default_thread_level = MPI_THREAD_FUNNELED;
-
-bool asked_thread_level(const Arguments& args, const Info* info, int* level, int* code) {
+// What info key thread_level asks for; nothing without the key, where the choice is the library's (MPI-5.0, 11.3.1).
+bool asked_thread_level(const Arguments& args, const Info* info, std::optional<int>* level, int* code) {
     const auto wish = info != nullptr ? info->get("thread_level") : std::nullopt;
-    const auto named = wish ? thread_level_named(*wish) : default_thread_level;
-    if (!named) {
+    const auto named = wish ? thread_level_named(*wish) : std::nullopt;
+    if (wish && !named) {
         *code = args.fail(MPI_ERR_INFO_VALUE,
             fmt::format("info key thread_level has the value \"{}\", but must name one of MPI_THREAD_*", *wish));
         return false;
     }
-    *level = *named;
+    *level = named;
     return true;
 }
 
@@ -56,7 +54,7 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
         return args.code();
     }
     *session = MPI_SESSION_NULL;
-    int level = MPI_THREAD_SINGLE;
+    std::optional<int> level;
     int code = MPI_SUCCESS;
     if (!asked_thread_level(args, to_object<Info>(info), &level, &code)) {
         return code;
@@ -172,7 +170,7 @@ Instance* instance_of(Arguments& args, const Group& group, int* code) {
             instance == nullptr ? "neither MPI_Init nor a session has started MPI" : "the session of group is closed");
         return nullptr;
     }
-    if (Status settled = instance->settle_threads(); !settled) {
+    if (Status settled = instance->choose_locking(); !settled) {
         *code = args.fail(MPI_ERR_OTHER, settled.error().text);
         return nullptr;
     }

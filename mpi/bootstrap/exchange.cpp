@@ -5,9 +5,6 @@
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "mpi/bootstrap/exchange_reduction.h"
-#include "mpi/communicators/communicators.h"
-#include "mpi/communicators/construction_tags.h"
-#include "mpi/communicators/new_communicator.h"
 #include "mpi/instance/error_code.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/process_state.h"
@@ -18,6 +15,9 @@
 namespace patchbay {
 
 namespace {
+
+// Of messages on the hidden communicator, which carries nothing else.
+constexpr int bootstrap_tag = -2;
 
 const Datatype& byte_type() noexcept {
     return *to_object<Datatype>(MPI_BYTE);
@@ -35,10 +35,9 @@ BootstrapExchange::~BootstrapExchange() {
     close();
 }
 
-int BootstrapExchange::open() noexcept {
-    const auto size = int(_instance.runtime().size());
-    _longest = longest_message(std::size_t(size));
-    return make_bootstrap_communicator(_instance, Group::range({0, 0}, size, _instance.self()), &_comm);
+void BootstrapExchange::open(Communicator& comm) noexcept {
+    _comm = &comm;
+    _longest = longest_message(std::size_t(comm.size));
 }
 
 int BootstrapExchange::find_store(const Group& group, NodeStore** store) noexcept {
@@ -57,11 +56,11 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) noexcep
     if (_store == nullptr) {
         auto opened = NodeStore::open(*_instance.core().node);
         if (!opened) { // the others may have it, and would wait for us
-            return report_cause(opened.error());
+            return note_cause(opened.error());
         }
         _store = std::move(*opened);
         decisions.record(
-            "cid", "bootstrap exchange", "entry store", Outcome::chosen, 0, "members share the node's memory");
+            "cid", "bootstrap exchange", "node store", Outcome::chosen, 0, "members share the node's memory");
     }
     *store = _store.get();
     return MPI_SUCCESS;

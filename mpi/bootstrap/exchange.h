@@ -20,7 +20,7 @@ class ExchangeReduction;
 // Where processes meet that have no communicator in common yet: a hidden communicator of the whole job, over which
 // messages go. A message says by itself which meeting it belongs to, so that any number of them can be under way at one
 // time, also some that this process has not come to yet: those messages wait here, and when the instance goes down
-// meanwhile, in the process_state. Those of one node also have a entry store, on which they find what somebody else has
+// meanwhile, in the process_state. Those of one node also have a node store, on which they find what somebody else has
 // settled, or that they disagree. Costs nothing until the first meeting. Thread-safe.
 class BootstrapExchange {
 public:
@@ -30,8 +30,8 @@ public:
     BootstrapExchange(const BootstrapExchange&) = delete;
     BootstrapExchange& operator=(const BootstrapExchange&) = delete;
 
-    // Makes the communicator; local. Returns an MPI code.
-    int open() noexcept;
+    // `comm`: the hidden communicator of all processes of the job, which the caller makes and destroys.
+    void open(Communicator& comm) noexcept;
     // The messages of those that have left, without waiting for them (refusals), are out. May block.
     void flush() noexcept;
     // Keeps what has arrived for another life. Nobody meets any more.

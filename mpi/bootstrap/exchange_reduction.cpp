@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/bootstrap/exchange_reduction.h"
 
-#include "core/log.h"
-#include "mpi/communicators/reduce_words.h"
+#include "frameworks/cid/reduce_words.h"
+#include "object/error_cause.h"
 
 #include <algorithm>
 
@@ -21,6 +21,7 @@ bool says_all(const NodeStore::Entry& entry) noexcept {
 constexpr char disagreement[] =
     "the members of a new communicator have chosen different components of framework cid: parameter cid and info key "
     "patchbay_cid must be the same in all of them";
+constexpr char refusal[] = "another member of the new communicator has failed; its own error says why";
 
 } // namespace
 
@@ -88,15 +89,12 @@ int ExchangeReduction::ask_store() noexcept {
         return MPI_SUCCESS;
     }
     if (entry.kind != entry_kind()) {
-        log_error(entry.kind == refused
-                ? "a member of a new communicator has failed before it was made; see its own message"
-                : disagreement);
         if (says_all(entry)) {
             _code = MPI_ERR_OTHER;
         } else {
             refuse(_rank);
         }
-        return _code;
+        return note_cause(_code, entry.kind == refused ? refusal : disagreement);
     }
     if (_operation == Operation::any) {
         _words[0] = entry.word;
@@ -180,14 +178,15 @@ void ExchangeReduction::read_messages() {
 bool ExchangeReduction::take(const BootstrapMessage& view) noexcept {
     if (view.head.kind == BootstrapHeader::Kind::refusal) {
         refuse(view.head.sender);
+        note_cause(_code, refusal);
         return true;
     }
     if (view.head.round != _round || !_running) {
         return false;
     }
     if (view.head.words != _words.size() || view.head.operation != _operation) {
-        log_error(disagreement);
         refuse(_rank);
+        note_cause(_code, disagreement);
         return true;
     }
     if (view.head.kind == BootstrapHeader::Kind::question) {

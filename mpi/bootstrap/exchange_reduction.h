@@ -13,7 +13,7 @@ namespace patchbay {
 // ranks than cores each round costs a change of processes. What the first member alone says (Operation::first) only
 // goes down.
 //
-// Members of one node first ask the entry store how this meeting agrees: that is all for Operation::any, and whoever
+// Members of one node first ask the node store how this meeting agrees: that is all for Operation::any, and whoever
 // finds that another member agrees by other means (it has chosen another component) refuses.
 class ExchangeReduction final : public cid::GroupReduction {
 public:

@@ -8,7 +8,8 @@ namespace patchbay {
 
 namespace {
 
-// Seven bits a byte, the highest says that more follow: small numbers are short, and no number begins another one.
+// Seven bits per byte; the highest bit is set in all bytes but the last. A small number takes few bytes, and no number
+// is a prefix of another one.
 void append_number(std::string& bytes, std::uint64_t number) {
     for (; number >= 0x80; number >>= 7) {
         bytes.push_back(char(0x80 | (number & 0x7f)));
@@ -18,8 +19,8 @@ void append_number(std::string& bytes, std::uint64_t number) {
 
 } // namespace
 
-// Piece by piece, each as long as it can be: how many ranks, of which job, from where on and how far apart. All of that
-// can be read back, so that different groups differ.
+// The encoding is a sequence of runs, each as long as possible: the number of ranks, their job, the first rank, and the
+// distance between two ranks. The group could be decoded from it, so that different groups have different encodings.
 std::string members_of(const Group& group) {
     std::string bytes;
     for (int from = 0; from < group.size();) {
@@ -45,7 +46,7 @@ std::string members_of(const Group& group) {
     return bytes;
 }
 
-// The text comes last, because it alone may have a '#' in it.
+// The string tag comes last, because only the string tag may contain a '#'.
 std::string OperationKey::unique_name() const {
     static constexpr char digits[] = "0123456789abcdef";
     const std::size_t tag_end = std::min(string_tag.find('\0'), string_tag.size());
@@ -81,7 +82,7 @@ std::vector<std::byte> BootstrapHeader::write(
     std::vector<std::byte> message(sizeof head + words.size_bytes() + key.string_tag.size() + key.members.size());
     std::byte* at = message.data();
     const auto append = [&at](const void* what, std::size_t size) {
-        if (size > 0) { // memcpy takes no null pointer, which an empty span has
+        if (size > 0) { // the data of an empty span may be a null pointer, which memcpy does not accept
             std::memcpy(at, what, size);
             at += size;
         }

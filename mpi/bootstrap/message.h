@@ -12,40 +12,47 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// A group's members in order, as bytes that two groups share only when they are equal. Runs of ranks at equal distances
-// are short (4 to 12 bytes each), so that the world and every second process of it are; others take some 5 a member.
+// Encodes the members of a group in their order. Two groups have the same encoding only if they are equal. A run of
+// ranks at equal distances takes 4 to 12 bytes, for example the world, or every second process of it; members in
+// arbitrary order take about 5 bytes each.
 std::string members_of(const Group& group);
-// What members_of() needs at most for `size` members.
+// The upper bound of the size of that encoding for a group of `size` members.
 constexpr std::size_t longest_members(std::size_t size) noexcept {
     return 20 * size;
 }
 
-// What a meeting in the bootstrap exchange is about. Meetings are told apart by all of this, nowhere by a hash.
+// An operation other than MPI_Comm_create_from_group has a kind, so that its key differs from the keys of all string
+// tags of users. The name of a kind has at most this many characters.
+inline constexpr std::size_t longest_kind = 7;
+
+// Identifies one reduction in the bootstrap exchange. Two reductions are the same only if all three members are equal;
+// no hash stands for any of them.
 struct OperationKey {
-    std::string string_tag; // the string tag of the constructor; for other kinds of calls '\0' and the kind follow
+    std::string string_tag; // of the constructor; for other kinds of operations '\0' and the kind follow
     std::string members;    // members_of() the group
-    std::uint32_t sequence; // how often these members have met about this text before
+    std::uint32_t sequence; // the number of earlier reductions with this string tag and these members
 
     bool operator==(const OperationKey&) const = default;
-    // A text without '\0' that no other meeting ever has.
+    // A text without '\0' that no other operation key has.
     std::string unique_name() const;
-    // All of it as bytes, shorter than that.
+    // The key as bytes, which are shorter than unique_name().
     std::string bytes() const;
 };
 
-// One message of a meeting, as it travels: this, the words, the text, the members.
+// The header of a message of the bootstrap exchange. The words, the string tag and the members follow it.
 struct BootstrapHeader {
-    // A question goes down the tree where a contribution has to come up: a member that has chosen another component,
-    // which asks for none, learns of the disagreement by it. Whoever finds a disagreement refuses, up and down, so that
-    // nobody waits for it.
+    // Where contributions go up the tree to the first member, a member first sends a question to its children: a child
+    // that has chosen another cid component, whose reduction needs no contribution, detects the mismatch by the
+    // question. A member that detects a mismatch sends a refusal to its parent and its children, so that no member
+    // waits for its contribution or for the result.
     enum class Kind : std::uint8_t { question, contribution, result, refusal };
 
     std::uint32_t sequence;
     std::int32_t sender; // its rank in the group
     std::uint32_t round;
-    std::uint32_t members; // bytes
-    std::uint16_t words;
-    std::uint16_t string_tag;
+    std::uint32_t members;    // size of their encoding in bytes
+    std::uint16_t words;      // number of words
+    std::uint16_t string_tag; // size in bytes
     Kind kind;
     cid::GroupReduction::Operation operation;
     std::uint8_t unused[2];
@@ -55,7 +62,7 @@ struct BootstrapHeader {
 };
 static_assert(sizeof(BootstrapHeader) == 24);
 
-// A message that has been received. false from `read`: it is none.
+// A received message; it refers to the bytes that read() was given. read() returns false for bytes that are no message.
 struct BootstrapMessage {
     BootstrapHeader head;
     const std::byte* words;

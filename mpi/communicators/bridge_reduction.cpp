@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/bridge_reduction.h"
 
+#include "frameworks/cid/reduce_words.h"
 #include "mpi/communicators/construction_tags.h"
-#include "mpi/communicators/reduce_words.h"
 
 namespace patchbay {
 

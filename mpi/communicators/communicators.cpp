@@ -9,11 +9,12 @@
 #include "mpi/communicators/hints.h"
 #include "mpi/communicators/intercommunicators.h"
 #include "mpi/communicators/new_communicator.h"
+#include "mpi/communicators/session_list.h"
 #include "mpi/communicators/split.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/send_buffer.h"
-#include "mpi/library/session.h"
+#include "object/session.h"
 
 namespace patchbay {
 
@@ -175,7 +176,7 @@ int free_communicator(Communicator& comm) noexcept {
 
 int disconnect(Communicator& comm) noexcept {
     comm.pml->drain_communicator(comm); // peers that have agreed do not poll any more
-    if (const int code = agree_to_leave(comm); code != MPI_SUCCESS) {
+    if (const int code = synchronize_finalize(comm); code != MPI_SUCCESS) {
         return code;
     }
     // What is pending holds a reference; the handle holds the last one.

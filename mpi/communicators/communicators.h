@@ -25,7 +25,7 @@ int create_group(Communicator& parent, Group& group, int tag, Communicator** mad
 int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) noexcept;
 // MPI_Comm_split_type: `type` is one of MPI_COMM_TYPE_*, or MPI_UNDEFINED. On an intercommunicator, too: as split()
 // by the colours of the type (MPI-5.0, 7.4: it makes either kind). Collective.
-int split_by_type(Communicator& parent, int type, int key, const Info* info, Communicator** made) noexcept;
+int split_by_type(Communicator& parent, int type, int key, Info* info, Communicator** made) noexcept;
 // MPI_Comm_create_from_group: the members of `group` call it, with the same `tag`; several calls may be under way at
 // one time when their tags or groups differ. `info` may be null. Errors of the new communicator go to `errhandler`.
 int create_from_group(Instance& instance, Group& group, std::string_view tag, const Info* info,

@@ -4,9 +4,9 @@
 #include "core/progress/waiter.h"
 #include "frameworks/coll/selector.h"
 #include "mpi/communicators/hints.h"
+#include "mpi/communicators/session_list.h"
 #include "mpi/instance/error_code.h"
 #include "mpi/instance/instance.h"
-#include "mpi/library/session.h"
 
 namespace patchbay {
 
@@ -35,7 +35,7 @@ cid::Module* choose_cid_module(Instance& instance, const std::string& only, int*
         },
         only);
     if (!chosen) {
-        *code = report_cause(chosen.error());
+        *code = note_cause(chosen.error());
         return nullptr;
     }
     cid::Module* module = &chosen->module->module;
@@ -133,7 +133,7 @@ int open_communicator(Instance& instance, Communicator& comm) noexcept {
     if (comm.coll == nullptr) { // otherwise it has its parent's
         auto table = instance.coll_selector().select(instance, comm, hint_of_new(comm, "patchbay_coll"));
         if (!table) {
-            return report_cause(table.error());
+            return note_cause(table.error());
         }
         comm.coll = *table;
     }

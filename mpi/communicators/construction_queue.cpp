@@ -2,9 +2,11 @@
 #include "mpi/communicators/construction_queue.h"
 
 #include "mpi/instance/instance.h"
+#include "object/error_cause.h"
 
 #include <atomic>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,7 @@ public:
     int start() noexcept override { return MPI_ERR_REQUEST; }
     int cancel() noexcept override { return MPI_ERR_REQUEST; }
     void recycle() noexcept override { drop_owner(); }
+    std::string_view cause() const noexcept override { return _cause; }
 
     // true: complete now.
     bool advance() noexcept {
@@ -38,6 +41,9 @@ public:
         }
         if (code == MPI_SUCCESS) {
             *_result = to_handle(_construction->take().detach());
+        }
+        if (code != MPI_SUCCESS) {
+            keep_cause(code);
         }
         error = code;
         fill_empty_status(status);
@@ -53,10 +59,21 @@ public:
     }
 
 private:
+    // The thread that polls need not be the one that completes the request.
+    void keep_cause(int code) noexcept {
+        try {
+            _cause = noted_cause(code);
+        } catch (const std::bad_alloc&) {
+            // The code alone has to do.
+        }
+        forget_cause();
+    }
+
     Ref<Communicator> _parent; // errors are reported to it, also when it has been freed meanwhile
     std::unique_ptr<Construction> _construction;
     MPI_Comm* _result;
     std::atomic<int> _owners{2};
+    std::string _cause;
 };
 
 ConstructionQueue::~ConstructionQueue() {

@@ -30,7 +30,4 @@ inline constexpr int bridge_tag(int user_tag) noexcept {
 // Neither overflows.
 static_assert(-std::int64_t(1 << 18) - 2 * std::int64_t(pml::highest_tag) - 1 >= INT32_MIN);
 
-// Messages in the bootstrap exchange (mpi/bootstrap/exchange.h), on its own communicator.
-inline constexpr int bootstrap_tag = -2;
-
 } // namespace patchbay

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "mpi/bootstrap/message.h"
 #include "mpi/communicators/construction.h"
 
 #include <string_view>
@@ -20,7 +21,6 @@ int finish(Construction& construction, Communicator** made) noexcept;
 // A communicator without a parent: all of `members` call it and meet in the bootstrap exchange about `tag`. `kind`:
 // what for, of at most `longest_kind` characters; empty for users' own calls, so that no tag of theirs leads to any
 // other.
-inline constexpr std::size_t longest_kind = 7;
 int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
     Communicator** made) noexcept;
 

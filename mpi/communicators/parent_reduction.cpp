@@ -2,9 +2,9 @@
 #include "mpi/communicators/parent_reduction.h"
 
 #include "core/progress/waiter.h"
+#include "frameworks/cid/reduce_words.h"
 #include "mpi/communicators/bridge_reduction.h"
 #include "mpi/communicators/construction_tags.h"
-#include "mpi/communicators/reduce_words.h"
 #include "mpi/instance/instance.h"
 
 #include <array>
@@ -72,7 +72,7 @@ int complete(Instance& instance, cid::GroupReduction& reduction, std::span<std::
     return code;
 }
 
-int agree_to_leave(Communicator& comm) noexcept {
+int synchronize_finalize(Communicator& comm) noexcept {
     std::array<std::uint64_t, 1> nothing{};
     if (comm.is_inter) {
         return complete(*comm.instance, *bridge_over(comm), nothing, cid::GroupReduction::Operation::maximum);

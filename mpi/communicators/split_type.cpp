@@ -14,6 +14,8 @@ namespace patchbay {
 
 namespace {
 
+constexpr char kind_key[] = "mpi_hw_resource_type";
+
 // Every node is known by its first process in the job; within it every resource of a kind by its number.
 std::int64_t color_of(const Runtime& runtime, std::uint32_t resource) {
     const std::uint32_t node = runtime.local_peers().front();
@@ -27,7 +29,7 @@ std::int64_t resource_color(Instance& instance, std::string_view kind) {
 
 // MPI_COMM_TYPE_HW_GUIDED: without a kind that we know there is no communicator (MPI-5.0, 7.4.2).
 std::int64_t guided_color(Instance& instance, const Info* info) {
-    const auto kind = info != nullptr ? info->get("mpi_hw_resource_type") : std::nullopt;
+    const auto kind = info != nullptr ? info->get(kind_key) : std::nullopt;
     return kind && HwResources::knows(*kind) ? resource_color(instance, *kind) : no_color;
 }
 
@@ -70,9 +72,14 @@ int gather_levels(Communicator& among, const Levels& mine, std::vector<Levels>* 
         mine.data(), most_levels, type, all->data() + before, most_levels, type, among);
 }
 
+// What a level stands for, as MPI_COMM_TYPE_HW_GUIDED takes it.
+std::string_view kind_of_level(std::size_t level) {
+    return level == 0 ? HwResources::node_kind : HwResources::kinds()[level - 1];
+}
+
 // The largest kind of hardware by which the members differ, those of both groups of an intercommunicator taken
-// together, and there this process's own. Collective.
-int unguided_color(Communicator& among, std::int64_t* color) {
+// together, and there this process's own; without such a kind the colour is no_color. Collective.
+int unguided_color(Communicator& among, std::int64_t* color, std::string_view* kind) {
     const Levels mine = own_levels(*among.instance);
     std::vector<Levels> all;
     int code = gather_levels(among, mine, &all);
@@ -84,6 +91,7 @@ int unguided_color(Communicator& among, std::int64_t* color) {
         const std::int64_t first = all.front()[level];
         if (!std::all_of(all.begin(), all.end(), [&](const Levels& l) { return l[level] == first; })) {
             *color = mine[level];
+            *kind = kind_of_level(level);
             break;
         }
     }
@@ -91,8 +99,9 @@ int unguided_color(Communicator& among, std::int64_t* color) {
 }
 
 // MPI_COMM_TYPE_HW_UNGUIDED. Members that passed MPI_UNDEFINED do not know that the others compare their hardware, so
-// these do it among themselves.
-int split_unguided(Communicator& parent, int key, const Info* info, Communicator** made) {
+// these do it among themselves. The info of the new communicator names the kind of hardware, and so does `info`
+// afterwards, where the standard has it (MPI-5.0, 7.4.2).
+int split_unguided(Communicator& parent, int key, Info* info, Communicator** made) {
     Communicator* among = nullptr;
     *made = nullptr;
     int code = split_by_color(parent, 0, key, info, &among);
@@ -100,17 +109,23 @@ int split_unguided(Communicator& parent, int key, const Info* info, Communicator
         return code;
     }
     std::int64_t color = no_color;
-    code = unguided_color(*among, &color);
+    std::string_view kind;
+    code = unguided_color(*among, &color, &kind);
     if (code == MPI_SUCCESS) {
-        code = split_by_color(*among, color, 0, info, made);
+        const Ref<Info> with_kind = info != nullptr ? info->duplicate() : Ref<Info>::adopt(new Info);
+        with_kind->set(kind_key, kind);
+        code = split_by_color(*among, color, 0, with_kind.get(), made);
     }
     free_communicator(*among);
+    if (*made != nullptr && info != nullptr && !info->is_predefined()) {
+        info->set(kind_key, kind);
+    }
     return code;
 }
 
 } // namespace
 
-int split_by_type(Communicator& parent, int type, int key, const Info* info, Communicator** made) noexcept {
+int split_by_type(Communicator& parent, int type, int key, Info* info, Communicator** made) noexcept {
     Instance& instance = *parent.instance;
     std::int64_t color = no_color;
     switch (type) {

@@ -24,41 +24,41 @@ public:
         belong_to(on);
         persistent = is_persistent;
     }
-    ~BufferedRequest() override { drop_flight(); }
+    ~BufferedRequest() override { release_pending(); }
 
     int start() noexcept override {
-        drop_flight();
+        release_pending();
         set_status_cancelled(status, false);
-        const int code = SendBuffer::send(_data, _count, *_type, _dest, _tag, *_comm, &_buffer, &_flight);
+        const int code = SendBuffer::send(_data, _count, *_type, _dest, _tag, *_comm, &_buffer, &_pending);
         if (code == MPI_SUCCESS) {
             set_state(State::complete);
         }
         return code;
     }
 
-    // The request is complete, but its message may not have been received: then it can be called back, and the request
-    // is complete again when that is decided.
+    // A request of a buffered send is complete, but its message may not have been received yet. Then the message can be
+    // cancelled, and the request is incomplete until it is known whether the cancellation succeeded.
     int cancel() noexcept override {
-        if (_flight == nullptr) {
+        if (_pending == nullptr) {
             return MPI_SUCCESS;
         }
-        const int code = _flight->message->cancel();
+        const int code = _pending->message->cancel();
         watch();
         return code;
     }
 
 private:
     bool finished() noexcept override {
-        if (!_flight->message->is_complete()) {
+        if (!_pending->message->is_complete()) {
             return false;
         }
-        set_status_cancelled(status, status_cancelled(_flight->message->status));
+        set_status_cancelled(status, status_cancelled(_pending->message->status));
         return true;
     }
-    void drop_flight() noexcept {
-        if (_flight != nullptr) {
-            _buffer->drop(_flight);
-            _flight = nullptr;
+    void release_pending() noexcept {
+        if (_pending != nullptr) {
+            _buffer->release(_pending);
+            _pending = nullptr;
         }
     }
 
@@ -68,8 +68,8 @@ private:
     const int _tag;
     const Ref<Communicator> _comm;
     const Ref<Datatype> _type;
-    std::shared_ptr<SendBuffer> _buffer; // of _flight
-    SendBuffer::Flight* _flight = nullptr;
+    std::shared_ptr<SendBuffer> _buffer; // of _pending
+    SendBuffer::PendingSend* _pending = nullptr;
 };
 
 class FlushRequest final : public PolledRequest {
@@ -77,7 +77,7 @@ public:
     FlushRequest(std::shared_ptr<SendBuffer> buffer, Progress& waits, Communicator* on) noexcept
         : PolledRequest(waits),
           _buffer(std::move(buffer)),
-          _mark(_buffer->mark()),
+          _end(_buffer->next_number()),
           _comm(Ref<Communicator>::share(on)) {
         if (on != nullptr) {
             belong_to(*on);
@@ -86,10 +86,10 @@ public:
     }
 
 private:
-    bool finished() noexcept override { return _buffer->left_before(_mark); }
+    bool finished() noexcept override { return _buffer->completed_before(_end); }
 
     const std::shared_ptr<SendBuffer> _buffer;
-    const std::uint64_t _mark;
+    const std::uint64_t _end;
     const Ref<Communicator> _comm;
 };
 

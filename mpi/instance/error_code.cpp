@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/instance/error_code.h"
 
-#include "core/log.h"
 #include "include/mpi.h"
+#include "object/error_cause.h"
 
 namespace patchbay {
 
@@ -25,9 +25,8 @@ int error_code(Errc code) noexcept {
     return MPI_ERR_OTHER;
 }
 
-int report_cause(const Error& error) noexcept {
-    log_error(error.text);
-    return error_code(error.code);
+int note_cause(const Error& error) noexcept {
+    return note_cause(error_code(error.code), error.text);
 }
 
 } // namespace patchbay

@@ -4,10 +4,10 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// The MPI error class that fits an error of the core.
+// Converts an error of the core to an MPI error class.
 int error_code(Errc code) noexcept;
 
-// The same for an error that nobody has reported yet: logs its text, because an MPI code cannot carry it.
-int report_cause(const Error& error) noexcept;
+// Converts the error, and stores its text for the report of that MPI code (object/error_cause.h).
+int note_cause(const Error& error) noexcept;
 
 } // namespace patchbay

@@ -9,7 +9,7 @@ namespace patchbay {
 namespace {
 
 constexpr std::string_view prefix = "hwloc://";
-constexpr std::string_view node_kinds[] = {"mpi_shared_memory", "Machine"};
+constexpr std::string_view node_kinds[] = {HwResources::node_kind, "Machine"};
 
 constexpr std::string_view known_kinds[] = {
     "hwloc://Package",
@@ -43,7 +43,8 @@ struct HwResources::Topology {
     bool usable = false;
 
     Topology() {
-        // Also what a cgroup keeps from this process: numbers and counts must be the same in all processes of the node.
+        // The topology includes resources that a cgroup forbids to this process, because numbers and counts must be the
+        // same in all processes of the node.
         usable = hwloc_topology_init(&hwloc) == 0 &&
             hwloc_topology_set_flags(hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
             hwloc_topology_load(hwloc) == 0 && hwloc_get_cpubind(hwloc, binding, HWLOC_CPUBIND_PROCESS) == 0;
@@ -72,7 +73,7 @@ HwResources::Topology* HwResources::topology() {
     if (_topology == nullptr) {
         _topology = std::make_unique<Topology>();
     }
-    return _topology->usable ? _topology.get() : nullptr; // unchanging from now on
+    return _topology->usable ? _topology.get() : nullptr; // does not change from here on
 }
 
 std::optional<HwResources::Resource> HwResources::find_confined_to(std::string_view kind) {

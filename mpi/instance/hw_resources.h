@@ -10,25 +10,27 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// The hardware this process is bound to, as hwloc sees it. The topology is loaded on first use (some 10 ms).
-// Thread-safe.
+// The hardware that this process is bound to, as hwloc reports it. The topology is loaded on first use, which takes
+// about 10 ms. Thread-safe.
 class HwResources {
 public:
     HwResources();
     ~HwResources();
 
-    // Kinds of hardware within a node, from large to small, as MPI names them: "hwloc://Package" and so on.
+    // The kinds of hardware within a node, from large to small, by their MPI names: "hwloc://Package" and so on.
     static std::span<const std::string_view> kinds() noexcept;
-    // Is that a kind we know? The prefix "hwloc://" may be left out, "mpi_shared_memory" is the node.
+    // The name that MPI reserves for the node.
+    static constexpr std::string_view node_kind = "mpi_shared_memory";
+    // Whether `kind` names a kind of hardware. The prefix "hwloc://" may be left out.
     static bool knows(std::string_view kind) noexcept;
 
-    // Which resource of that kind this process may not leave, as a number that is unique on the node; nothing when it
-    // may run on several of them, or the machine has none. The node itself is always number 0.
+    // The resource of that kind to which this process is confined, as a number that is unique on the node. nullopt: the
+    // process may run on several of them, or the machine has none. The node itself always has number 0.
     std::optional<std::uint32_t> confined_to(std::string_view kind);
 
-    // The same by the number that the operating system gives to the resource.
+    // The same, as the number that the operating system gives to the resource.
     std::optional<std::uint32_t> number_of_confined_to(std::string_view kind);
-    // How many of that kind this machine has.
+    // The number of resources of that kind that this machine has.
     std::uint32_t count(std::string_view kind);
 
 private:
@@ -37,7 +39,7 @@ private:
         std::uint32_t logical;
         std::uint32_t physical;
     };
-    Topology* topology(); // null: hwloc cannot tell
+    Topology* topology(); // null: hwloc could not read the topology
     std::optional<Resource> find_confined_to(std::string_view kind);
 
     std::mutex _mutex;

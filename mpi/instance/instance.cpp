@@ -6,11 +6,10 @@
 #include "core/progress/wait_policy.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
-#include "mpi/bootstrap/exchange.h"
-#include "mpi/communicators/construction_queue.h"
 #include "mpi/instance/hw_resources.h"
 #include "mpi/instance/mpi_params.h"
-#include "mpi/library/session.h"
+#include "mpi/instance/thread_levels.h"
+#include "object/session.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -27,13 +26,11 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
       _coll_framework("coll", coll::interface_version),
       _pset_framework("pset", pset::interface_version),
       _coll_selector(_coll_framework),
-      _bootstrap(std::make_unique<BootstrapExchange>(*this)),
-      _constructions(std::make_unique<ConstructionQueue>(*this)),
       _hw_resources(std::make_unique<HwResources>()) {}
 
 Instance::~Instance() = default;
 
-// All are defined even when one is ill-typed, so that a tool can list them.
+// An ill-typed parameter does not keep the others from being defined, so that a tool can list them all.
 Status Instance::define_params() {
     Status result;
     const auto note = [&result](const Status& defined) {
@@ -60,25 +57,26 @@ void Instance::add_user(const User& user) {
 
 void Instance::remove_user(const User& user) noexcept {
     std::lock_guard lock(_mutex);
-    _users.erase(std::find(_users.begin(), _users.end(), user)); // or an equal one
+    _users.erase(std::find(_users.begin(), _users.end(), user)); // equal users are interchangeable
     choose_single_thread();
 }
 
-// With the mutex held.
+// Called with the mutex held.
 void Instance::choose_single_thread() noexcept {
     const bool alone = !_users.empty() && !progress().threaded() &&
-        std::all_of(_users.begin(), _users.end(), [](const User& user) { return user.keeps_to_a_thread(); });
-    single_thread.store(alone ? _users.front().thread : 0, std::memory_order_relaxed);
+        std::all_of(_users.begin(), _users.end(), [](const User& user) { return user.uses_one_thread(); });
+    single_thread_instance.store(alone ? this : nullptr, std::memory_order_relaxed);
+    single_thread.store(alone ? _users.front().thread : 0, std::memory_order_release);
 }
 
-// check_thread() sees to it that this remains so.
+// check_thread() enables the locks when this ceases to be true.
 bool Instance::one_thread_at_a_time() {
     std::lock_guard lock(_mutex);
     return single_thread.load(std::memory_order_relaxed) != 0 ||
         (_users.size() == 1 && _users.front().thread_level < MPI_THREAD_MULTIPLE);
 }
 
-std::string Instance::why_locks() {
+std::string Instance::locks_reason() {
     std::lock_guard lock(_mutex);
     const auto highest = std::max_element(
         _users.begin(), _users.end(), [](const User& a, const User& b) { return a.thread_level < b.thread_level; });
@@ -86,48 +84,50 @@ std::string Instance::why_locks() {
         highest - _users.begin() + 1, thread_level_name(highest->thread_level));
 }
 
-void Instance::explain_locks(bool on, std::string_view reason) {
+void Instance::record_locking(bool on, std::string_view reason) {
     _core.decisions.record("progress", "job", "locks", on ? Outcome::chosen : Outcome::declined, 0, reason);
 }
 
-void Instance::lock_from_now_on(std::string_view reason) noexcept {
+void Instance::enable_locks(std::string_view reason) noexcept {
     if (!progress().threaded()) {
-        explain_locks(true, reason);
+        record_locking(true, reason);
     }
     progress().enable_threads();
-    single_thread.store(0, std::memory_order_relaxed); // not before: whoever comes meanwhile waits for that, too
+    // This store comes last, because a thread that finds `single_thread` set meanwhile must wait for enable_threads()
+    // too.
+    single_thread.store(0, std::memory_order_relaxed);
 }
 
-Status Instance::settle_threads() {
+Status Instance::choose_locking() {
     check_thread();
     if (!progress().threaded() && one_thread_at_a_time()) {
-        explain_locks(false, "one thread at a time uses the library");
+        record_locking(false, "one thread at a time uses the library");
         return {};
     }
-    lock_from_now_on(_core.decisions.enabled() ? why_locks() : std::string());
+    enable_locks(_core.decisions.enabled() ? locks_reason() : std::string());
     std::lock_guard lock(_mutex);
-    if (!_raised.empty() || _thread_level != MPI_THREAD_MULTIPLE) {
+    if (!_thread_safe_leases.empty() || _thread_level != MPI_THREAD_MULTIPLE) {
         return {};
     }
-    // Communicators that are made from here on get nothing that serves one thread only.
+    // Communicators that are made from here on use thread-safe components only.
     for (FrameworkBase* framework : std::initializer_list<FrameworkBase*>{&_cid_framework, &_coll_framework}) {
         auto lease = framework->open(_core, Capability::thread_multiple);
         if (!lease) {
             return lease.error();
         }
-        _raised.push_back(std::move(*lease));
+        _thread_safe_leases.push_back(std::move(*lease));
     }
-    set_cid_module(nullptr); // what was chosen before is chosen anew
+    set_cid_module(nullptr); // the module is selected again among the components that are still open
     _coll_selector.clear();
     return {};
 }
 
-void Instance::remember(Session& session) {
+void Instance::add_session(Session& session) {
     std::lock_guard lock(_mutex);
     _sessions.push_back(&session);
 }
 
-void Instance::forget(Session& session) noexcept {
+void Instance::remove_session(Session& session) noexcept {
     std::lock_guard lock(_mutex);
     std::erase(_sessions, &session);
 }

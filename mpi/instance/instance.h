@@ -11,6 +11,7 @@
 #include "frameworks/coll/selector.h"
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
+#include "mpi/instance/predefined_attributes.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/single_thread.h"
 #include "object/buffer_attach_point.h"
@@ -33,23 +34,23 @@ namespace pset {
 class Sets;
 }
 
-// Who holds a lease on the instance: the world model or a session. MPI_THREAD_FUNNELED and below promise that only the
-// thread that opened it calls on its behalf.
+// A user of the library: the world model or a session. It holds a lease on the instance. At MPI_THREAD_FUNNELED and
+// below, the program guarantees that only the thread that opened the user makes MPI calls on its behalf.
 struct User {
-    int thread_level = MPI_THREAD_SINGLE; // as asked for
-    ThreadId thread = 0;                  // that opened it
+    int thread_level = MPI_THREAD_SINGLE; // that the program requested
+    ThreadId thread = 0;                  // that opened this user
 
     bool operator==(const User&) const = default;
-    bool keeps_to_a_thread() const noexcept { return thread_level <= MPI_THREAD_FUNNELED; }
+    bool uses_one_thread() const noexcept { return thread_level <= MPI_THREAD_FUNNELED; }
 };
 
-// The library at work in this process: the core, the frameworks in use and the chosen modules. It exists while
-// anybody holds a lease (mpi/library/library.h): the world model takes one between MPI_Init and MPI_Finalize, each
-// session takes one. With the last lease everything is undone in reverse and the process is as if MPI had never
-// been there.
+// The initialized library in this process: the core, the frameworks in use and the selected modules. The instance
+// exists while a user holds a lease on it (mpi/library/library.h): the world model holds one from MPI_Init to
+// MPI_Finalize, and each session holds one. When the last lease is released, every initialization step is undone in
+// reverse order, and no thread, mapping or descriptor of the library is left in the process.
 class Instance {
 public:
-    Instance(Core& core, ProcessState& process_state, int thread_level); // what its first user asks for
+    Instance(Core& core, ProcessState& process_state, int thread_level); // that the first user requests
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
@@ -62,63 +63,65 @@ public:
     Framework<cid::Component>& cid_framework() noexcept { return _cid_framework; }
     Framework<coll::Component>& coll_framework() noexcept { return _coll_framework; }
     Framework<pset::Component>& pset_framework() noexcept { return _pset_framework; }
-    // All of these, for what concerns every one alike.
+    // All frameworks, for operations that treat them alike.
     std::array<FrameworkBase*, 5> frameworks() noexcept {
         return {&_pml_framework, &_btl_framework, &_cid_framework, &_coll_framework, &_pset_framework};
     }
-    // Makes the parameters of the library and of its frameworks known to the core; starts nothing. Part of bringing an
-    // instance up, and all that a tool needs which only lists them.
+    // Defines the parameters of the library and of its frameworks in the core, and starts nothing. It is a step of the
+    // initialization, and the only one that a tool needs which lists parameters.
     Status define_params();
     pml::Module& pml() noexcept { return *_pml; }
-    // The process sets by name (frameworks/pset/sets.h); components are opened when a name is first asked for.
+    // The process sets by name (frameworks/pset/sets.h). Their components are opened at the first look-up of a name.
     pset::Sets& psets() noexcept { return *_psets; }
     cid::IndexTable& communicators() noexcept { return _communicators; }
-    // The same communicators by exCID, those that have one.
+    // The communicators that have an exCID, by that exCID.
     cid::Directory& directory() noexcept { return _directory; }
     cid::Counters& cid_counters() noexcept { return _cid_counters; }
-    // Who names communicators whose info does not say; null until it was first asked for.
+    // The cid module of communicators whose info does not name a component; null until the first such communicator.
     cid::Module* cid_module() const noexcept { return _cid_module.load(std::memory_order_acquire); }
     void set_cid_module(cid::Module* cid_module) noexcept { _cid_module.store(cid_module, std::memory_order_release); }
     coll::Selector& coll_selector() noexcept { return _coll_selector; }
-    // Where processes meet that have no communicator in common.
+    // Exchange of messages between processes that have no communicator in common.
     BootstrapExchange& bootstrap() noexcept { return *_bootstrap; }
-    // What outlives this instance.
+    // The process-lifetime state, which outlives this instance.
     ProcessState& process_state() noexcept { return _process_state; }
-    // Nonblocking constructors of communicators under way.
+    // The nonblocking communicator constructors under way.
     ConstructionQueue& constructions() noexcept { return *_constructions; }
-    // What hardware this process runs on; found out on first use.
+    // The hardware that this process is bound to. It is read on first use.
     HwResources& hw_resources() noexcept { return *_hw_resources; }
-    // What MPI_Buffer_attach attached (mpi/instance/send_buffer.h).
+    PredefinedAttributes& attributes() noexcept { return _attributes; }
+    // The buffer that MPI_Buffer_attach attached (mpi/instance/send_buffer.h).
     BufferAttachPoint& send_buffer() noexcept { return _send_buffer; }
     ProcessId self() const noexcept { return _self; }
-    // One that no process of the job has ever had: 24 bits say who handed it out, 39 bits count.
+    // A number that no other call in any process of the job returns: 24 bits are the rank, 39 bits a counter.
     std::uint64_t unique_number() noexcept { return std::uint64_t(_self.rank) << 39 | _process_state.next_number(); }
-    // The highest of MPI_THREAD_SINGLE .. MPI_THREAD_MULTIPLE that a user (the world model, a session) can have.
+    // The highest thread level that a user (the world model, a session) can get, MPI_THREAD_SINGLE to
+    // MPI_THREAD_MULTIPLE.
     int thread_level() const noexcept { return _thread_level; }
-    // Before a user's first communication: all of the library locks from here on unless it is certain that one thread
-    // uses it at a time. It is for a user that is alone and below MPI_THREAD_MULTIPLE, and for any number that keep to
-    // the calling thread. Until then a second user costs the first nothing, wherever it is.
-    // Error: a component cannot be opened any more. Thread-safe.
-    Status settle_threads();
-    // What that does when it must: `reason` is a phrase for mpirun --explain.
-    void lock_from_now_on(std::string_view reason) noexcept;
-    // What mpirun --explain says of locks.
-    void explain_locks(bool on, std::string_view reason);
+    // Decides before a user's first communication whether the library uses locks. It uses none as long as one thread at
+    // a time calls it for certain: when there is a single user below MPI_THREAD_MULTIPLE, or when all users are at
+    // MPI_THREAD_FUNNELED or below and the calling thread opened the first of them. A second user that does not
+    // communicate has no cost for the first one. Error: a component could not be opened. Thread-safe.
+    Status choose_locking();
+    // Turns the locks on until the instance is destroyed. `reason` is a phrase for mpirun --explain.
+    void enable_locks(std::string_view reason) noexcept;
+    // Records for mpirun --explain whether the library uses locks.
+    void record_locking(bool on, std::string_view reason);
 
-    // The sessions that are open. Thread-safe.
-    void remember(Session& session);
-    void forget(Session& session) noexcept;
+    // The list of open sessions. Thread-safe.
+    void add_session(Session& session);
+    void remove_session(Session& session) noexcept;
     bool is_open(const Session* session) noexcept;
     bool is_open(const SessionId& id) noexcept;
 
 private:
-    friend class Library; // the next two
-    friend class InstanceLease;
+    friend class Library;       // calls add_user()
+    friend class InstanceLease; // calls remove_user()
     void add_user(const User& user);
     void remove_user(const User& user) noexcept;
     bool one_thread_at_a_time();
     void choose_single_thread() noexcept;
-    std::string why_locks();
+    std::string locks_reason();
 
     friend class InstanceBuilder;
     Core& _core;
@@ -136,14 +139,15 @@ private:
     cid::Directory _directory;
     cid::Counters _cid_counters;
     std::atomic<cid::Module*> _cid_module{nullptr};
-    std::unique_ptr<BootstrapExchange> _bootstrap;
-    std::unique_ptr<ConstructionQueue> _constructions;
+    BootstrapExchange* _bootstrap = nullptr;     // InstanceBuilder sets and owns it
+    ConstructionQueue* _constructions = nullptr; // InstanceBuilder sets and owns it
     std::unique_ptr<HwResources> _hw_resources;
+    PredefinedAttributes _attributes{*this};
     BufferAttachPoint _send_buffer;
     ProcessId _self;
-    std::mutex _mutex; // what follows
+    std::mutex _mutex; // protects the members below
     std::vector<User> _users;
-    std::vector<Lease> _raised; // on frameworks, with what several threads need
+    std::vector<Lease> _thread_safe_leases; // on frameworks whose components must support several threads
     std::vector<Session*> _sessions;
 };
 

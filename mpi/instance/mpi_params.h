@@ -4,23 +4,22 @@
 
 namespace patchbay {
 
-// Parameters of MPI itself; their full names are mpi_<name>.
+// The parameters of the MPI layer. Their full names are mpi_<name>.
 inline constexpr ParamSpec mpi_params[] = {
     {"param_check", ParamType::boolean, "true",
-        "whether every MPI call checks its arguments; without, a wrong argument has undefined consequences", nullptr,
+        "whether every MPI call checks its arguments; otherwise a wrong argument has undefined consequences", nullptr,
         ParamLevel::user_detail, ParamScope::local},
     {"initial_errhandler", ParamType::enumeration, "fatal",
-        "error handler that MPI_COMM_WORLD and MPI_COMM_SELF begin with, and that decides about errors of calls "
-        "without an "
-        "object while only sessions are open: MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT or MPI_ERRORS_RETURN",
+        "initial error handler of MPI_COMM_WORLD and MPI_COMM_SELF; also used for errors of calls that have no object "
+        "while only sessions are open: MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT or MPI_ERRORS_RETURN",
         "fatal,abort,return", ParamLevel::user_detail, ParamScope::local},
 };
 
-// What concerns all components of framework cid.
+// The parameters that all components of framework cid have in common.
 inline constexpr ParamSpec cid_params[] = {
     {"stats", ParamType::boolean, "false",
-        "whether every process says at the end what naming its communicators has cost: rounds of reduction, PGCIDs, "
-        "extended headers, answers",
+        "whether every process prints at the end the cost of its CID allocations: rounds of group reductions, PGCIDs, "
+        "extended headers, CID acknowledgements",
         nullptr, ParamLevel::tuner_basic, ParamScope::local},
 };
 

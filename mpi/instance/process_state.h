@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "frameworks/pml/pml.h"
-#include "mpi/bootstrap/sequence_counters.h"
+#include "mpi/instance/sequence_counters.h"
 
 #include <atomic>
 #include <cstddef>
@@ -16,12 +16,14 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// What has to outlive an instance, because other processes cannot know when this one goes down and comes up again
-// (sessions end locally): what makes names unique, and what arrived for a later life. Thread-safe.
+// State that lasts as long as the process: it outlives every instance, because a session is finalized locally, and
+// other processes do not know when this process finalizes the library and initializes it again. It holds the counters
+// that make identifiers unique, and messages that arrived for a later instance. Thread-safe.
 class ProcessState {
 public:
-    // How often these processes (members_of() their group) have used this text before. All of them make the same calls,
-    // so that all count alike. Never forgotten: a member cannot know that all others have finished as well as it has.
+    // The number of earlier calls with this text and these members (members_of() a group). All members make the same
+    // calls, so that all of them get the same number. A counter is never deleted, because no member knows when all
+    // others have finished with it.
     std::uint32_t next_sequence(std::string_view text, std::string_view members) {
         std::lock_guard lock(_mutex);
         const auto found = _group_ids.find(members);
@@ -30,13 +32,13 @@ public:
         return _sequences.next(group_id, text);
     }
 
-    // Identifiers that this process has handed out to groups that it leads.
+    // Returns a different number at every call.
     std::uint64_t next_number() noexcept { return _numbers.fetch_add(1, std::memory_order_relaxed); }
 
-    // Messages to the bootstrap exchange (mpi/bootstrap/exchange.h) that nobody here waited for.
+    // Messages of the bootstrap exchange (mpi/bootstrap/exchange.h) for reductions that this process has not joined.
     void keep_bootstrap_messages(std::vector<std::vector<std::byte>> messages) {
         std::lock_guard lock(_mutex);
-        for (auto& message : messages) { // to those of an earlier life that met nobody
+        for (auto& message : messages) { // behind those that an earlier instance left
             _bootstrap_messages.push_back(std::move(message));
         }
     }
@@ -45,7 +47,7 @@ public:
         return std::exchange(_bootstrap_messages, {});
     }
 
-    // Messages for communicators that a later life may have.
+    // Messages for communicators that a later instance may construct.
     void keep_early_messages(std::vector<pml::EarlyMessage> messages) {
         std::lock_guard lock(_mutex);
         for (auto& message : messages) {
@@ -59,8 +61,8 @@ public:
 
 private:
     std::mutex _mutex;
-    std::map<std::string, std::uint32_t, std::less<>>
-        _group_ids; // members, which may be many, once for all their texts
+    // A group id for each list of members, so that a long list is stored once and not with each of its texts.
+    std::map<std::string, std::uint32_t, std::less<>> _group_ids;
     SequenceCounters _sequences;
     std::atomic<std::uint64_t> _numbers{1};
     std::vector<std::vector<std::byte>> _bootstrap_messages;

@@ -13,13 +13,13 @@ namespace patchbay {
 
 SendBuffer::~SendBuffer() {
     for (Segment& segment : _segments) {
-        if (--segment.flight->owners == 0) {
-            delete segment.flight;
+        if (--segment.pending->owners == 0) {
+            delete segment.pending;
         }
     }
 }
 
-std::shared_ptr<SendBuffer> SendBuffer::serving(const Communicator& comm) noexcept {
+std::shared_ptr<SendBuffer> SendBuffer::find(const Communicator& comm) noexcept {
     if (auto buffer = comm.send_buffer.get(); buffer != nullptr) {
         return buffer;
     }
@@ -32,16 +32,16 @@ std::shared_ptr<SendBuffer> SendBuffer::serving(const Communicator& comm) noexce
 }
 
 int SendBuffer::send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
-    std::shared_ptr<SendBuffer>* used, Flight** flight) noexcept {
+    std::shared_ptr<SendBuffer>* used, PendingSend** pending) noexcept {
     int code = MPI_ERR_BUFFER;
     do {
-        *used = serving(comm);
-    } while (*used != nullptr && !(*used)->try_send(data, count, type, dest, tag, comm, flight, &code));
+        *used = find(comm);
+    } while (*used != nullptr && !(*used)->try_send(data, count, type, dest, tag, comm, pending, &code));
     return code;
 }
 
 bool SendBuffer::try_send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag,
-    Communicator& comm, Flight** flight, int* code) noexcept {
+    Communicator& comm, PendingSend** pending, int* code) noexcept {
     Convertor convertor(type, count, data);
     const std::size_t size = convertor.total();
     for (int attempt = 0;; ++attempt) {
@@ -61,13 +61,13 @@ bool SendBuffer::try_send(const void* data, MPI_Count count, const Datatype& typ
             convertor.pack(memory_of(*segment), size);
             const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
             *code = comm.pml->isend(memory_of(*segment), MPI_Count(size), byte, dest, tag, pml::SendMode::standard,
-                comm, &segment->flight->message);
+                comm, &segment->pending->message);
             if (*code != MPI_SUCCESS) {
-                delete segment->flight;
+                delete segment->pending;
                 _segments.remove_if([&](const Segment& other) { return &other == segment; });
-            } else if (flight != nullptr) {
-                *flight = segment->flight;
-                ++segment->flight->owners;
+            } else if (pending != nullptr) {
+                *pending = segment->pending;
+                ++segment->pending->owners;
             }
             return true;
         }
@@ -76,7 +76,7 @@ bool SendBuffer::try_send(const void* data, MPI_Count count, const Datatype& typ
             return true;
         }
         lock.unlock();
-        _progress.poll(); // perhaps something has left that nobody has noticed yet
+        _progress.poll(); // may complete messages, whose space reclaim() then frees
     }
 }
 
@@ -84,7 +84,7 @@ bool SendBuffer::detach(BufferAttachPoint& place, const std::shared_ptr<SendBuff
     if (!place.detach(buffer)) {
         return false;
     }
-    // Another thread may have found it before, and be about to copy a message to it.
+    // Another thread may have found this buffer before, and may be about to copy a message to it.
     std::unique_lock lock(buffer->_mutex);
     buffer->_detached = true;
     lock.unlock();
@@ -98,12 +98,12 @@ void SendBuffer::detach_from(BufferAttachPoint& place) noexcept {
     }
 }
 
-// First fit. The list is in order of place, so that gaps are seen between neighbours.
+// First fit. The list is sorted by offset, so that each gap lies between two neighbours.
 SendBuffer::Segment* SendBuffer::find_room(std::size_t size) {
-    std::unique_ptr<Flight> flight(new Flight{nullptr, 1});
+    std::unique_ptr<PendingSend> pending(new PendingSend{nullptr, 1});
     if (is_automatic()) {
         std::unique_ptr<std::byte[]> memory(new std::byte[size + 1]);
-        _segments.push_back({0, size, std::move(memory), flight.release(), _sent++});
+        _segments.push_back({0, size, std::move(memory), pending.release(), _sent++});
         return &_segments.back();
     }
     std::size_t start = 0;
@@ -117,46 +117,46 @@ SendBuffer::Segment* SendBuffer::find_room(std::size_t size) {
     if (before == _segments.end() && std::size_t(_size) - start < size) {
         return nullptr;
     }
-    return &*_segments.insert(before, {start, size, nullptr, flight.release(), _sent++});
+    return &*_segments.insert(before, {start, size, nullptr, pending.release(), _sent++});
 }
 
 void SendBuffer::reclaim() noexcept {
     for (auto segment = _segments.begin(); segment != _segments.end();) {
-        if (!segment->flight->message->is_complete()) {
+        if (!segment->pending->message->is_complete()) {
             ++segment;
             continue;
         }
-        drop_one(segment->flight);
+        release_one(segment->pending);
         segment = _segments.erase(segment);
     }
 }
 
-void SendBuffer::drop_one(Flight* flight) noexcept {
-    if (--flight->owners == 0) {
-        flight->message->recycle();
-        delete flight;
+void SendBuffer::release_one(PendingSend* pending) noexcept {
+    if (--pending->owners == 0) {
+        pending->message->recycle();
+        delete pending;
     }
 }
 
-void SendBuffer::drop(Flight* flight) noexcept {
+void SendBuffer::release(PendingSend* pending) noexcept {
     std::lock_guard lock(_mutex);
-    drop_one(flight);
+    release_one(pending);
 }
 
-std::uint64_t SendBuffer::mark() noexcept {
+std::uint64_t SendBuffer::next_number() noexcept {
     std::lock_guard lock(_mutex);
     return _sent;
 }
 
-bool SendBuffer::left_before(std::uint64_t mark) noexcept {
+bool SendBuffer::completed_before(std::uint64_t end) noexcept {
     std::lock_guard lock(_mutex);
     reclaim();
     return std::none_of(
-        _segments.begin(), _segments.end(), [mark](const Segment& segment) { return segment.number < mark; });
+        _segments.begin(), _segments.end(), [end](const Segment& segment) { return segment.number < end; });
 }
 
 void SendBuffer::flush() noexcept {
-    wait_until(_progress, [this, end = mark()] { return left_before(end); });
+    wait_until(_progress, [this, end = next_number()] { return completed_before(end); });
 }
 
 } // namespace patchbay

@@ -11,46 +11,47 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// The memory in which buffered sends wait (MPI-5.0, 3.6): what the program attached to a communicator or to the
-// process, or memory of our own for MPI_BUFFER_AUTOMATIC. Thread-safe.
+// The memory that holds the messages of buffered sends (MPI-5.0, 3.6): a buffer that the program attached to a
+// communicator, a session or the process, or memory of the library for MPI_BUFFER_AUTOMATIC. Thread-safe.
 class SendBuffer {
 public:
-    // What a buffered send left behind: the message under way, shared by the buffer and the send's own request.
-    struct Flight {
+    // The message of a buffered send that is not complete. The buffer and the request of the buffered send share it.
+    struct PendingSend {
         Request* message;
         int owners;
     };
 
-    // `base` may be MPI_BUFFER_AUTOMATIC; it is the program's memory until detach.
+    // `base` may be MPI_BUFFER_AUTOMATIC; otherwise the library uses that memory until the buffer is detached.
     SendBuffer(void* base, MPI_Count size, Progress& progress) noexcept
         : _base(base),
           _size(size),
           _progress(progress) {}
-    // Forgets messages that are still under way: flush first where they matter.
+    // Does not wait for messages that are not complete: call flush() first where they must be sent.
     ~SendBuffer();
 
     void* base() const noexcept { return _base; }
     MPI_Count size() const noexcept { return _size; }
 
-    // The buffer that serves sends on this communicator: its own, else that of its session, else that of the process;
-    // null: none is attached.
-    static std::shared_ptr<SendBuffer> serving(const Communicator& comm) noexcept;
-    // The message is copied to that buffer and on its way when this returns. `used` gets the buffer. `flight`, when
-    // asked for, keeps the message's request until drop(). MPI_ERR_BUFFER: no buffer, or no room.
+    // The buffer for sends on this communicator: that of the communicator, otherwise that of its session, otherwise
+    // that of the process. null: none is attached.
+    static std::shared_ptr<SendBuffer> find(const Communicator& comm) noexcept;
+    // Copies the message to that buffer and starts to send it. *used is the buffer. `pending` may be null; otherwise
+    // *pending keeps the message's request until release(). MPI_ERR_BUFFER: no buffer is attached, or it has too little
+    // room.
     static int send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
-        std::shared_ptr<SendBuffer>* used, Flight** flight) noexcept;
-    void drop(Flight* flight) noexcept;
+        std::shared_ptr<SendBuffer>* used, PendingSend** pending) noexcept;
+    void release(PendingSend* pending) noexcept;
 
     // Waits until all messages have left the buffer.
     void flush() noexcept;
-    // Have all that were sent before this number left? See mark().
-    bool left_before(std::uint64_t mark) noexcept;
-    std::uint64_t mark() noexcept;
+    // Whether all messages with a lower number than `end` have left the buffer.
+    bool completed_before(std::uint64_t end) noexcept;
+    // The number that the next message gets.
+    std::uint64_t next_number() noexcept;
 
-    // Takes the buffer from where it is attached, and waits until the program may have its memory back. False: somebody
-    // else has done that.
+    // Detaches the buffer, and waits until no message uses the program's memory. false: another thread has detached it.
     static bool detach(BufferAttachPoint& place, const std::shared_ptr<SendBuffer>& buffer) noexcept;
-    // The same of the one that is there, if any.
+    // Detaches the buffer that is attached to `place`, if there is one.
     static void detach_from(BufferAttachPoint& place) noexcept;
 
 private:
@@ -58,20 +59,20 @@ private:
         std::size_t offset; // in the program's buffer
         std::size_t size;
         std::unique_ptr<std::byte[]> memory; // automatic buffers
-        Flight* flight;
+        PendingSend* pending;
         std::uint64_t number;
     };
 
-    // False: it has been detached since it was found.
+    // false: the buffer has been detached since it was found.
     bool try_send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
-        Flight** flight, int* code) noexcept;
+        PendingSend** pending, int* code) noexcept;
     bool is_automatic() const noexcept { return _base == MPI_BUFFER_AUTOMATIC; }
     Segment* find_room(std::size_t size);
     std::byte* memory_of(const Segment& segment) const noexcept {
         return segment.memory != nullptr ? segment.memory.get() : static_cast<std::byte*>(_base) + segment.offset;
     }
     void reclaim() noexcept;
-    static void drop_one(Flight* flight) noexcept;
+    static void release_one(PendingSend* pending) noexcept;
 
     void* const _base;
     const MPI_Count _size;
@@ -79,16 +80,16 @@ private:
     std::mutex _mutex;
     std::list<Segment> _segments; // by offset
     std::uint64_t _sent = 0;
-    bool _detached = false; // nothing may be written to it any more
+    bool _detached = false; // then nothing may be written to the memory any more
 };
 
-// MPI_Ibsend and MPI_Bsend_init: complete as soon as it is started. Cancelling asks for the message back. Made with
-// new; deletes itself.
-// Errors: MPI_ERR_BUFFER, MPI_ERR_NO_MEM. Persistent ones are not started.
+// Makes the request of MPI_Ibsend or MPI_Bsend_init. It is complete as soon as it is started; MPI_Cancel cancels the
+// message in the buffer. It is allocated with new and deletes itself. A persistent request is not started.
+// Errors: MPI_ERR_BUFFER, MPI_ERR_NO_MEM.
 int make_buffered_request(const void* data, MPI_Count count, const Datatype& type, int dest, int tag,
     Communicator& comm, bool persistent, Request** request) noexcept;
 
-// Complete when all that is in the buffer now has left it.
+// Makes a request that completes when all messages that are in the buffer now have left it.
 int make_flush_request(
     std::shared_ptr<SendBuffer> buffer, Progress& progress, Communicator* comm, Request** request) noexcept;
 

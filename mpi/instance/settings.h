@@ -6,8 +6,8 @@
 
 namespace patchbay {
 
-// What every binding looks at before it knows any object. Set from the parameters while the library is up, whoever
-// brought it up; these are the values before and after.
+// Settings that every binding reads before it has any object. The parameters set them while the library is initialized;
+// before and after that they have the values that stand here.
 struct Settings {
     std::atomic<bool> check_arguments{true};                                             // mpi_param_check
     std::atomic<Errhandler::Behaviour> initial_errhandler{Errhandler::Behaviour::fatal}; // mpi_initial_errhandler

@@ -2,18 +2,18 @@
 #include "mpi/instance/single_thread.h"
 
 #include "mpi/instance/instance.h"
-#include "mpi/library/library.h"
 
 namespace patchbay {
 
 std::atomic<ThreadId> single_thread{0};
+std::atomic<Instance*> single_thread_instance{nullptr};
 
 void check_other_thread() noexcept {
-    if (single_thread.load(std::memory_order_relaxed) == 0) {
+    if (single_thread.load(std::memory_order_acquire) == 0) {
         return;
     }
-    if (Instance* instance = library().instance()) {
-        instance->lock_from_now_on("a second thread communicates");
+    if (Instance* instance = single_thread_instance.load(std::memory_order_relaxed)) {
+        instance->enable_locks("a second thread communicates");
     }
 }
 

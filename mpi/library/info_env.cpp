@@ -3,7 +3,7 @@
 
 #include "core/base/strings.h"
 #include "core/runtime/runtime.h"
-#include "mpi/library/session.h"
+#include "mpi/instance/thread_levels.h"
 
 #include <filesystem>
 #include <fstream>
@@ -26,7 +26,7 @@ std::vector<std::string> own_arguments() {
     return arguments;
 }
 
-// A value that is too long for an info object is cut: it is for people.
+// A value that is too long for an info object is truncated, because people read it, not programs.
 void set(Info& info, const char* key, const std::string& value) {
     info.set(key, std::string_view(value).substr(0, MPI_MAX_INFO_VAL - 1));
 }

@@ -9,10 +9,10 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Runtime;
 
-// The keys of MPI_INFO_ENV (MPI-5.0, 11.2.1) that can be known without a launcher: command, argv, host, arch, wdir.
-// `arguments` is empty where the program did not say: then they are this process's own.
+// Sets the keys of MPI_INFO_ENV (MPI-5.0, 11.2.1) that need no launcher: command, argv, host, arch, wdir. `arguments`
+// are those of the command; if it is empty, the arguments of this process are taken.
 void fill_info_env(Info& info, const std::vector<std::string>& arguments);
-// And those that need MPI to be running: maxprocs and thread_level.
+// Sets the keys that need an initialized library: maxprocs and thread_level.
 void fill_info_env(Info& info, const Runtime& runtime, int thread_level);
 
 } // namespace patchbay

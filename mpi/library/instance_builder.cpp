@@ -36,8 +36,9 @@ NodeSegmentOptions node_options(const ParamRegistry& params) {
     return {ShmBacking(params.at("shm_backing").as_enum()), params.at("shm_directory").as_string()};
 }
 
-// Peers may use a communicator before this process has it, even while it is in an earlier life; unless all have agreed
-// on its index, by which such a message would name it.
+// Selects the messages to keep for a later instance. A peer may use a communicator before this process has constructed
+// it, and even while an earlier instance exists here. This cannot be so where the message carries an index that is the
+// same in all processes: such a communicator is in use only after all members have allocated the index.
 std::vector<pml::EarlyMessage> of_later_generations(std::vector<pml::EarlyMessage> messages) {
     std::erase_if(messages,
         [](const pml::EarlyMessage& message) { return message.index && *message.index > cid::IndexTable::bootstrap; });
@@ -69,16 +70,16 @@ Status InstanceBuilder::build() {
             return done;
         }
     }
-    // Communicators use all of the above, so they go first.
+    // Communicators use everything above, so that they are destroyed first.
     _cleanup.push([&instance = _instance] {
         if (instance._pml != nullptr) {
-            instance.pml().drain(); // what peers still wait for
+            instance.pml().drain(); // sends the messages that peers still wait for
         }
         instance.constructions().clear();
         instance.bootstrap().close();
         print_cid_stats(instance);
         destroy_all(instance);
-        instance._raised.clear();
+        instance._thread_safe_leases.clear();
         instance.coll_selector().clear();
     });
     return _instance.core().report_unknown_params();
@@ -105,10 +106,10 @@ Status InstanceBuilder::start_runtime() {
 
 Status InstanceBuilder::start_progress() {
     Core& core = _instance.core();
-    const bool threaded = _asked == MPI_THREAD_MULTIPLE;
+    const bool threaded = _requested == MPI_THREAD_MULTIPLE;
     core.progress = new Progress(threaded, wait_policy(core.params, *core.runtime));
     if (core.progress->threaded()) {
-        _instance.explain_locks(true,
+        _instance.record_locking(true,
             threaded ? "the first user asked for MPI_THREAD_MULTIPLE"
                      : "the kernel refuses membarrier(2), without which they cannot be turned on later");
     }
@@ -134,7 +135,7 @@ Status InstanceBuilder::attach_node() {
             "the kernel refuses membarrier(2): long waits wake every millisecond instead of sleeping");
     }
     _cleanup.push([&core] {
-        core.runtime->set_wake({}); // it may be ringing the bell that goes
+        core.runtime->set_wake({}); // the wake function uses the doorbell of the segment that is about to be detached
         core.progress->set_doorbell(nullptr);
         delete std::exchange(core.node, nullptr);
     });
@@ -142,11 +143,11 @@ Status InstanceBuilder::attach_node() {
 }
 
 Capability InstanceBuilder::needed() const noexcept {
-    return _asked == MPI_THREAD_MULTIPLE ? Capability::thread_multiple : Capability::none;
+    return _requested == MPI_THREAD_MULTIPLE ? Capability::thread_multiple : Capability::none;
 }
 
 void InstanceBuilder::hold(Lease lease) {
-    // A std::function must be copyable, a lease is not.
+    // The object in a std::function must be copyable; a lease is not.
     _cleanup.push([held = std::make_shared<Lease>(std::move(lease))] { held->release(); });
 }
 
@@ -162,9 +163,9 @@ Status InstanceBuilder::open(FrameworkBase& framework) {
 Status InstanceBuilder::choose_pml() {
     Status chosen = choose_pml_that(needed());
     if (!chosen && chosen.error().code == Errc::not_available && needed() != Capability::none) {
-        // MPI lets a library give less than was asked for; the program is told by `provided`.
+        // MPI allows a lower thread level than the requested one; the program gets it in `provided`.
         log_warn_job(chosen.error().text + "; MPI_THREAD_MULTIPLE is not available, MPI_THREAD_SERIALIZED is");
-        _asked = MPI_THREAD_SERIALIZED;
+        _requested = MPI_THREAD_SERIALIZED;
         chosen = choose_pml_that(Capability::none);
     }
     return chosen;
@@ -220,11 +221,25 @@ Status InstanceBuilder::make_psets() {
 }
 
 Status InstanceBuilder::open_bootstrap() {
-    // An error later on takes it down again with the other communicators; here that is still to be said.
-    if (_instance.bootstrap().open() != MPI_SUCCESS) {
+    auto exchange = std::make_shared<BootstrapExchange>(_instance);
+    auto constructions = std::make_shared<ConstructionQueue>(_instance);
+    _instance._bootstrap = exchange.get();
+    _instance._constructions = constructions.get();
+    _cleanup.push([exchange, constructions, &instance = _instance]() mutable {
+        instance._bootstrap = nullptr;
+        instance._constructions = nullptr;
+        exchange.reset();
+        constructions.reset();
+    });
+    const auto size = int(_instance.runtime().size());
+    Communicator* comm = nullptr;
+    auto group = Group::range({0, 0}, size, _instance.self());
+    if (make_bootstrap_communicator(_instance, std::move(group), &comm) != MPI_SUCCESS) {
+        // The clean-up step that destroys communicators is not on the stack yet.
         destroy_all(_instance);
         return Error{Errc::not_available, "the communicator of the bootstrap exchange could not be made"};
     }
+    exchange->open(*comm);
     return {};
 }
 

@@ -5,14 +5,14 @@
 
 namespace patchbay {
 
-// Brings an instance up, step by step; each step pushes what takes it back. Failing anywhere leaves nothing behind once
-// the stack has run.
+// Initializes an instance in steps. Each step pushes its clean-up callback onto the stack, so that running the stack
+// undoes a complete or partial initialization.
 class InstanceBuilder {
 public:
     InstanceBuilder(Instance& instance, CleanupStack& cleanup) noexcept
         : _instance(instance),
           _cleanup(cleanup),
-          _asked(instance.thread_level()) {}
+          _requested(instance.thread_level()) {}
     Status build();
 
 private:
@@ -26,14 +26,14 @@ private:
     Status open_coll();
     Status make_psets();
     Status open_bootstrap();
-    // Opens a framework for the life of the instance.
+    // Opens a framework until the instance is destroyed.
     Status open(FrameworkBase& framework);
     void hold(Lease lease);
     Capability needed() const noexcept;
 
     Instance& _instance;
     CleanupStack& _cleanup;
-    int _asked; // the thread level that the first user wants
+    int _requested; // thread level: that of the first user, lowered where the components do not provide it
 };
 
 } // namespace patchbay

@@ -82,7 +82,7 @@ void apply_settings(const ParamRegistry& params) {
     settings.initial_errhandler.store(by_choice[params.at("mpi_initial_errhandler").as_enum()]);
 }
 
-void forget_settings() {
+void reset_settings() {
     settings.check_arguments.store(true);
     settings.initial_errhandler.store(Errhandler::Behaviour::fatal);
 }
@@ -100,13 +100,13 @@ Status Library::start(int thread_level, CleanupStack& cleanup) {
     }
     _instance.store(instance, std::memory_order_release);
     apply_settings(_core->params);
-    cleanup.push(forget_settings);
+    cleanup.push(reset_settings);
     cleanup.push([this] { print_explanation(*_core); });
     return {};
 }
 
 Library& library() noexcept {
-    // Never destroyed: a program may call MPI from its own static destructors.
+    // This object is never destroyed, because a program may call MPI in its static destructors.
     static auto* const root = new Library;
     return *root;
 }

@@ -11,7 +11,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class World;
 
-// The right to use the instance; whoever holds one may call it.
+// A lease on the instance: it keeps the instance initialized while it exists.
 class [[nodiscard]] InstanceLease {
 public:
     InstanceLease() = default;
@@ -25,14 +25,14 @@ public:
 
 private:
     friend class Library;
-    Lease _core; // declared first: released last
+    Lease _core; // declared first, so that it is released last
     Lease _users;
     Instance* _instance = nullptr;
     User _user;
 };
 
-// The root of everything. The C interface passes no context, so there is one per process, library(); all else gets what
-// it needs by reference, and a test may have a root of its own.
+// The root object, which owns the instance and the world model. The C interface passes no context, so that there is one
+// global object, library(). All other objects are passed by reference, and a test may construct a Library of its own.
 class Library {
 public:
     Library();
@@ -40,14 +40,14 @@ public:
     Library(const Library&) = delete;
     Library& operator=(const Library&) = delete;
 
-    // The instance, brought up for the first lease and taken down after the last one. `thread_level`: MPI_THREAD_*.
-    // An error leaves nothing behind; a later call tries again. Thread-safe.
+    // Returns a lease on the instance. The first lease initializes the instance, and the release of the last one
+    // finalizes it. `thread_level`: MPI_THREAD_*. An error undoes all steps; a later call tries again. Thread-safe.
     Result<InstanceLease> acquire(int thread_level);
-    // Parameters and the list of components alone, for tools that want no more.
+    // Returns a lease on the core only, for tools that need the parameters and the list of components.
     Result<Lease> acquire_core();
     Core* core() noexcept { return _core.get(); }
 
-    // The instance while there is one, else nullptr. Only somebody else's lease keeps it there.
+    // The instance, or nullptr where there is none. The caller must know of a lease that keeps it initialized.
     Instance* instance() noexcept { return _instance.load(std::memory_order_acquire); }
     World& world() noexcept { return *_world; }
 
@@ -64,7 +64,8 @@ private:
 
 Library& library() noexcept;
 
-// Prints what parameter `explain` asks for and has not been printed yet; once per job.
+// Prints the decisions that parameter `explain` requests and that have not been printed yet. One process of the job
+// prints them.
 void print_explanation(Core& core);
 
 } // namespace patchbay

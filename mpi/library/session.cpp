@@ -6,6 +6,7 @@
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_queue.h"
 #include "mpi/instance/send_buffer.h"
+#include "mpi/instance/thread_levels.h"
 #include "mpi/library/library.h"
 
 #include <algorithm>
@@ -15,17 +16,7 @@ namespace patchbay {
 
 namespace {
 
-constexpr struct {
-    int level;
-    const char* name;
-} thread_levels[] = {
-    {MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"},
-    {MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"},
-    {MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"},
-    {MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE"},
-};
-
-// Memory kinds that every call takes, whether asked for or not (MPI-5.0, 11.4.3).
+// The memory kinds that every MPI call accepts, whether or not the program requests them (MPI-5.0, 11.4.3).
 constexpr char memory_kinds[] = "mpi,system";
 
 std::uint64_t next_number() noexcept {
@@ -33,7 +24,7 @@ std::uint64_t next_number() noexcept {
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// One whose handle the program has not freed; nullptr: none.
+// A communicator of the session that the program has not freed; nullptr: there is none.
 Communicator* first_communicator(Session& session) noexcept {
     std::lock_guard lock(session.mutex);
     Communicator* comm = session.communicators;
@@ -48,7 +39,8 @@ bool has_communicated(Session& session) noexcept {
     return session.has_had_communicators || session.send_buffer.get() != nullptr;
 }
 
-// What is left is freed and pending: receives that nothing matched, persistent requests.
+// Removes the communicators that are left from the session. They have been freed, but requests still refer to them:
+// receives that no message matched, and persistent requests.
 void abandon_communicators(Session& session) noexcept {
     std::lock_guard lock(session.mutex);
     while (Communicator* comm = session.communicators) {
@@ -66,16 +58,19 @@ Session::Session()
 Session::~Session() = default;
 
 void Session::destroy(Session* session) noexcept {
-    session->instance->forget(*session);
+    session->instance->remove_session(*session);
     delete session;
 }
 
-Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhandler> errhandler) {
-    auto lease = library.acquire(thread_level);
+Result<Ref<Session>> open_session(Library& library, std::optional<int> requested_level, Ref<Errhandler> errhandler) {
+    auto lease = library.acquire(requested_level.value_or(MPI_THREAD_FUNNELED));
     if (!lease) {
         return lease.error();
     }
     Instance& instance = lease->instance();
+    // Locks stay on as long as the instance exists.
+    const int thread_level =
+        requested_level.value_or(instance.progress().threaded() ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED);
     auto session = Ref<Session>::adopt(new Session);
     session->instance = &instance;
     session->lease = std::make_unique<InstanceLease>(std::move(*lease));
@@ -85,21 +80,22 @@ Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhan
     session->info = Ref<Info>::adopt(new Info);
     session->info->set("thread_level", thread_level_name(session->thread_level));
     session->info->set("mpi_memory_alloc_kinds", memory_kinds);
-    instance.remember(*session);
+    instance.add_session(*session);
     return session;
 }
 
 int close_session(Session& session) noexcept {
-    // Any thread may do this while others communicate (MPI-5.0, 11.6.2), at any level.
+    // At every thread level, any thread may finalize a session while other threads communicate (MPI-5.0, 11.6.2).
     const bool communicated = has_communicated(session);
     if (communicated && session.lease->user().thread != this_thread_id()) {
-        session.instance->lock_from_now_on("a session was finalized by another thread than the one that opened it");
+        session.instance->enable_locks("a session was finalized by another thread than the one that opened it");
     }
     if (const int code = session.attributes.erase_all(AttributeOwner::session, to_handle(&session));
         code != MPI_SUCCESS) {
         return code;
     }
-    // The queue itself stays: so does the session, when a callback below refuses.
+    // The queue is cleared, not deleted, because the session continues to exist if a deletion callback below returns an
+    // error.
     session.constructions->clear();
     while (Communicator* comm = first_communicator(session)) {
         if (const int code = free_communicator(*comm); code != MPI_SUCCESS) {
@@ -108,59 +104,13 @@ int close_session(Session& session) noexcept {
     }
     SendBuffer::detach_from(session.send_buffer);
     if (communicated) {
-        // Nobody may poll for long from here on, and others go on.
+        // This process may not progress communication for a long time after this, while other processes continue.
         session.instance->bootstrap().flush();
         session.instance->pml().drain_session(&session);
     }
     abandon_communicators(session);
     Ref<Session>::adopt(&session).reset();
     return MPI_SUCCESS;
-}
-
-void enter_session(Communicator& comm) noexcept {
-    Session* session = comm.session;
-    if (session == nullptr) {
-        return;
-    }
-    std::lock_guard lock(session->mutex);
-    comm.next_of_session = session->communicators;
-    comm.previous_of_session = nullptr;
-    if (session->communicators != nullptr) {
-        session->communicators->previous_of_session = &comm;
-    }
-    session->communicators = &comm;
-    session->has_had_communicators = true;
-    comm.in_session = true;
-}
-
-void leave_session(Communicator& comm) noexcept {
-    Session* session = comm.session;
-    if (!comm.in_session) {
-        return;
-    }
-    std::lock_guard lock(session->mutex);
-    (comm.previous_of_session != nullptr ? comm.previous_of_session->next_of_session : session->communicators) =
-        comm.next_of_session;
-    if (comm.next_of_session != nullptr) {
-        comm.next_of_session->previous_of_session = comm.previous_of_session;
-    }
-    comm.in_session = false;
-    comm.session = nullptr;
-}
-
-const char* thread_level_name(int level) noexcept {
-    const auto found = std::find_if(
-        std::begin(thread_levels), std::end(thread_levels), [level](const auto& one) { return one.level == level; });
-    return found->name;
-}
-
-std::optional<int> thread_level_named(std::string_view name) noexcept {
-    for (const auto& one : thread_levels) {
-        if (name == one.name) {
-            return one.level;
-        }
-    }
-    return std::nullopt;
 }
 
 } // namespace patchbay

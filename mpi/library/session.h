@@ -3,28 +3,20 @@
 #include "core/base/result.h"
 #include "object/session.h"
 
-#include <optional>
-#include <string_view>
-
 namespace [[gnu::visibility("default")]] patchbay {
 
 class Library;
 
-// Brings the library up for the first session, otherwise only counts. Local, thread-safe; no system call where the
-// library is up. `thread_level`: MPI_THREAD_*; the session's may be lower where the chosen components cannot do more.
-Result<Ref<Session>> open_session(Library& library, int thread_level, Ref<Errhandler> errhandler);
+// Opens a session. The first user initializes the library; a later one only takes a lease, without a system call.
+// Local, thread-safe. `thread_level`: MPI_THREAD_*, or nullopt for the highest level without an additional cost, which
+// is MPI_THREAD_MULTIPLE where the library locks already, and MPI_THREAD_FUNNELED otherwise. The session's level is
+// lower than the requested one where the selected components do not support it.
+Result<Ref<Session>> open_session(Library& library, std::optional<int> thread_level, Ref<Errhandler> errhandler);
 
-// The end of a session whose handle the caller gives up: the deletion callbacks of its attributes, then its buffer is
-// flushed and its communicators that are left go as if freed, and what this process owes to peers on them is sent. May
-// block for that. Returns an MPI code: that of a callback that refuses, after which the session goes on.
+// Finalizes a session; the caller gives up its handle. Runs the deletion callbacks of its attributes, frees its
+// remaining communicators, flushes and detaches its buffer, and sends the pending messages of this process on the
+// session's communicators. May block for that. Returns an MPI code; if a deletion callback returns an error, the
+// session continues to exist.
 int close_session(Session& session) noexcept;
-
-// A communicator and the session it is derived from learn of each other; `comm.session` is set.
-void enter_session(Communicator& comm) noexcept;
-void leave_session(Communicator& comm) noexcept;
-
-// "MPI_THREAD_MULTIPLE" and so on, for info values.
-const char* thread_level_name(int level) noexcept;
-std::optional<int> thread_level_named(std::string_view name) noexcept;
 
 } // namespace patchbay

@@ -17,7 +17,7 @@ MPI_Errhandler initial_errhandler(const ParamRegistry& params) {
     return by_choice[params.at("mpi_initial_errhandler").as_enum()];
 }
 
-// Where the handle leads while the communicator is there.
+// The entry of the handle in the table of predefined communicators.
 Communicator*& entry_of(MPI_Comm handle) noexcept {
     return Predefined<Communicator>::table[reinterpret_cast<std::uintptr_t>(handle) -
         HandleTraits<Communicator>::first];
@@ -52,11 +52,9 @@ Status World::init(int required) {
 }
 
 Status World::start(CleanupStack& cleanup) {
-    if (Status settled = instance().settle_threads(); !settled) {
+    if (Status settled = instance().choose_locking(); !settled) {
         return settled;
     }
-    _attributes = std::make_unique<PredefinedAttributes>(instance());
-    cleanup.push([this] { _attributes.reset(); });
     Status made = cleanup.step(
         "make the predefined communicators", [&] { return make_communicators(cleanup); }, nullptr);
     if (!made) {
@@ -101,17 +99,17 @@ Status World::make_communicators(CleanupStack& cleanup) {
 
 int World::finalize() {
     std::lock_guard lock(_mutex);
-    // Callbacks on MPI_COMM_SELF come first, while everything still works (MPI-5.0, 11.2.4).
+    // The deletion callbacks on MPI_COMM_SELF run first, while MPI is still usable (MPI-5.0, 11.2.4).
     for (Communicator* comm : {_self, _world}) {
         const int code = comm->attributes.erase_all(AttributeOwner::communicator, to_handle(comm));
         if (code != MPI_SUCCESS) {
             return code;
         }
     }
-    // Peers may still need us to serve them: first our own sends go out, then everybody waits for everybody; what that
-    // wait itself sent goes out last.
+    // Peers may still need this process to progress their messages. First this process sends its pending messages, then
+    // all processes synchronize, and then each one sends the pending messages of that synchronization.
     instance().pml().drain_session(nullptr);
-    const int code = agree_to_leave(*_world);
+    const int code = synchronize_finalize(*_world);
     instance().pml().drain_session(nullptr);
     _state.store(State::finished, std::memory_order_release);
     _cleanup.reset();

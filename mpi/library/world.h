@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/library/library.h"
-#include "mpi/library/predefined_attributes.h"
 #include "object/session.h"
 
 #include <atomic>
@@ -11,32 +10,31 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// The world model (MPI-5.0, 11.2): a session like any other, and on top of it MPI_COMM_WORLD, MPI_COMM_SELF and
-// MPI_INFO_ENV. Once in the life of a process. Thread-safe.
+// The world model (MPI-5.0, 11.2): an internal session and, in addition, MPI_COMM_WORLD, MPI_COMM_SELF and
+// MPI_INFO_ENV. It can be initialized once per process. Thread-safe.
 class World {
 public:
     explicit World(Library& library) noexcept
         : _library(library) {}
     ~World();
 
-    // `required`: MPI_THREAD_*. Errc::invalid when it has been called before. After any other error nothing is left
-    // behind, and it may be called again.
+    // `required`: MPI_THREAD_*. Errc::invalid: it has been called before. After any other error all steps are undone,
+    // and it may be called again.
     Status init(int required);
-    // Collective over the world. Returns an MPI code: that of a refusing deletion callback of MPI_COMM_SELF, for one.
+    // Collective over MPI_COMM_WORLD. Returns an MPI code, for example that of a deletion callback of MPI_COMM_SELF.
     int finalize();
 
-    // MPI_Initialized and MPI_Finalized: true for ever once reached.
+    // The results of MPI_Initialized and MPI_Finalized. Neither becomes false again.
     bool initialized() const noexcept { return _state.load(std::memory_order_acquire) >= State::running; }
     bool finalized() const noexcept { return _state.load(std::memory_order_acquire) == State::finished; }
     bool running() const noexcept { return _state.load(std::memory_order_acquire) == State::running; }
 
-    // While running:
+    // These are valid while running() is true.
     Instance& instance() noexcept { return *_session->instance; }
     Communicator& world() noexcept { return *_world; }
     Communicator& self() noexcept { return *_self; }
     bool is_main_thread() const noexcept { return std::this_thread::get_id() == _main_thread; }
     int thread_level() const noexcept { return _session->thread_level; }
-    PredefinedAttributes& attributes() noexcept { return *_attributes; }
 
 private:
     enum class State : std::uint8_t { fresh, starting, running, finished };
@@ -46,11 +44,10 @@ private:
     Library& _library;
     std::mutex _mutex; // init and finalize
     std::atomic<State> _state{State::fresh};
-    Ref<Session> _session; // its objects do not say so: their `session` is null
+    Ref<Session> _session; // internal: the `session` of world model objects is null
     std::unique_ptr<CleanupStack> _cleanup;
     Communicator* _world = nullptr;
     Communicator* _self = nullptr;
-    std::unique_ptr<PredefinedAttributes> _attributes;
     std::thread::id _main_thread;
 };
 

@@ -43,6 +43,13 @@ class Comparison(unittest.TestCase):
         self.assertEqual(comparison.verdict((0.5, 0.6), "higher", "b"), "b is worse")
         self.assertEqual(comparison.verdict((0.9, 1.1), "lower", "b"), "no difference shown")
 
+    def test_interval_of_a_median_holds_it(self):
+        low, high = comparison.bootstrap_median([10.0 + i % 5 * 0.1 for i in range(25)])
+        self.assertTrue(10.0 <= low <= 10.2 <= high <= 10.4, (low, high))
+        self.assertEqual(comparison.bootstrap_median([3.0]), (3.0, 3.0))
+        with self.assertRaises(ValueError):
+            comparison.bootstrap_median([])
+
     def test_unequal_samples_are_refused(self):
         with self.assertRaises(ValueError):
             comparison.bootstrap_ratio([1.0, 2.0], [1.0])
@@ -102,6 +109,15 @@ class Tool(unittest.TestCase):
         result = self.run_tool("--b", "hang=1", "--limit", "1", "--", "/bin/true")
         self.assertEqual(result.returncode, 1)
         self.assertIn("did not end within 1.0 s", result.stderr)
+
+    def test_seconds_bound_the_blocks(self):
+        result = self.run_tool("--b", "", "--blocks", "100000", "--seconds", "0.5", "--json", "-", "--", "/bin/true")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        data = json.loads(result.stdout)
+        self.assertLess(data["blocks"], 100000)
+        self.assertEqual(data["blocks"], len(data["samples"]["latency"]["values"]["b"]))
+        at_least_one = self.run_tool("--b", "", "--blocks", "9", "--seconds", "0", "--", "/bin/true")
+        self.assertIn("2 ranks, 1 blocks", at_least_one.stdout)
 
     def test_peer_needs_source(self):
         result = self.run_tool("--peer", "mpich", "--", "/bin/true")

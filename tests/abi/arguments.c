@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A user's mistake: the class of the error, and a text that names function, argument and value. */
-#include <mpi.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/mpi_check/check.h"
 
-static int failures = 0;
+#include <string.h>
 
 static void expect(int code, int error_class, const char* const* words) {
     char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0, found_class = -1;
-    MPI_Error_class(code, &found_class);
+    char failure[MPI_MAX_ERROR_STRING + 100];
+    int length = 0;
     MPI_Error_string(code, text, &length);
-    if (found_class != error_class) {
-        printf("%s: class %d, expected %d\n", words[0], found_class, error_class);
-        ++failures;
+    if (class_of(code) != error_class) {
+        snprintf(failure, sizeof failure, "%s: class %d, expected %d", words[0], class_of(code), error_class);
+        check_failed(__FILE__, __LINE__, failure);
     }
     for (; *words != NULL; ++words) {
-        if (strstr(text, *words) == NULL) {
-            printf("\"%s\" does not contain \"%s\"\n", text, *words);
-            ++failures;
-        }
+        snprintf(failure, sizeof failure, "\"%s\" does not contain \"%s\"", text, *words);
+        CHECK_TEXT(strstr(text, *words) != NULL, failure);
     }
 }
 
@@ -44,15 +40,11 @@ static void check_whose_handler(void) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, errhandler);
     MPI_Send(NULL, -1, MPI_INT, 0, 0, MPI_COMM_WORLD);
-    if (handler_calls != 1 || handler_comm != MPI_COMM_WORLD) {
-        printf("an error on MPI_COMM_WORLD did not reach its handler\n");
-        ++failures;
-    }
+    CHECK_TEXT(
+        handler_calls == 1 && handler_comm == MPI_COMM_WORLD, "an error on MPI_COMM_WORLD did not reach its handler");
     MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_NULL);
-    if (handler_calls != 2 || handler_comm != MPI_COMM_SELF) {
-        printf("an error without communicator did not reach the handler of MPI_COMM_SELF\n");
-        ++failures;
-    }
+    CHECK_TEXT(handler_calls == 2 && handler_comm == MPI_COMM_SELF,
+        "an error without communicator did not reach the handler of MPI_COMM_SELF");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Errhandler_free(&errhandler);
@@ -83,10 +75,8 @@ static void check_texts(void) {
 
     MPI_Comm_get_attr(world, MPI_TAG_UB, &tag_limit, &is_set);
     limit = is_set ? *tag_limit : 0;
-    if (limit < 32767) {
-        printf("MPI_TAG_UB is %d\n", limit);
-        ++failures;
-    } else if (limit < 2147483647) {
+    CHECK(limit >= 32767);
+    if (limit < 2147483647) {
         expect(MPI_Send(&value, 1, MPI_INT, 0, limit + 1, world), MPI_ERR_TAG, WORDS("tag", "must be from 0 to"));
     }
 }
@@ -97,6 +87,5 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     check_texts();
     check_whose_handler();
-    MPI_Finalize();
-    return failures == 0 ? 0 : 1;
+    return finish();
 }

@@ -9,6 +9,11 @@ skip() {
     exit 0
 }
 
+# full_size FIFTH: whether `./dev test` was asked for everything, or for that fifth of everything.
+full_size() {
+    [ "${PATCHBAY_TEST_SET:-default}" = full ] || [ "${PATCHBAY_TEST_FIFTH:-}" = "$1" ]
+}
+
 # fetch PACKAGE FOLDER: the upstream archive of a Debian source package, unpacked into FOLDER/PACKAGE. Uses the
 # machine's own package sources with `deb-src` switched on in a private configuration; the machine's stays as it is.
 # PATCHBAY_SOURCES may name a folder that holds archives already. Returns 1 when the package cannot be had.

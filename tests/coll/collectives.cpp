@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every blocking collective against a result computed locally, for several communicators, sizes and roots, with and
 // without MPI_IN_PLACE, with a strided datatype and with an operation that does not commute.
-#include <mpi.h>
+#include "tests/mpi_check/check.h"
 
-#include <cstdio>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <vector>
 
 namespace {
-
-int failures = 0;
 
 struct Comm {
     MPI_Comm comm;
@@ -26,9 +24,11 @@ struct Comm {
 };
 
 void expect(bool fine, const Comm& c, const char* what, int count, long got, long wanted) {
-    if (!fine && ++failures <= 20) {
-        std::fprintf(stderr, "%s on %s, rank %d of %d, count %d: got %ld, wanted %ld\n", what, c.name, c.rank, c.size,
-            count, got, wanted);
+    if (!fine) {
+        std::array<char, 200> text;
+        snprintf(text.data(), text.size(), "%s on %s, rank %d of %d, count %d: got %ld, wanted %ld", what, c.name,
+            c.rank, c.size, count, got, wanted);
+        check_failed(__FILE__, __LINE__, text.data());
     }
 }
 
@@ -386,8 +386,5 @@ int main(int argc, char** argv) {
     test_all(Comm(MPI_COMM_SELF, "self"));
     MPI_Comm_free(&half);
     MPI_Comm_free(&reversed);
-    int all_failures = 0;
-    MPI_Allreduce(&failures, &all_failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return all_failures == 0 ? 0 : 1;
+    return finish();
 }

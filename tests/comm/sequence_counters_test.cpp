@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/bootstrap/sequence_counters.h"
+#include "mpi/instance/sequence_counters.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

@@ -4,7 +4,7 @@
 #include "frameworks/cid/cid.h"
 #include "frameworks/cid/counters.h"
 #include "frameworks/cid/index_table.h"
-#include "mpi/communicators/reduce_words.h"
+#include "frameworks/cid/reduce_words.h"
 
 #include <algorithm>
 #include <functional>

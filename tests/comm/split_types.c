@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Comm_split_type: all ranks of the test run on one node. */
+#define _GNU_SOURCE
 #include "tests/mpi_check/check.h"
+
+#include <sched.h>
+#include <string.h>
 
 static int rank, size;
 
@@ -68,13 +72,73 @@ static void test_resource_guided(void) {
     release(comm);
 }
 
+static const char kind_key[] = "mpi_hw_resource_type";
+
+static void get_kind(MPI_Info info, char kind[64]) {
+    int length = 64, flag = 0;
+    CHECK(MPI_Info_get_string(info, kind_key, &length, kind, &flag) == MPI_SUCCESS && flag);
+}
+
+/* The kind of hardware that an unguided split of `comm` found, which is the same in all of `made`: a guided split by
+ * that kind gives the same communicator. `info` is what the split was given. All members of `comm` call this. */
+static void check_kind(MPI_Comm comm, MPI_Comm made, MPI_Info info) {
+    char kind[64] = "", passed[64] = "", firsts[64];
+    int result = MPI_UNEQUAL;
+    if (made != MPI_COMM_NULL) {
+        MPI_Info hints;
+        CHECK(MPI_Comm_get_info(made, &hints) == MPI_SUCCESS);
+        get_kind(hints, kind);
+        MPI_Info_free(&hints);
+        memcpy(firsts, kind, sizeof kind);
+        MPI_Bcast(firsts, sizeof firsts, MPI_CHAR, 0, made);
+        CHECK(strcmp(kind, firsts) == 0);
+        if (info != MPI_INFO_NULL) {
+            get_kind(info, passed);
+            CHECK(strcmp(kind, passed) == 0);
+        }
+    }
+    MPI_Comm guided = split(comm, made != MPI_COMM_NULL ? MPI_COMM_TYPE_HW_GUIDED : MPI_UNDEFINED, 0, kind_key, kind);
+    if (made != MPI_COMM_NULL) {
+        CHECK(MPI_Comm_compare(guided, made, &result) == MPI_SUCCESS && result == MPI_CONGRUENT);
+    }
+    release(guided);
+}
+
+/* Is every process bound to a core of its own, as mpirun does when there are enough? */
+static int all_apart(void) {
+    int cpu = -1, cpus[64], apart = 1;
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    for (int i = 0; i < CPU_SETSIZE && cpu < 0; ++i) {
+        cpu = CPU_ISSET(i, &set) ? i : -1;
+    }
+    MPI_Allgather(&cpu, 1, MPI_INT, cpus, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < i; ++j) {
+            apart = apart && cpus[i] != cpus[j];
+        }
+    }
+    return apart && size > 1;
+}
+
 /* Each split gives a strict subset, until there is none any more. */
-static void test_unguided(void) {
+static void test_unguided(int with_info) {
     MPI_Comm comm = MPI_COMM_WORLD;
     int depth = 0, members = size;
+    const int apart = all_apart();
     while (comm != MPI_COMM_NULL && depth < 20) {
-        MPI_Comm next = split(comm, MPI_COMM_TYPE_HW_UNGUIDED, 0, NULL, NULL);
+        MPI_Comm next = MPI_COMM_NULL;
+        MPI_Info info = MPI_INFO_NULL;
+        if (with_info) {
+            MPI_Info_create(&info);
+        }
+        CHECK(MPI_Comm_split_type(comm, MPI_COMM_TYPE_HW_UNGUIDED, 0, info, &next) == MPI_SUCCESS);
         CHECK(size_of(next) < members);
+        CHECK(next != MPI_COMM_NULL || depth > 0 || !apart);
+        check_kind(comm, next, info);
+        if (with_info) {
+            MPI_Info_free(&info);
+        }
         members = size_of(next);
         if (comm != MPI_COMM_WORLD) {
             release(comm);
@@ -98,7 +162,8 @@ int main(int argc, char** argv) {
     test_shared();
     test_guided();
     test_resource_guided();
-    test_unguided();
+    test_unguided(1);
+    test_unguided(0);
     CHECK(MPI_Get_hw_resource_info(&hardware) == MPI_SUCCESS);
     CHECK(MPI_Info_get_nkeys(hardware, &keys) == MPI_SUCCESS && keys > 0);
     MPI_Info_free(&hardware);

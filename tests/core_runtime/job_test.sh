@@ -12,7 +12,7 @@ if [ "$good" -ne "$ranks" ]; then
     echo "FAILED: $good of $ranks ranks were well"
     exit 1
 fi
-left=$(ls /dev/shm | grep '^patchbay\.' | while read -r file; do echo "$before" | grep -qx "$file" || echo "$file"; done)
+left=$(find /dev/shm -maxdepth 1 -printf '%f\n' | grep '^patchbay\.' | while read -r file; do echo "$before" | grep -qx "$file" || echo "$file"; done)
 if [ -n "$left" ]; then
     echo "FAILED: left behind in /dev/shm: $left"
     exit 1

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Names, attributes, counting, packing, local reduction; results too large for an int; wrong arguments.
-#include "tests/datatype/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 
 static void names(void) {
@@ -150,6 +151,62 @@ static void large_sizes(void) {
     CHECK_CLASS(MPI_Type_contiguous_c((MPI_Count)1 << 62, MPI_DOUBLE, &type), MPI_ERR_VALUE_TOO_LARGE);
 }
 
+static MPI_Aint extent_of(MPI_Datatype* type) {
+    MPI_Aint lb = -1, extent = -1;
+    CHECK_OK(MPI_Type_get_extent(*type, &lb, &extent));
+    CHECK_EQUAL(lb, 0);
+    CHECK_OK(MPI_Type_free(type));
+    return extent;
+}
+
+/* The extent is rounded up once, by the typemap, whatever the constructors were (docs/datatypes.md). */
+static void padding(void) {
+    struct inner {
+        double number;
+        char letter;
+    };
+    struct outer {
+        struct inner inner;
+        char letter;
+    };
+    MPI_Datatype blocks, nested, types[2] = {MPI_DOUBLE, MPI_CHAR};
+    int lengths[18];
+    MPI_Aint places[18];
+    CHECK_OK(MPI_Type_create_hvector(3, 4, 25, MPI_INT, &blocks));
+    CHECK_OK(MPI_Type_create_hvector(2, 3, 4 * 68 + 1, blocks, &nested));
+    CHECK_EQUAL(extent_of(&nested), 476);
+    for (int i = 0; i < 6; ++i) {
+        lengths[i] = 1;
+        places[i] = i / 3 * 273 + i % 3 * 68;
+    }
+    CHECK_OK(MPI_Type_create_hindexed(6, lengths, places, blocks, &nested));
+    CHECK_EQUAL(extent_of(&nested), 476);
+    for (int i = 0; i < 18; ++i) {
+        lengths[i] = 4;
+        places[i] = i / 9 * 273 + i / 3 % 3 * 68 + i % 3 * 25;
+    }
+    CHECK_OK(MPI_Type_create_hindexed(18, lengths, places, MPI_INT, &nested));
+    CHECK_EQUAL(extent_of(&nested), 476);
+    CHECK_EQUAL(extent_of(&blocks), 68);
+
+    lengths[0] = lengths[1] = 1;
+    places[0] = offsetof(struct inner, number);
+    places[1] = offsetof(struct inner, letter);
+    CHECK_OK(MPI_Type_create_struct(2, lengths, places, types, &types[0]));
+    places[0] = offsetof(struct outer, inner);
+    places[1] = offsetof(struct outer, letter);
+    CHECK_OK(MPI_Type_create_struct(2, lengths, places, types, &nested));
+    CHECK_EQUAL(extent_of(&nested), sizeof(struct outer));
+    CHECK_OK(MPI_Type_contiguous(3, types[0], &nested));
+    CHECK_EQUAL(extent_of(&nested), 3 * sizeof(struct inner));
+    CHECK_EQUAL(extent_of(&types[0]), sizeof(struct inner));
+
+    CHECK_OK(MPI_Type_create_resized(MPI_INT, 0, 5, &blocks)); /* such bounds are exact, and so is what contains them */
+    CHECK_OK(MPI_Type_create_hvector(2, 2, 13, blocks, &nested));
+    CHECK_EQUAL(extent_of(&nested), 13 + 5 + 5);
+    CHECK_EQUAL(extent_of(&blocks), 5);
+}
+
 static void packing(void) {
     const int in[4] = {1, 2, 3, 4};
     const double number = 0.5;
@@ -254,9 +311,9 @@ int main(int argc, char** argv) {
     attributes();
     counting();
     large_sizes();
+    padding();
     packing();
     local_reduction();
     wrong_arguments();
-    MPI_Finalize();
-    return failures != 0;
+    return finish();
 }

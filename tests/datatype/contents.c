@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every constructor, plain and large: what MPI_Type_get_envelope and _contents say makes the same type again.
-#include "tests/datatype/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -304,6 +304,5 @@ int main(int argc, char** argv) {
     MPI_Type_free(&derived);
     named_and_fortran_types();
     components_are_new_types();
-    MPI_Finalize();
-    return failures != 0;
+    return finish();
 }

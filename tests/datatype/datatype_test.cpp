@@ -213,7 +213,7 @@ void check_darray(std::array<int, 2> sizes, std::array<int, 2> distributions, st
         for (std::size_t d = 0; d < 2; ++d) {
             dimensions[d] = {sizes[d], distributions[d], arguments[d], grid[d], 0};
         }
-        place_in_grid(dimensions, rank);
+        set_grid_coordinates(dimensions, rank);
         Ref<Datatype> type;
         ASSERT_EQ(make_darray_body(dimensions, order, *to_object<Datatype>(MPI_INT), &type), MPI_SUCCESS);
         ASSERT_EQ(type->commit(), MPI_SUCCESS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packing with MPI_Count and as external32, extents of every form, elements of a status.
-#include "tests/datatype/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Types found by their properties: parameterised Fortran types, value and index pairs.
-#include "tests/datatype/check.h"
+#include "tests/mpi_check/check.h"
 
 /* The type made with the least range or precision that is enough, its envelope and its contents. */
 static void check_f90(MPI_Datatype type, int combiner, int integers, const int* arguments, int wanted_size) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Derived types in messages: between different types of the same signature, larger than any packet, packed by hand,
 // from MPI_BOTTOM, of partial receives, and of types that are freed while a message is under way.
-#include "tests/datatype/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +139,5 @@ int main(int argc, char** argv) {
         partial();
         from_bottom();
     }
-    MPI_Finalize();
-    return failures != 0;
+    return finish();
 }

@@ -45,10 +45,44 @@ static void test_strings(void) {
     CHECK(MPI_Add_error_code(error_class, &code) == MPI_SUCCESS);
     CHECK(MPI_Add_error_string(code, "my own") == MPI_SUCCESS);
     CHECK(MPI_Error_string(code, text, &length) == MPI_SUCCESS && strcmp(text, "my own") == 0 && length == 6);
+    CHECK(MPI_Remove_error_class(error_class) == MPI_ERR_ARG); /* it has a code */
+    CHECK(MPI_Remove_error_code(code) == MPI_ERR_ARG);         /* it has a string */
+    CHECK(MPI_Error_class(code, &error_class) == MPI_SUCCESS);
     CHECK(MPI_Remove_error_string(code) == MPI_SUCCESS);
     CHECK(MPI_Remove_error_code(code) == MPI_SUCCESS);
     CHECK(MPI_Remove_error_class(error_class) == MPI_SUCCESS);
     CHECK(MPI_Remove_error_class(MPI_ERR_TAG) == MPI_ERR_ARG);
+}
+
+/* The text of a code of the program is the program's alone, also after a call has returned that code. */
+static int code_of_copy;
+static int failing_copy(MPI_Comm comm, int keyval, void* extra, void* value, void* copy, int* flag) {
+    (void)comm, (void)keyval, (void)extra, (void)value, (void)copy;
+    *flag = 0;
+    return code_of_copy;
+}
+
+static void test_own_strings(void) {
+    char text[MPI_MAX_ERROR_STRING];
+    const char* strings[] = {"my own class", "my own code", ""};
+    int codes[3], keyval, length;
+    MPI_Comm comm, dup;
+    MPI_Add_error_class(&codes[0]);
+    MPI_Add_error_code(codes[0], &codes[1]);
+    MPI_Add_error_code(MPI_ERR_OTHER, &codes[2]);
+    MPI_Add_error_string(codes[0], strings[0]);
+    MPI_Add_error_string(codes[1], strings[1]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_keyval(failing_copy, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+    MPI_Comm_set_attr(comm, keyval, &keyval);
+    for (int i = 0; i < 3; ++i) {
+        code_of_copy = codes[i];
+        CHECK(MPI_Comm_dup(comm, &dup) == codes[i]);
+        CHECK(MPI_Error_string(codes[i], text, &length) == MPI_SUCCESS);
+        CHECK(strcmp(text, strings[i]) == 0 && length == (int)strlen(strings[i]));
+    }
+    MPI_Comm_free(&comm);
+    MPI_Comm_free_keyval(&keyval);
 }
 
 static void window_handler(MPI_Win* win, int* code, ...) {
@@ -65,6 +99,7 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     test_user_handler(user);
     test_strings();
+    test_own_strings();
 
     CHECK(MPI_Win_create_errhandler(window_handler, &other) == MPI_SUCCESS);
     CHECK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, other) == MPI_ERR_ERRHANDLER);

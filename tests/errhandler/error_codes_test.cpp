@@ -44,14 +44,28 @@ TEST(error_codes, added_ones) {
     EXPECT_EQ(text_of(code), ""); // until it has one
     EXPECT_EQ(add_error_string(code, "too little light"), MPI_SUCCESS);
     EXPECT_EQ(text_of(code), "too little light");
+    EXPECT_EQ(remove_error_code(code), MPI_ERR_ARG); // it has a text
+    EXPECT_EQ(class_of(code), error_class);
     EXPECT_EQ(remove_error_string(code), MPI_SUCCESS);
+    EXPECT_EQ(remove_error_string(code), MPI_ERR_ARG); // it has none any more
     EXPECT_EQ(text_of(code), "");
+    EXPECT_EQ(add_error_string(code, ""), MPI_SUCCESS); // an empty one is one
+    EXPECT_EQ(remove_error_code(code), MPI_ERR_ARG);
+    EXPECT_EQ(remove_error_string(code), MPI_SUCCESS);
     EXPECT_EQ(remove_error_class(error_class), MPI_ERR_ARG); // it has a code
     EXPECT_EQ(remove_error_code(error_class), MPI_ERR_ARG);  // that is a class
     EXPECT_EQ(remove_error_code(code), MPI_SUCCESS);
     EXPECT_EQ(class_of(code), -1);
     EXPECT_EQ(remove_error_class(error_class), MPI_SUCCESS);
     EXPECT_EQ(class_of(error_class), -1);
+}
+
+TEST(error_codes, a_class_may_go_with_its_text) {
+    int error_class = 0;
+    ASSERT_EQ(add_error_class(&error_class), MPI_SUCCESS);
+    EXPECT_EQ(add_error_string(error_class, "weather"), MPI_SUCCESS);
+    EXPECT_EQ(remove_error_class(error_class), MPI_SUCCESS);
+    EXPECT_EQ(text_of(error_class), "invalid");
 }
 
 TEST(error_codes, a_code_of_a_predefined_class) {

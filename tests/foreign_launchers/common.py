@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For the tests under other people's launchers: PREFIX PROGRAM are the test's arguments.
+"""For the tests under other people's launchers: RUNTIME PROGRAM... are the test's arguments.
 
-The program is called with the number of ranks as its only argument; it must fail when its job has another size.
+A program is called with the number of ranks as its only argument; it must fail when its job has another size. Each program
+with each way to start it is a case of its own in the report.
 """
 
 import os
 import shutil
 import subprocess
 import sys
+
+# The tests run at the top of the tree.
+sys.path.insert(0, os.path.abspath("tools/bazel"))
+import case_report  # pylint: disable=wrong-import-position
 
 RANKS = 4
 
@@ -29,11 +34,23 @@ def need(*programs):
     return found
 
 
-def environment(prefix, home, **more):
+def arguments():
+    """The runtime tree, and the programs by name."""
+    runtime, *programs = map(os.path.abspath, sys.argv[1:])
+    return runtime, {os.path.basename(program): program for program in programs}
+
+
+def check_job(command, env, limit=60):
+    """Runs a job that must end well."""
+    status, _ = run(command, env, limit)
+    expect(status == 0, f"exit status {status}: {' '.join(command)}")
+
+
+def environment(runtime, home, **more):
     """What the launcher is started with: nothing of another job, and our library."""
     ours = ("PMIX", "PATCHBAY", "OMPI", "SLURM", "PRTE", "PMI_")
     env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    lib = os.path.dirname(os.path.realpath(os.path.join(prefix, "lib/libmpi_abi.so.1")))
+    lib = os.path.dirname(os.path.realpath(os.path.join(runtime, "lib/libmpi_abi.so.1")))
     env.update({"LD_LIBRARY_PATH": lib, "HOME": home, "TMPDIR": home, **more})
     return env
 

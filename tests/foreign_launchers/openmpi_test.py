@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The program under Open MPI's mpirun, whose PMIx server is then ours."""
+"""The programs under Open MPI's mpirun, whose PMIx server is then ours: openmpi_test.py RUNTIME PROGRAM..."""
 
 import os
 import shutil
@@ -20,14 +20,19 @@ def mpirun_of_open_mpi():
     return mpirun
 
 
-def main(prefix, program):
+def main():
+    runtime, programs = common.arguments()
     mpirun = mpirun_of_open_mpi()
+    report = common.case_report.Report()
     with tempfile.TemporaryDirectory(prefix="patchbay-ompi-", dir="/tmp") as home:
-        env = common.environment(prefix, home, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        for ranks in (1, 2, common.RANKS):
-            status, _ = common.run([mpirun, "--oversubscribe", "-n", str(ranks), program, str(ranks)], env)
-            common.expect(status == 0, f"{ranks} ranks: exit status {status}")
+        env = common.environment(runtime, home, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        for name, program in programs.items():
+            for ranks in (1, 2, common.RANKS):
+                command = [mpirun, "--oversubscribe", "-n", str(ranks), program, str(ranks)]
+                report.measure(f"{name}_np{ranks}", lambda job=command: common.check_job(job, env), launches=1)
+    report.write()
+    return 1 if report.failures() else 0
 
 
 if __name__ == "__main__":
-    main(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
+    sys.exit(main())

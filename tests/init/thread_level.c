@@ -31,6 +31,20 @@ static void* other_thread(void* level) {
     return NULL;
 }
 
+/* What a session gets without info key thread_level: MPI_THREAD_MULTIPLE costs nothing where the library locks. */
+static void check_session_level(const char* expected) {
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Info info = MPI_INFO_NULL;
+    char name[64];
+    int length = sizeof name, flag = 0;
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    CHECK(MPI_Session_get_info(session, &info) == MPI_SUCCESS);
+    CHECK(MPI_Info_get_string(info, "thread_level", &length, name, &flag) == MPI_SUCCESS && flag);
+    CHECK(strcmp(name, expected) == 0);
+    MPI_Info_free(&info);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+}
+
 int main(int argc, char** argv) {
     int required = level_of(argv[1]), provided = -1, flag = -1, length = 64;
     char name[64];
@@ -39,6 +53,7 @@ int main(int argc, char** argv) {
     CHECK(provided == required);
     CHECK(MPI_Is_thread_main(&flag) == MPI_SUCCESS && flag == 1);
     CHECK(MPI_Info_get_string(MPI_INFO_ENV, "thread_level", &length, name, &flag) == MPI_SUCCESS && flag);
+    check_session_level(required == MPI_THREAD_MULTIPLE ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_FUNNELED");
     pthread_create(&thread, NULL, other_thread, &required);
     pthread_join(thread, NULL);
     MPI_Finalize();

@@ -2,11 +2,6 @@
 /* What is refused on and around intercommunicators, and that the objects still work afterwards. */
 #include "tests/intercomm/sides.h"
 
-static int class_of(int code) {
-    int result;
-    MPI_Error_class(code, &result);
-    return result;
-}
 #define REFUSED(call, wanted) CHECK(class_of(call) == (wanted))
 
 static void test_create(int rank, int size) {

@@ -34,6 +34,8 @@ static void check(MPI_Comm inter, MPI_Group local, MPI_Group remote) {
     MPI_Group_free(&group);
     use_inter(inter, 1);
     MPI_Comm_remote_size(inter, &size);
+    int *tag_ub = NULL, found = 0;
+    CHECK(MPI_Comm_get_attr(inter, MPI_TAG_UB, &tag_ub, &found) == MPI_SUCCESS && found && *tag_ub >= 32767);
     CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inter) == MPI_SUCCESS && sum == size);
 }
 

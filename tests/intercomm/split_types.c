@@ -3,9 +3,20 @@
  * either side has some of it. */
 #include "tests/intercomm/sides.h"
 
+/* An unguided split names the kind of hardware that it found. */
+static void check_kind(MPI_Comm made, int type) {
+    MPI_Info hints;
+    char value[64] = "";
+    int length = sizeof value, flag = 0;
+    CHECK(MPI_Comm_get_info(made, &hints) == MPI_SUCCESS);
+    CHECK(MPI_Info_get_string(hints, "mpi_hw_resource_type", &length, value, &flag) == MPI_SUCCESS);
+    CHECK(type != MPI_COMM_TYPE_HW_UNGUIDED || (flag && value[0] != 0));
+    MPI_Info_free(&hints);
+}
+
 /* Both groups of `inter`, or of a part of it, must be those of the parts of `expected` on either side; MPI_COMM_NULL
  * stands for none. Frees both. */
-static void compare(const struct sides* s, MPI_Comm expected, MPI_Comm made, int number) {
+static void compare(const struct sides* s, MPI_Comm expected, MPI_Comm made, int type, int number) {
     int own[2] = {0, 0}, both[2] = {0, 0}, value;
     if (expected != MPI_COMM_NULL) {
         own[s->side] = 1;
@@ -26,6 +37,7 @@ static void compare(const struct sides* s, MPI_Comm expected, MPI_Comm made, int
             CHECK(world_ranks[i] < world_ranks[i - 1]);
         }
         use_inter(made, number);
+        check_kind(made, type);
         CHECK(MPI_Barrier(made) == MPI_SUCCESS);
     }
     if (made != MPI_COMM_NULL) {
@@ -45,7 +57,7 @@ static void test(const struct sides* s, int type, const char* key, const char* v
     }
     CHECK(MPI_Comm_split_type(MPI_COMM_WORLD, type, 0, info, &expected) == MPI_SUCCESS);
     CHECK(MPI_Comm_split_type(s->inter, type, -s->rank, info, &made) == MPI_SUCCESS);
-    compare(s, expected, made, number);
+    compare(s, expected, made, type, number);
     if (info != MPI_INFO_NULL) {
         MPI_Info_free(&info);
     }

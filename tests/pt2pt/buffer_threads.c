@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads attach, flush and detach buffers while another one sends with whatever is attached. */
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { rounds = 200, largest = 20000, messages_under_way = 8 };
@@ -11,12 +12,6 @@ enum { rounds = 200, largest = 20000, messages_under_way = 8 };
 static MPI_Session session;
 static MPI_Comm comm, self;
 static atomic_int sending;
-
-static int class_of(int code) {
-    int error_class = MPI_SUCCESS;
-    MPI_Error_class(code, &error_class);
-    return error_class;
-}
 
 /* Memory of the program: after detach it is its own again. */
 static void* lend_to_session(void* unused) {
@@ -142,5 +137,5 @@ int main(void) {
     MPI_Comm_free(&self);
     MPI_Comm_free(&comm);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
-    return failures != 0;
+    return failures();
 }

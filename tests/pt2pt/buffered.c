@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffered sends from attached and automatic buffers, of the process and of a communicator; what happens when there is
  * no room; flush and detach. */
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int rank, size, next, previous;

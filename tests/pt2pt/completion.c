@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Wait, test and get_status for one, any, some and all; null and inactive requests; persistent requests; errors. */
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
 enum { count = 6 };
 static int rank, size, next, previous;
@@ -217,6 +217,79 @@ static void generalized(void) {
     CHECK(freed == 2);
 }
 
+/* The call that runs a callback returns its error code; of several, the free callback's, which runs last. */
+static int code_of_query, code_of_free, code_of_cancel;
+static int failing_query(void* state, MPI_Status* status) {
+    (void)state;
+    MPI_Status_set_elements(status, MPI_INT, 0);
+    MPI_Status_set_cancelled(status, 0);
+    return code_of_query;
+}
+static int failing_free(void* state) {
+    (void)state;
+    return code_of_free;
+}
+static int failing_cancel(void* state, int complete) {
+    (void)state, (void)complete;
+    return code_of_cancel;
+}
+static MPI_Request failing(int of_query, int of_free, int complete) {
+    MPI_Request request;
+    code_of_query = of_query, code_of_free = of_free;
+    MPI_Grequest_start(failing_query, failing_free, failing_cancel, NULL, &request);
+    if (complete) {
+        CHECK(MPI_Grequest_complete(request) == MPI_SUCCESS);
+    }
+    return request;
+}
+
+static void callbacks_that_fail(void) {
+    int flag, index, count, indices[2], code;
+    MPI_Status status, statuses[2];
+    MPI_Errhandler before;
+    MPI_Comm_get_errhandler(MPI_COMM_SELF, &before);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Add_error_class(&code);
+
+    MPI_Request request = failing(MPI_SUCCESS, code, 1), copy;
+    CHECK(MPI_Wait(&request, &status) == code && request == MPI_REQUEST_NULL);
+    request = failing(MPI_ERR_OTHER, MPI_SUCCESS, 1);
+    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_ERR_OTHER && request == MPI_REQUEST_NULL);
+    request = failing(MPI_ERR_OTHER, code, 1);
+    CHECK(MPI_Request_get_status(request, &flag, &status) == MPI_ERR_OTHER && flag);
+    CHECK(MPI_Test(&request, &flag, &status) == code && flag && request == MPI_REQUEST_NULL);
+    request = failing(MPI_SUCCESS, code, 1);
+    CHECK(MPI_Waitany(1, &request, &index, &status) == code && index == 0 && request == MPI_REQUEST_NULL);
+    request = failing(MPI_SUCCESS, code, 1);
+    CHECK(MPI_Testany(1, &request, &index, &flag, &status) == code && flag && request == MPI_REQUEST_NULL);
+
+    for (int form = 0; form < 4; ++form) {
+        MPI_Request requests[2] = {MPI_REQUEST_NULL, failing(MPI_ERR_OTHER, code, 1)};
+        statuses[0].MPI_ERROR = statuses[1].MPI_ERROR = -1;
+        const int result = form == 0 ? MPI_Waitall(2, requests, statuses)
+            : form == 1              ? MPI_Testall(2, requests, &flag, statuses)
+            : form == 2              ? MPI_Waitsome(2, requests, &count, indices, statuses)
+                                     : MPI_Testsome(2, requests, &count, indices, statuses);
+        CHECK(result == MPI_ERR_IN_STATUS && requests[1] == MPI_REQUEST_NULL);
+        CHECK(statuses[form < 2 ? 1 : 0].MPI_ERROR == code);
+        CHECK(form < 2 ? statuses[0].MPI_ERROR == MPI_SUCCESS : count == 1 && indices[0] == 1);
+    }
+
+    request = failing(MPI_SUCCESS, code, 1);
+    CHECK(MPI_Request_free(&request) == code && request == MPI_REQUEST_NULL);
+    request = copy = failing(MPI_SUCCESS, code, 0); /* freed when it is complete */
+    CHECK(MPI_Request_free(&request) == MPI_SUCCESS && request == MPI_REQUEST_NULL);
+    CHECK(MPI_Grequest_complete(copy) == code);
+
+    request = failing(MPI_SUCCESS, MPI_SUCCESS, 0);
+    code_of_cancel = code;
+    CHECK(MPI_Cancel(&request) == code);
+    CHECK(MPI_Grequest_complete(request) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&request, &status) == MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, before);
+    MPI_Errhandler_free(&before);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -227,5 +300,6 @@ int main(int argc, char** argv) {
     persistent();
     errors();
     generalized();
+    callbacks_that_fail();
     return finish();
 }

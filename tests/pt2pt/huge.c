@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of more than 4 GiB: bytes, doubles out of a strided type, and structs, whose layouts differ on both sides.
  */
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
 enum { sampled = 4093 };
 

@@ -22,7 +22,7 @@
 
 namespace patchbay {
 
-// Normally the instance's: here communicators belong to the test, and no request keeps one alive.
+// The library's communicators destroy themselves; these belong to the test.
 void Communicator::destroy(Communicator*) noexcept {}
 
 } // namespace patchbay
@@ -32,12 +32,12 @@ namespace patchbay::test {
 struct JobOptions {
     int ranks = 2;
     bool threaded = false;
-    bool sleeps = true;                                            // in long waits
-    bool get_breaks = false;                                       // single copy works for a while and then is refused
-    btl::sm::Settings sm{.single_copy = btl::sm::SingleCopy::cma}; // whether it is faster here or not
+    bool sleeps = true;                                            // long waits sleep
+    bool get_breaks = false;                                       // single copy succeeds a few times, then it fails
+    btl::sm::Settings sm{.single_copy = btl::sm::SingleCopy::cma}; // even where it is slower
     pml::ob1::Settings ob1;
     unsigned seconds = 60;
-    // What stands between the pml and btl/sm; nullptr: nothing.
+    // Wraps btl/sm, which the pml then uses through the wrapper; nullptr: no wrapper.
     std::function<std::unique_ptr<btl::Module>(std::unique_ptr<btl::Module>)> wrap = nullptr;
 };
 
@@ -45,7 +45,7 @@ inline void PrintTo(const JobOptions& options, std::ostream* out) {
     *out << options.ranks << " ranks";
 }
 
-// A btl that does as another one, but for what a test wants otherwise.
+// A btl that forwards each call to another one; tests override some functions.
 class WrappedBtl : public btl::Module {
 public:
     explicit WrappedBtl(std::unique_ptr<btl::Module> real)
@@ -78,7 +78,7 @@ private:
     std::unique_ptr<btl::Module> _real;
 };
 
-// btl/sm whose third fetch stops half-way and whose later ones are refused.
+// btl/sm whose third get() fetches half and whose later ones fail.
 class BreakingBtl final : public WrappedBtl {
 public:
     using WrappedBtl::WrappedBtl;
@@ -98,10 +98,10 @@ private:
     int _gets = 0;
 };
 
-// Of a communicator whose index each process has chosen for itself.
-class TestName final : public cid::CommunicatorId {
+// The peer CID table of a communicator whose index differs from process to process.
+class TestCid final : public cid::CommunicatorId {
 public:
-    TestName(const Communicator& comm, const cid::ExtendedId& id)
+    TestCid(const Communicator& comm, const cid::ExtendedId& id)
         : _id(id),
           _indices(std::size_t(comm.remote_size)) {
         _indices[std::size_t(comm.rank)] = comm.index;
@@ -150,8 +150,8 @@ public:
                 btls.back() = options.wrap(std::move(btls.back()));
             }
         }
-        pml = std::make_unique<pml::ob1::Ob1>(
-            progress, *runtime, pml::ob1::Names{directory, counters}, self, std::move(btls), options.ob1);
+        const pml::ob1::Services services{progress, *runtime, directory, counters, self};
+        pml = std::make_unique<pml::ob1::Ob1>(services, std::move(btls), options.ob1);
         group = Group::range({0, 0}, size, self);
         world = make_comm(0);
     }
@@ -163,7 +163,7 @@ public:
     // `id`: its exCID, when the index may differ from process to process.
     std::unique_ptr<Communicator> make_comm(std::uint16_t index, const cid::ExtendedId* id = nullptr) {
         auto comm = std::make_unique<Communicator>();
-        comm->set_predefined(0x101); // not counted by requests
+        comm->set_predefined(0x101); // so that requests do not take references
         comm->pml = pml.get();
         comm->rank = rank;
         comm->size = size;
@@ -172,8 +172,8 @@ public:
         comm->group = group;
         comm->remote_group = group;
         if (id != nullptr) {
-            names.push_back(std::make_unique<TestName>(*comm, *id));
-            comm->id = names.back().get();
+            cids.push_back(std::make_unique<TestCid>(*comm, *id));
+            comm->id = cids.back().get();
             require(directory.bind(*id, comm.get()), "bind");
         }
         require(pml->add_comm(*comm) == MPI_SUCCESS, "add_comm");
@@ -182,7 +182,7 @@ public:
     void wait(Request* request) {
         wait_until(progress, [request] { return request->is_complete(); });
     }
-    // Nobody returns before everybody has called: rank 0 hears of all, then tells all.
+    // No process returns before all have called: rank 0 receives from all of them, then sends to all of them.
     void barrier(int tag = -1000) {
         const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
         if (rank != 0) {
@@ -211,8 +211,8 @@ public:
     std::unique_ptr<NodeSegment> node;
     cid::Directory directory;
     cid::Counters counters;
-    std::vector<std::unique_ptr<cid::CommunicatorId>> names;
-    std::unique_ptr<Runtime> runtime; // of a singleton: these processes have no launcher
+    std::vector<std::unique_ptr<cid::CommunicatorId>> cids;
+    std::unique_ptr<Runtime> runtime; // of a singleton, because these processes have no launcher
     std::unique_ptr<pml::ob1::Ob1> pml;
     Ref<Group> group;
     std::unique_ptr<Communicator> world;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// The jobs that every test of pml/ob1 is run as, and the data that it sends.
+// The jobs in which each test of pml/ob1 runs, and the data that it sends.
 namespace patchbay::test {
 
 inline const Datatype& byte() {

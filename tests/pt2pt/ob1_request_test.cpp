@@ -51,12 +51,12 @@ TEST_P(Ob1RequestTest, SendsAreCancelledUnlessTheyMatched) {
                     request->recycle();
                 }
                 self.barrier();
-                if (self.rank == to) { // it must not be there any more
+                if (self.rank == to) { // the message must not be there any more
                     bool found = true;
                     self.pml->iprobe(0, 6, *self.world, &found, nullptr);
                     fine = fine && !found;
                 }
-                // This one is waited for: the cancel comes too late.
+                // This message has a posted receive: the cancel comes too late.
                 std::vector<unsigned char> got(size);
                 Request* receiving = nullptr;
                 if (self.rank == to) {
@@ -98,7 +98,7 @@ TEST_P(Ob1RequestTest, ReceivesAreCancelled) {
     }));
 }
 
-TEST_P(Ob1RequestTest, MatchedProbeTakesTheMessageAway) {
+TEST_P(Ob1RequestTest, MatchedProbeRemovesTheMessage) {
     EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
         bool fine = true;
         for (std::size_t size : {16ul, 50000ul}) {
@@ -117,14 +117,14 @@ TEST_P(Ob1RequestTest, MatchedProbeTakesTheMessageAway) {
             self.wait(sending);
             sending->recycle();
             fine = fine && got == sent && status.MPI_TAG == 8;
-            self.barrier(); // the next round's message must not be there for this round's iprobe
+            self.barrier(); // so that this round's iprobe does not match the next round's message
         }
         return fine;
     }));
 }
 
-// Requests that were given back before they completed.
-TEST_P(Ob1RequestTest, AbandonedRequestsFinishAlone) {
+// Requests that were freed before they completed.
+TEST_P(Ob1RequestTest, AbandonedRequestsComplete) {
     EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
         const std::size_t size = 100000;
         static std::vector<unsigned char> sent, got;

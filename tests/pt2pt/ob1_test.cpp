@@ -67,7 +67,7 @@ TEST_P(Ob1Test, TruncationOfEagerAndLargeMessages) {
     }));
 }
 
-// Two wildcard receives and one for a source, in every order of posting: the earliest posted one that fits gets it.
+// Wildcard receives and one for a source: of those that fit, the earliest posted one matches.
 TEST_P(Ob1Test, WildcardsMatchInOrderOfPosting) {
     if (GetParam().ranks == 1) {
         return; // receiver and sender are different ranks here
@@ -88,7 +88,7 @@ TEST_P(Ob1Test, WildcardsMatchInOrderOfPosting) {
                 request->recycle();
             }
             self.barrier();
-            // Tags 2, 1, 2, 1 arrive with values 10, 11, 12, 13: posted order decides.
+            // Tags 2, 1, 2, 1 arrive with values 10, 11, 12, 13 and match in the order of posting.
             return values[1] == 10 && values[0] == 11 && values[2] == 12 && values[3] == 13;
         }
         self.barrier();
@@ -104,7 +104,7 @@ TEST_P(Ob1Test, WildcardsMatchInOrderOfPosting) {
     }));
 }
 
-TEST_P(Ob1Test, LibraryTagsAreInvisibleToWildcards) {
+TEST_P(Ob1Test, WildcardsDoNotMatchLibraryTags) {
     EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
         const int to = (self.rank + 1) % self.size;
         const int from = (self.rank + self.size - 1) % self.size;
@@ -118,7 +118,7 @@ TEST_P(Ob1Test, LibraryTagsAreInvisibleToWildcards) {
     }));
 }
 
-// A message that comes before its communicator does.
+// A message arrives before its communicator is constructed.
 TEST_P(Ob1Test, EarlyMessagesWaitForTheirCommunicator) {
     EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
         const int to = (self.rank + 1) % self.size;
@@ -199,8 +199,8 @@ TEST_P(Ob1Test, FloodIsHeldBack) {
     }));
 }
 
-// Every process leaves and comes back, and goes on where its rings stood.
-TEST(Ob1Reinit, GoOnFromWhereTheLastOneEnded) {
+// Each process destroys its pml and constructs a new one, which continues at the saved positions of the rings.
+TEST(Ob1Reinit, RingsContinueAtTheirPositions) {
     const int fd = memfd_create("ob1_reinit", MFD_CLOEXEC);
     auto* arrived = test::shared_memory<std::atomic<int>>();
     JobOptions options;
@@ -208,14 +208,14 @@ TEST(Ob1Reinit, GoOnFromWhereTheLastOneEnded) {
     options.sm.shape = {8, 4096};
     options.sm.eager_limit = 1024;
     const bool good = test::run_processes(options.ranks, 60, [&](int rank) {
-        for (int life = 1; life <= 50; ++life) {
+        for (int generation = 1; generation <= 50; ++generation) {
             bool fine = true;
             {
                 Ob1Rank self(fd, rank, options);
                 ++*arrived;
-                wait_until(self.progress, [&] { return *arrived >= 4 * life - 2; }); // both are in this life
+                wait_until(self.progress, [&] { return *arrived >= 4 * generation - 2; }); // both have this generation
                 for (std::size_t size : {8ul, 700ul, 1000ul, 5000ul}) {
-                    const auto sent = pattern(size, unsigned(life));
+                    const auto sent = pattern(size, unsigned(generation));
                     std::vector<unsigned char> got(size);
                     Request* sending = nullptr;
                     self.pml->isend(
@@ -225,12 +225,12 @@ TEST(Ob1Reinit, GoOnFromWhereTheLastOneEnded) {
                     sending->recycle();
                     fine = fine && got == sent;
                 }
-                // Nobody ever receives this one: the next life must not see it.
+                // This message is never received. The next generation must not match it.
                 self.pml->send("stale", 6, byte(), 1 - rank, 1, SendMode::standard, *self.world);
                 self.barrier();
             }
             ++*arrived;
-            while (*arrived < 4 * life) {
+            while (*arrived < 4 * generation) {
                 usleep(100);
             }
             if (!fine) {

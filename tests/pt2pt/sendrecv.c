@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Sendrecv and its kin, small and large, strided, with MPI_PROC_NULL on either side. */
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
+
+#include <stdlib.h>
 
 static int rank, size, next, previous;
 

@@ -2,10 +2,11 @@
 // Random messages between all ranks: sizes over every protocol's limits, tags, modes, datatypes on both sides,
 // wildcards, probes. Contents, order per source and tag, and statuses are verified.
 //     stress [ROUNDS [SEED]]
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -300,7 +301,7 @@ int main(int argc, char** argv) {
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     {
         Rank on_world(seed, MPI_COMM_WORLD), on_other(seed + 1, other);
-        for (int i = 0; i < rounds && failures == 0; ++i) {
+        for (int i = 0; i < rounds && !failures(); ++i) {
             (i % 3 == 2 ? on_other : on_world).round(unsigned(i));
         }
     }

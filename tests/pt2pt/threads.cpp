@@ -2,9 +2,10 @@
 // MPI_THREAD_MULTIPLE: several threads of each process talk at once, on their own communicators and on a common one
 // with their own tags, blocking most of the time; sizes over the eager limit, self-messages, probes.
 #include "tests/mpi_check/asleep.h"
-#include "tests/pt2pt/check.h"
+#include "tests/mpi_check/check.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 

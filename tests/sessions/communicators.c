@@ -25,6 +25,16 @@ static void talk(MPI_Comm comm) {
     CHECK(from == (rank + size - 1) % size);
 }
 
+/* Of the predefined attributes, communicators of a session have MPI_TAG_UB alone (MPI-5.0, 9.1.2). */
+static void check_predefined_attributes(MPI_Comm comm) {
+    const int of_the_world[] = {MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_APPNUM, MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE};
+    int *value = NULL, found = 0;
+    CHECK(MPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &found) == MPI_SUCCESS && found && *value >= 32767);
+    for (unsigned i = 0; i < sizeof of_the_world / sizeof *of_the_world; ++i) {
+        CHECK(MPI_Comm_get_attr(comm, of_the_world[i], &value, &found) == MPI_SUCCESS && !found);
+    }
+}
+
 static void check_communicators(void) {
     MPI_Session session = open_session(NULL), other = open_session(NULL);
     MPI_Comm comm = comm_of(session, "mpi://WORLD", "here"), dup, half, mine = comm_of(session, "mpi://SELF", "here");
@@ -39,6 +49,9 @@ static void check_communicators(void) {
     CHECK(MPI_Comm_split(comm, rank % 2, 0, &half) == MPI_SUCCESS);
     talk(dup);
     talk(half);
+    check_predefined_attributes(comm);
+    check_predefined_attributes(mine);
+    check_predefined_attributes(half);
     MPI_Comm_group(comm, &group);
     MPI_Comm_group(half, &of_half);
     CHECK(MPI_Group_compare(group, of_half, &result) == MPI_SUCCESS);

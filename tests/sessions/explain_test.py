@@ -53,7 +53,7 @@ class ExplainTest(unittest.TestCase):
 
     def test_bootstrap(self):
         rows = [line.split() for line in self.explained("meeting") if "bootstrap exchange" in line]
-        self.assertEqual([row[:5] for row in rows], [["cid", "bootstrap exchange", "notice", "board", "chosen"]])
+        self.assertEqual([row[:5] for row in rows], [["cid", "bootstrap", "exchange", "node", "store"]])
 
 
 if __name__ == "__main__":

@@ -22,12 +22,6 @@ static MPI_Group orphan(void) {
     return group;
 }
 
-static int class_of(int code) {
-    int error_class = MPI_SUCCESS;
-    MPI_Error_class(code, &error_class);
-    return error_class;
-}
-
 /* Errors of the orphan itself are MPI_COMM_SELF's. */
 static void mix(int with_world) {
     MPI_Group old = orphan(), made = MPI_GROUP_NULL;

@@ -23,6 +23,15 @@ def bootstrap_ratio(a, b, rounds=2000, seed=1):
     return ratios[int(0.025 * len(ratios))], ratios[min(len(ratios) - 1, int(0.975 * len(ratios)))]
 
 
+def bootstrap_median(values, rounds=2000, seed=1):
+    """95 % interval of the median of the values."""
+    if not values:
+        raise ValueError("the median of no sample has no interval")
+    generator = random.Random(seed)
+    medians = sorted(statistics.median(generator.choices(values, k=len(values))) for _ in range(rounds))
+    return medians[int(0.025 * rounds)], medians[min(rounds - 1, int(0.975 * rounds))]
+
+
 def verdict(interval, better, name):
     """In words: what the interval of (name / first) says."""
     if interval is None:

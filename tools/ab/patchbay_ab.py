@@ -175,15 +175,20 @@ def show_progress(text):
 
 
 def measure(variants, commands, options):
-    """All blocks; samples per metric and variant, in block order."""
+    """All blocks that options.seconds leaves time for; samples per metric and variant, in block order, and the number
+    of blocks."""
     generator = random.Random(options.seed)
     samples = {}
     total = options.warm_up + options.blocks
     started = time.monotonic()
     for block in range(total):
+        counted = block - options.warm_up
+        if options.seconds is not None and counted > 0 and time.monotonic() - started > options.seconds:
+            total = block
+            break
         order = generator.sample(variants, len(variants))
         for variant in order:
-            phase = "warm-up" if block < options.warm_up else f"block {block - options.warm_up + 1}/{options.blocks}"
+            phase = "warm-up" if block < options.warm_up else f"block {counted + 1}/{options.blocks}"
             show_progress(f"{phase}: {variant.name}  ({time.monotonic() - started:.0f} s so far)")
             metrics, system = run_once(variant, options.ranks, commands[variant.name], options.limit)
             if block < options.warm_up:
@@ -194,7 +199,7 @@ def measure(variants, commands, options):
                 data = samples.setdefault(name, {"unit": unit, "better": better, "values": {}})
                 data["values"].setdefault(variant.name, []).append(value)
     show_progress("")
-    return samples
+    return samples, total - options.warm_up
 
 
 def parse_arguments(arguments):
@@ -211,6 +216,8 @@ def parse_arguments(arguments):
                         help="more arguments for the program of one variant (a, b, a NAME, a peer)")
     parser.add_argument("-n", dest="ranks", type=int, default=2, help="number of ranks (2)")
     parser.add_argument("--blocks", type=int, default=7, help="runs of each variant (7)")
+    parser.add_argument("--seconds", type=float, default=None,
+                        help="begin no further block after so many seconds, but measure at least one")
     parser.add_argument("--warm-up", type=int, default=1, help="blocks that do not count (1)")
     parser.add_argument("--limit", type=float, default=120, help="seconds that one run may take (120)")
     parser.add_argument("--seed", type=int, default=None, help="of the random order (random, and stated)")
@@ -250,7 +257,7 @@ def main(arguments):
             commands = build(options.program, variants, folder, shlex.split(options.cflags))
             for name, more in own_arguments(options.arguments, variants).items():
                 commands[name] = commands[name] + more
-            samples = measure(variants, commands, options)
+            samples, blocks = measure(variants, commands, options)
     except Problem as problem:
         show_progress("")
         print(f"patchbay-ab: {problem}", file=sys.stderr)
@@ -260,10 +267,10 @@ def main(arguments):
         for variant in variants:
             settings = " ".join(f"{key}={value}" for key, value in getattr(variant, "parameters", []))
             print(f"{variant.name}: {variant.library} {settings}".rstrip())
-        print(f"{options.ranks} ranks, {options.blocks} blocks, seed {options.seed}\n")
+        print(f"{options.ranks} ranks, {blocks} blocks, seed {options.seed}\n")
         print(comparison.table(rows, variants[0].name))
     if options.json:
-        result = {"program": options.program, "ranks": options.ranks, "blocks": options.blocks, "seed": options.seed,
+        result = {"program": options.program, "ranks": options.ranks, "blocks": blocks, "seed": options.seed,
                   "rows": rows, "samples": samples}
         if options.json == "-":
             json.dump(result, sys.stdout, indent=1)

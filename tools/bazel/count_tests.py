@@ -1,20 +1,41 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts what really ran: count_tests.py NAME=EVENTS.json ...
+"""Counts what really ran: count_tests.py [--budget FILE] NAME=EVENTS.json ...
 
-Each argument is one `bazel test`: a name for the reader and its build event file. A GoogleTest program counts by its
-cases, any other test as one. A script that prints `SKIPPED: <name>: <reason>` and passes is skipped, by that name.
+Each argument is one `bazel test`: a name for the reader and its build event file. A GoogleTest program and a test with a
+report of cases (case_report.py) count by their cases, any other test as one. A script that prints
+`SKIPPED: <name>: <reason>` and passes is skipped, by that name; so is each skipped test of a unittest script.
+With --budget, a folder that needed more launches or clearly more seconds than the file allows is a failure.
 The last line of the output is `N passed, N failed`, with `, N skipped` where so; the exit status is 0 when none failed.
 """
+import argparse
 import json
 import re
 import sys
 import urllib.parse
 import urllib.request
 import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
 from pathlib import Path
 
-SKIPPED = re.compile(r"^SKIPPED: (.+)$", re.MULTILINE)
+import case_report
+
+SLOWEST = 20
+# A machine may be busy: seconds are over the budget where they are so many times the number in the file.
+MARGIN = 2
+# What unittest prints with verbosity 2, and its last lines.
+UNITTEST_SKIP = re.compile(r"^(\w+) \(\S+\)(?:\n.*)? \.\.\. skipped (.+)$", re.MULTILINE)
+UNITTEST_END = re.compile(r"^Ran (\d+) tests? in .*\n\n\w+ ?(?:\((.*)\))?$", re.MULTILINE)
+
+
+@dataclass
+class Case:
+    """One verdict of a test."""
+    name: str
+    verdict: str
+    seconds: float = 0.0
+    launches: int = 0
+    sampled: bool = True
 
 
 class Count:
@@ -22,6 +43,8 @@ class Count:
         self.passed = 0
         self.failed = []
         self.skipped = []
+        self.slow = []  # (seconds, name)
+        self.used = {}  # folder -> [launches, seconds] of the default set
 
     def add_run(self, name, events):
         """Adds one `bazel test` run from its build events."""
@@ -37,37 +60,64 @@ class Count:
                 incompatible |= {part["label"] for part in identity.values() if "label" in part}
         for label in sorted(wanted | set(results)):
             if label in results:
-                self.add_test(f"{name} {label}", results[label])
+                self.add_test(name, label, results[label])
             elif label not in incompatible:
                 self.failed.append(f"{name} {label}: did not run")
 
-    def add_test(self, name, result):
+    def add_test(self, run, label, result):
+        name = f"{run} {label}"
         files = {output["name"]: read_uri(output.get("uri")) for output in result.get("testActionOutput", [])}
+        seconds = int(result.get("testAttemptDurationMillis", 0)) / 1000
+        kind, cases = reported_cases(files.get("test.xml", ""))
         passed = result["status"] == "PASSED"
-        cases = gtest_cases(files.get("test.xml", ""))
-        if cases:
-            for case, verdict in cases:
-                self.add_case(f"{name} {case}", verdict)
-            if not passed and all(verdict != "failed" for _, verdict in cases):
-                self.failed.append(f"{name}: {result['status']} although no case failed")
-            return
-        skips = SKIPPED.findall(files.get("test.log", ""))
-        if not passed:
-            self.failed.append(f"{name}: {result['status']}")
-        elif skips:
-            self.skipped += [f"{name}: {skip}" for skip in skips]
-        else:
-            self.passed += 1
+        if not kind:
+            cases = script_cases(passed, files.get("test.log", ""))
+            for case in cases:
+                case.seconds = seconds / len(cases)
+        # The time of a GoogleTest program is more than that of its cases.
+        self.use(label, cases, None if kind == "cases" else seconds)
+        for case in cases:
+            full = f"{name} {case.name}".rstrip()
+            self.slow.append((case.seconds, full))
+            if case.verdict == "passed":
+                self.passed += 1
+            elif case.verdict == "skipped":
+                self.skipped.append(full if kind else f"{name}: {case.name}")
+            else:
+                self.failed.append(full if kind else f"{name}: {result['status']}")
+        if kind and not passed and all(case.verdict != "failed" for case in cases):
+            self.failed.append(f"{name}: {result['status']} although no case failed")
 
-    def add_case(self, name, verdict):
-        if verdict == "passed":
-            self.passed += 1
-        elif verdict == "failed":
-            self.failed.append(name)
-        else:
-            self.skipped.append(name)
+    def use(self, label, cases, seconds):
+        """Notes what a test needed of its folder's budget."""
+        folder = label.lstrip("/").partition(":")[0]
+        used = self.used.setdefault(folder, [0, 0.0])
+        sampled = [case for case in cases if case.sampled]
+        used[0] += sum(case.launches for case in sampled)
+        used[1] += sum(case.seconds for case in sampled) if seconds is None else seconds
 
-    def report(self):
+    def check(self, budget):
+        """Adds a failure for each folder that is over its budget, or has none."""
+        for folder, (launches, seconds) in sorted(self.used.items()):
+            if folder not in budget:
+                self.failed.append(f"budget {folder}: not in tests/budget.json ({launches} launches, {seconds:.0f} s)")
+                continue
+            allowed = budget[folder]
+            if launches > allowed["launches"]:
+                self.failed.append(f"budget {folder}: {launches} launches, {allowed['launches']} are allowed")
+            if seconds > MARGIN * allowed["seconds"]:
+                self.failed.append(f"budget {folder}: {seconds:.0f} s, {allowed['seconds']} are allowed and "
+                                   f"{MARGIN * allowed['seconds']} tolerated")
+
+    def report(self, budget):
+        if budget:
+            print(f"{'launches':>16} {'seconds':>16}")
+            for folder, (launches, seconds) in sorted(self.used.items()):
+                allowed = budget.get(folder, {"launches": "-", "seconds": "-"})
+                print(f"{launches:6} of {allowed['launches']:>6} {seconds:6.0f} of {allowed['seconds']:>6}  {folder}")
+            print(f"the {SLOWEST} slowest cases:")
+            for seconds, name in sorted(self.slow, reverse=True)[:SLOWEST]:
+                print(f"{seconds:8.2f} s  {name}")
         for line in self.skipped:
             print("SKIPPED:", line)
         for line in self.failed:
@@ -85,36 +135,62 @@ def read_uri(uri):
     return path.read_text(errors="replace") if path.exists() else ""
 
 
-def gtest_cases(text):
-    """The cases of a GoogleTest report as (name, verdict); nothing for Bazel's own one-test report."""
+def reported_cases(text):
+    """"gtest" or "cases", and the cases of such a report; nothing for Bazel's own one-test report."""
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError:
-        return []
-    if root.get("name") != "AllTests":
-        return []
+        return "", []
+    kind = {"AllTests": "gtest", case_report.ROOT: "cases"}.get(root.get("name"), "")
+    if not kind:
+        return "", []
     cases = []
     for case in root.iter("testcase"):
         if case.find("failure") is not None:
             verdict = "failed"
-        elif case.get("status") == "notrun" or case.get("result") in ("skipped", "suppressed"):
+        elif (case.get("status") == "notrun" or case.get("result") in ("skipped", "suppressed")
+              or case.find("skipped") is not None):
             verdict = "skipped"
         else:
             verdict = "passed"
-        cases.append((f"{case.get('classname')}.{case.get('name')}", verdict))
-    return cases
+        name = case.get("name") if kind == "cases" else f"{case.get('classname')}.{case.get('name')}"
+        cases.append(Case(name, verdict, float(case.get("time", 0)), int(case.get("launches", 0)),
+                          case.get("sampled", "1") == "1"))
+    return kind, cases
+
+
+def script_cases(passed, log):
+    """What a script counts for: one case, or what it has skipped, or both where a unittest script skipped a part."""
+    if not passed:
+        return [Case("", "failed")]
+    ends = UNITTEST_END.findall(log)
+    if not ends:
+        return [Case(skip, "skipped") for skip in case_report.SKIPPED.findall(log)] or [Case("", "passed")]
+    ran = sum(int(number) for number, _ in ends)
+    skipped = sum(int(number) for _, counts in ends for number in re.findall(r"skipped=(\d+)", counts))
+    names = [f"{test}: {reason}" for test, reason in UNITTEST_SKIP.findall(log)]
+    # Output of the tests may have torn the lines; unittest's own number is the right one.
+    names = names[:skipped] + ["a test of this script"] * (skipped - len(names))
+    return [Case(name, "skipped") for name in names] + ([Case("", "passed")] if ran > skipped else [])
 
 
 def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--budget", type=Path)
+    parser.add_argument("runs", nargs="+", metavar="NAME=EVENTS")
+    options = parser.parse_args(arguments)
     count = Count()
-    for argument in arguments:
+    for argument in options.runs:
         name, path = argument.split("=", 1)
         try:
             with open(path, encoding="utf-8") as lines:
                 count.add_run(name, [json.loads(line) for line in lines if line.strip()])
         except OSError as error:
             count.failed.append(f"{name}: no record of the run: {error}")
-    count.report()
+    budget = json.loads(options.budget.read_text(encoding="utf-8"))["folders"] if options.budget else {}
+    if options.budget:
+        count.check(budget)
+    count.report(budget)
     return 1 if count.failed else 0
 
 

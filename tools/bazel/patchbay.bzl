@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rules of the house: libraries, components, unit tests and MPI test programs."""
 
-LIBRARY = "//:libmpi_abi.so.1"
-PREFIX = "//:prefix"
+load(
+    "//tools/bazel:mpi_test.bzl",
+    _LIBRARY = "LIBRARY",
+    _PREFIX = "PREFIX",
+    _RUNTIME = "RUNTIME",
+    _SANITIZER_DEPS = "SANITIZER_DEPS",
+    _mpi_program = "mpi_program",
+    _mpi_test = "mpi_test",
+)
+
+LIBRARY = _LIBRARY
+PREFIX = _PREFIX
+RUNTIME = _RUNTIME
 PLUGIN_EXPORTS = "//tools/bazel:plugin.map"
 
-_SANITIZER_DEPS = select({
-    "//tools/bazel:sanitizer": ["//tools/bazel:leak_suppressions"],
-    "//conditions:default": [],
-})
+mpi_program = _mpi_program
+mpi_test = _mpi_test
 
 def patchbay_headers(name, hdrs, deps = [], **kwargs):
     """Headers only: what a component may include without taking a copy of the code behind them."""
@@ -136,108 +145,6 @@ def patchbay_program(name, srcs, deps = [], linkopts = [], **kwargs):
         deps = deps + _SANITIZER_DEPS,
         **_public(kwargs)
     )
-
-def mpi_program(name, srcs, copts = [], deps = [], linkopts = [], **kwargs):
-    """A program that uses MPI as a user's would: mpi.h and libmpi_abi.so.1, nothing of our C++."""
-    native.cc_binary(
-        name = name,
-        srcs = srcs,
-        additional_linker_inputs = [LIBRARY],
-        copts = copts,
-        linkopts = ["$(location {})".format(LIBRARY)] + linkopts,
-        deps = deps + ["//include:mpi"] + _SANITIZER_DEPS,
-        **kwargs
-    )
-
-def mpi_test(
-        name,
-        srcs,
-        np = [1, 2, 4],
-        args = [],
-        mca = {},
-        variants = {"": {}},
-        env = {},
-        mpirun_args = [],
-        exit_status = 0,
-        timeout_seconds = 60,
-        size = "small",
-        sanitizers = ["asan"],
-        static = [],
-        tags = [],
-        data = [],
-        copts = [],
-        deps = [],
-        linkopts = []):
-    """An MPI program and one test per number of ranks and variant, run by the installed mpirun.
-
-    The tests are called NAME_npN and NAME_VARIANT_npN; NAME itself is the test suite of them all.
-
-    Args:
-      name: of the suite; the program is NAME_program.
-      srcs: C or C++ sources of the program. Exit status 0 means passed. A program that cannot do its work here prints
-        `SKIPPED: <name>: <reason>` on a line of its own and exits with 0; it is then counted as skipped.
-      np: numbers of ranks; 0 means a singleton, started without mpirun.
-      args: arguments of the program.
-      mca: parameters for every run (name -> value).
-      variants: name -> more parameters; one set of tests per variant, for example one per component of a framework.
-      env: environment of mpirun.
-      mpirun_args: more options of mpirun.
-      exit_status: the exit status that is wanted.
-      timeout_seconds: limit of one run, given to mpirun --timeout and to timeout(1).
-      size: Bazel's test size.
-      sanitizers: under which `./dev test` runs it again, at one number of ranks, the first above 1, of each variant:
-        "asan" (with ubsan), "tsan".
-      static: at which of these numbers of ranks `./dev test` runs it again with all components linked into the library.
-      tags: Bazel's tags.
-      data: files the program reads.
-      copts: compiler options of the program.
-      deps: libraries of the program.
-      linkopts: linker options of the program.
-    """
-    program = name + "_program"
-    mpi_program(
-        name = program,
-        testonly = True,
-        srcs = srcs,
-        copts = copts,
-        linkopts = linkopts,
-        deps = deps,
-    )
-    # The sanitizers' builds take a sample.
-    sample = ([ranks for ranks in np if ranks > 1] + np)[0]
-    tests = []
-    for variant, more in variants.items():
-        parameters = dict(mca.items() + more.items())
-        for ranks in np:
-            test = "{}{}_np{}".format(name, "_" + variant if variant else "", ranks)
-            tests.append(test)
-            native.sh_test(
-                name = test,
-                size = size,
-                srcs = ["//tools/bazel:mpi_test.sh"],
-                args = [
-                    "$(rootpath {})".format(PREFIX),
-                    "$(rootpath :{})".format(program),
-                    str(ranks),
-                    str(timeout_seconds),
-                    str(exit_status),
-                ] + mpirun_args + _mca_arguments(parameters, ranks) + ["--"] + args,
-                data = data + [":" + program, PREFIX],
-                env = env,
-                tags = tags + (["cpu:2"] if ranks > 1 else []) + (sanitizers if ranks == sample else []) +
-                       (["static"] if ranks in static else []),
-            )
-    native.test_suite(
-        name = name,
-        tests = [":" + test for test in tests],
-    )
-
-def _mca_arguments(parameters, ranks):
-    arguments = []
-    for key, value in parameters.items():
-        # A singleton has no command line for parameters; the script puts them into its environment.
-        arguments += ["--mca", key, "'{}'".format(value)] if ranks else ["PATCHBAY_MCA_{}='{}'".format(key, value)]
-    return arguments
 
 def _public(kwargs):
     if "visibility" not in kwargs:

@@ -20,7 +20,6 @@ _PLAIN = {
         [],
         ["-lboost_program_options"],
     ),
-    "boost_asio": ("boost/asio.hpp", "libboost-dev", ["BOOST_ASIO_NO_DEPRECATED"], ["-lpthread"]),
     "json": ("nlohmann/json.hpp", "nlohmann-json3-dev", [], []),
     "rt": ("mqueue.h", "libc6-dev", [], ["-lrt"]),
     "pthread": ("pthread.h", "libc6-dev", [], ["-lpthread"]),

@@ -19,7 +19,7 @@ constexpr std::size_t small_read = 1024; // within one page
 constexpr int repetitions = 4;           // the first of them brings the pages in
 constexpr std::chrono::microseconds enough{100};
 
-// The fastest of some calls in nanoseconds; fewer calls once the time is up. Infinite when one answers false.
+// The fastest of some calls in nanoseconds; fewer calls once the time is up. Infinite when one returns false.
 template <class Action>
 double fastest(Clock::time_point deadline, Action action) noexcept {
     double best = std::numeric_limits<double>::infinity();

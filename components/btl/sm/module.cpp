@@ -64,8 +64,8 @@ SmModule::SmModule(
 }
 
 SmModule::~SmModule() {
-    // What has come to our rings after the last poll stays there: peers cannot know when this life ends, and may mean
-    // the next one (letters to the bootstrap exchange).
+    // What has arrived in this process's rings after the last poll stays there: peers cannot know when the library goes
+    // down, and may have sent to its next generation (bootstrap messages).
     for (Inbound& inbound : _inbound) {
         inbound.ring.save();
     }

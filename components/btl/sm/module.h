@@ -32,8 +32,8 @@ public:
     std::optional<bool> readable; // result of the probe, once made
 };
 
-// Shared memory between the processes of a node: a ring of one-line slots per pair and direction at a computed place
-// of the node segment, so that there is no handshake, and a bit per sender that tells the receiver to look.
+// Shared memory between the processes of a node: a ring of one-line slots per pair and direction at a computed place of
+// the node segment, so that there is no handshake, and a bit per sender that makes the receiver poll its ring.
 class SmModule final : public Module {
 public:
     // `ranks`: the job ranks of the local processes, by local rank. Errors are those of the node segment.

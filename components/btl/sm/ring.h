@@ -36,7 +36,7 @@ struct alignas(line_size) ReceiverLine {
     std::atomic<std::uint32_t> slots_consumed;
 };
 
-// Written by the sender when it leaves, so that its next life goes on where this one ended.
+// Written by the sender when its library goes down, so that its next generation continues where this one ended.
 struct alignas(line_size) SenderLine {
     std::uint64_t bulk_head;
     std::uint32_t head;
@@ -53,8 +53,8 @@ struct RingShape {
         return (bytes + page - 1) / page * page;
     }
     std::size_t bytes() const noexcept { return head_bytes() + bulk_size; }
-    // A packet of this size always fits into an empty ring, wherever its head is, although the receiver owes the
-    // sender up to a quarter of it.
+    // A packet of this size always fits into an empty ring, wherever its head is, although the receiver reports up to a
+    // quarter of the ring later than it has read it.
     std::size_t largest_packet() const noexcept { return bulk_size / 4; }
 };
 
@@ -193,8 +193,8 @@ struct Packet {
     std::size_t payload_size;
 };
 
-// The receiving end: look(), use the packet, done(). It tells the sender what it consumed only once per quarter of a
-// ring, so that the line of the counters seldom travels.
+// The receiving end: look(), use the packet, done(). It publishes what it has consumed only once per quarter of a ring,
+// so that the cache line of the counters is seldom transferred.
 class RingReceiver {
 public:
     RingReceiver(const RingMemory& memory, const RingShape& shape) noexcept
@@ -230,7 +230,8 @@ public:
         return true;
     }
 
-    // The packet of the last look() is used up. true: the sender, who may be waiting for room, should be rung.
+    // The packet of the last look() is used up. true: the sender's doorbell should be rung, because it may be waiting
+    // for room.
     bool done() noexcept {
         ++_next;
         if (_next - _published <= _slot_mask / 4 && _bulk_next - _bulk_published <= _bulk_mask / 4) [[likely]] {

@@ -43,7 +43,7 @@ struct Settings {
     SingleCopy single_copy = SingleCopy::automatic;
 
     std::size_t packet() const noexcept { return std::min<std::size_t>(shape.largest_packet(), 65535); }
-    // As NodeSegment::region wants it: the parameters that the layout follows from.
+    // The `settings` of NodeSegment::region: the parameters that determine the layout.
     std::string layout_text() const;
     // Errc::invalid names the parameter, its value and what is allowed.
     static Result<Settings> read(const ParamRegistry& registry);

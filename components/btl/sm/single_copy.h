@@ -24,11 +24,12 @@ inline constexpr std::size_t shown_bytes = 32 * 1024;
 // of bytes, fewer than asked for when a later part cannot be read, or -errno when nothing could.
 std::ptrdiff_t read_process(pid_t pid, std::uint64_t remote, std::span<const iovec> local) noexcept;
 
-// 0: process `pid` shows what `token` says it shows. Otherwise an errno; EREMCHG: some other process has that pid here.
+// 0: memory of process `pid` can be read and holds the value that `token` has published. Otherwise an errno; EREMCHG:
+// some other process has that pid here.
 int probe_process(pid_t pid, const ProbeToken& token) noexcept;
 
-// The token of this process, for as long as the object lives. Where a security module restricts who may read (Yama),
-// it also allows that to processes of the same user.
+// The token of this process, for as long as the object lives. Where a security module restricts such reads (Yama), it
+// also permits them to processes of the same user.
 class OwnProbe {
 public:
     explicit OwnProbe(ProbeToken& token) noexcept;

@@ -44,8 +44,7 @@ bool ConsensusAllocation::advance(int* code) noexcept {
             const std::uint64_t lowest = ~_words[1];
             _number = _words[2];
             if (highest >= exhausted) {
-                _table.report_none_common("cid/consensus");
-                *code = MPI_ERR_NO_SPACE;
+                *code = _table.none_common("cid/consensus");
                 break;
             }
             _wanted = std::uint32_t(highest);

@@ -9,17 +9,17 @@
 
 namespace patchbay::cid {
 
-// One CID allocation by consensus: the members agree, in rounds, on the lowest index that is free in all of them.
+// One CID allocation by consensus: the members find, in rounds, an index that is free in all of them.
 //
-// Round A: everybody reserves its lowest free index from `_from` on; one reduction gives the highest and the lowest of
-// these. When they are equal everybody holds the same index, and that is the end: the usual case.
-// Round B: otherwise everybody tries to take the highest one; a second reduction tells whether all could. When not,
-// everybody gives it back and round A begins above it.
+// Round A: each member reserves its lowest free index from `_from` on; one group reduction gives the highest and the
+// lowest of these. When they are equal all members hold the same index and the allocation ends: the usual case. Round
+// B: otherwise each member tries to take the highest one; a second reduction shows whether all could. If not, each
+// member releases it and round A begins above it.
 //
-// Several threads may do this at once and take indices away from each other, differently in each process. So that they
-// do not meet again and again, each CID allocation that failed skips some indices, as many as a number of its own says,
-// from a range that doubles with each failure. The number is the same in all members, who hear it from the leader in
-// round A, and differs between allocations.
+// Several threads may allocate at once and take indices away from each other, in a different order in each process. So
+// that they do not collide again and again, an allocation that has failed skips some indices: how many depends on its
+// number, and the range doubles with each failure. The number is the same in all members, which receive it from the
+// leader in round A, and differs between allocations.
 class ConsensusAllocation final : public Allocation {
 public:
     // `number`: the leader's, which no other CID allocation of the job has; 0 in the other members.
@@ -61,7 +61,7 @@ private:
     std::uint32_t _wanted = 0;  // the one that all shall take
     std::uint32_t _failures = 0;
     std::uint32_t _rounds = 0;
-    std::uint64_t _number; // the leader's, once round A has told it
+    std::uint64_t _number; // the leader's, from round A on
     std::array<std::uint64_t, 3> _words{};
 };
 

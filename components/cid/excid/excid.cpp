@@ -4,6 +4,7 @@
 #include "components/cid/excid/extended_cid.h"
 #include "core/log.h"
 #include "mpi/instance/instance.h"
+#include "object/error_cause.h"
 
 #include <new>
 
@@ -11,12 +12,13 @@ namespace patchbay::cid {
 
 namespace {
 
-// Tells the renewals of one parent apart from whatever else its members ask for: tags of constructors are negative.
+// The keys of one parent's renewals, which differ from those of its constructors: tags of constructors are negative.
 ConstructorKey renewal_of(const Communicator& parent, const Derivation::ChildNumber& child_number) noexcept {
     return constructor_key(parent, int(child_number.block));
 }
 
-// No memory for the rest: who waits in this process for the same block fails too, and does not wait for ever.
+// Out of memory: the other constructors of this process that wait for the same block fail too, instead of waiting for
+// ever.
 int forfeit(Derivation& parents, const Derivation::ChildNumber& child_number) noexcept {
     if (child_number.renews) {
         parents.renew(child_number, 0, MPI_ERR_NO_MEM);
@@ -25,11 +27,16 @@ int forfeit(Derivation& parents, const Derivation::ChildNumber& child_number) no
     return MPI_ERR_NO_MEM;
 }
 
+int no_index() noexcept {
+    return note_cause(MPI_ERR_NO_SPACE,
+        "cid/excid: this process has no index left for another communicator; free some that it does not need any more");
+}
+
 } // namespace
 
 std::unique_ptr<Allocation> ExcidModule::begin(const NewCommunicator& what, int* code) noexcept {
-    // In any case a child number: the other members do not hear of what fails here, and their next one must be our next
-    // one.
+    // A child number is taken in any case: the other members do not learn of an error here, and the next one must be
+    // the same in all members.
     std::optional<Derivation::ChildNumber> child_number;
     Derivation* parents = what.whole != nullptr ? what.parent->id->derivation() : nullptr;
     if (parents != nullptr) {
@@ -63,14 +70,12 @@ std::unique_ptr<Allocation> ExcidModule::begin(const NewCommunicator& what, int*
 // The others get their communicator, and perhaps the PGCID for which they need us.
 std::unique_ptr<Allocation> ExcidModule::begin_without_index(
     const NewCommunicator& what, const std::optional<Derivation::ChildNumber>& child_number, int* code) noexcept {
-    log_error("cid/excid: this process has no index left for another communicator; free some that it does not need "
-              "any more");
-    *code = MPI_ERR_NO_SPACE;
+    *code = no_index();
     if (child_number && !child_number->renews) {
         what.parent->id->derivation()->skip(*child_number);
         return nullptr;
     }
-    auto pass = std::unique_ptr<ExcidParticipation>(new (std::nothrow) ExcidParticipation(*this, MPI_ERR_NO_SPACE));
+    auto pass = std::unique_ptr<ExcidParticipation>(new (std::nothrow) ExcidParticipation(*this, true));
     if (pass == nullptr) {
         *code = child_number ? forfeit(*what.parent->id->derivation(), *child_number) : MPI_ERR_NO_MEM;
     } else {
@@ -89,7 +94,7 @@ std::unique_ptr<Allocation> ExcidModule::participate(Communicator& parent, Group
         parents->skip(child_number);
         return nullptr;
     }
-    auto pass = std::unique_ptr<ExcidParticipation>(new (std::nothrow) ExcidParticipation(*this, MPI_SUCCESS));
+    auto pass = std::unique_ptr<ExcidParticipation>(new (std::nothrow) ExcidParticipation(*this, false));
     if (pass == nullptr) {
         log_error("cid/excid: out of memory");
         forfeit(*parents, child_number);
@@ -107,11 +112,11 @@ int ExcidModule::name(const NewCommunicator& what, std::uint32_t index, const Ex
         return MPI_ERR_NO_MEM;
     }
     if (!_instance.directory().bind(id, &what.comm)) {
-        log_error("cid/excid: two communicators of this process would be named " + id.text() +
-            ": the source of PGCIDs gave one twice");
         delete name;
         _instance.communicators().release(index);
-        return MPI_ERR_INTERN;
+        return note_cause(MPI_ERR_INTERN,
+            "cid/excid: two communicators of this process would be named " + id.text() +
+                ": the source of PGCIDs gave one twice");
     }
     what.comm.id = name;
     return MPI_SUCCESS;
@@ -207,7 +212,7 @@ bool ExcidParticipation::advance(int* code) noexcept {
         _parents->skip(_child_number);
     }
     if (*code == MPI_SUCCESS) {
-        *code = _result;
+        *code = _lacks_index ? no_index() : MPI_SUCCESS;
     }
     return true;
 }

@@ -59,9 +59,9 @@ private:
 // child number that renews its parent's, or has no index left.
 class ExcidParticipation final : public Allocation {
 public:
-    // `result`: the code after the PGCID is there.
-    ExcidParticipation(ExcidModule& module, int result) noexcept
-        : _result(result),
+    // `lacks_index`: the process fails, once the PGCID is there.
+    ExcidParticipation(ExcidModule& module, bool lacks_index) noexcept
+        : _lacks_index(lacks_index),
           _request(module._instance, module._source) {}
 
     // For the next block of names of `parent`.
@@ -74,7 +74,7 @@ public:
 private:
     Derivation* _parents = nullptr; // those that the child number is of
     Derivation::ChildNumber _child_number{};
-    const int _result;
+    const bool _lacks_index;
     int _failed = MPI_SUCCESS;
     PgcidRequest _request;
 };

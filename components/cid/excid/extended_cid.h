@@ -7,8 +7,8 @@
 
 namespace patchbay::cid {
 
-// The name of a communicator whose index each process has chosen for itself. Knows of a peer what the peer has told;
-// nothing is kept for those that have told nothing as long as nobody has.
+// The identifier of a communicator whose index each process has chosen for itself, with the table of the peers' CIDs.
+// The table takes no memory before the first CID of a peer has been received.
 class ExtendedCid final : public CommunicatorId {
 public:
     // `comm` has its index. `active`: the field in which it counts its children.
@@ -33,7 +33,7 @@ public:
         }
         return std::uint16_t(_indices[rank] - 1);
     }
-    // Out of memory is no error: the peer will be asked again by the next extended header.
+    // Out of memory is no error: the next extended header makes the peer send its CID again.
     void learned(int rank, std::uint16_t index) noexcept override {
         if (_indices == nullptr) {
             const bool fit = _peers <= _few.size();

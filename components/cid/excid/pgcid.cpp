@@ -30,8 +30,7 @@ int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, con
     if (asks_launcher()) {
         return start_group(*all_processes(comm), reduction.name(), key);
     }
-    // Each member could name it by a number that nobody else ever offers: there is nothing to agree about but whose it
-    // is.
+    // Each member passes a number that no other process ever uses, so that any of them will do as the PGCID.
     const bool any = _source == PgcidSource::automatic;
     _reduction = &reduction;
     _word = any || comm.rank == 0 ? fresh() : 0;
@@ -66,7 +65,7 @@ int PgcidRequest::start_group(const Group& group, std::string name, const Constr
     auto request = _source == PgcidSource::pmix ? _instance.runtime().pmix_group_start("patchbay " + name, ranks)
                                                 : _instance.runtime().group_start("pgcid " + name, ranks);
     if (!request) {
-        return report_cause({request.error().code,
+        return note_cause({request.error().code,
             "cid/excid: no PGCID: " + request.error().text + "; cid_excid_source=bootstrap needs no launcher"});
     }
     _group = std::move(*request);
@@ -85,7 +84,7 @@ bool PgcidRequest::advance(int* code) noexcept {
         }
         Result<std::uint64_t> id = _group->id();
         if (!id) {
-            *code = report_cause({id.error().code, "cid/excid: no PGCID: " + id.error().text});
+            *code = note_cause({id.error().code, "cid/excid: no PGCID: " + id.error().text});
             return true;
         }
         _word = *id;

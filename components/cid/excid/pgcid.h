@@ -23,9 +23,9 @@ public:
         : _instance(instance),
           _source(source) {}
 
-    // All processes of `comm`, which may be under construction, begin. `group reduction` is over them; the first of its
-    // group leads, in an intercommunicator that of either. `key` tells apart what is under way at one time, unless the
-    // group reduction has a name. Returns an MPI code.
+    // Called by all processes of `comm`, which may be under construction. `reduction` is over them; the first process
+    // of the group provides the PGCID, in an intercommunicator the first of each group. `key` identifies this request
+    // among those under way, unless the group reduction has a name. Returns an MPI code.
     int start(GroupReduction& reduction, const Communicator& comm, const ConstructorKey& key) noexcept;
     bool ready() const noexcept { return _group ? _group->done() : _reduction->ready(); }
     // true: finished, with the PGCID when *code is MPI_SUCCESS.
@@ -40,7 +40,7 @@ private:
     Instance& _instance;
     PgcidSource _source;
     GroupReduction* _reduction = nullptr;
-    std::optional<GroupRequest> _group; // asked of the launcher
+    std::optional<GroupRequest> _group; // under construction by the launcher
     std::uint64_t _word = 0;
 };
 

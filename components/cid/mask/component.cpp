@@ -38,12 +38,11 @@ public:
     }
 
 private:
-    // A process that is the only member takes any free index, and waits for nobody's turn.
+    // A process that is the only member takes any free index, and needs no mask ownership.
     int take_alone(const NewCommunicator& what) noexcept {
         const std::optional<std::uint32_t> index = _table.reserve_lowest(0);
         if (!index) {
-            _table.report_none_common("cid/mask");
-            return MPI_ERR_NO_SPACE;
+            return _table.none_common("cid/mask");
         }
         what.comm.index = std::uint16_t(*index);
         what.comm.id = new (std::nothrow) UniformCid(what.comm.index);

@@ -61,7 +61,7 @@ MaskAllocation::~MaskAllocation() {
     end();
 }
 
-// Others have their turn: at once, not only when somebody gets round to destroying this.
+// Gives the mask ownership to other allocations at once, and not only when this object is destroyed.
 void MaskAllocation::end() noexcept {
     withdraw(std::nullopt);
     if (_all_here) {
@@ -116,8 +116,7 @@ bool MaskAllocation::evaluate(int* code) noexcept {
             return true;
         }
         if (++_full == IndexTable::capacity / segment) {
-            _table.report_none_common("cid/mask");
-            *code = MPI_ERR_NO_SPACE;
+            *code = _table.none_common("cid/mask");
             return true;
         }
     }

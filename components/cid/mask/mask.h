@@ -12,20 +12,20 @@
 
 namespace patchbay::cid {
 
-// Whose turn it is in this process to put its free indices on offer.
+// Mask ownership: which allocation of this process may put its free indices into the mask.
 //
-// The first segment is for whoever comes while nobody has it: a CID allocation tries that once, before it knows whether
-// its other members have come to the constructor, and may hold the segment until they have. Nobody ever waits for it.
-// The other segments are for allocations that have failed there, and so know that all members have come: of these the
-// one with the lowest number has its turn. A CID allocation has the same number in all processes and no other one has
-// it, so that the lowest of all gets its turn everywhere and nobody waits in a ring. Thread-safe.
+// An allocation tries once to own the first segment, before it knows whether the other members have called the
+// constructor, and may own it until they have. No allocation ever waits for the first segment. The other segments are
+// for allocations that have failed there, and whose members have therefore all called: of these the one with the lowest
+// number owns them. An allocation has the same number in all processes, and no other one has that number, so that the
+// lowest of all gets the ownership in every process and there is no cycle of waits. Thread-safe.
 class MaskOwnership {
 public:
     // The first segment, until give_up().
     bool take_first(const void* who);
     void enter(std::uint64_t number);
     void leave(std::uint64_t number);
-    // Takes the turn: nobody else has it, and nobody with a lower number is waiting. Held until give_up().
+    // Takes the ownership if no allocation has it and none with a lower number is waiting. Held until give_up().
     bool take(std::uint64_t number, const void* who);
     void give_up(const void* who);
 
@@ -71,8 +71,8 @@ private:
     bool _all_here = false;  // all members have come to the constructor
     bool _offers = false;    // it is our turn and the segment is on offer
     std::uint32_t _rounds = 0;
-    std::uint64_t _number; // where we do not lead, all bits until the first reduction has told us the leader's
-    // The first: all bits when everybody had its turn. The second: the number.
+    std::uint64_t _number; // the leader's; in the other members all bits until the first reduction has ended
+    // The first word: all bits when every member owned its mask. The second: the number.
     std::array<std::uint64_t, 2 + segment_words> _words;
 };
 

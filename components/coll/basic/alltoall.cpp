@@ -44,7 +44,7 @@ private:
     std::unique_ptr<std::byte[]> _memory;
 };
 
-// Everybody with everybody, each starting with a different partner so that no one is flooded.
+// Pairwise exchange: each rank starts with a different partner, so that no receiver is flooded.
 template <class SendPart, class RecvPart>
 int pairwise(Function function, Communicator& comm, SendPart send_part, RecvPart recv_part) noexcept {
     const Transfer transfer(comm, tag_of(function));

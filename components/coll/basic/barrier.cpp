@@ -21,8 +21,8 @@ struct Rounds {
     int hear(int rank) const noexcept { return transfer.recv(nullptr, 0, byte, rank); }
 };
 
-// Everybody reports to rank 0, which releases them: two wake-ups a rank, the fewest there can be, so the best way
-// when ranks share cores and a wake-up is a context switch.
+// Linear: each rank sends to rank 0, which releases them: two wake-ups a rank, the fewest possible, and so the best
+// algorithm when ranks share cores and a wake-up is a context switch.
 int linear(const Rounds& rounds) {
     const int size = rounds.comm.size;
     int code = MPI_SUCCESS;
@@ -62,7 +62,7 @@ int tree(const Rounds& rounds) {
     return code;
 }
 
-// Dissemination: ceil(log2 size) rounds, everybody busy in each.
+// Dissemination: ceil(log2 size) rounds, in each of which every rank sends and receives.
 int dissemination(const Rounds& rounds) {
     const int rank = rounds.comm.rank;
     const int size = rounds.comm.size;

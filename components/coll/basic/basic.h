@@ -7,7 +7,7 @@ namespace patchbay::coll::basic {
 // Which way a small rooted or barrier-like pattern goes.
 enum class Pattern : std::uint8_t {
     automatic, // linear when the node has more ranks than cores, else a tree or doubling
-    linear,    // everybody with rank 0: fewest context switches
+    linear,    // each rank with rank 0: fewest context switches
     tree,      // binomial
     doubling,  // dissemination, recursive doubling: fewest rounds
 };

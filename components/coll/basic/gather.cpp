@@ -8,7 +8,7 @@ namespace patchbay::coll::basic {
 
 namespace {
 
-// The root receives from everybody into the place that `block(rank)` names, and copies its own part.
+// The root receives from each rank into the address `block(rank)`, and copies its own part.
 struct Block {
     void* address;
     MPI_Count count;

@@ -71,7 +71,7 @@ int tree_to_zero(Reduction& reduction, const Communicator& comm) noexcept {
     return code;
 }
 
-// Everybody to rank 0 in rank order, and back: fewest wake-ups when ranks share cores.
+// Linear: each rank to rank 0, in rank order, and back: fewest wake-ups when ranks share cores.
 int allreduce_linear(Reduction& reduction, const Communicator& comm) noexcept {
     if (comm.rank != 0) {
         const int code = reduction.send_mine(0);

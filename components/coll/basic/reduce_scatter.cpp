@@ -11,7 +11,7 @@ namespace patchbay::coll::basic {
 
 namespace {
 
-// Everybody sends each other rank its part and combines what comes in: one pass over the data, in an order that
+// Each rank sends each other rank its part and combines what it receives: one pass over the data, in an order that
 // differs by rank, so only for operations that commute.
 template <class FirstOf, class CountOf>
 int pairwise(Function function, const void* input, void* recv, const Datatype& type, const Op& op, Communicator& comm,

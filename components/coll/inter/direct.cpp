@@ -38,8 +38,8 @@ auto typed_parts(const void* buffer, const TypedVector& side) noexcept {
     };
 }
 
-// Everybody with everybody of the other group, one at a time, and at the same step on both sides: whoever waits for an
-// earlier step waits for somebody who has come that far.
+// Each rank exchanges with each rank of the other group, one at a time, and at the same step in both groups: a rank
+// that waits in some step waits for one that has finished all earlier steps.
 template <class SendPart, class RecvPart>
 int pairwise(Function function, Communicator& comm, SendPart send_part, RecvPart recv_part) noexcept {
     const Transfer transfer(comm, tag_of(function));

@@ -47,7 +47,7 @@ public:
 // In either group.
 inline constexpr int leader = 0;
 
-// Who does this function within one side.
+// The module that serves this function within the local group.
 inline Module& within(Communicator& comm, Function function) noexcept {
     return (*comm.local_comm->coll)[function];
 }

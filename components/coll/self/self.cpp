@@ -88,13 +88,13 @@ public:
         Communicator&) noexcept override {
         return move(send, count, type, recv, count, type);
     }
-    // Rank 0 has nobody below it: its receive buffer is not significant (MPI-5.0, 6.11.2).
+    // Rank 0 has no lower rank: its receive buffer is not significant (MPI-5.0, 6.11.2).
     int exscan(const void*, void*, MPI_Count, const Datatype&, const Op&, Communicator&) noexcept override {
         return MPI_SUCCESS;
     }
 
 private:
-    // In place, whichever side says so, means that the data is where it belongs.
+    // MPI_IN_PLACE as either buffer means that the data is in its place.
     static int move(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
         const Datatype& recv_type) noexcept {
         if (send != MPI_IN_PLACE && recv != MPI_IN_PLACE) {

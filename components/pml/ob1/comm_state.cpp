@@ -5,6 +5,9 @@
 #include "core/log.h"
 #include "frameworks/cid/cid.h"
 
+#include <algorithm>
+#include <fmt/format.h>
+
 namespace patchbay::pml::ob1 {
 
 void PostedList::push_back(RecvRequest& request) noexcept {
@@ -30,7 +33,7 @@ RecvRequest* PostedList::find(int tag) const noexcept {
 
 CommState::CommState(Communicator& comm) noexcept
     : comm(comm),
-      name(comm.id == nullptr ? nullptr : comm.id->extended_id()),
+      excid(comm.id == nullptr ? nullptr : comm.id->extended_id()),
       session(comm.session) {}
 
 bool CommState::make_ranks() noexcept {
@@ -39,6 +42,14 @@ bool CommState::make_ranks() noexcept {
         log_error("pml/ob1: out of memory for the matching queues of a communicator");
     }
     return _ranks != nullptr;
+}
+
+void CommState::report_source(const MatchHeader& match) const noexcept {
+    char text[200];
+    const auto end = fmt::format_to_n(text, sizeof text,
+        "pml/ob1: a message from rank {} came for communicator {}, which has only {} ranks; it is dropped",
+        match.source, comm.index, comm.remote_size);
+    log_error({text, std::min(end.size, sizeof text)});
 }
 
 void CommState::post(RecvRequest& request) noexcept {
@@ -70,7 +81,7 @@ RecvRequest* CommState::match(int source, int tag) noexcept {
     return request;
 }
 
-void CommState::keep(Unexpected& message) noexcept {
+void CommState::add(Unexpected& message) noexcept {
     _ranks[message.match.source].unexpected.push_back(message);
     _arrivals.push_back(message);
 }

@@ -12,7 +12,7 @@ namespace patchbay::pml::ob1 {
 
 class RecvRequest;
 
-// The receives that wait for one source, or for any.
+// The posted receives for one source, or for MPI_ANY_SOURCE.
 struct PostedList {
     RecvRequest* first;
     RecvRequest* last;
@@ -25,59 +25,78 @@ struct PostedList {
 using SourceQueue = List<Unexpected, &Unexpected::by_source>;
 using ArrivalQueue = List<Unexpected, &Unexpected::by_arrival>;
 
-// One rank of a communicator's remote group. Zero-filled: never spoken to.
+// One rank of a communicator's remote group. Zero-filled: no message was sent to it or received from it.
 struct RankState {
-    Peer* peer; // as a destination, connected and its index known; nullptr: messages take another way
+    // As a destination: connected, and no exCID handshake with it is needed any more. nullptr: see handshake_peer.
+    Peer* peer;
     PostedList posted;
     SourceQueue unexpected;
-    std::uint64_t match_word; // MatchWords::first of a message to it, valid with `peer` or `stranger`
-    std::uint16_t index;      // of the communicator at that rank, valid with `peer`
-    bool has_our_index;       // we have told it ours, in an answer or in a message
-    bool met;                 // a message of its own has named the communicator to us by exCID
-    std::uint8_t named;       // messages that we named by exCID to it, modulo 256
-    Peer* stranger; // as a destination, connected, while it or we do not know the other's index: then `peer` is null
+    std::uint64_t match_word;   // MatchWords::first of a message to it, valid with `peer` or `handshake_peer`
+    std::uint16_t index;        // of the communicator at that rank, valid with `peer`
+    bool index_sent;            // our index: in a CID acknowledgement or in a message
+    bool extended_received;     // a message with an extended header has come from it
+    std::uint8_t extended_sent; // number of messages with an extended header to it, modulo 256
+    // As a destination: connected, while the exCID handshake with it is not complete; `peer` is nullptr meanwhile.
+    Peer* handshake_peer;
 };
 
-// The matching queues of one communicator. A receive looks among the unexpected messages of its source, or of all in
-// order of arrival; a message looks among the receives for its source and the wildcard ones, and the one that was
-// posted first wins. Tables over ranks are made of untouched pages, so that a silent peer costs nothing.
+// The matching queues of one communicator. A receive searches the unexpected messages of its source, or of all sources
+// in order of arrival; a message searches the posted receives for its source and those for MPI_ANY_SOURCE, of which it
+// matches the one that was posted first. A table over ranks is made of pages that stay untouched for ranks that
+// exchange no message.
 class CommState final : public CommData {
 public:
     explicit CommState(Communicator& comm) noexcept;
     ~CommState() override { std::free(_ranks); }
 
-    // false: out of memory.
+    // false: out of memory, which has been reported.
     bool prepare() noexcept { return _ranks != nullptr || make_ranks(); }
     RankState& rank(int rank) noexcept { return _ranks[rank]; } // after prepare()
-    // The same before prepare(); nullptr: nothing was sent to anybody yet.
+    // The same before prepare(); nullptr: no message was sent or received yet.
     RankState* find_rank(int rank) const noexcept { return _ranks == nullptr ? nullptr : &_ranks[rank]; }
+    // Does the communicator have the source of this message? If not, that is reported. Prepares.
+    bool has_source(const MatchHeader& match) noexcept {
+        if (!prepare()) {
+            return false;
+        }
+        if (std::uint32_t(match.source) < std::uint32_t(comm.remote_size)) [[likely]] {
+            return true;
+        }
+        report_source(match);
+        return false;
+    }
 
     void post(RecvRequest& request) noexcept;
     void withdraw(RecvRequest& request) noexcept;
-    // Takes out the receive that this message belongs to; nullptr: none.
+    // Removes the posted receive that such a message matches, and returns it; nullptr: none.
     RecvRequest* match(int source, int tag) noexcept;
 
-    void keep(Unexpected& message) noexcept; // at the end of its queues
+    void add(Unexpected& message) noexcept; // at the end of its queues
     void remove(Unexpected& message) noexcept;
-    // The earliest message that such a receive would get; nullptr: none.
+    // The earliest message that a receive with these arguments would match; nullptr: none.
     Unexpected* find(int source, int tag) noexcept;
     Unexpected* find_id(int source, std::uint32_t id) noexcept;
     Unexpected* earliest() noexcept { return _arrivals.first(); }
 
     Communicator& comm;
-    // Of a communicator whose index may differ from process to process; nullptr: it does not.
-    const cid::ExtendedId* const name;
-    // The communicator's own says that it has none as soon as the program has freed it, perhaps while a packet for it
-    // is looked at here. Only to be compared.
+    // The exCID of a communicator whose index may differ from process to process; nullptr: it does not differ.
+    const cid::ExtendedId* const excid;
+    // Only to be compared. Communicator::session is not used here, because it becomes nullptr as soon as the program
+    // has freed the communicator, perhaps while a packet for the communicator is processed.
     const Session* const session;
 
 private:
     bool make_ranks() noexcept;
+    void report_source(const MatchHeader& match) const noexcept;
 
     RankState* _ranks = nullptr;
     PostedList _any_source{};
     ArrivalQueue _arrivals;
     std::uint64_t _posts = 0;
 };
+
+inline CommState& state_of(Communicator& comm) noexcept {
+    return static_cast<CommState&>(*comm.pml_data);
+}
 
 } // namespace patchbay::pml::ob1

@@ -5,17 +5,19 @@
 #include "core/core.h"
 #include "mpi/instance/instance.h"
 
+#include <new>
+
 namespace patchbay::pml::ob1 {
 
 namespace {
 
 constexpr ParamSpec params[] = {
     {"unexpected_limit", ParamType::size, "16MiB",
-        "bytes of memory that unmatched messages of one peer may take before that peer is told to announce messages "
-        "only",
+        "bytes of memory that unmatched messages of one peer may take before that peer has to announce its messages by "
+        "rts packets",
         nullptr, ParamLevel::tuner_basic, ParamScope::local},
     {"fetch_chunk", ParamType::size, "4MiB",
-        "bytes of one large message that are fetched by single copy before other messages get their turn", nullptr,
+        "bytes of one large message that are fetched by single copy before other messages make progress", nullptr,
         ParamLevel::tuner_detail, ParamScope::local},
 };
 
@@ -33,6 +35,15 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node;
     }
     Result<Candidate> query(Instance& instance) noexcept override {
+        try {
+            return make(instance);
+        } catch (const std::bad_alloc&) {
+            return Error{Errc::out_of_memory, "out of memory"};
+        }
+    }
+
+private:
+    Result<Candidate> make(Instance& instance) {
         auto lease = instance.btl_framework().open(instance.core());
         if (!lease) {
             return lease.error();
@@ -48,19 +59,17 @@ public:
         if (!offers) {
             return offers.error();
         }
-        // All of them are used: each peer by the fastest btl that reaches it.
+        // All of them are used: each peer is reached by the fastest btl that can.
         instance.btl_framework().note_winner("job", *offers, offers->size());
         std::vector<std::unique_ptr<btl::Module>> btls;
         for (auto& offer : *offers) {
             btls.push_back(std::move(offer.module));
         }
-        return Candidate{50,
-            std::make_unique<Ob1>(*instance.core().progress, *instance.core().runtime,
-                Names{instance.directory(), instance.cid_counters()}, instance.self(), std::move(btls), _settings,
-                std::move(*lease))};
+        const Services services{*instance.core().progress, *instance.core().runtime, instance.directory(),
+            instance.cid_counters(), instance.self()};
+        return Candidate{50, std::make_unique<Ob1>(services, std::move(btls), _settings, std::move(*lease))};
     }
 
-private:
     Settings _settings;
 };
 

@@ -9,42 +9,44 @@
 
 namespace patchbay::pml::ob1 {
 
-// What stands at the start of every packet. All processes of a job run the same build on like machines: native order,
-// natural alignment. `request` fields name an object of the process that they travel to (or come back to).
+// The headers at the start of the packets. All processes of a job run the same build on machines of one kind, so that
+// integers have native byte order and natural alignment. A `request` field is the address of a request object in the
+// process that receives the packet, or in the sender, which gets it back in the reply.
 enum class PacketType : std::uint8_t {
     match = 1,    // MatchHeader + the whole message
     match_sync,   // SyncHeader + the whole message; answered by ack when it matches
-    rts,          // RtsHeader: a message that waits at its sender
+    rts,          // RtsHeader: ready to send; the message is still at its sender
     ack,          // ControlHeader: the synchronous send has matched
-    fin,          // ControlHeader: the message of this rts has been fetched, or nobody wants (more of) it
-    cts,          // CtsHeader: stream the message in fragments
+    fin,          // ControlHeader: the receiver has fetched the message of this rts, as far as its buffer takes it
+    cts,          // CtsHeader: clear to send; the sender is to stream the message in fragments
     frag,         // FragHeader + the next bytes of the message
-    cancel,       // SyncHeader: give this message back if it has not matched; answered by cancel_reply
-    cancel_reply, // ControlHeader; code 1: given back
-    xoff,         // ControlHeader: announce messages by rts only, too many wait here unmatched
-    xon,          // ControlHeader: the opposite
-    answer,       // AnswerHeader: by which index we know the communicator that you named by its exCID
+    cancel,       // SyncHeader: the receiver is to drop this message if it is unmatched; answered by cancel_reply
+    cancel_reply, // ControlHeader; code 1: the message has been dropped
+    xoff,         // ControlHeader: from now on the receiver of this packet sends rts instead of eager messages
+    xon,          // ControlHeader: eager messages are allowed again
+    cid_ack,      // CidAckHeader: the sender's index of a communicator, after an extended header from the receiver
 };
 
-// In a match header: it does not name the communicator by the receiver's index, which its sender does not know yet, but
-// by the exCID that follows the header (struct Extended).
-inline constexpr std::uint8_t named_by_excid = 1;
-// In any other match header: its sender knows the communicator by the same index, which stands for an answer.
+// Flag of an extended header: `index` is the sender's, because the sender does not know the receiver's, and the exCID
+// of the communicator follows the header (struct Extended).
+inline constexpr std::uint8_t extended = 1;
+// Flag of a match header that is not extended: the communicator has this index at the sender too. The message serves as
+// CID acknowledgement.
 inline constexpr std::uint8_t same_index = 2;
 
 struct MatchHeader {
     PacketType type;
     std::uint8_t flags;
-    std::uint16_t index; // of the communicator, at the receiver; named_by_excid: at the sender
+    std::uint16_t index; // of the communicator, at the receiver; in an extended header: at the sender
     std::int32_t source; // sender's rank in its local group
     std::int32_t tag;
-    std::uint32_t id; // names the message for a later cancel; 0: it will not be cancelled
+    std::uint32_t id; // identifies the message in a later cancel; 0: it cannot be cancelled
 };
 static_assert(sizeof(MatchHeader) == 16);
 
-// The hot path makes a match header of two words, the first of which a destination keeps ready, and stores it at once.
-// Written field by field, the btl's wide load of it would have to wait until every narrow store had left the store
-// buffer.
+// The hot path builds a match header from two words and stores them as words; RankState keeps the first one ready. If
+// the header were written field by field, the btl's wide load of the header would have to wait until every narrow store
+// had left the store buffer.
 struct MatchWords {
     std::uint64_t first;  // type, flags, index, source
     std::uint64_t second; // tag, id
@@ -70,11 +72,11 @@ struct RtsHeader {
     MatchHeader match;
     std::uint64_t request; // of the sender
     std::uint64_t length;
-    std::uint64_t address; // where the message lies in the sender's memory as one block; 0: it does not
+    std::uint64_t address; // of the message in the sender's memory, if it is one block; otherwise 0
 };
 static_assert(sizeof(RtsHeader) == 40);
 
-// Of the header that begins with a match header of this type, without a name behind it.
+// Size of the header that begins with a match header of this type, without an exCID behind it.
 constexpr std::size_t match_header_size(PacketType type) noexcept {
     return type == PacketType::rts       ? sizeof(RtsHeader)
         : type == PacketType::match_sync ? sizeof(SyncHeader)
@@ -106,8 +108,8 @@ struct FragHeader {
 };
 static_assert(sizeof(FragHeader) == 16);
 
-// Any of the headers that begin with a match header, when it is named_by_excid: the receiver learns at once which
-// communicator is meant and by which index the sender knows it.
+// A header that begins with a match header, with the flag `extended`: it tells the receiver which communicator the
+// message is for and which index this communicator has at the sender.
 template <class Header>
 struct Extended {
     Header header;
@@ -115,19 +117,19 @@ struct Extended {
 };
 static_assert(sizeof(Extended<MatchHeader>) == 32 && sizeof(Extended<MatchWords>) == 32);
 
-struct AnswerHeader {
+struct CidAckHeader {
     PacketType type;
     std::uint8_t unused;
-    std::uint16_t index; // of the communicator, at the answering process
-    std::int32_t source; // its rank in its local group
+    std::uint16_t index; // of the communicator, at the sender of the acknowledgement
+    std::int32_t source; // rank of that sender in its local group
     cid::ExtendedId id;
 };
-static_assert(sizeof(AnswerHeader) == 24);
+static_assert(sizeof(CidAckHeader) == 24);
 
 inline constexpr std::size_t largest_header = sizeof(Extended<RtsHeader>);
 static_assert(largest_header == btl::smallest_header_room);
 
-// Tags below zero are the library's own: a receive for any tag does not see them.
+// Tags below zero belong to the library: a receive with MPI_ANY_TAG does not match them.
 inline bool tag_matches(std::int32_t wanted, std::int32_t tag, std::int32_t any_tag) noexcept {
     return wanted == tag || (wanted == any_tag && tag >= 0);
 }

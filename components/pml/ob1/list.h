@@ -9,7 +9,8 @@ struct Link {
     T* next = nullptr;
 };
 
-// A doubly linked list through a member of its elements, which it does not own. Zero-filled memory is an empty list.
+// A doubly linked list through a member of its elements, which the list does not own. Zero-filled memory is an empty
+// list.
 template <class T, Link<T> T::*L>
 class List {
 public:

@@ -11,23 +11,23 @@ namespace patchbay::pml::ob1 {
 
 struct Peer;
 
-// A message (or the announcement of one) that arrived before its receive. Its eager payload follows the structure.
+// A message (or the rts of one) that arrived before its receive was posted. Its eager payload follows the structure.
 struct Unexpected {
-    Link<Unexpected> by_source;  // in arrival order among those of one source
-    Link<Unexpected> by_arrival; // ... among all of the communicator; also: waiting for the communicator to exist
+    Link<Unexpected> by_source;  // in the queue of its source, in order of arrival
+    Link<Unexpected> by_arrival; // in the queue of its communicator, or in EarlyMessages, in order of arrival
     Peer* from;
     MatchHeader match;
     std::uint64_t request; // sender's; match_sync and rts
     std::uint64_t length;  // of the whole message
     std::uint64_t address; // rts: see RtsHeader
-    std::uint32_t charge;  // bytes of memory it takes here
+    std::uint32_t charge;  // bytes of memory that it takes in this process
     std::uint32_t size_class;
 
     std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     const std::byte* payload() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
 };
 
-// Memory for unexpected messages, recycled in classes of size; larger ones come from the heap one by one.
+// Memory for unexpected messages, recycled in size classes; larger messages are allocated one by one.
 class MessageStore {
 public:
     MessageStore() = default;
@@ -35,7 +35,8 @@ public:
     MessageStore(const MessageStore&) = delete;
     MessageStore& operator=(const MessageStore&) = delete;
 
-    // Room for a payload of that size; charge and size_class are set, all else is the caller's. nullptr: out of memory.
+    // Memory for a message with that payload; charge and size_class are set, the caller sets the other members.
+    // nullptr: out of memory.
     Unexpected* make(std::size_t payload_size) noexcept;
     void free(Unexpected* message) noexcept;
 

@@ -15,41 +15,47 @@ namespace patchbay::pml::ob1 {
 
 class SendRequest;
 
-// Something that did not fit on the wire yet. A message is sent by its request; anything else lies here.
-struct Waiting {
-    Link<Waiting> link;
-    SendRequest* message;   // nullptr: the packet below
-    const Session* session; // of that packet's communicator; nullptr: the world model, or there is none
+// A packet for which the btl had no room. A message is sent again by its request; a control packet is copied here.
+struct QueuedPacket {
+    Link<QueuedPacket> link;
+    SendRequest* message;   // nullptr: the control packet below
+    const Session* session; // of the control packet's communicator; nullptr: the world model, or no communicator
     std::uint32_t header_size;
     alignas(8) std::byte header[largest_header];
 };
+using PacketQueue = List<QueuedPacket, &QueuedPacket::link>;
 
-// Link of a send request in the list of those that stream fragments to a peer.
+// Link of a send request in the list of the requests that stream fragments to one peer.
 struct StreamLink {
     Link<StreamLink> link;
     SendRequest* request;
 };
 
-// A process that this one has spoken to, whatever the communicator.
+// A process that this one has sent a packet to or received a packet from, in whatever communicator.
 struct Peer {
     ProcessId process;
-    btl::Module* btl = nullptr; // nullptr: not connected yet (it has spoken, we have not)
+    btl::Module* btl = nullptr; // nullptr: not connected, because this process has only received from it
     btl::Endpoint* endpoint = nullptr;
 
-    // A message shorter than this goes out at once, whole; 0: something is in the way (a queue, an xoff) or the long
-    // way is needed for another reason. The hot path's only question.
+    // A message shorter than this is sent at once and whole; 0: the queue is not empty, an xoff is in force, or the
+    // peer is this process. The hot path tests nothing else.
     std::size_t direct_below = 0;
     std::size_t eager_limit = 0;
 
-    List<Waiting, &Waiting::link> waiting; // in order: later messages queue behind earlier ones
+    PacketQueue queue; // in order: later messages go behind earlier ones
     List<StreamLink, &StreamLink::link> streams;
-    bool in_backlog = false; // `waiting` or `streams` is not empty, so that polls must push
+    bool in_backlog = false; // `queue` or `streams` is not empty: Backlog::push() sends from them
     Link<Peer> backlog;
 
-    bool told_to_stop = false;          // its xoff is in force
-    bool stopped = false;               // our xoff is
-    bool local_delivery = false;        // the peer is this process: threads that sleep must be woken
-    std::uint64_t unexpected_bytes = 0; // memory taken here by its unmatched messages
+    bool xoff_received = false;         // and no xon since
+    bool xoff_sent = false;             // and no xon since
+    bool is_self = false;               // threads of this process that sleep must be woken for what it sends to itself
+    std::uint64_t unexpected_bytes = 0; // memory that its unmatched messages take in this process
+
+    void refresh_direct() noexcept {
+        const bool direct = queue.empty() && !xoff_received && !is_self;
+        direct_below = direct ? eager_limit + 1 : 0;
+    }
 };
 
 } // namespace patchbay::pml::ob1

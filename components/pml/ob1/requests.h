@@ -14,7 +14,7 @@ namespace patchbay::pml::ob1 {
 
 class Ob1;
 
-// A convertor that is made when a message turns out to need one: most do not.
+// A convertor that is constructed when a message needs one: most messages do not.
 class LateConvertor {
 public:
     Convertor& make(const Datatype& type, MPI_Count count, const void* buffer) noexcept {
@@ -27,16 +27,24 @@ private:
     alignas(Convertor) std::byte _memory[sizeof(Convertor)];
 };
 
-// What both kinds of request have: buffer, type and who else must not go away meanwhile.
+// What both kinds of request have in common: the buffer, and references to the datatype and the communicator.
 class Ob1Request : public Request {
 public:
     Ob1Request(
         Ob1& module, const void* buffer, MPI_Count count, const Datatype& type, int tag, Communicator& comm) noexcept;
 
-    // Keep the datatype and the communicator alive until recycle(): for requests that outlive the call.
+    // Takes references to the datatype and the communicator, for a request that outlives the call.
     void hold() noexcept;
-    // Gives them back; without the module's lock, because a communicator may die of it.
+    // Drops the references. Called without the module's lock, because it may destroy the communicator.
     void let_go() noexcept;
+    // The operation has ended. The request may not exist any more afterwards, unless it is abandoned.
+    void complete() noexcept {
+        if (abandoned) [[unlikely]] {
+            complete_abandoned();
+            return;
+        }
+        set_state(Request::State::complete);
+    }
 
     std::byte* address() const noexcept { return static_cast<std::byte*>(buffer) + type->true_lower_bound; }
 
@@ -47,9 +55,12 @@ public:
     const std::size_t bytes; // count * size of the type
     const int tag;
     bool holding = false;
-    bool abandoned = false; // MPI_Request_free came first: gone at completion
+    bool abandoned = false; // MPI_Request_free came before completion: destroyed afterwards
     Ob1Request* next_abandoned = nullptr;
     LateConvertor convertor;
+
+private:
+    void complete_abandoned() noexcept;
 };
 
 class SendRequest final : public Ob1Request {
@@ -68,18 +79,18 @@ public:
     const int dest;
     const int source; // our rank
     const SendMode mode;
-    bool queued = false;       // in its peer's `waiting`
-    bool cancel_asked = false; // an answer to a cancel packet is on its way: nothing may free the request before
-    bool done_but_for_answer = false;
-    std::uint32_t id = 0;    // as in the match header
-    std::uint16_t index = 0; // as in the match header
-    bool by_excid = false;   // the match header is named_by_excid
-    cid::ExtendedId excid;   // then, and kept for a cancel: the communicator may be gone by that time
+    bool queued = false;                  // in the queue of its peer
+    bool cancel_pending = false;          // a cancel packet has been sent: the request must exist until its reply comes
+    bool complete_but_for_cancel = false; // and is complete otherwise
+    std::uint32_t id = 0;                 // as in the match header
+    std::uint16_t index = 0;              // as in the match header
+    bool extended = false;                // the match header is an extended one
+    cid::ExtendedId excid;                // then; kept for a cancel, when the communicator may not exist any more
     Peer* peer = nullptr;
-    bool under_way = false; // and until an abandoned one has let go of its communicator
-    Link<SendRequest> under_way_link;
+    bool in_progress = false; // in the list of SendProtocol: until it is complete and, if abandoned, has let go
+    Link<SendRequest> in_progress_link;
     StreamLink stream{{}, this};
-    std::uint64_t remote_request = 0; // of the receiver, once it asked for a stream
+    std::uint64_t remote_request = 0; // of the receiver, once it has asked for a stream
     std::size_t stream_end = 0;
 };
 
@@ -98,15 +109,21 @@ public:
     Link<RecvRequest> fetch_link;
     const int source;
     bool posted = false;
-    std::uint64_t order = 0; // of posting, within the communicator
+    std::uint64_t order = 0; // number of posted receives before it in the communicator
     // Rendezvous:
     Peer* from = nullptr;
     std::uint64_t remote_request = 0;
     std::uint64_t remote_address = 0;
-    std::size_t expected = 0; // bytes that go into the buffer
+    std::size_t expected = 0; // bytes that are written into the buffer
 };
 
-// A message in the hands of a user (MPI-5.0, 3.8.2).
+// The request object that a packet refers to.
+template <class T>
+T* request_at(std::uint64_t address) noexcept {
+    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
+}
+
+// The message of an MPI_Message handle (MPI-5.0, 3.8.2).
 class MatchedMessage final : public Message {
 public:
     MatchedMessage(Communicator& communicator, Unexpected& unexpected) noexcept

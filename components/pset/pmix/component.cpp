@@ -29,7 +29,7 @@ public:
         if (module == nullptr) {
             return Error{Errc::out_of_memory, "no memory for the module"};
         }
-        // Others may have no answer at all, which only asking tells.
+        // Other launchers may support no such query, which only a query shows.
         if (!runtime.own_launcher()) {
             if (auto names = module->names(); !names) {
                 const bool lacking = names.error().code == Errc::unsupported;

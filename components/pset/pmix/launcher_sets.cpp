@@ -10,7 +10,7 @@ Result<std::vector<std::string>> LauncherSets::names() {
     return _runtime.pset_names();
 }
 
-// Sets are remembered from the first one on, so from then on we must hear of changes.
+// Sets are cached from the first one on, so that changes must be received from then on.
 void LauncherSets::listen() {
     if (_listens) {
         return;

@@ -12,7 +12,7 @@
 
 namespace patchbay::pset {
 
-// The launcher's process sets. It is asked each time; `Sets` remembers what it said.
+// The launcher's process sets. Each call queries the launcher; `Sets` caches the results.
 class LauncherSets final : public Module {
 public:
     explicit LauncherSets(Runtime& runtime) noexcept

@@ -19,9 +19,9 @@ constexpr ParamSpec params[] = {
         ParamLevel::user_basic, ParamScope::all_equal},
 };
 
-// Our own mpirun has bound the processes and says itself who is where. Elsewhere a process knows its own binding only:
-// alone it is the only member; among others a set is the same for all members just where the machine has one of that
-// kind, so that all processes of the node are in it, whatever they are bound to.
+// Patchbay's mpirun has bound the processes and publishes their bindings. Under other launchers a process knows its own
+// binding only: a single process is the only member; of several processes all members see the same set only where the
+// machine has one object of that kind, so that all processes of the node are in it, whatever they are bound to.
 std::optional<StaticSets::Hardware> hardware_of(Instance& instance) {
     const Runtime& runtime = instance.runtime();
     if (runtime.own_launcher()) {

@@ -22,7 +22,7 @@ Result<std::vector<PsetDefinition>> parse_definitions(std::string_view text) {
     return definitions;
 }
 
-StaticSets::StaticSets(std::vector<PsetDefinition> definitions, std::optional<Hardware> hardware)
+StaticSets::StaticSets(const std::vector<PsetDefinition>& definitions, std::optional<Hardware> hardware)
     : _hardware(std::move(hardware)) {
     for (const PsetDefinition& definition : definitions) {
         Set& set = _sets.emplace_back();

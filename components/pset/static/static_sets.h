@@ -15,7 +15,7 @@ namespace patchbay::pset {
 // "ocean=0-3;atmos=4-7". Errc::invalid: ill-formed, or a name twice.
 Result<std::vector<PsetDefinition>> parse_definitions(std::string_view text);
 
-// The sets of a parameter, and those of the hardware where every process can tell by itself who is in them.
+// The sets of a parameter, and those of the hardware whose members every process can determine by itself.
 class StaticSets final : public Module {
 public:
     struct Hardware {
@@ -27,7 +27,7 @@ public:
     };
 
     // Without `hardware` there are no sets of that kind. It is looked at on first need.
-    StaticSets(std::vector<PsetDefinition> definitions, std::optional<Hardware> hardware);
+    StaticSets(const std::vector<PsetDefinition>& definitions, std::optional<Hardware> hardware);
 
     Result<std::vector<std::string>> names() override;
     Result<Set> find(const std::string& name) override;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pml/ob1/module.h"
+
+#include <cstring>
+
+// Packets that arrive: each goes to the part that it concerns.
+namespace patchbay::pml::ob1 {
+
+namespace {
+
+// A match header without a flag, tested by one comparison.
+bool is_plain_match(const void* header) noexcept {
+    std::uint16_t type_and_flags;
+    std::memcpy(&type_and_flags, header, sizeof type_and_flags);
+    return type_and_flags == std::uint16_t(PacketType::match);
+}
+
+// The exCID of an extended header.
+const cid::ExtendedId& excid_behind(const void* header, PacketType type) noexcept {
+    if (type == PacketType::match) [[likely]] {
+        return static_cast<const Extended<MatchHeader>*>(header)->id;
+    }
+    return type == PacketType::rts ? static_cast<const Extended<RtsHeader>*>(header)->id
+                                   : static_cast<const Extended<SyncHeader>*>(header)->id;
+}
+
+} // namespace
+
+void Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, std::size_t, const void* payload,
+    std::size_t payload_size) noexcept {
+    auto& self = *static_cast<Ob1*>(context);
+    Peer& from = self._peers.sender(endpoint);
+    const auto& match = *static_cast<const MatchHeader*>(header);
+    const auto* bytes = static_cast<const std::byte*>(payload);
+    if (is_plain_match(header)) [[likely]] {
+        self._matching.on_match(from, self._matching.find(match), match, bytes, payload_size);
+    } else if (match.type == PacketType::match) {
+        self.receive_message(from, header, bytes, payload_size);
+    } else {
+        self.receive_other(from, header, bytes, payload_size);
+    }
+}
+
+void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+    const auto& control = *static_cast<const ControlHeader*>(header);
+    switch (control.type) {
+    case PacketType::match:
+    case PacketType::match_sync:
+    case PacketType::rts:
+        receive_message(from, header, payload, payload_size);
+        break;
+    case PacketType::cid_ack: {
+        const auto& ack = *static_cast<const CidAckHeader*>(header);
+        _handshake.on_ack(_matching.find(ack.id, ack.index), ack);
+        break;
+    }
+    case PacketType::ack:
+    case PacketType::fin:
+        _sends.finish(*request_at<SendRequest>(control.request), MPI_SUCCESS);
+        break;
+    case PacketType::cts:
+        _rendezvous.on_cts(*static_cast<const CtsHeader*>(header));
+        break;
+    case PacketType::frag:
+        Rendezvous::on_fragment(*static_cast<const FragHeader*>(header), payload, payload_size);
+        break;
+    case PacketType::cancel:
+        _matching.on_cancel(from, *static_cast<const SyncHeader*>(header));
+        break;
+    case PacketType::cancel_reply:
+        _sends.on_cancel_reply(control);
+        break;
+    case PacketType::xoff:
+    case PacketType::xon:
+        FlowControl::on_xoff(from, control.type == PacketType::xoff);
+        break;
+    }
+}
+
+// Any message but a match without a flag.
+void Ob1::receive_message(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+    const auto& match = *static_cast<const MatchHeader*>(header);
+    if (match.flags == extended) {
+        receive_extended(from, header, payload, payload_size);
+        return;
+    }
+    CommState* state = _matching.find(match);
+    if (match.flags == same_index && state != nullptr && state->excid != nullptr) {
+        _handshake.on_same_index(*state, match);
+    }
+    _matching.on_message(from, state, header, payload, payload_size);
+}
+
+void Ob1::receive_extended(
+    Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+    const auto& match = *static_cast<const MatchHeader*>(header);
+    const cid::ExtendedId& excid = excid_behind(header, match.type);
+    CommState* state = _matching.find(excid, match.index);
+    if (state == nullptr) [[unlikely]] {
+        _early.add(excid, _flow.store(from, header, payload, payload_size));
+        return;
+    }
+    if (state->has_source(match)) {
+        _handshake.on_extended(*state, from, match);
+        _matching.on_message(from, state, header, payload, payload_size);
+    }
+}
+
+} // namespace patchbay::pml::ob1

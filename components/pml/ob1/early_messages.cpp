@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pml/ob1/early_messages.h"
+
+#include "core/runtime/runtime.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace patchbay::pml::ob1 {
+
+// Type of a cancelled message that is kept because its extended header is needed.
+static constexpr PacketType cancelled = PacketType::cancel;
+
+// Calls `action` with each message, which is in no queue any more, and with a pointer to its exCID or nullptr.
+template <class Action>
+void EarlyMessages::take_each(const Action& action) {
+    for (auto& [index, messages] : _by_index) {
+        while (!messages.empty()) {
+            action(*messages.pop_front(), nullptr, index);
+        }
+    }
+    for (auto& [excid, messages] : _by_excid) {
+        while (!messages.empty()) {
+            action(*messages.pop_front(), &excid, std::uint16_t(0));
+        }
+    }
+}
+
+EarlyMessages::~EarlyMessages() {
+    take_each([this](Unexpected& message, const cid::ExtendedId*, std::uint16_t) { _flow.discard(message); });
+}
+
+template <class Map, class Key>
+void EarlyMessages::add(Map& queues, const Key& key, Unexpected& message) noexcept {
+    try {
+        queues[key].push_back(message);
+    } catch (const std::bad_alloc&) {
+        _runtime.abort(MPI_ERR_NO_MEM, "pml/ob1: out of memory for a message that came before its communicator");
+    }
+}
+
+void EarlyMessages::add(std::uint16_t index, Unexpected& message) noexcept {
+    add(_by_index, index, message);
+}
+void EarlyMessages::add(const cid::ExtendedId& excid, Unexpected& message) noexcept {
+    add(_by_excid, excid, message);
+}
+
+ArrivalQueue EarlyMessages::extract(const CommState& state) noexcept {
+    if (state.excid != nullptr && !_by_excid.empty()) {
+        const auto queue = _by_excid.extract(*state.excid);
+        return queue ? queue.mapped() : ArrivalQueue();
+    }
+    if (state.excid == nullptr && !_by_index.empty()) {
+        const auto queue = _by_index.extract(state.comm.index);
+        return queue ? queue.mapped() : ArrivalQueue();
+    }
+    return {};
+}
+
+void EarlyMessages::deliver(CommState& state) noexcept {
+    ArrivalQueue messages = extract(state);
+    while (!messages.empty()) {
+        Unexpected& message = *messages.pop_front();
+        if (!state.has_source(message.match)) {
+            _flow.release(message);
+            continue;
+        }
+        if (message.match.flags == extended) {
+            _handshake.on_extended(state, *message.from, message.match);
+            message.match.index = state.comm.index;
+            message.match.flags = 0;
+        }
+        if (message.match.type == cancelled) {
+            _flow.release(message);
+        } else {
+            state.add(message);
+        }
+    }
+}
+
+ArrivalQueue* EarlyMessages::find(const SyncHeader& cancel) noexcept {
+    if (cancel.match.flags == extended) {
+        const auto queue = _by_excid.find(reinterpret_cast<const Extended<SyncHeader>&>(cancel).id);
+        return queue != _by_excid.end() ? &queue->second : nullptr;
+    }
+    const auto queue = _by_index.find(cancel.match.index);
+    return queue != _by_index.end() ? &queue->second : nullptr;
+}
+
+// The sender has sent its index in this message and does not send it again. So the last extended header from there has
+// to be kept, whether its message is cancelled or not.
+bool EarlyMessages::cancel(const SyncHeader& cancel, const Peer& from) noexcept {
+    ArrivalQueue* queue = find(cancel);
+    Unexpected* found = nullptr;
+    bool another = false; // message from the same sender
+    for (Unexpected* message = queue != nullptr ? queue->first() : nullptr; message != nullptr;
+         message = ArrivalQueue::next(*message)) {
+        if (message->from == &from) {
+            const bool wanted = message->match.id == cancel.match.id && message->match.type != cancelled;
+            found = wanted ? message : found;
+            another = another || !wanted;
+        }
+    }
+    if (found == nullptr) {
+        return false;
+    }
+    if (found->match.flags == extended && !another) {
+        found->match.type = cancelled;
+    } else {
+        queue->erase(*found);
+        _flow.release(*found);
+    }
+    return true;
+}
+
+// The packet as it came, without the exCID behind its header.
+static EarlyMessage pack(const Unexpected& message) {
+    // `request` has the same offset in a SyncHeader.
+    const RtsHeader header{message.match, message.request, message.length, message.address};
+    const std::size_t header_size = match_header_size(message.match.type);
+    const std::size_t payload_size = message.match.type == PacketType::rts ? 0 : message.length;
+    EarlyMessage early{message.from->process, {}, {}, {}};
+    early.packet.resize(header_size + payload_size);
+    std::memcpy(early.packet.data(), &header, header_size);
+    if (payload_size != 0) {
+        std::memcpy(early.packet.data() + header_size, message.payload(), payload_size);
+    }
+    return early;
+}
+
+std::vector<EarlyMessage> EarlyMessages::take() {
+    std::vector<EarlyMessage> taken;
+    take_each([&](Unexpected& message, const cid::ExtendedId* excid, std::uint16_t index) {
+        EarlyMessage& early = taken.emplace_back(pack(message));
+        if (excid != nullptr) {
+            early.name = *excid;
+        } else {
+            early.index = index;
+        }
+        _flow.discard(message);
+    });
+    return taken;
+}
+
+void EarlyMessages::accept(const EarlyMessage& early, Peer& from) noexcept {
+    RtsHeader header{};
+    std::memcpy(&header, early.packet.data(), std::min(sizeof header, early.packet.size()));
+    const std::size_t header_size = match_header_size(header.match.type);
+    Unexpected& message =
+        _flow.store(from, &header, early.packet.data() + header_size, early.packet.size() - header_size);
+    if (early.index) {
+        add(*early.index, message);
+    } else {
+        add(early.name, message);
+    }
+}
+
+} // namespace patchbay::pml::ob1

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/pml/ob1/comm_state.h"
+#include "components/pml/ob1/flow_control.h"
+#include "components/pml/ob1/handshake.h"
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace patchbay::pml::ob1 {
+
+// Messages for communicators that a peer has already constructed and this process has not yet, by the index that the
+// communicator will have here or by its exCID.
+class EarlyMessages {
+public:
+    EarlyMessages(FlowControl& flow, Handshake& handshake, Runtime& runtime) noexcept
+        : _flow(flow),
+          _handshake(handshake),
+          _runtime(runtime) {}
+    ~EarlyMessages();
+
+    // Both end the job when memory runs out, as FlowControl::store().
+    void add(std::uint16_t index, Unexpected& message) noexcept;
+    void add(const cid::ExtendedId& excid, Unexpected& message) noexcept;
+    // The communicator has been constructed: moves its messages into its queues.
+    void deliver(CommState& state) noexcept;
+    // The sender cancels its message. false: the message is not here.
+    bool cancel(const SyncHeader& cancel, const Peer& from) noexcept;
+
+    // As Module::take_early() and accept_early(): messages that the next module of this process gets.
+    std::vector<EarlyMessage> take();
+    void accept(const EarlyMessage& early, Peer& from) noexcept;
+
+private:
+    ArrivalQueue extract(const CommState& state) noexcept;
+    ArrivalQueue* find(const SyncHeader& cancel) noexcept;
+    template <class Map, class Key>
+    void add(Map& queues, const Key& key, Unexpected& message) noexcept;
+    template <class Action>
+    void take_each(const Action& action);
+
+    FlowControl& _flow;
+    Handshake& _handshake;
+    Runtime& _runtime; // only to end the job
+    std::map<std::uint16_t, ArrivalQueue> _by_index;
+    std::unordered_map<cid::ExtendedId, ArrivalQueue, cid::ExtendedIdHash> _by_excid;
+};
+
+} // namespace patchbay::pml::ob1

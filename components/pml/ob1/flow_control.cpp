@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pml/ob1/flow_control.h"
+
+#include "components/common/short_copy.h"
+#include "core/runtime/runtime.h"
+#include "include/mpi.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace patchbay::pml::ob1 {
+
+static Unexpected& make(MessageStore& store, Runtime& runtime, std::size_t payload_size, int source) noexcept {
+    Unexpected* message = store.make(payload_size);
+    if (message == nullptr) {
+        char text[200]; // what memory is left is needed to end the job
+        const auto end = fmt::format_to_n(text, sizeof text,
+            "pml/ob1: out of memory for an unexpected message of {} bytes from rank {} of its communicator; a lower "
+            "pml_ob1_unexpected_limit makes senders wait earlier",
+            payload_size, source);
+        runtime.abort(MPI_ERR_NO_MEM, {text, std::min(end.size, sizeof text)});
+    }
+    return *message;
+}
+
+Unexpected& FlowControl::store(
+    Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+    const auto& match = *static_cast<const MatchHeader*>(header);
+    Unexpected& message = make(_store, _runtime, payload_size, match.source);
+    message.from = &from;
+    message.match = match;
+    message.length = payload_size;
+    if (match.type == PacketType::match_sync) {
+        message.request = static_cast<const SyncHeader*>(header)->request;
+    } else if (match.type == PacketType::rts) {
+        const auto& rts = *static_cast<const RtsHeader*>(header);
+        message.request = rts.request;
+        message.length = rts.length;
+        message.address = rts.address;
+    }
+    common::copy_any(message.payload(), payload, payload_size);
+    from.unexpected_bytes += message.charge;
+    if (from.unexpected_bytes > _limit && !from.xoff_sent) {
+        from.xoff_sent = true;
+        _backlog.send_control(from, PacketType::xoff, 0, 0, nullptr);
+    }
+    return message;
+}
+
+void FlowControl::release(Unexpected& message) noexcept {
+    Peer& from = *message.from;
+    from.unexpected_bytes -= message.charge;
+    _store.free(&message);
+    if (from.xoff_sent && from.unexpected_bytes < _limit / 2) {
+        from.xoff_sent = false;
+        _backlog.send_control(from, PacketType::xon, 0, 0, nullptr);
+    }
+}
+
+void FlowControl::end(Peers& peers) noexcept {
+    peers.for_each([this](Peer& peer) {
+        if (std::exchange(peer.xoff_sent, false)) {
+            _backlog.send_control(peer, PacketType::xon, 0, 0, nullptr);
+        }
+    });
+}
+
+} // namespace patchbay::pml::ob1

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/pml/ob1/backlog.h"
+#include "components/pml/ob1/message_store.h"
+
+namespace patchbay::pml::ob1 {
+
+// The memory of unexpected messages. It is charged to their sender; a sender that takes more than the limit gets an
+// xoff, and an xon when half of the limit is free again.
+class FlowControl {
+public:
+    FlowControl(Backlog& backlog, Runtime& runtime, std::size_t limit) noexcept
+        : _backlog(backlog),
+          _runtime(runtime),
+          _limit(limit) {}
+
+    // Copies a message that no receive has matched. Ends the job when memory runs out: the message cannot be returned
+    // to its sender, so that no MPI call could return an error.
+    Unexpected& store(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    // Frees the memory of a message that is in no queue any more.
+    void release(Unexpected& message) noexcept;
+    // The same for a module that is about to be destroyed: see end().
+    void discard(Unexpected& message) noexcept { _store.free(&message); }
+    // Each peer that got an xoff gets an xon: the next module of this process begins to charge anew.
+    void end(Peers& peers) noexcept;
+
+    static void on_xoff(Peer& from, bool off) noexcept {
+        from.xoff_received = off;
+        from.refresh_direct();
+    }
+
+private:
+    Backlog& _backlog;
+    Runtime& _runtime; // only to end the job
+    const std::size_t _limit;
+    MessageStore _store;
+};
+
+} // namespace patchbay::pml::ob1

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/pml/ob1/comm_state.h"
+#include "components/pml/ob1/early_messages.h"
+#include "components/pml/ob1/flow_control.h"
+#include "components/pml/ob1/receive_protocol.h"
+#include "components/pml/ob1/rendezvous.h"
+#include "frameworks/cid/directory.h"
+
+#include <cstdlib>
+#include <memory>
+
+namespace patchbay::pml::ob1 {
+
+// The communicators, and what happens to a message that arrives for one: a posted receive gets it, or it is stored as
+// an unexpected message, or as an early one.
+class Matching {
+public:
+    Matching(cid::Directory& directory, Backlog& backlog, FlowControl& flow, EarlyMessages& early,
+        Rendezvous& rendezvous) noexcept;
+
+    static constexpr std::uint32_t max_index = 65535;
+
+    // Sets comm.pml_data. Returns an MPI code.
+    int add(Communicator& comm) noexcept;
+    void remove(CommState& state) noexcept;
+
+    // The communicator of a message that has no extended header. nullptr: it does not exist here (yet), or does not
+    // have that source.
+    CommState* find(const MatchHeader& match) noexcept {
+        CommState* state = _communicators[match.index];
+        return state != nullptr && state->has_source(match) ? state : nullptr;
+    }
+    // The communicator of an extended header. nullptr: it does not exist here, not yet or not any more.
+    CommState* find(const cid::ExtendedId& excid, std::uint16_t senders_index) noexcept {
+        // Until the CID acknowledgement reaches its sender, message after message has the same exCID.
+        if (_last_found != nullptr && *_last_found->excid == excid) {
+            return _last_found;
+        }
+        // Processes that construct communicators in the same order have them under the same index.
+        CommState* guess = _communicators[senders_index];
+        const bool right = guess != nullptr && guess->excid != nullptr && *guess->excid == excid;
+        return right ? _last_found = guess : look_up(excid);
+    }
+
+    // A message (match, match_sync or rts). `state`: what find() has returned for it.
+    void on_message(
+        Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+        const auto& match = *static_cast<const MatchHeader*>(header);
+        if (match.type == PacketType::match) [[likely]] {
+            on_match(from, state, match, payload, payload_size);
+        } else if (match.type == PacketType::rts) {
+            on_rts(from, state, *static_cast<const RtsHeader*>(header));
+        } else {
+            on_sync(from, state, *static_cast<const SyncHeader*>(header), payload, payload_size);
+        }
+    }
+    void on_match(
+        Peer& from, CommState* state, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
+        RecvRequest* request = state == nullptr ? nullptr : state->match(match.source, match.tag);
+        if (request != nullptr) [[likely]] {
+            ReceiveProtocol::deliver(*request, match, payload, size);
+        } else {
+            store(from, state, &match, payload, size);
+        }
+    }
+    void on_cancel(Peer& from, const SyncHeader& cancel) noexcept;
+
+private:
+    CommState* look_up(const cid::ExtendedId& excid) noexcept;
+    void on_sync(
+        Peer& from, CommState* state, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept;
+    void on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexcept;
+    void store(
+        Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    bool cancel_unexpected(CommState& state, const MatchHeader& match) noexcept;
+
+    struct FreeDelete {
+        void operator()(void* memory) const noexcept { std::free(memory); }
+    };
+    std::unique_ptr<CommState*[], FreeDelete> _communicators; // by index; in pages that stay untouched as a rule
+    CommState* _last_found = nullptr;                         // by exCID
+    cid::Directory& _directory;
+    Backlog& _backlog;
+    FlowControl& _flow;
+    EarlyMessages& _early;
+    Rendezvous& _rendezvous;
+};
+
+} // namespace patchbay::pml::ob1

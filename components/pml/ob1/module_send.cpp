@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pml/ob1/module.h"
+#include "core/log.h"
+
+namespace patchbay::pml::ob1 {
+
+using btl::SendCode;
+
+int Ob1::send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+    Communicator& comm) noexcept {
+    CommState& state = state_of(comm);
+    if (mode != SendMode::synchronous && type.dense) [[likely]] {
+        Guard guard(*this);
+        RankState* target = state.find_rank(dest);
+        const std::size_t bytes = std::size_t(count) * std::size_t(type.size);
+        if (SendProtocol::goes_direct(target, bytes)) [[likely]] {
+            const void* from = static_cast<const std::byte*>(buffer) + type.true_lower_bound;
+            if (SendProtocol::send_direct(*target, tag, 0, from, bytes) == SendCode::ok) [[likely]] {
+                return MPI_SUCCESS;
+            }
+        } else if (SendProtocol::goes_direct_extended(target, bytes)) {
+            const void* from = static_cast<const std::byte*>(buffer) + type.true_lower_bound;
+            if (_handshake.send_direct(*target, *state.excid, tag, 0, from, bytes) == SendCode::ok) {
+                return MPI_SUCCESS;
+            }
+        }
+    }
+    return send_by_request(buffer, count, type, dest, tag, mode, comm);
+}
+
+int Ob1::send_by_request(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+    Communicator& comm) noexcept {
+    SendRequest request(*this, buffer, count, type, dest, tag, mode, comm);
+    {
+        Guard guard(*this);
+        _sends.start(request);
+    }
+    wait_until(_progress, [&request] { return request.is_complete(); });
+    return request.error;
+}
+
+int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+    Communicator& comm, Request** request) noexcept {
+    Guard guard(*this);
+    auto* made = _sends.make(*this, buffer, count, type, dest, tag, mode, comm);
+    if (made == nullptr) {
+        log_error("pml/ob1: out of memory for a send request");
+        return MPI_ERR_NO_MEM;
+    }
+    made->id = _sends.next_id();
+    *request = made;
+    CommState& state = state_of(comm);
+    if (mode != SendMode::synchronous && type.dense) [[likely]] {
+        RankState* target = state.find_rank(dest);
+        if (SendProtocol::goes_direct(target, made->bytes)) [[likely]] {
+            if (SendProtocol::send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok)
+                [[likely]] {
+                made->peer = target->peer;
+                made->index = target->index;
+                made->set_state(Request::State::complete);
+                return MPI_SUCCESS;
+            }
+        } else if (SendProtocol::goes_direct_extended(target, made->bytes)) {
+            made->peer = target->handshake_peer; // the send may set it to nullptr
+            made->extended = !_handshake.is_pending(*target);
+            if (_handshake.send_direct(*target, *state.excid, tag, made->id, made->address(), made->bytes) ==
+                SendCode::ok) {
+                made->index = comm.index;
+                made->excid = *state.excid;
+                made->set_state(Request::State::complete);
+                return MPI_SUCCESS;
+            }
+        }
+    }
+    made->hold();
+    _sends.start(*made);
+    return MPI_SUCCESS;
+}
+
+int Ob1::send_init(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+    Communicator& comm, Request** request) noexcept {
+    Guard guard(*this);
+    auto* made = _sends.make(*this, buffer, count, type, dest, tag, mode, comm);
+    if (made == nullptr) {
+        log_error("pml/ob1: out of memory for a send request");
+        return MPI_ERR_NO_MEM;
+    }
+    made->persistent = true;
+    made->hold();
+    *request = made;
+    return MPI_SUCCESS;
+}
+
+int Ob1::restart(SendRequest& request) noexcept {
+    Guard guard(*this);
+    request.error = MPI_SUCCESS;
+    set_status_cancelled(request.status, false);
+    request.remote_request = 0;
+    request.complete_but_for_cancel = false;
+    request.id = _sends.next_id();
+    _sends.start(request);
+    return MPI_SUCCESS;
+}
+
+int Ob1::cancel(SendRequest& request) noexcept {
+    Guard guard(*this);
+    if (_sends.cancel(request)) {
+        _progress.wake();
+    }
+    return MPI_SUCCESS;
+}
+
+void Ob1::recycle(SendRequest& request) noexcept {
+    {
+        Guard guard(*this);
+        if (request.state() == Request::State::active) {
+            request.abandoned = true;
+            return;
+        }
+    }
+    request.let_go();
+    Guard guard(*this);
+    _sends.free(request);
+}
+
+} // namespace patchbay::pml::ob1

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/pml/ob1/peer.h"
+#include "core/lifetime/lease.h"
+#include "core/progress/progress.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace patchbay {
+class Runtime;
+}
+
+namespace patchbay::pml::ob1 {
+
+// The btls, and one Peer for each process that packets were exchanged with. A process is connected when the first
+// packet to it is sent, by the fastest btl that reaches it.
+class Peers {
+public:
+    // `poll`, with `context`, is registered as a poller as soon as a btl needs one.
+    Peers(Progress& progress, Runtime& runtime, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls,
+        Lease btl_lease, PollFunction poll, void* context);
+
+    // Throws std::bad_alloc. Called once, before everything else.
+    void receive_with(btl::Receiver receiver, void* context);
+
+    // nullptr: out of memory, which has been reported.
+    Peer* find(ProcessId process) noexcept;
+    // Ends the job when memory runs out: the packet that came from there could not be processed.
+    Peer& sender(btl::Endpoint& endpoint) noexcept {
+        if (endpoint.user == nullptr) [[unlikely]] {
+            endpoint.user = &make_sender(endpoint.process);
+        }
+        return *static_cast<Peer*>(endpoint.user);
+    }
+    // false: impossible, which has been reported.
+    bool connect(Peer& peer) noexcept { return peer.endpoint != nullptr || connect_first(peer); }
+
+    // A packet that a process sends to itself arrives in a poll: threads that sleep must wake up for it.
+    void wake_if_self(const Peer& peer) noexcept {
+        if (peer.is_self && _progress.threaded()) {
+            _progress.wake();
+        }
+    }
+
+    int poll() noexcept {
+        int events = 0;
+        // A receiver may connect and thereby append a module.
+        for (std::size_t i = 0; i < _polled.size(); ++i) {
+            events += _polled[i]->poll();
+        }
+        return events;
+    }
+    // After it no poll runs and none begins.
+    void stop_polling() noexcept;
+
+    template <class Action>
+    void for_each(const Action& action) noexcept {
+        for (auto& [process, peer] : _peers) {
+            action(peer);
+        }
+    }
+
+private:
+    Peer& make_sender(ProcessId process) noexcept;
+    bool connect_first(Peer& peer) noexcept;
+    btl::Module* fastest_btl(ProcessId process) const noexcept;
+    void report_unreachable(ProcessId process) const noexcept;
+    bool need_poll(btl::Module& btl) noexcept;
+
+    Progress& _progress;
+    Runtime& _runtime; // only to end the job
+    const ProcessId _self;
+    const PollFunction _poll;
+    void* const _poll_context;
+    Lease _btl_lease; // declared before the modules: released after they are destroyed
+    std::vector<std::unique_ptr<btl::Module>> _btls;
+    std::vector<btl::Module*> _polled; // has room for all of them
+    PollerHandle _poller;
+    std::map<ProcessId, Peer> _peers;
+};
+
+} // namespace patchbay::pml::ob1

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/pml/ob1/flow_control.h"
+#include "components/pml/ob1/rendezvous.h"
+#include "components/pml/ob1/requests.h"
+#include "core/memory/pool.h"
+
+#include <utility>
+
+namespace patchbay::pml::ob1 {
+
+// The receive requests, from start to the message that matches. An eager message is copied here; one that was announced
+// by an rts goes on to Rendezvous.
+class ReceiveProtocol {
+public:
+    ReceiveProtocol(Backlog& backlog, FlowControl& flow, Rendezvous& rendezvous) noexcept
+        : _backlog(backlog),
+          _flow(flow),
+          _rendezvous(rendezvous) {}
+
+    // nullptr: out of memory.
+    template <class... Args>
+    RecvRequest* make(Args&&... args) noexcept {
+        return _pool.alloc(std::forward<Args>(args)...);
+    }
+    void free(RecvRequest& request) noexcept { _pool.free(&request); }
+
+    // Matches an unexpected message or posts the receive.
+    void start(RecvRequest& request) noexcept {
+        CommState& state = state_of(*request.comm);
+        request.set_state(Request::State::active);
+        if (!state.prepare()) [[unlikely]] {
+            request.error = MPI_ERR_NO_MEM;
+            request.complete();
+            return;
+        }
+        Unexpected* message = state.find(request.source, request.tag);
+        if (message == nullptr) {
+            state.post(request);
+            return;
+        }
+        state.remove(*message);
+        accept(request, *message);
+    }
+    // The unexpected message, which is in no queue any more, is received by this request.
+    void accept(RecvRequest& request, Unexpected& message) noexcept;
+    // The request, which is posted no more, receives a whole message. Completes it.
+    static void deliver(
+        RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
+
+private:
+    Backlog& _backlog;
+    FlowControl& _flow;
+    Rendezvous& _rendezvous;
+    Pool<RecvRequest> _pool;
+};
+
+} // namespace patchbay::pml::ob1

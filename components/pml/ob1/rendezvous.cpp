@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pml/ob1/rendezvous.h"
+
+#include <algorithm>
+#include <array>
+
+namespace patchbay::pml::ob1 {
+
+using btl::SendCode;
+
+SendCode Rendezvous::send_rts(SendRequest& request) noexcept {
+    Peer& peer = *request.peer;
+    const Convertor& convertor = request.convertor.make(*request.type, request.count, request.buffer);
+    Extended<RtsHeader> header{
+        {{PacketType::rts, 0, 0, request.source, request.tag, request.id}, reinterpret_cast<std::uintptr_t>(&request),
+            request.bytes, reinterpret_cast<std::uintptr_t>(convertor.contiguous())},
+        {}};
+    const std::size_t header_size = _handshake.address(request, header);
+    return peer.btl->send(*peer.endpoint, &header, header_size, nullptr, 0);
+}
+
+void Rendezvous::on_cts(const CtsHeader& cts) noexcept {
+    auto& request = *request_at<SendRequest>(cts.send_request);
+    request.remote_request = cts.recv_request;
+    request.stream_end = cts.offset + cts.length;
+    request.convertor->seek(cts.offset);
+    _backlog.stream(request);
+}
+
+SendCode Rendezvous::send_fragment(SendRequest& request) noexcept {
+    Peer& peer = *request.peer;
+    const FragHeader header{PacketType::frag, {}, request.remote_request};
+    Convertor& convertor = *request.convertor;
+    const std::size_t left = request.stream_end - convertor.position();
+    const std::size_t size = std::min(left, peer.btl->limits().packet);
+    const auto reservation = peer.btl->reserve(*peer.endpoint, sizeof header, size);
+    if (reservation.code != SendCode::ok) {
+        return reservation.code;
+    }
+    const std::size_t packed = convertor.pack(reservation.room.data(), std::min(left, reservation.room.size()));
+    return peer.btl->commit(*peer.endpoint, &header, sizeof header, packed);
+}
+
+void Rendezvous::begin(RecvRequest& request, Peer& from, const MatchHeader& match, std::uint64_t sender,
+    std::uint64_t length, std::uint64_t address) noexcept {
+    request.from = &from;
+    request.remote_request = sender;
+    request.remote_address = address;
+    request.expected = std::min<std::size_t>(length, request.bytes);
+    fill_status(request.status, match.source, match.tag, request.expected);
+    if (length > request.bytes) {
+        request.error = MPI_ERR_TRUNCATE;
+    }
+    if (!_peers.connect(from)) {
+        request.error = MPI_ERR_OTHER;
+        request.complete();
+        return;
+    }
+    if (request.expected == 0) {
+        _backlog.send_control(from, PacketType::fin, sender, 0, request.comm->session);
+        request.complete();
+        return;
+    }
+    request.convertor.make(*request.type, request.count, request.buffer);
+    const std::size_t get_from = from.btl->limits().get_from;
+    if (address != 0 && get_from != 0 && length >= get_from && from.btl->can_get(*from.endpoint)) {
+        fetch(request);
+    } else {
+        request_stream(request);
+    }
+}
+
+void Rendezvous::on_fragment(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept {
+    auto& request = *request_at<RecvRequest>(frag.recv_request);
+    request.convertor->unpack(payload, size);
+    if (request.convertor->position() == request.expected) {
+        request.complete();
+    }
+}
+
+int Rendezvous::continue_fetches() noexcept {
+    int events = 0;
+    for (RecvRequest* request = _fetches.first(); request != nullptr;) {
+        RecvRequest* following = decltype(_fetches)::next(*request);
+        _fetches.erase(*request);
+        fetch(*request);
+        ++events;
+        request = following;
+    }
+    return events;
+}
+
+void Rendezvous::fetch(RecvRequest& request) noexcept {
+    if (!fetch_chunk(request)) {
+        _fetches.push_back(request);
+    }
+}
+
+// true: nothing is left to fetch, because the message is complete or the rest comes in fragments. The request may not
+// exist any more then.
+bool Rendezvous::fetch_chunk(RecvRequest& request) noexcept {
+    Convertor& convertor = *request.convertor;
+    const std::size_t end = std::min(request.expected, convertor.position() + _fetch_chunk);
+    while (convertor.position() < end) {
+        std::array<iovec, 64> blocks;
+        const std::size_t before = convertor.position();
+        const std::size_t filled = convertor.next_blocks(blocks, end - before);
+        const std::ptrdiff_t got = request.from->btl->get(
+            *request.from->endpoint, request.remote_address + before, std::span(blocks).first(filled));
+        if (got != std::ptrdiff_t(convertor.position() - before)) {
+            convertor.seek(before + std::size_t(std::max<std::ptrdiff_t>(got, 0)));
+            request_stream(request);
+            return true;
+        }
+    }
+    if (end < request.expected) {
+        return false;
+    }
+    _backlog.send_control(*request.from, PacketType::fin, request.remote_request, 0, request.comm->session);
+    request.complete();
+    return true;
+}
+
+void Rendezvous::request_stream(RecvRequest& request) noexcept {
+    const std::size_t position = request.convertor->position();
+    const CtsHeader header{PacketType::cts, {}, request.remote_request, reinterpret_cast<std::uintptr_t>(&request),
+        position, request.expected - position};
+    _backlog.send_control(*request.from, &header, sizeof header, request.comm->session);
+}
+
+} // namespace patchbay::pml::ob1

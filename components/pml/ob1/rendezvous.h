@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/pml/ob1/backlog.h"
+#include "components/pml/ob1/handshake.h"
+#include "components/pml/ob1/requests.h"
+
+namespace patchbay::pml::ob1 {
+
+// Messages above the eager limit, synchronous or not. The sender announces one by an rts; the receiver fetches it with
+// btl.get (single copy) and reports that by a fin, or it asks by a cts for fragments.
+class Rendezvous {
+public:
+    Rendezvous(Peers& peers, Backlog& backlog, Handshake& handshake, std::size_t fetch_chunk) noexcept
+        : _peers(peers),
+          _backlog(backlog),
+          _handshake(handshake),
+          _fetch_chunk(fetch_chunk) {}
+
+    // The sending side. What ends the request is up to SendProtocol.
+    btl::SendCode send_rts(SendRequest& request) noexcept;
+    void on_cts(const CtsHeader& cts) noexcept;
+    // Packs the next fragment into the memory of the btl.
+    static btl::SendCode send_fragment(SendRequest& request) noexcept;
+
+    // The receiving side. Each of these may complete the request.
+    void begin(RecvRequest& request, Peer& from, const MatchHeader& match, std::uint64_t sender, std::uint64_t length,
+        std::uint64_t address) noexcept;
+    static void on_fragment(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;
+    bool has_fetches() const noexcept { return !_fetches.empty(); }
+    // Fetches the next chunk of each message that is not complete. Returns their number.
+    int continue_fetches() noexcept;
+
+private:
+    void fetch(RecvRequest& request) noexcept;
+    bool fetch_chunk(RecvRequest& request) noexcept;
+    void request_stream(RecvRequest& request) noexcept;
+
+    Peers& _peers;
+    Backlog& _backlog;
+    Handshake& _handshake;
+    const std::size_t _fetch_chunk;
+    List<RecvRequest, &RecvRequest::fetch_link> _fetches;
+};
+
+} // namespace patchbay::pml::ob1

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/pml/ob1/send_protocol.h"
+
+namespace patchbay::pml::ob1 {
+
+using btl::SendCode;
+
+int SendProtocol::connect(SendRequest& request) noexcept {
+    CommState& state = state_of(*request.comm);
+    if (!state.prepare()) {
+        return MPI_ERR_NO_MEM;
+    }
+    const RankState& target = state.rank(request.dest);
+    if (target.peer == nullptr && target.handshake_peer == nullptr) {
+        Peer* peer = _peers.find(state.comm.remote_group->process(request.dest));
+        if (peer == nullptr) {
+            return MPI_ERR_NO_MEM;
+        }
+        if (!_peers.connect(*peer)) {
+            return MPI_ERR_OTHER;
+        }
+        _handshake.connect(state, request.dest, *peer);
+    }
+    request.peer = target.peer != nullptr ? target.peer : target.handshake_peer;
+    return MPI_SUCCESS;
+}
+
+void SendProtocol::start(SendRequest& request) noexcept {
+    request.set_state(Request::State::active);
+    begin(request);
+    if (request.peer == nullptr) {
+        const int connected = connect(request);
+        if (connected != MPI_SUCCESS) {
+            finish(request, connected);
+            return;
+        }
+    }
+    const SendCode code = request.peer->queue.empty() ? transmit(request) : SendCode::full;
+    if (code == SendCode::failed) {
+        finish(request, MPI_ERR_OTHER);
+    } else if (code == SendCode::full && !_backlog.queue(request)) {
+        finish(request, MPI_ERR_NO_MEM);
+    }
+}
+
+SendCode SendProtocol::transmit(SendRequest& request) noexcept {
+    Peer& peer = *request.peer;
+    const bool eager = request.bytes <= peer.eager_limit && !peer.xoff_received;
+    RankState& target = state_of(*request.comm).rank(request.dest);
+    const bool in_handshake = _handshake.concerns(target);
+    const SendCode code = eager ? transmit_eager(request) : _rendezvous.send_rts(request);
+    if (code == SendCode::ok) {
+        if (in_handshake) {
+            _handshake.note_sent(target);
+        }
+        _peers.wake_if_self(peer);
+    }
+    return code;
+}
+
+SendCode SendProtocol::transmit_eager(SendRequest& request) noexcept {
+    if (request.mode != SendMode::synchronous) {
+        Extended<MatchHeader> header{{PacketType::match, 0, 0, request.source, request.tag, request.id}, {}};
+        const std::size_t header_size = _handshake.address(request, header);
+        return transmit_eager(request, &header, header_size);
+    }
+    Extended<SyncHeader> header{{{PacketType::match_sync, 0, 0, request.source, request.tag, request.id},
+                                    reinterpret_cast<std::uintptr_t>(&request)},
+        {}};
+    const std::size_t header_size = _handshake.address(request, header);
+    return transmit_eager(request, &header, header_size);
+}
+
+SendCode SendProtocol::transmit_eager(SendRequest& request, const void* header, std::size_t header_size) noexcept {
+    Peer& peer = *request.peer;
+    SendCode code;
+    if (request.type->dense || request.bytes == 0) {
+        const void* from = request.bytes == 0 ? nullptr : request.address();
+        code = peer.btl->send(*peer.endpoint, header, header_size, from, request.bytes);
+    } else {
+        const auto reservation = peer.btl->reserve(*peer.endpoint, header_size, request.bytes);
+        code = reservation.code;
+        if (code == SendCode::ok) {
+            Convertor convertor(*request.type, request.count, request.buffer);
+            convertor.pack(reservation.room.data(), request.bytes);
+            code = peer.btl->commit(*peer.endpoint, header, header_size, request.bytes);
+        }
+    }
+    if (code == SendCode::ok && request.mode != SendMode::synchronous) {
+        finish(request, MPI_SUCCESS);
+    }
+    return code;
+}
+
+void SendProtocol::finish(SendRequest& request, int code) noexcept {
+    request.error = code;
+    if (request.cancel_pending) {
+        request.complete_but_for_cancel = true;
+        return;
+    }
+    if (!request.abandoned) {
+        end(request);
+    }
+    request.complete();
+}
+
+// A send can be cancelled while it is in the queue of its peer, or when the receiver, asked by a packet, finds it
+// unmatched. In the second case the request is complete only when the reply has come.
+bool SendProtocol::cancel(SendRequest& request) noexcept {
+    if (request.peer == nullptr || request.cancel_pending || request.remote_request != 0) {
+        return false;
+    }
+    if (request.queued) {
+        _backlog.remove(request);
+        set_status_cancelled(request.status, true);
+        finish(request, MPI_SUCCESS);
+        return true;
+    }
+    if (request.is_complete()) {
+        if (request.error != MPI_SUCCESS) {
+            return false;
+        }
+        request.complete_but_for_cancel = true;
+        request.set_state(Request::State::active);
+        begin(request);
+    }
+    request.cancel_pending = true;
+    const std::uint8_t flags = request.extended ? extended : 0;
+    const Extended<SyncHeader> header{
+        {{PacketType::cancel, flags, request.index, request.source, request.tag, request.id},
+            reinterpret_cast<std::uintptr_t>(&request)},
+        request.excid};
+    _backlog.send_control(
+        *request.peer, &header, request.extended ? sizeof header : sizeof header.header, request.session);
+    return false;
+}
+
+void SendProtocol::on_cancel_reply(const ControlHeader& reply) noexcept {
+    auto& request = *request_at<SendRequest>(reply.request);
+    request.cancel_pending = false;
+    if (reply.code == 1) {
+        set_status_cancelled(request.status, true);
+        finish(request, MPI_SUCCESS);
+    } else if (request.complete_but_for_cancel) {
+        finish(request, request.error);
+    }
+}
+
+} // namespace patchbay::pml::ob1

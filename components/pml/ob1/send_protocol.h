@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/pml/ob1/backlog.h"
+#include "components/pml/ob1/handshake.h"
+#include "components/pml/ob1/rendezvous.h"
+#include "components/pml/ob1/requests.h"
+#include "core/memory/pool.h"
+
+#include <utility>
+
+namespace patchbay::pml::ob1 {
+
+// The send requests, from start to completion: eager messages are sent here, larger ones by Rendezvous.
+class SendProtocol {
+public:
+    SendProtocol(Peers& peers, Backlog& backlog, Handshake& handshake, Rendezvous& rendezvous) noexcept
+        : _peers(peers),
+          _backlog(backlog),
+          _handshake(handshake),
+          _rendezvous(rendezvous) {}
+
+    // nullptr: out of memory.
+    template <class... Args>
+    SendRequest* make(Args&&... args) noexcept {
+        return _pool.alloc(std::forward<Args>(args)...);
+    }
+    void free(SendRequest& request) noexcept {
+        end(request);
+        _pool.free(&request);
+    }
+    // Identifies a message in a later cancel; never 0.
+    std::uint32_t next_id() noexcept { return ++_ids == 0 ? ++_ids : _ids; }
+
+    // The hot path: an eager message of a dense datatype, which needs no request.
+    static bool goes_direct(const RankState* target, std::size_t bytes) noexcept {
+        return target != nullptr && target->peer != nullptr && bytes < target->peer->direct_below;
+    }
+    static btl::SendCode send_direct(
+        const RankState& target, int tag, std::uint32_t id, const void* from, std::size_t bytes) noexcept {
+        const MatchWords header{target.match_word, MatchWords::make_second(tag, id)};
+        return target.peer->btl->send(*target.peer->endpoint, &header, sizeof header, from, bytes);
+    }
+    // The same before the exCID handshake is complete, by Handshake::send_direct().
+    static bool goes_direct_extended(const RankState* target, std::size_t bytes) noexcept {
+        return target != nullptr && target->handshake_peer != nullptr && bytes < target->handshake_peer->direct_below;
+    }
+
+    void start(SendRequest& request) noexcept;
+    // Sends the message or its rts. The request may be complete afterwards, and not exist any more. `full`: it has to
+    // be queued.
+    btl::SendCode transmit(SendRequest& request) noexcept;
+    // Completes the request, unless the reply to a cancel has to come first.
+    void finish(SendRequest& request, int code) noexcept;
+    // true: the request is complete now.
+    bool cancel(SendRequest& request) noexcept;
+    void on_cancel_reply(const ControlHeader& reply) noexcept;
+
+    bool empty() const noexcept { return _in_progress.empty(); }
+    template <class Which>
+    bool any(const Which& which) const noexcept {
+        for (SendRequest* send = _in_progress.first(); send != nullptr; send = decltype(_in_progress)::next(*send)) {
+            if (which(*send)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+private:
+    // Sets the peer of the request. Returns an MPI code; an error has been reported.
+    int connect(SendRequest& request) noexcept;
+    btl::SendCode transmit_eager(SendRequest& request) noexcept;
+    btl::SendCode transmit_eager(SendRequest& request, const void* header, std::size_t header_size) noexcept;
+    void begin(SendRequest& request) noexcept {
+        request.in_progress = true;
+        _in_progress.push_back(request);
+    }
+    void end(SendRequest& request) noexcept {
+        if (request.in_progress) {
+            request.in_progress = false;
+            _in_progress.erase(request);
+        }
+    }
+
+    Peers& _peers;
+    Backlog& _backlog;
+    Handshake& _handshake;
+    Rendezvous& _rendezvous;
+    Pool<SendRequest> _pool;
+    List<SendRequest, &SendRequest::in_progress_link> _in_progress; // in the order in which they were started
+    std::uint32_t _ids = 0;
+};
+
+} // namespace patchbay::pml::ob1

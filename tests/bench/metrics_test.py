@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every program of bench/ runs and prints the METRIC lines that it is documented to print, with values that can be:
+metrics_test.py PREFIX. The programs are built as patchbay-ab builds them, with few rounds; no figure is judged."""
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PREFIX = os.path.realpath(sys.argv.pop(1))
+BENCH = os.path.join(PREFIX, "share", "patchbay", "bench")
+
+# (program, arguments, ranks): {metric: unit}
+PROGRAMS = {
+    ("pingpong.c", "", 2): {"half_round_trip_8B": "us", "half_round_trip_4KiB": "us", "half_round_trip_64KiB": "us",
+                            "half_round_trip_1MiB": "us", "message_rate_8B": "M/s"},
+    ("collectives.c", "", 2): {"barrier": "us", "allreduce_8B": "us"},
+    ("communicators.c", "", 2): {"dup": "us", "dup_free": "us", "split_free": "us", "create_group_free": "us"},
+    ("fragmentation.c", "100", 2): {"dup": "us", "dup_fragmented": "us"},
+    ("hello.c", "", 2): {"MPI_Init": "ms"},
+    ("quiescence.c", "", 2): {"compute_alone": "ms", "compute_beside_barrier": "ms", "slowdown": "percent"},
+    ("session_latency.c", "", 2): {
+        f"{kind}_{figure}": "x" if kind == "ratio" else unit for kind in ("world", "session", "ratio")
+        for figure, unit in (("latency", "us"), ("rate", "M/s"), ("first_exchange", "us"), ("fresh_rate", "M/s"))},
+    ("sessions.c", "init", 2): {"start_up": "ms", "first_barrier": "ms"},
+    ("sessions.c", "session", 2): {"start_up": "ms", "first_barrier": "ms"},
+    ("sessions.c", "create", 2): {"create_from_group": "us"},
+    ("cache_line.cpp", "", 0): {"cache_line_one_way": "us"},
+}
+
+
+def better(metric, unit):
+    return "higher" if "rate" in metric or unit == "M/s" else "lower"
+
+
+class Metrics(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def run_program(self, name, arguments, ranks):
+        binary = os.path.join(self.folder.name, "program")
+        compiler = os.path.join(PREFIX, "bin", "mpicxx" if name.endswith(".cpp") else "mpicc")
+        language = ["-std=c++20"] if name.endswith(".cpp") else []
+        subprocess.run([compiler, *language, "-O1", "-Wall", "-Werror", "-DBENCH_DIVISOR=50", os.path.join(BENCH, name), "-o",
+                        binary], check=True)
+        launcher = [os.path.join(PREFIX, "bin", "mpirun"), "--timeout", "100", "-n", str(ranks)] if ranks else []
+        return subprocess.run([*launcher, binary, *arguments.split()], check=True, stdout=subprocess.PIPE,
+                              text=True).stdout
+
+    def test_every_program_is_listed(self):
+        programs = {name for name in os.listdir(BENCH) if name.endswith((".c", ".cpp"))}
+        self.assertEqual(programs, {name for name, _, _ in PROGRAMS})
+
+    def test_metrics(self):
+        for (name, arguments, ranks), wanted in PROGRAMS.items():
+            with self.subTest(program=name, arguments=arguments):
+                text = self.run_program(name, arguments, ranks)
+                lines = [line.split() for line in text.splitlines() if line.startswith("METRIC")]
+                self.assertEqual([len(words) for words in lines], [5] * len(wanted), text)
+                found = {metric: (unit, way) for _, metric, _, unit, way in lines}
+                self.assertEqual(found, {metric: (unit, better(metric, unit)) for metric, unit in wanted.items()})
+                for _, metric, value, _, _ in lines:
+                    self.assertTrue(math.isfinite(float(value)), f"{metric} {value}")
+                    if metric != "slowdown":
+                        self.assertGreater(float(value), 0, metric)
+
+
+unittest.main()

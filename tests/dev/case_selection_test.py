@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every case of an MPI test runs in --full, and in one of five runs with --fifth."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.abspath("tools/bazel"))
+from case_selection import Wish, select  # pylint: disable=wrong-import-position
+
+TEST = {"variants": {"a": {}, "b": {}, "c": {}}, "np": [0, 2, 5, 8], "static": [2]}
+ONE = {"variants": {"": {}}, "np": [0, 1], "static": []}
+LABEL = "//tests/comm:x"
+
+
+def names(test, **wish):
+    return [case.name for case in select(LABEL, test, Wish(**wish))]
+
+
+class Selection(unittest.TestCase):
+    def test_full_is_everything(self):
+        plain = {f"{variant}_np{n}" for variant in "abc" for n in (0, 2, 5, 8)}
+        self.assertEqual(sorted(names(TEST, which="full")), sorted(plain | {f"static_{name}" for name in plain}))
+        for build in ("asan", "tsan"):
+            self.assertEqual(set(names(TEST, which="full", build=build)), plain)
+
+    def test_sample_has_each_variant_and_each_number_of_ranks(self):
+        self.assertEqual(names(TEST, which="quick"), ["a_np0", "a_np8", "b_np2", "c_np5"])
+        self.assertEqual(names(TEST), names(TEST, which="quick") + [f"static_{variant}_np2" for variant in "abc"])
+        self.assertEqual(names(ONE), ["np0", "np1"])
+
+    def test_five_fifths_are_everything(self):
+        for build in ("plain", "asan", "tsan"):
+            runs = [set(names(TEST, fifth=fifth, build=build)) for fifth in range(5)]
+            self.assertEqual(set.union(*runs), set(names(TEST, which="full", build=build)))
+            self.assertLess(max(map(len, runs)), len(set.union(*runs)))
+
+    def test_a_fifth_contains_the_sample(self):
+        for fifth in range(5):
+            self.assertLessEqual(set(names(TEST)), set(names(TEST, fifth=fifth)))
+
+    def test_sanitizers_take_another_variant_each_time(self):
+        self.assertEqual([names(TEST, build="asan", rotation=rotation) for rotation in range(4)],
+                         [["a_np2"], ["b_np2"], ["c_np2"], ["a_np2"]])
+        self.assertEqual(names(ONE, build="tsan", rotation=7), ["np0"])
+
+    def test_a_pattern_takes_every_case_that_it_matches(self):
+        self.assertEqual(names(TEST, pattern="c_np8"), ["c_np8"])
+        self.assertEqual(names(TEST, pattern="*_np8"), [f"{v}_np8" for v in "abc"] + [f"static_{v}_np8" for v in "abc"])
+        self.assertEqual(names(TEST, pattern="d*"), [])
+
+    def test_the_environment_is_checked(self):
+        self.assertEqual(Wish.of({}), Wish())
+        self.assertEqual(Wish.of({"PATCHBAY_TEST_SET": "full", "PATCHBAY_TEST_FIFTH": "3", "PATCHBAY_TEST_ROTATION": "12",
+                                  "PATCHBAY_TEST_BUILD": "tsan", "TESTBRIDGE_TEST_ONLY": "x"}),
+                         Wish("full", 3, 12, "tsan", "x"))
+        for name in ("PATCHBAY_TEST_SET", "PATCHBAY_TEST_BUILD"):
+            with self.assertRaises(ValueError):
+                Wish.of({name: "ful"})
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which cases of an MPI test run: mpi_test.bzl lists all, and `./dev test` says in the environment what it wants.
+
+PATCHBAY_TEST_SET       default: a sample; quick: the sample without the static library; full: every case
+PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases
+PATCHBAY_TEST_ROTATION  a number that grows with the commits: which variant of a program the sanitizers run
+PATCHBAY_TEST_BUILD     plain, asan or tsan, set by .bazelrc
+TESTBRIDGE_TEST_ONLY    Bazel's --test_filter: the cases whose names match this pattern, and nothing else
+"""
+import fnmatch
+import zlib
+from dataclasses import dataclass
+
+FIFTHS = 5
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of a test program."""
+    which: str = "default"
+    fifth: int = -1
+    rotation: int = 0
+    build: str = "plain"
+    pattern: str = ""
+
+    @staticmethod
+    def of(environment):
+        which = environment.get("PATCHBAY_TEST_SET", "default")
+        build = environment.get("PATCHBAY_TEST_BUILD", "plain")
+        if which not in ("default", "quick", "full"):
+            raise ValueError(f"PATCHBAY_TEST_SET is '{which}'")
+        if build not in ("plain", "asan", "tsan"):
+            raise ValueError(f"PATCHBAY_TEST_BUILD is '{build}'")
+        return Wish(which, int(environment.get("PATCHBAY_TEST_FIFTH", "-1")),
+                    int(environment.get("PATCHBAY_TEST_ROTATION", "0")), build,
+                    environment.get("TESTBRIDGE_TEST_ONLY", ""))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch: a variant (its parameters) at a number of ranks, with the components as plugins or in the library."""
+    variant: str
+    ranks: int
+    static: bool
+    sampled: bool  # part of the default set
+
+    @property
+    def name(self):
+        words = (["static"] if self.static else []) + ([self.variant] if self.variant else [])
+        return "_".join(words + [f"np{self.ranks}"])
+
+
+def all_cases(test, wish):
+    """Every case of a test in this build. `test` is what mpi_test.bzl has written."""
+    variants, ranks = list(test["variants"]), test["np"]
+    if wish.build != "plain":
+        sample = _sanitizer_sample(variants, ranks, wish.rotation)
+        return [Case(variant, n, False, (variant, n) == sample) for variant in variants for n in ranks]
+    sample = _sample(variants, ranks)
+    plain = [Case(variant, n, False, (variant, n) in sample) for variant in variants for n in ranks]
+    return plain + [Case(variant, n, True, n in test["static"]) for variant in variants for n in ranks]
+
+
+def select(label, test, wish):
+    """The cases that are to run now."""
+    cases = all_cases(test, wish)
+    if wish.pattern:
+        return [case for case in cases if fnmatch.fnmatch(case.name, wish.pattern)]
+    if wish.which == "full":
+        return cases
+    if wish.which == "quick":
+        return [case for case in cases if case.sampled and not case.static]
+    return [case for case in cases if case.sampled or in_fifth(wish, label, case.name)]
+
+
+def in_fifth(wish, label, name):
+    """Each case of each build is in one of five parts, always the same."""
+    return zlib.crc32(f"{wish.build} {label} {name}".encode()) % FIFTHS == wish.fifth
+
+
+def _sample(variants, ranks):
+    """Each variant at least once and each number of ranks at least once: no more launches than the longer list has."""
+    return {(variants[i % len(variants)], ranks[i % len(ranks)]) for i in range(max(len(variants), len(ranks)))}
+
+
+def _sanitizer_sample(variants, ranks, rotation):
+    """One variant, another one with each commit, at the lowest number of ranks that communicate."""
+    return variants[rotation % len(variants)], next((n for n in ranks if n > 1), ranks[0])

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds MPICH's test suite against an installation of Patchbay MPI and runs it: see README.md in this folder."""
+import argparse
+import fcntl
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import build_tree
+import processes
+import progress
+import record
+import source_package
+import test_list
+import verdict
+
+HERE = Path(__file__).resolve().parent
+TIME_LIMIT = 120
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog="./dev conformance", description="Runs MPICH's test suite against an installation of Patchbay MPI."
+    )
+    parser.add_argument("what", nargs="*", metavar="FOLDER", help="a folder of the suite, a folder in it, or "
+                        "FOLDER/PROGRAM; without any, all folders")
+    parser.add_argument("--prefix", required=True, type=Path,
+                        help="the installation to test (./dev: the one it builds)")
+    parser.add_argument("--subset", action="store_true", help="only the tests of tools/conformance/subset.txt")
+    parser.add_argument("--resume", action="store_true", help="go on with the last run: keep its results")
+    parser.add_argument("--excluded", action="store_true", help="also run what exclusions.txt excludes")
+    parser.add_argument("--timeout", type=float, default=TIME_LIMIT, metavar="SECONDS",
+                        help=f"time limit of each test ({TIME_LIMIT})")
+    parser.add_argument("--mca", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
+                        help="a parameter for every test, as for mpirun; may be repeated")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
+                        help="compilers at a time (one per core)")
+    parser.add_argument("--work", type=Path, default=default_work(), metavar="FOLDER",
+                        help="where the source, the builds and the results are kept (%(default)s)")
+    options = parser.parse_args(arguments)
+    if options.subset and options.what:
+        parser.error("--subset names its tests itself")
+    return options
+
+
+def default_work():
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "patchbay" / "conformance"
+
+
+def is_ci():
+    return os.environ.get("CI", "").lower() in ("true", "1", "yes")
+
+
+def identity(prefix, mca):
+    """Tells one library and its parameters from others, so that a resumed run does not mix their results."""
+    digest = hashlib.sha256(repr(mca).encode())
+    libraries = sorted(path for path in (prefix / "lib").rglob("*") if path.is_file())
+    for path in [*libraries, prefix / "bin/mpirun"]:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def unimplemented_functions(prefix):
+    command = [prefix / "bin/patchbay-info", "--unimplemented"]
+    return frozenset(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split())
+
+
+def available_gigabytes():
+    found = re.search(r"^MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    return int(found.group(1)) / (1 << 20) if found else 0.0
+
+
+class Runner:
+    def __init__(self, options, tree, results, shown):
+        self.options = options
+        self.tree = tree
+        self.results = results
+        self.shown = shown
+        self.unimplemented = unimplemented_functions(options.prefix)
+        self.logs = results.path.parent / "logs"
+        self.logs.mkdir(exist_ok=True)
+
+    def run_all(self, tests):
+        """Runs folder by folder: each is built just before."""
+        real = [test for test in tests if isinstance(test, test_list.Test)]
+        waiting = [test for test in real if test.name not in self.results.results]
+        self.shown.begin(len(real), len(real) - len(waiting))
+        for folder in dict.fromkeys(test.folder for test in waiting):
+            self.shown.step(f"{folder}: building")
+            for needed in tests:
+                if isinstance(needed, test_list.Prerequisite) and needed.folder.split("/")[0] == folder.split("/")[0]:
+                    self.tree.make(needed.folder, [needed.target], "needed")
+            self.run_folder([test for test in waiting if test.folder == folder])
+
+    def run_folder(self, tests):
+        problems = self.tree.build([test for test in tests if not self.reason_to_skip(test)])
+        for test in tests:
+            self.shown.step(test.name)
+            result = self.result_of(test, problems)
+            self.results.add(result)
+            self.shown.result(result)
+
+    def reason_to_skip(self, test):
+        if test.skip:
+            return test.skip
+        if test.gigabytes > available_gigabytes():
+            return f"the test wants {test.gigabytes:g} GB of memory"
+        return ""
+
+    def result_of(self, test, problems):
+        skip = self.reason_to_skip(test)
+        if skip:
+            return record.Result(test.name, test.folder, verdict.SKIP, skip)
+        if test.path in problems:
+            return record.Result(test.name, test.folder, verdict.NO_BUILD, problems[test.path])
+        return self.run_test(test)
+
+    def run_test(self, test):
+        # The suite has tests of the launcher's own time limit.
+        limit = test.limit if test.limit and test.verdict in verdict.NONZERO else self.options.timeout
+        log = self.logs / (re.sub(r"[^\w.=-]", "_", test.name)[:150] + ".log")
+        command = [str(self.options.prefix / "bin/mpirun"), "-n", str(test.ranks)]
+        for name, value in self.options.mca:
+            command += ["--mca", name, value]
+        command += [f"./{test.program}", *test.arguments]
+        environment = {**self.tree.environment(), **test.environment, "MPIEXEC_TIMEOUT": f"{limit:g}"}
+        # The launcher ends a test in time by itself; the limit of this process is for a launcher that does not.
+        ended = processes.run(command, self.tree.folder / test.folder, environment, limit + 10, log)
+        output = log.read_text(errors="replace")
+        used = self.unimplemented & self.tree.symbols_used(test)
+        judged = verdict.judge(test, ended, output, limit, used)
+        if judged.status == verdict.PASS:
+            log.unlink()
+        return record.Result(
+            test.name,
+            test.folder,
+            judged.status,
+            judged.reason,
+            round(ended.seconds, 2),
+            log.name if judged.status == verdict.FAIL else "",
+        )
+
+
+def chosen_tests(options, tree, shown):
+    """What to run, with what is excluded marked as skipped."""
+    lists = test_list.Lists(tree.folder, tree.source)
+    if options.subset:
+        names = test_list.read_subset(HERE / "subset.txt")
+        folders = list(dict.fromkeys(name.split("/")[0] for name in names))
+        every = test_list.select(lists, folders)
+        needed = [test for test in every if isinstance(test, test_list.Prerequisite)]
+        return needed + test_list.pick([test for test in every if isinstance(test, test_list.Test)], names)
+    tests = test_list.select(lists, options.what or lists.folders())
+    real = [test for test in tests if isinstance(test, test_list.Test)]
+    if not options.excluded:
+        unused = test_list.exclude(real, test_list.read_patterns(HERE / "exclusions.txt"))
+        if unused and not options.what:
+            shown.say("exclusions.txt names tests that the suite does not have: " + ", ".join(unused))
+    return tests
+
+
+def report(results, folder):
+    """Prints the outcome; returns the exit status."""
+    lines = [*record.listing(results), "", *record.table(results), "", record.last_line(results)]
+    (folder / "report.txt").write_text("\n".join(lines) + "\n")
+    print("\n".join(lines), flush=True)
+    return 1 if any(result.status in (verdict.FAIL, verdict.NO_BUILD) for result in results) else 0
+
+
+def cannot_fetch(error):
+    """On a developer's machine without network there is nothing to judge; CI must not pass without having judged."""
+    if is_ci():
+        print(f"FAILED: conformance: {error}\n0 passed, 1 failed, 0 skipped")
+        return 1
+    print(f"SKIPPED: conformance: {error}\n0 passed, 0 failed, 1 skipped")
+    return 0
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def run(options):
+    shown = progress.Progress()
+    shown.step("fetching the source package")
+    try:
+        source, version = source_package.fetch(options.work)
+    except source_package.CannotFetch as error:
+        shown.clear()
+        return cannot_fetch(error)
+    tree = build_tree.BuildTree(options.work, source, version, options.prefix, options.jobs)
+    if not tree.is_configured:
+        shown.say(f"configuring the test suite of MPICH {version}: this takes a minute")
+    tree.open()
+    tests = chosen_tests(options, tree, shown)
+    folder = options.work / "results"
+    results = record.Record(folder / "results.jsonl", identity(options.prefix, options.mca), options.resume)
+    if options.resume and not results.resumed:
+        shown.say("there are no results of this library to go on with: starting anew")
+    names = [test.name for test in tests if isinstance(test, test_list.Test)]
+    try:
+        Runner(options, tree, results, shown).run_all(tests)
+    except KeyboardInterrupt:
+        shown.say("interrupted; ./dev conformance --resume with the same words goes on")
+        return 130
+    finally:
+        results.close()
+        shown.clear()
+    return report([results.results[name] for name in names], folder)
+
+
+def main(arguments):
+    options = parse_arguments(arguments)
+    options.prefix = options.prefix.resolve()
+    options.work = options.work.resolve()
+    options.work.mkdir(parents=True, exist_ok=True)
+    if not (options.prefix / "bin/mpicc").exists():
+        sys.exit(f"conformance: {options.prefix} is no installation: it has no bin/mpicc")
+    processes.become_subreaper()
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, interrupted)
+    with open(options.work / "lock", "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            sys.exit(f"conformance: another run uses {options.work}; --work names another folder")
+        try:
+            return run(options)
+        except KeyboardInterrupt:
+            return 130
+        except (build_tree.BuildError, ValueError) as error:
+            sys.exit(f"conformance: {error}")
+        finally:
+            processes.end_descendants()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
