@@ -24,7 +24,9 @@ int retire(MPI_Request* handle, Request& request, MPI_Status* status, Ref<Commun
         request.set_state(Request::State::inactive);
     } else {
         *handle = MPI_REQUEST_NULL;
-        if (const int of_callback = request.release(); of_callback != MPI_SUCCESS) {
+        if (request.comm != nullptr) { // no callback, and one call less where it counts
+            request.recycle();
+        } else if (const int of_callback = request.release(); of_callback != MPI_SUCCESS) {
             code = of_callback;
         }
     }

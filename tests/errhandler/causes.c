@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Why a call failed, beyond the arguments: with a handler that returns nothing is printed, and MPI_Error_string has the
  * cause, also when another thread found it. */
+#define _GNU_SOURCE
 #include "tests/mpi_check/check.h"
 
 #include <pthread.h>
