@@ -3,6 +3,8 @@
  */
 #include "tests/mpi_check/check.h"
 
+#include <stdlib.h>
+
 enum { sampled = 4093 };
 
 /* Where the data byte k stands: in units of `data` bytes that take `extent` bytes of memory; inside a unit the bytes
