@@ -128,7 +128,7 @@ class Verdicts(unittest.TestCase):
     def test_not_implemented_by_the_librarys_words(self):
         status, reason = judged(MISSING + MISSING, 1, used={"MPI_Put", "MPI_Win_create"})
         self.assertEqual(status, "fail")
-        self.assertTrue(reason.startswith("not implemented: MPI_Win_create (exit status 1"), reason)
+        self.assertEqual(reason, "not implemented: MPI_Win_create")
         self.assertTrue(verdict.is_not_implemented(reason))
 
     def test_not_implemented_by_the_symbols(self):

@@ -72,8 +72,8 @@ def judge_output(rule, status, lines):
     return ""
 
 
-def not_implemented(output, used):
-    """The reason, if a function that is not implemented explains a failure.
+def explain(problem, output, used):
+    """The reason of a failure: a function that is not implemented, if that explains it.
 
     `used` are the functions without implementation that the program calls by its symbol table. The library's own words
     come first: they name what was really called.
@@ -82,8 +82,8 @@ def not_implemented(output, used):
     if called:
         return "not implemented: " + ", ".join(called)
     if used:
-        return "not implemented (by its symbols): " + ", ".join(sorted(used))
-    return ""
+        return f"not implemented (by its symbols): {', '.join(sorted(used))} ({problem})"
+    return problem
 
 
 def judge(test, ended, output, limit, used=()):
@@ -98,8 +98,7 @@ def judge(test, ended, output, limit, used=()):
     else:
         problem = judge_output(test.verdict, ended.status, lines)
     if problem:
-        missing = not_implemented(output, used)
-        return Verdict(FAIL, f"{missing} ({problem})" if missing else problem)
+        return Verdict(FAIL, explain(problem, output, used))
     if ended.left_behind:
         return Verdict(FAIL, f"{ended.left_behind} processes were still there when the launcher had ended")
     if lines.skipped and not lines.no_errors and test.verdict in ("", "TestNormal"):
