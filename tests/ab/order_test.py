@@ -116,7 +116,8 @@ class OtherLibraries(unittest.TestCase):
                                    source], env=env, text=True, capture_output=True, timeout=200, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         samples = json.loads(done.stdout)["samples"]
-        self.assertEqual(samples["library"]["values"], {"a": [1, 1], **{name: [LIBRARIES[name]] * 2 for name in present}})
+        wanted = {"a": [1, 1], **{name: [LIBRARIES[name]] * 2 for name in present}}
+        self.assertEqual(samples["library"]["values"], wanted)
         self.assertEqual(samples["ranks"]["values"], {name: [2, 2] for name in ["a", *present]})
 
 
