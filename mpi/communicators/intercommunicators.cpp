@@ -99,13 +99,13 @@ struct Refusal {
     const char* text() const noexcept {
         switch (by) {
         case By::own_member:
-            return "a process of the local group has refused its arguments";
+            return "a process of the local group has passed an invalid argument";
         case By::own_leader:
-            return "the leader of the local group has refused its arguments";
+            return "the leader of the local group has passed an invalid argument";
         case By::different_leaders:
             return "the processes of the local group passed different values of local_leader";
         case By::other_group:
-            return "the other group has refused its arguments";
+            return "the remote group has reported an error";
         default:
             return "";
         }
@@ -258,8 +258,8 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
         return code;
     }
     if (their_cid_module != cid_module) {
-        *problem = "the communicator of the local group was made with info key patchbay_cid \"" + cid_module +
-            "\", that of the other group with \"" + their_cid_module + "\": it must be the same";
+        *problem = "the communicator of the local group was constructed with info key patchbay_cid \"" + cid_module +
+            "\", that of the remote group with \"" + their_cid_module + "\": it must be the same";
         return MPI_ERR_COMM;
     }
     auto comm = child_of(local, local.group, nullptr);
@@ -318,7 +318,7 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     auto both = Group::unite(first ? local : *comm->remote_group, first ? *comm->remote_group : local);
     const int result = build_over_bootstrap(std::move(comm), std::move(both), tag, "both", code, made);
     if (result != MPI_SUCCESS && problem->empty()) {
-        *problem = "a process of one of the groups has refused its arguments or has failed";
+        *problem = "a process of one of the groups has passed an invalid argument or has failed";
     }
     return result;
 }
