@@ -35,7 +35,7 @@ def cores():
 def reference_version(name):
     """The version of a reference MPI, by its own word."""
     text = output("mpirun." + name, "--version")
-    found = re.search(r"(?:\(Open MPI\)|Version:)\s+(\S+)", text)
+    found = re.search(r"(?:\((?:Open MPI|OpenRTE)\)|Version:)\s+(\S+)", text)
     if not found:
         raise SystemExit(f"bench/readme.py: mpirun.{name} --version does not state a version:\n{text}")
     return found.group(1)

@@ -135,7 +135,7 @@ std::string help_text() {
     return out.str();
 }
 
-Result<CommandLine> parse_command_line(std::vector<std::string> words) {
+Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
     CommandLine line;
     for (std::vector<std::string>& app_words : split_apps(words)) {
         AppSpec app;

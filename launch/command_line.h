@@ -16,7 +16,7 @@ struct CommandLine {
 
 // mpirun's own arguments, without argv[0]. MPIEXEC_TIMEOUT is honoured where --timeout is not given.
 // Errc::invalid: the text names the word that is wrong and, for an unknown option, the nearest known one.
-Result<CommandLine> parse_command_line(std::vector<std::string> words);
+Result<CommandLine> parse_command_line(const std::vector<std::string>& words);
 
 // What --help prints.
 std::string help_text();

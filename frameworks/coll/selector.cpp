@@ -97,7 +97,7 @@ Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std:
                 return candidate.error();
             }
             return patchbay::Choice<Offer>{
-                candidate->priority, std::make_unique<Offer>(std::move(candidate->module), candidate->shared)};
+                candidate->priority, std::make_unique<Offer>(Offer{std::move(candidate->module), candidate->shared})};
         },
         only);
     if (!offers) {

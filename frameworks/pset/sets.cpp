@@ -87,7 +87,7 @@ Sets::SetPtr Sets::known(std::string_view name) const {
     return source == nullptr || source->is_current(*set) ? set : nullptr;
 }
 
-void Sets::remember(SetPtr set, const Module* source) {
+void Sets::remember(const SetPtr& set, const Module* source) {
     const std::lock_guard lock(_mutex);
     _known.insert_or_assign(set->name, Known{set, source});
 }

@@ -66,7 +66,7 @@ private:
     Status open_sources();
     SetPtr known(std::string_view name) const;
     Result<SetPtr> ask(const std::string& name);
-    void remember(SetPtr set, const Module* source);
+    void remember(const SetPtr& set, const Module* source);
 
     Framework<Component>& _framework;
     Core& _core;

@@ -33,7 +33,7 @@ cid::Module* choose_cid_module(Instance& instance, const std::string& only, int*
             if (!offer) {
                 return offer.error();
             }
-            return Choice<CidOffer>{offer->priority, std::make_unique<CidOffer>(*offer->module)};
+            return Choice<CidOffer>{offer->priority, std::make_unique<CidOffer>(CidOffer{*offer->module})};
         },
         only);
     if (!chosen) {

@@ -40,7 +40,7 @@ void remove_collectives_hint(Communicator& comm) {
 }
 
 // The construction of local_comm. It belongs to its intercommunicator, and is in no session's list.
-std::unique_ptr<Construction> local_side(Communicator& parent, Ref<Group> group, bool collective, int tag) {
+std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>& group, bool collective, int tag) {
     const SessionId session = group->session;
     auto comm = child_of(parent, group, nullptr);
     comm->session = nullptr;
@@ -213,7 +213,7 @@ struct Tags {
 
 // Constructs an intercommunicator of some members of both groups of `parent`, with the calling process. `info` may be
 // null.
-int build_smaller(Communicator& parent, Ref<Group> local, Ref<Group> remote, const Info* info, const Tags& tags,
+int build_smaller(Communicator& parent, const Ref<Group>& local, Ref<Group> remote, const Info* info, const Tags& tags,
     Communicator** made) {
     const Bridge bridge{&parent, parent.remote_group->rank_of(remote->process(0)), tags.across};
     auto reduction = std::make_unique<BridgeReduction>(*parent.local_comm, local, tags.within, 0, bridge);
@@ -221,7 +221,7 @@ int build_smaller(Communicator& parent, Ref<Group> local, Ref<Group> remote, con
     set_remote_group(*comm, std::move(remote));
     Construction construction(
         *parent.instance, std::move(comm), nullptr, std::move(reduction), cid::constructor_key(parent, tags.across));
-    construction.add_local_side(local_side(*parent.local_comm, std::move(local), false, tags.hidden));
+    construction.add_local_side(local_side(*parent.local_comm, local, false, tags.hidden));
     return finish(construction, made);
 }
 
@@ -407,7 +407,7 @@ int split_inter(Communicator& parent, std::int64_t color, int key, const Info* i
     }
     const ProcessId self = parent.group->self();
     Ref<Group> local = Group::list(members_with_color(*parent.group, arguments, color), self);
-    return build_smaller(parent, std::move(local), Group::list(std::move(remote), self), info, tags, made);
+    return build_smaller(parent, local, Group::list(std::move(remote), self), info, tags, made);
 }
 
 } // namespace patchbay

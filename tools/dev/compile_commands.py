@@ -7,8 +7,8 @@ import json
 import os
 import sys
 
-# What gcc alone understands, and what only Bazel needs.
-DROPPED = {"-fno-canonical-system-headers", "-Wno-free-nonheap-object", "-Wunused-but-set-parameter", "-MD"}
+# What gcc alone understands, what only Bazel needs, and -Werror: clang-tidy decides itself what is an error.
+DROPPED = {"-fno-canonical-system-headers", "-Wno-free-nonheap-object", "-Wunused-but-set-parameter", "-Werror", "-MD"}
 DROPPED_WITH_VALUE = {"-MF", "-o"}
 DROPPED_BEGINNINGS = ("-frandom-seed=", "-D__DATE__=", "-D__TIMESTAMP__=", "-D__TIME__=")
 
