@@ -17,13 +17,13 @@ namespace patchbay::api {
 namespace {
 
 // Implements the local inquiries with an int as result.
-template <class Answer>
-int ask(const char* function, MPI_Comm comm, const char* name, int* result, Answer&& answer) {
+template <class Get>
+int inquire(const char* function, MPI_Comm comm, const char* name, int* result, Get&& get) {
     Arguments args(function, comm);
     if (checking() && !(args.communicator() && args.pointer(name, result))) {
         return args.code();
     }
-    *result = answer(*args.comm());
+    *result = get(*args.comm());
     return MPI_SUCCESS;
 }
 
@@ -114,15 +114,15 @@ int release(const char* function, MPI_Comm* comm, int (*act)(Communicator&)) {
 using namespace patchbay;
 
 int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
-    return api::ask("MPI_Comm_rank", comm, "rank", rank, [](const Communicator& c) { return c.rank; });
+    return api::inquire("MPI_Comm_rank", comm, "rank", rank, [](const Communicator& c) { return c.rank; });
 }
 
 int PMPI_Comm_size(MPI_Comm comm, int* size) {
-    return api::ask("MPI_Comm_size", comm, "size", size, [](const Communicator& c) { return c.size; });
+    return api::inquire("MPI_Comm_size", comm, "size", size, [](const Communicator& c) { return c.size; });
 }
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
-    return api::ask("MPI_Comm_test_inter", comm, "flag", flag, [](const Communicator& c) { return int(c.is_inter); });
+    return api::inquire("MPI_Comm_test_inter", comm, "flag", flag, [](const Communicator& c) { return int(c.is_inter); });
 }
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int* size) {

@@ -49,9 +49,9 @@ int PMPI_Intercomm_create(
         return args.code(); // without a valid handle no other process can be notified
     }
     Communicator& local = *args.comm();
-    const bool leads = local.rank == local_leader;
+    const bool is_leader = local.rank == local_leader;
     if (api::checking() && !args.intracommunicator()) {
-        if (leads) {
+        if (is_leader) {
             Communicator* peer = api::reachable_peer(peer_comm, remote_leader, tag);
             unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
                 refuse_intercommunicator(peer, remote_leader, tag, args.code());
@@ -64,8 +64,8 @@ int PMPI_Intercomm_create(
     // A process that has detected an error still takes part, so that the other processes return it too.
     const bool refuses = api::checking() &&
         !(api::rank_in(args, "local_leader", local_leader, local.size) && args.pointer("newintercomm", newintercomm) &&
-            (!leads || api::check_bridge(args, peer_comm, remote_leader, tag)));
-    Communicator* peer = leads ? api::reachable_peer(peer_comm, remote_leader, tag) : nullptr;
+            (!is_leader || api::check_bridge(args, peer_comm, remote_leader, tag)));
+    Communicator* peer = is_leader ? api::reachable_peer(peer_comm, remote_leader, tag) : nullptr;
     Communicator* made = nullptr;
     std::string problem;
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {

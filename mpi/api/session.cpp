@@ -23,12 +23,12 @@ namespace {
 
 // The thread level that info key thread_level requests; nullopt: there is no such key, and the library selects the
 // level (MPI-5.0, 11.3.1).
-bool asked_thread_level(const Arguments& args, const Info* info, std::optional<int>* level, int* code) {
-    const auto wish = info != nullptr ? info->get("thread_level") : std::nullopt;
-    const auto named = wish ? thread_level_named(*wish) : std::nullopt;
-    if (wish && !named) {
+bool requested_thread_level(const Arguments& args, const Info* info, std::optional<int>* level, int* code) {
+    const auto requested = info != nullptr ? info->get("thread_level") : std::nullopt;
+    const auto named = requested ? thread_level_named(*requested) : std::nullopt;
+    if (requested && !named) {
         *code = args.fail(MPI_ERR_INFO_VALUE,
-            fmt::format("info key thread_level has the value \"{}\", but must name one of MPI_THREAD_*", *wish));
+            fmt::format("info key thread_level has the value \"{}\", but must name one of MPI_THREAD_*", *requested));
         return false;
     }
     *level = named;
@@ -59,7 +59,7 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
     *session = MPI_SESSION_NULL;
     std::optional<int> level;
     int code = MPI_SUCCESS;
-    if (!asked_thread_level(args, to_object<Info>(info), &level, &code)) {
+    if (!requested_thread_level(args, to_object<Info>(info), &level, &code)) {
         return code;
     }
     auto opened = open_session(library(), level, Ref<Errhandler>::share(to_object<Errhandler>(errhandler)));
@@ -249,12 +249,12 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
     if (checking() && local.size() != 0 && !check_member(args, "the calling process's rank in local_group", local)) {
         return args.code();
     }
-    const bool leads = local.rank() == local_leader;
+    const bool is_leader = local.rank() == local_leader;
     const bool refuses = checking() &&
         !(serves(args, errhandler, Errhandler::Owner::communicator) && args.info_or_null("info", info) &&
             args.pointer("newintercomm", newcomm) &&
             (local.size() == 0 || check_leader(args, "local_leader", local_leader, local)) &&
-            (!leads || check_remote_group(args, local, remote_handle, remote_leader)));
+            (!is_leader || check_remote_group(args, local, remote_handle, remote_leader)));
     if (!refuses) {
         *newcomm = MPI_COMM_NULL;
     }
@@ -269,7 +269,7 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
     // A process that has detected an error still takes part, so that the other processes return it too.
     const bool has_leader = local_leader >= 0 && local_leader < local.size();
     const bool fine = !refuses;
-    Group* remote = leads ? checked_object<Group>(remote_handle) : nullptr;
+    Group* remote = is_leader ? checked_object<Group>(remote_handle) : nullptr;
     Communicator* made = nullptr;
     std::string problem;
     code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {

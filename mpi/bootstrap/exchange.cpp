@@ -57,7 +57,7 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) {
     std::lock_guard lock(_mutex);
     if (_store == nullptr) {
         auto opened = NodeStore::open(*_instance.core().node);
-        if (!opened) { // the others may have it, and would wait for us
+        if (!opened) { // fails, because other members may have opened it, and would wait for this one
             return note_cause(opened.error());
         }
         _store = std::move(*opened);

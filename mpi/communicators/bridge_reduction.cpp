@@ -44,7 +44,7 @@ bool BridgeReduction::step(int* code) noexcept {
     }
     if (*code != MPI_SUCCESS || _stage == Stage::distributing) {
         _stage = Stage::finished;
-    } else if (_stage == Stage::reducing && _leads) {
+    } else if (_stage == Stage::reducing && _is_leader) {
         _stage = Stage::exchanging;
         *code = _exchange.start(*_bridge.comm, _words, _bridge.rank, _bridge.rank, _bridge.tag);
     } else {

@@ -23,7 +23,7 @@ public:
     BridgeReduction(Communicator& local, Ref<Group> members, int tag, int leader, const Bridge& bridge) noexcept
         : _members(std::move(members)),
           _bridge(bridge),
-          _leads(_members->rank() == leader),
+          _is_leader(_members->rank() == leader),
           _within(local, *_members, tag) {}
 
     int start(std::span<std::uint64_t> words, Operation operation) noexcept override;
@@ -36,7 +36,7 @@ private:
 
     Ref<Group> _members;
     Bridge _bridge;
-    bool _leads;
+    bool _is_leader;
     ParentReduction _within;
     PairwiseExchange _exchange;
     Stage _stage = Stage::finished;

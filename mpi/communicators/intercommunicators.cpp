@@ -159,9 +159,9 @@ struct GroupArguments {
 // Collective over `local`.
 GroupArguments compare_arguments(Communicator& local, int leader, int refused) {
     constexpr std::uint64_t by_leader = std::uint64_t(1) << 32;
-    const bool leads = local.rank == leader;
+    const bool is_leader = local.rank == leader;
     std::array<std::uint64_t, 3> words{std::uint64_t(leader + 1), ~std::uint64_t(leader + 1),
-        std::uint64_t(refused) | (leads && refused != MPI_SUCCESS ? by_leader : 0)};
+        std::uint64_t(refused) | (is_leader && refused != MPI_SUCCESS ? by_leader : 0)};
     ParentReduction reduction(local, *local.group, next_construction_tag(local));
     const int code = complete(*local.instance, reduction, words, cid::GroupReduction::Operation::maximum);
     if (code != MPI_SUCCESS) {
