@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extensions of Patchbay MPI. Every function is also there as PMPIX_, and every one that this build does not implement
- * answers MPI_ERR_UNSUPPORTED_OPERATION (patchbay-info --unimplemented lists them). See README.md in this folder.
+ * Extensions of Patchbay MPI. Every function is also available as PMPIX_. A function that this build does not implement
+ * reports MPI_ERR_UNSUPPORTED_OPERATION (patchbay-info --unimplemented lists them). See README.md in this folder.
  */
 #ifndef PATCHBAY_MPIX_H_INCLUDED
 #define PATCHBAY_MPIX_H_INCLUDED

@@ -19,7 +19,7 @@ bool is_run(const std::vector<ProcessId>& members) noexcept {
     return true;
 }
 
-// The calling process. MPI_GROUP_EMPTY does not contain it, so that the other operand is asked.
+// The calling process. MPI_GROUP_EMPTY does not contain it, so that the other operand may provide it.
 ProcessId self_of(const Group& a, const Group& b) noexcept {
     return a.size() > 0 ? a.self() : b.self();
 }

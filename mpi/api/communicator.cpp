@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators: what they are (MPI-5.0, 7.4.1, 7.4.4, 7.8), how they are made and freed (7.4.2, 7.4.3). What joins two
-// groups: intercommunicator.cpp.
+// Communicators: inquiry (MPI-5.0, 7.4.1, 7.4.4, 7.8), construction and destruction (7.4.2, 7.4.3). For the
+// constructors with two groups see intercommunicator.cpp.
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
 #include "mpi/communicators/communicators.h"
@@ -16,18 +16,18 @@ namespace patchbay::api {
 
 namespace {
 
-// A local question about a communicator with an int for an answer.
-template <class Answer>
-int ask(const char* function, MPI_Comm comm, const char* name, int* result, Answer&& answer) {
+// Implements the local inquiries with an int as result.
+template <class Get>
+int inquire(const char* function, MPI_Comm comm, const char* name, int* result, Get&& get) {
     Arguments args(function, comm);
     if (checking() && !(args.communicator() && args.pointer(name, result))) {
         return args.code();
     }
-    *result = answer(*args.comm());
+    *result = get(*args.comm());
     return MPI_SUCCESS;
 }
 
-// The end of a constructor: the handle of what was made.
+// Ends a constructor: returns the handle of the new communicator.
 int give(const Arguments& args, int code, Communicator* made, MPI_Comm* newcomm) {
     *newcomm = code == MPI_SUCCESS && made != nullptr ? to_handle(made) : MPI_COMM_NULL;
     return args.result(code);
@@ -88,7 +88,7 @@ bool is_split_type(int type) noexcept {
         type == MPI_COMM_TYPE_RESOURCE_GUIDED || type == MPI_UNDEFINED;
 }
 
-// A communicator that the program may give back: not a predefined one.
+// A communicator that the program may free: not a predefined one.
 bool check_freeable(Arguments& args, MPI_Comm handle) noexcept {
     return args.communicator() &&
         args.require(!args.comm()->is_predefined(), MPI_ERR_COMM, "comm", reinterpret_cast<std::intptr_t>(handle),
@@ -114,15 +114,15 @@ int release(const char* function, MPI_Comm* comm, int (*act)(Communicator&)) {
 using namespace patchbay;
 
 int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
-    return api::ask("MPI_Comm_rank", comm, "rank", rank, [](const Communicator& c) { return c.rank; });
+    return api::inquire("MPI_Comm_rank", comm, "rank", rank, [](const Communicator& c) { return c.rank; });
 }
 
 int PMPI_Comm_size(MPI_Comm comm, int* size) {
-    return api::ask("MPI_Comm_size", comm, "size", size, [](const Communicator& c) { return c.size; });
+    return api::inquire("MPI_Comm_size", comm, "size", size, [](const Communicator& c) { return c.size; });
 }
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
-    return api::ask("MPI_Comm_test_inter", comm, "flag", flag, [](const Communicator& c) { return int(c.is_inter); });
+    return api::inquire("MPI_Comm_test_inter", comm, "flag", flag, [](const Communicator& c) { return int(c.is_inter); });
 }
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int* size) {
@@ -265,7 +265,7 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
     }));
 }
 
-// A longer name is cut, as the standard allows (MPI-5.0, 7.8).
+// A longer name is truncated, as the standard allows (MPI-5.0, 7.8).
 int PMPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
     api::Arguments args("MPI_Comm_set_name", comm);
     if (api::checking() && !(args.communicator() && args.pointer("comm_name", comm_name))) {
@@ -290,7 +290,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
         comm_name[name.size()] = '\0';
         *resultlen = int(name.size());
     };
-    if (comm == MPI_COMM_NULL) { // the only null handle that may be asked (MPI-5.0, 7.8)
+    if (comm == MPI_COMM_NULL) { // a valid argument here (MPI-5.0, 7.8)
         give("MPI_COMM_NULL");
         return MPI_SUCCESS;
     }
@@ -299,7 +299,7 @@ int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
     return MPI_SUCCESS;
 }
 
-// Processes are not spawned yet, so nobody has a parent.
+// Spawning is not implemented yet, so that no process has a parent.
 int PMPI_Comm_get_parent(MPI_Comm* parent) {
     api::Arguments args("MPI_Comm_get_parent");
     if (api::checking() && !args.pointer("parent", parent)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sessions (MPI-5.0, 11.3): opening and closing, process sets, and communicators of them (7.4.2). Error handlers,
-// attributes and buffers of sessions stand with those of communicators.
+// Sessions (MPI-5.0, 11.3): initialization and finalization, process sets, and construction of communicators from
+// groups (7.4.2). The functions on error handlers, attributes and buffers are in the files of these.
 #include "mpi/library/session.h"
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
@@ -21,13 +21,14 @@ namespace patchbay::api {
 
 namespace {
 
-// What info key thread_level asks for; nothing without the key, where the choice is the library's (MPI-5.0, 11.3.1).
-bool asked_thread_level(const Arguments& args, const Info* info, std::optional<int>* level, int* code) {
-    const auto wish = info != nullptr ? info->get("thread_level") : std::nullopt;
-    const auto named = wish ? thread_level_named(*wish) : std::nullopt;
-    if (wish && !named) {
+// The thread level that info key thread_level requests; nullopt: there is no such key, and the library selects the
+// level (MPI-5.0, 11.3.1).
+bool requested_thread_level(const Arguments& args, const Info* info, std::optional<int>* level, int* code) {
+    const auto requested = info != nullptr ? info->get("thread_level") : std::nullopt;
+    const auto named = requested ? thread_level_named(*requested) : std::nullopt;
+    if (requested && !named) {
         *code = args.fail(MPI_ERR_INFO_VALUE,
-            fmt::format("info key thread_level has the value \"{}\", but must name one of MPI_THREAD_*", *wish));
+            fmt::format("info key thread_level has the value \"{}\", but must name one of MPI_THREAD_*", *requested));
         return false;
     }
     *level = named;
@@ -42,7 +43,8 @@ bool serves(Arguments& args, MPI_Errhandler handle, Errhandler::Owner owner) noe
         reinterpret_cast<std::intptr_t>(handle), "was made for another kind of object");
 }
 
-// The group's session hears when the communicator's error handler is none for communicators.
+// Checks the error handler of a new communicator. If it is for other objects, the error is reported to the group's
+// session.
 ErrorTarget target_of_new_communicator(MPI_Errhandler errhandler, MPI_Group group) noexcept {
     return ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler), checked_object<Group>(group));
 }
@@ -57,7 +59,7 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
     *session = MPI_SESSION_NULL;
     std::optional<int> level;
     int code = MPI_SUCCESS;
-    if (!asked_thread_level(args, to_object<Info>(info), &level, &code)) {
+    if (!requested_thread_level(args, to_object<Info>(info), &level, &code)) {
         return code;
     }
     auto opened = open_session(library(), level, Ref<Errhandler>::share(to_object<Errhandler>(errhandler)));
@@ -104,7 +106,7 @@ int get_num_psets(MPI_Session session, MPI_Info info, int* number) {
     return MPI_SUCCESS;
 }
 
-// `length` counts the terminator: the room in `name` before, what the whole name takes afterwards.
+// `length` includes the terminator. On entry it is the size of `name`, on return the size that the whole name needs.
 int get_nth_pset(MPI_Session session, MPI_Info info, int n, int* length, char* name) {
     Arguments args("MPI_Session_get_nth_pset", session);
     if (checking() &&
@@ -143,7 +145,8 @@ int get_pset_info(MPI_Session session, const char* name, MPI_Info* info) {
     return MPI_SUCCESS;
 }
 
-// A name that nobody knows is no error: the answer is MPI_GROUP_NULL (MPI-5.0, 11.3.2). It may become known later.
+// A name without a process set is no error: the result is MPI_GROUP_NULL (MPI-5.0, 11.3.2). The set may be defined
+// later.
 int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
     Arguments args("MPI_Group_from_session_pset", handle);
     if (checking() && !(args.session() && args.pointer("pset_name", name) && args.pointer("newgroup", newgroup))) {
@@ -163,7 +166,7 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
     return MPI_SUCCESS;
 }
 
-// The library as the group's session has it, or the world model's; null: *code says what is wrong.
+// The instance, if the group's session is open or the group is one of the world model; null: *code is the error.
 Instance* instance_of(Arguments& args, const Group& group, int* code) {
     Instance* instance = library().instance();
     if (instance == nullptr || (group.session != SessionId() && !instance->is_open(group.session))) {
@@ -226,7 +229,7 @@ bool check_leader(Arguments& args, const char* name, int leader, const Group& gr
         leader >= 0 && leader < group.size(), MPI_ERR_RANK, name, leader, "must be a rank of the group");
 }
 
-// What counts at the leader alone. An empty group has no leader.
+// Checks the arguments that are significant at the leader only. An empty group has no leader.
 bool check_remote_group(Arguments& args, const Group& local, MPI_Group handle, int leader) {
     if (!args.group("remote_group", handle)) {
         return false;
@@ -240,18 +243,18 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
     const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
     Arguments args("MPI_Intercomm_create_from_groups", target_of_new_communicator(errhandler, local_handle));
     if (checking() && !(args.group("local_group", local_handle) && check_tag(args, tag))) {
-        return args.code(); // without both of them this process can reach nobody
+        return args.code(); // without both of them this process cannot reach the others
     }
     Group& local = *to_object<Group>(local_handle);
     if (checking() && local.size() != 0 && !check_member(args, "the calling process's rank in local_group", local)) {
         return args.code();
     }
-    const bool leads = local.rank() == local_leader;
+    const bool is_leader = local.rank() == local_leader;
     const bool refuses = checking() &&
         !(serves(args, errhandler, Errhandler::Owner::communicator) && args.info_or_null("info", info) &&
             args.pointer("newintercomm", newcomm) &&
             (local.size() == 0 || check_leader(args, "local_leader", local_leader, local)) &&
-            (!leads || check_remote_group(args, local, remote_handle, remote_leader)));
+            (!is_leader || check_remote_group(args, local, remote_handle, remote_leader)));
     if (!refuses) {
         *newcomm = MPI_COMM_NULL;
     }
@@ -263,10 +266,10 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
     if (instance == nullptr) {
         return code;
     }
-    // A process that refuses its arguments still joins: the others learn of it there.
+    // A process that has detected an error still takes part, so that the other processes return it too.
     const bool has_leader = local_leader >= 0 && local_leader < local.size();
     const bool fine = !refuses;
-    Group* remote = leads ? checked_object<Group>(remote_handle) : nullptr;
+    Group* remote = is_leader ? checked_object<Group>(remote_handle) : nullptr;
     Communicator* made = nullptr;
     std::string problem;
     code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
@@ -277,7 +280,7 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
             &made, &problem);
     });
     if (refuses) {
-        return args.code(); // this process's error handler was called before
+        return args.code(); // the error handler has been called before
     }
     if (code != MPI_SUCCESS) {
         return args.fail(code, problem);

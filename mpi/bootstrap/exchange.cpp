@@ -18,14 +18,14 @@ namespace patchbay {
 
 namespace {
 
-// Of messages on the hidden communicator, which carries nothing else.
+// The tag of all messages on the hidden communicator.
 constexpr int bootstrap_tag = -2;
 
 const Datatype& byte_type() noexcept {
     return *to_object<Datatype>(MPI_BYTE);
 }
 
-// In a job of this size.
+// The size of the longest possible message in a job of this size.
 constexpr std::size_t longest_message(std::size_t size) noexcept {
     return sizeof(BootstrapHeader) + cid::GroupReduction::most_words * sizeof(std::uint64_t) + MPI_MAX_STRINGTAG_LEN +
         longest_kind + longest_members(size);
@@ -57,7 +57,7 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) {
     std::lock_guard lock(_mutex);
     if (_store == nullptr) {
         auto opened = NodeStore::open(*_instance.core().node);
-        if (!opened) { // the others may have it, and would wait for us
+        if (!opened) { // fails, because other members may have opened it, and would wait for this one
             return note_cause(opened.error());
         }
         _store = std::move(*opened);
@@ -68,8 +68,8 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) {
     return MPI_SUCCESS;
 }
 
-int BootstrapExchange::enter(ExchangeReduction& participant) {
-    bool listening = false;
+int BootstrapExchange::join(ExchangeReduction& participant) {
+    bool receive_posted = false;
     {
         std::lock_guard lock(_mutex);
         if (!_poller) {
@@ -77,30 +77,31 @@ int BootstrapExchange::enter(ExchangeReduction& participant) {
         }
         _participants.push_back(&participant);
         take_kept_messages();
-        std::erase_if(_waiting, [&](const std::vector<std::byte>& message) {
+        std::erase_if(_undelivered, [&](const std::vector<std::byte>& message) {
             BootstrapMessage view;
-            return BootstrapMessage::read(message, &view) && participant.offer(message, view);
+            return BootstrapMessage::read(message, &view) && participant.deliver(message, view);
         });
-        listening = _looking || _listening != nullptr; // whoever looks may change _listening without the lock
-        _looking = _looking || !listening;
+        // The thread that has set _progressing may change _receive without the lock.
+        receive_posted = _progressing || _receive != nullptr;
+        _progressing = _progressing || !receive_posted;
     }
-    if (listening) {
+    if (receive_posted) {
         return MPI_SUCCESS;
     }
-    const int code = listen();
+    const int code = post_receive();
     std::lock_guard lock(_mutex);
-    _looking = false;
+    _progressing = false;
     return code;
 }
 
-// With the lock held. Those of an earlier life are there when nobody has entered yet, so that none is waiting.
+// Called with the lock held. The messages of an earlier instance are taken when there are no other undelivered ones.
 void BootstrapExchange::take_kept_messages() {
-    if (_waiting.empty()) {
-        _waiting = _instance.process_state().take_bootstrap_messages();
+    if (_undelivered.empty()) {
+        _undelivered = _instance.process_state().take_bootstrap_messages();
     }
 }
 
-void BootstrapExchange::leave(ExchangeReduction& participant) noexcept {
+void BootstrapExchange::remove(ExchangeReduction& participant) noexcept {
     std::lock_guard lock(_mutex);
     _participants.remove(&participant);
     for (Outgoing& outgoing : _outgoing) {
@@ -112,7 +113,7 @@ void BootstrapExchange::leave(ExchangeReduction& participant) noexcept {
 }
 
 int BootstrapExchange::send(ExchangeReduction& sender, std::uint32_t job_rank, std::vector<std::byte> message) {
-    std::list<Outgoing> node; // made before there is anything that must be kept
+    std::list<Outgoing> node; // allocated before the send starts, because afterwards a failure could not be undone
     Outgoing& outgoing = node.emplace_back(nullptr, std::move(message), &sender);
     const int code = _comm->pml->isend(outgoing.bytes.data(), MPI_Count(outgoing.bytes.size()), byte_type(),
         int(job_rank), bootstrap_tag, pml::SendMode::standard, *_comm, &outgoing.request);
@@ -125,52 +126,52 @@ int BootstrapExchange::send(ExchangeReduction& sender, std::uint32_t job_rank, s
         return sent;
     }
     std::lock_guard lock(_mutex);
-    sender._unsent.fetch_add(1, std::memory_order_relaxed);
+    sender._pending_sends.fetch_add(1, std::memory_order_relaxed);
     _outgoing.splice(_outgoing.end(), node);
     return MPI_SUCCESS;
 }
 
 int BootstrapExchange::poll(void* context) noexcept {
-    return static_cast<BootstrapExchange*>(context)->look();
+    return static_cast<BootstrapExchange*>(context)->progress();
 }
 
-// One thread looks at a time; sending a message may poll again.
-int BootstrapExchange::look() noexcept {
+// One thread at a time runs this; sending a message may poll recursively.
+int BootstrapExchange::progress() noexcept {
     {
         std::lock_guard lock(_mutex);
-        if (_looking) {
+        if (_progressing) {
             return 0;
         }
-        _looking = true;
+        _progressing = true;
     }
     int events = 0;
-    // Where memory is exhausted, the message stays in the buffer, or nobody listens, until a later poll.
-    while (_listening != nullptr ? _listening->is_complete() : listen() == MPI_SUCCESS) {
-        if (!_listening->is_complete()) {
+    // If memory is exhausted, the message stays in the buffer, or no receive is posted, until a later poll.
+    while (_receive != nullptr ? _receive->is_complete() : post_receive() == MPI_SUCCESS) {
+        if (!_receive->is_complete()) {
             break;
         }
-        const std::size_t size = status_bytes(_listening->status);
+        const std::size_t size = status_bytes(_receive->status);
         const bool taken = unless_out_of_memory(false, [&] {
-            take_in({_buffer.get(), _buffer.get() + size});
+            deliver({_buffer.get(), _buffer.get() + size});
             return true;
         });
         if (!taken) {
             break;
         }
-        _listening->recycle();
-        _listening = nullptr;
+        _receive->recycle();
+        _receive = nullptr;
         ++events;
     }
     std::lock_guard lock(_mutex);
-    events += reap(); // whoever waits for it may sleep in another thread
-    _looking = false;
+    events += complete_sends(); // counted as events, because a thread that waits for them may sleep
+    _progressing = false;
     if (_participants.empty() && _outgoing.empty()) {
         _poller.reset();
     }
     return events;
 }
 
-int BootstrapExchange::listen() noexcept {
+int BootstrapExchange::post_receive() noexcept {
     if (_buffer == nullptr) {
         _buffer.reset(new (std::nothrow) std::byte[_longest]);
     }
@@ -178,31 +179,31 @@ int BootstrapExchange::listen() noexcept {
         return MPI_ERR_NO_MEM;
     }
     return _comm->pml->irecv(
-        _buffer.get(), MPI_Count(_longest), byte_type(), MPI_ANY_SOURCE, bootstrap_tag, *_comm, &_listening);
+        _buffer.get(), MPI_Count(_longest), byte_type(), MPI_ANY_SOURCE, bootstrap_tag, *_comm, &_receive);
 }
 
-void BootstrapExchange::take_in(std::vector<std::byte> message) {
+void BootstrapExchange::deliver(std::vector<std::byte> message) {
     BootstrapMessage view;
     if (!BootstrapMessage::read(message, &view)) {
         return;
     }
     std::lock_guard lock(_mutex);
     for (ExchangeReduction* participant : _participants) {
-        if (participant->offer(message, view)) {
+        if (participant->deliver(message, view)) {
             return;
         }
     }
-    _waiting.push_back(std::move(message));
+    _undelivered.push_back(std::move(message));
 }
 
-int BootstrapExchange::reap() noexcept {
+int BootstrapExchange::complete_sends() noexcept {
     return int(std::erase_if(_outgoing, [](Outgoing& outgoing) {
         if (!outgoing.request->is_complete()) {
             return false;
         }
         outgoing.request->recycle();
         if (outgoing.sender != nullptr) {
-            outgoing.sender->_unsent.fetch_sub(1, std::memory_order_release);
+            outgoing.sender->_pending_sends.fetch_sub(1, std::memory_order_release);
         }
         return true;
     }));
@@ -215,13 +216,14 @@ void BootstrapExchange::flush() noexcept {
     });
 }
 
-void BootstrapExchange::keep_for_later(const std::byte* message, std::size_t size) noexcept {
+void BootstrapExchange::keep_message(const std::byte* message, std::size_t size) noexcept {
     const bool kept = unless_out_of_memory(false, [&] {
-        _waiting.emplace_back(message, message + size);
+        _undelivered.emplace_back(message, message + size);
         return true;
     });
     if (!kept) {
-        log_error("bootstrap exchange: out of memory for a message that came before this process could use it");
+        log_error(
+            "bootstrap exchange: out of memory for a message that arrived before this process joined its reduction");
     }
 }
 
@@ -230,15 +232,15 @@ void BootstrapExchange::close() noexcept {
         return;
     }
     _poller.reset();
-    if (_listening != nullptr) {
-        _listening->cancel();
-        // A long message may have begun to come; its sender waits for an answer, and so goes on sending.
-        wait_until(_instance.progress(), [this] { return _listening->is_complete(); });
-        if (!status_cancelled(_listening->status)) {
-            keep_for_later(_buffer.get(), status_bytes(_listening->status));
+    if (_receive != nullptr) {
+        _receive->cancel();
+        // A long message may have begun to arrive. Its sender still waits for the rendezvous, so that it will complete.
+        wait_until(_instance.progress(), [this] { return _receive->is_complete(); });
+        if (!status_cancelled(_receive->status)) {
+            keep_message(_buffer.get(), status_bytes(_receive->status));
         }
-        _listening->recycle();
-        _listening = nullptr;
+        _receive->recycle();
+        _receive = nullptr;
     }
     for (;;) {
         bool found = false;
@@ -253,13 +255,13 @@ void BootstrapExchange::close() noexcept {
         }
         if (_comm->pml->mrecv(_buffer.get(), _buffer != nullptr ? MPI_Count(_longest) : 0, byte_type(), matched,
                 nullptr) == MPI_SUCCESS) {
-            keep_for_later(_buffer.get(), status_bytes(status));
+            keep_message(_buffer.get(), status_bytes(status));
         }
     }
-    _instance.process_state().keep_bootstrap_messages(std::move(_waiting));
-    _waiting.clear();
-    reap();
-    _comm = nullptr; // goes with the other communicators
+    _instance.process_state().keep_bootstrap_messages(std::move(_undelivered));
+    _undelivered.clear();
+    complete_sends();
+    _comm = nullptr; // destroyed with the other communicators
 }
 
 } // namespace patchbay

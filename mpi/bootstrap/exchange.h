@@ -17,11 +17,11 @@ class Group;
 class Instance;
 class ExchangeReduction;
 
-// Where processes meet that have no communicator in common yet: a hidden communicator of the whole job, over which
-// messages go. A message says by itself which meeting it belongs to, so that any number of them can be under way at one
-// time, also some that this process has not come to yet: those messages wait here, and when the instance goes down
-// meanwhile, in the process_state. Those of one node also have a node store, on which they find what somebody else has
-// settled, or that they disagree. Costs nothing until the first meeting. Thread-safe.
+// Messages between processes that have no communicator in common yet, on a hidden communicator of the whole job. A
+// message contains the key of the reduction that it belongs to, so that any number of reductions can be under way at
+// one time. A message for a reduction that this process has not joined yet is kept here, and in the process state where
+// the instance is destroyed meanwhile. The processes of one node also share a node store. Nothing is allocated until
+// the first reduction. Thread-safe.
 class BootstrapExchange {
 public:
     explicit BootstrapExchange(Instance& instance) noexcept
@@ -30,11 +30,11 @@ public:
     BootstrapExchange(const BootstrapExchange&) = delete;
     BootstrapExchange& operator=(const BootstrapExchange&) = delete;
 
-    // `comm`: the hidden communicator of all processes of the job, which the caller makes and destroys.
+    // `comm` is the hidden communicator of all processes of the job, which the caller constructs and destroys.
     void open(Communicator& comm) noexcept;
-    // The messages of those that have left, without waiting for them (refusals), are out. May block.
+    // Waits until the messages of reductions that have been destroyed (refusals) are sent.
     void flush() noexcept;
-    // Keeps what has arrived for another life. Nobody meets any more.
+    // Keeps the messages that have arrived for a later instance. There must be no reduction any more.
     void close() noexcept;
 
 private:
@@ -42,35 +42,35 @@ private:
     struct Outgoing {
         Request* request;
         std::vector<std::byte> bytes;
-        ExchangeReduction* sender; // nullptr: it does not wait for it any more
+        ExchangeReduction* sender; // nullptr: it has been destroyed
     };
 
-    // *store: on which the members of `group` may ask; null: some are on other nodes. Returns an MPI code.
+    // *store is the node store, or null if members of `group` are on several nodes. Returns an MPI code.
     int find_store(const Group& group, NodeStore** store);
-    int enter(ExchangeReduction& participant);
+    int join(ExchangeReduction& participant);
     void take_kept_messages();
-    void leave(ExchangeReduction& participant) noexcept;
+    void remove(ExchangeReduction& participant) noexcept;
     int send(ExchangeReduction& sender, std::uint32_t job_rank, std::vector<std::byte> message);
-    void keep_for_later(const std::byte* message, std::size_t size) noexcept;
+    void keep_message(const std::byte* message, std::size_t size) noexcept;
 
     static int poll(void* context) noexcept;
-    int look() noexcept;
-    int listen() noexcept;
-    void take_in(std::vector<std::byte> message);
-    int reap() noexcept; // returns how many are out
+    int progress() noexcept;
+    int post_receive() noexcept;
+    void deliver(std::vector<std::byte> message);
+    int complete_sends() noexcept; // returns the number of completed messages
 
     Instance& _instance;
     Communicator* _comm = nullptr;
-    std::mutex _mutex; // all below; never held during a call to the pml
+    std::mutex _mutex; // protects the members below; never held during a call of the pml
     std::list<ExchangeReduction*> _participants;
-    std::vector<std::vector<std::byte>> _waiting; // messages to meetings that nobody here has come to
+    std::vector<std::vector<std::byte>> _undelivered; // messages for reductions that this process has not joined
     std::list<Outgoing> _outgoing;
-    std::unique_ptr<std::byte[]> _buffer; // not initialised: what no message needs is never touched
-    std::size_t _longest = 0;             // message there can be
-    Request* _listening = nullptr;
-    bool _looking = false;
+    std::unique_ptr<std::byte[]> _buffer; // not initialised, so that pages without a message take no memory
+    std::size_t _longest = 0;             // bytes of the longest possible message
+    Request* _receive = nullptr;
+    bool _progressing = false;
     PollerHandle _poller;
-    std::unique_ptr<NodeStore> _store; // null until it is needed
+    std::unique_ptr<NodeStore> _store; // null until the first reduction on this node
 };
 
 } // namespace patchbay

@@ -11,18 +11,19 @@ namespace patchbay {
 
 namespace {
 
-// Of entries: whoever finds this one fails as well. Others are of entry_kind().
+// The kind of an entry by which a failed member makes the constructor fail in the others. The kinds of all other
+// entries are those of entry_kind().
 constexpr std::uint64_t refused = ~std::uint64_t(0);
 
-// Does whoever agrees by such a entry learn all it needs from it, and wait for no message?
-bool says_all(const NodeStore::Entry& entry) noexcept {
+// Whether the entry is the result, so that a member that finds it waits for no message.
+bool is_final(const NodeStore::Entry& entry) noexcept {
     return entry.kind == refused || entry.kind >> 32 == std::uint64_t(cid::GroupReduction::Operation::any);
 }
 
-constexpr char disagreement[] =
+constexpr char component_mismatch[] =
     "the members of a new communicator have chosen different components of framework cid: parameter cid and info key "
     "patchbay_cid must be the same in all of them";
-constexpr char refusal[] = "another member of the new communicator has failed; its own error says why";
+constexpr char refusal[] = "another member of the new communicator has failed; its own error gives the reason";
 
 } // namespace
 
@@ -38,15 +39,15 @@ ExchangeReduction::ExchangeReduction(BootstrapExchange& bootstrap, Ref<Group> gr
 }
 
 ExchangeReduction::~ExchangeReduction() {
-    if (_entered) {
-        _bootstrap.leave(*this);
+    if (_joined) {
+        _bootstrap.remove(*this);
     }
 }
 
-int ExchangeReduction::enter() noexcept {
-    if (!_entered) {
-        _entered = true;
-        _code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] { return _bootstrap.enter(*this); });
+int ExchangeReduction::join() noexcept {
+    if (!_joined) {
+        _joined = true;
+        _code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] { return _bootstrap.join(*this); });
     }
     return _code;
 }
@@ -55,7 +56,7 @@ int ExchangeReduction::children() const noexcept {
     return std::clamp(_group->size() - first_child(), 0, fan_out);
 }
 
-bool ExchangeReduction::offer(std::span<const std::byte> message, const BootstrapMessage& view) {
+bool ExchangeReduction::deliver(std::span<const std::byte> message, const BootstrapMessage& view) {
     if (!view.has_key(_key)) {
         return false;
     }
@@ -64,7 +65,7 @@ bool ExchangeReduction::offer(std::span<const std::byte> message, const Bootstra
     return true;
 }
 
-// A step of the reduction. Where memory is exhausted nothing comes of this meeting, and the others learn of it.
+// Runs a step of the reduction. If memory is exhausted, the reduction fails in all members.
 template <class Step>
 int ExchangeReduction::attempt(Step&& step) noexcept {
     const bool done = unless_out_of_memory(false, [&] {
@@ -72,7 +73,7 @@ int ExchangeReduction::attempt(Step&& step) noexcept {
         return true;
     });
     if (!done) {
-        _asks = false;
+        _store_is_full = false;
         refuse(_rank);
         _code = MPI_ERR_NO_MEM;
     }
@@ -89,7 +90,7 @@ int ExchangeReduction::start(std::span<std::uint64_t> words, Operation operation
         return MPI_SUCCESS;
     }
     _begun = true;
-    return attempt([this] { _code = _round == 0 && _store != nullptr ? ask_store() : begin_round(); });
+    return attempt([this] { _code = _round == 0 && _store != nullptr ? query_store() : begin_round(); });
 }
 
 NodeStore::Outcome ExchangeReduction::get_or_put(NodeStore::Entry& entry) noexcept {
@@ -98,19 +99,19 @@ NodeStore::Outcome ExchangeReduction::get_or_put(NodeStore::Entry& entry) noexce
     return answer;
 }
 
-int ExchangeReduction::ask_store() {
+int ExchangeReduction::query_store() {
     NodeStore::Entry entry{entry_kind(), _words[0]};
-    _asks = get_or_put(entry) == NodeStore::Outcome::full;
-    if (_asks) {
+    _store_is_full = get_or_put(entry) == NodeStore::Outcome::full;
+    if (_store_is_full) {
         return MPI_SUCCESS;
     }
     if (entry.kind != entry_kind()) {
-        if (says_all(entry)) {
+        if (is_final(entry)) {
             _code = MPI_ERR_OTHER;
         } else {
             refuse(_rank);
         }
-        return note_cause(_code, entry.kind == refused ? refusal : disagreement);
+        return note_cause(_code, entry.kind == refused ? refusal : component_mismatch);
     }
     if (_operation == Operation::any) {
         _words[0] = entry.word;
@@ -121,35 +122,35 @@ int ExchangeReduction::ask_store() {
 }
 
 int ExchangeReduction::begin_round() {
-    if (enter() != MPI_SUCCESS) {
+    if (join() != MPI_SUCCESS) {
         return _code;
     }
     if (_operation == Operation::any) {
         _operation = Operation::first;
         _words[0] = _rank == 0 ? _words[0] : 0;
     }
-    _missing = hears_all() ? children() : 0;
-    _spoken = _rank > 0 && !hears_all();
+    _missing = needs_contributions() ? children() : 0;
+    _round_sent = _rank > 0 && !needs_contributions();
     _running = true;
     if (_round == 0 && _operation != Operation::first) {
-        _code = tell_children(BootstrapHeader::Kind::question);
+        _code = send_to_children(BootstrapHeader::Kind::question);
     }
     auto early = std::move(_early);
     _early.clear();
     for (const auto& message : early) {
         BootstrapMessage view;
-        if (BootstrapMessage::read(message, &view) && !take(view)) {
+        if (BootstrapMessage::read(message, &view) && !handle(view)) {
             _early.push_back(message);
         }
     }
-    return _code == MPI_SUCCESS ? speak() : _code;
+    return _code == MPI_SUCCESS ? send_if_complete() : _code;
 }
 
-// Once all below have been heard: to the parent, or the result to everybody.
-int ExchangeReduction::speak() noexcept {
-    if (_running && _missing == 0 && !_spoken) {
-        _spoken = true;
-        _code = _rank > 0 ? send_to(parent(), BootstrapHeader::Kind::contribution) : pass_result_on();
+// When all contributions have arrived, sends the contribution to the parent, or as the first member the result.
+int ExchangeReduction::send_if_complete() noexcept {
+    if (_running && _missing == 0 && !_round_sent) {
+        _round_sent = true;
+        _code = _rank > 0 ? send_to(parent(), BootstrapHeader::Kind::contribution) : distribute_result();
     }
     return _code;
 }
@@ -158,20 +159,20 @@ bool ExchangeReduction::ready() const noexcept {
     if (_code != MPI_SUCCESS) {
         return true;
     }
-    if (_asks) {
+    if (_store_is_full) {
         return _store->has_room(_entry_key);
     }
     return _running ? _arrived.load(std::memory_order_acquire) != 0 : finished();
 }
 
 bool ExchangeReduction::advance(int* code) noexcept {
-    if (_code == MPI_SUCCESS && _asks) {
-        attempt([this] { _code = ask_store(); });
+    if (_code == MPI_SUCCESS && _store_is_full) {
+        attempt([this] { _code = query_store(); });
     }
     if (_code == MPI_SUCCESS && _running) {
         attempt([this] { read_messages(); });
     }
-    *code = _code == MPI_SUCCESS ? speak() : _code;
+    *code = _code == MPI_SUCCESS ? send_if_complete() : _code;
     return finished() || *code != MPI_SUCCESS;
 }
 
@@ -184,14 +185,14 @@ void ExchangeReduction::read_messages() {
     }
     for (auto& message : messages) {
         BootstrapMessage view;
-        if (BootstrapMessage::read(message, &view) && !take(view)) {
+        if (BootstrapMessage::read(message, &view) && !handle(view)) {
             _early.push_back(std::move(message));
         }
     }
 }
 
-// false: it is of a later round.
-bool ExchangeReduction::take(const BootstrapMessage& view) {
+// false: the message is of a later round.
+bool ExchangeReduction::handle(const BootstrapMessage& view) {
     if (view.head.kind == BootstrapHeader::Kind::refusal) {
         refuse(view.head.sender);
         note_cause(_code, refusal);
@@ -202,7 +203,7 @@ bool ExchangeReduction::take(const BootstrapMessage& view) {
     }
     if (view.head.words != _words.size() || view.head.operation != _operation) {
         refuse(_rank);
-        note_cause(_code, disagreement);
+        note_cause(_code, component_mismatch);
         return true;
     }
     if (view.head.kind == BootstrapHeader::Kind::question) {
@@ -216,27 +217,27 @@ bool ExchangeReduction::take(const BootstrapMessage& view) {
     for (std::size_t i = 0; i < _words.size(); ++i) {
         _words[i] = view.word(i);
     }
-    _code = pass_result_on();
+    _code = distribute_result();
     return true;
 }
 
-// Others may wait for us already, or will.
+// The other members wait for this process, now or later, unless it tells them that it fails.
 void ExchangeReduction::withdraw() noexcept {
     if (_begun || _group->size() == 1) {
         return;
     }
     _begun = true;
     NodeStore::Entry entry{refused, 0};
-    if (_store != nullptr && get_or_put(entry) != NodeStore::Outcome::full && says_all(entry)) {
+    if (_store != nullptr && get_or_put(entry) != NodeStore::Outcome::full && is_final(entry)) {
         return;
     }
     _code = MPI_SUCCESS;
     refuse(_rank);
 }
 
-// Nothing comes of this meeting; all neighbours in the tree but `except` hear of it.
+// The reduction fails. All neighbours in the tree but `except` get a refusal.
 void ExchangeReduction::refuse(int except) noexcept {
-    if (_code != MPI_SUCCESS || enter() != MPI_SUCCESS) {
+    if (_code != MPI_SUCCESS || join() != MPI_SUCCESS) {
         return;
     }
     _code = MPI_ERR_OTHER;
@@ -256,15 +257,15 @@ void ExchangeReduction::combine(const BootstrapMessage& view) noexcept {
     }
 }
 
-// The words are final: everybody below hears of them, and the round is over.
-int ExchangeReduction::pass_result_on() noexcept {
-    const int code = tell_children(BootstrapHeader::Kind::result);
+// The words are the result: they go to all children, and the round is finished.
+int ExchangeReduction::distribute_result() noexcept {
+    const int code = send_to_children(BootstrapHeader::Kind::result);
     ++_round;
     _running = false;
     return code;
 }
 
-int ExchangeReduction::tell_children(BootstrapHeader::Kind kind) noexcept {
+int ExchangeReduction::send_to_children(BootstrapHeader::Kind kind) noexcept {
     int code = MPI_SUCCESS;
     for (int i = 0; i < children() && code == MPI_SUCCESS; ++i) {
         code = send_to(first_child() + i, kind);

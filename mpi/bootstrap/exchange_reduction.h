@@ -8,16 +8,16 @@
 
 namespace patchbay {
 
-// Reductions over a group whose members may have no communicator in common: messages in the bootstrap exchange go up a
-// flat tree to the first member and the result comes down. Few rounds matter more than few messages here: with more
-// ranks than cores each round costs a change of processes. What the first member alone says (Operation::first) only
-// goes down.
+// Reductions over a group whose members may have no communicator in common. Contributions go up a flat tree to the
+// first member, in messages of the bootstrap exchange, and the result goes down. The tree is flat because with more
+// ranks than cores the number of rounds, each of which takes a context switch, matters more than the number of
+// messages. With Operation::first there are no contributions, and the words of the first member go down.
 //
-// Members of one node first ask the node store how this meeting agrees: that is all for Operation::any, and whoever
-// finds that another member agrees by other means (it has chosen another component) refuses.
+// Members of one node first query the node store. Its entry is the result of Operation::any. For the other operations
+// it names the operation, so that a member which has chosen another cid component detects the mismatch and refuses.
 class ExchangeReduction final : public cid::GroupReduction {
 public:
-    // All members of `group` make one of the same operation key.
+    // All members of `group` construct a reduction with the same operation key.
     ExchangeReduction(BootstrapExchange& bootstrap, Ref<Group> group, OperationKey key);
     ~ExchangeReduction() override;
 
@@ -31,63 +31,65 @@ public:
 private:
     friend class BootstrapExchange;
     static constexpr int fan_out = 16;
-    // Of so many meetings about one operation key in which only the first member speaks it waits for all others in one,
-    // so that messages to slow members do not pile up without end.
-    static constexpr std::uint32_t longest_lead = 64;
+    // With Operation::first, contributions are needed in one of this many reductions with the same string tag and
+    // members, so that the first member cannot send an unlimited number of messages to slow members.
+    static constexpr std::uint32_t synchronization_interval = 64;
 
-    // By the bootstrap exchange, with its lock held. false: the message is not for us.
-    bool offer(std::span<const std::byte> message, const BootstrapMessage& view);
+    // Called by the bootstrap exchange with its lock held. false: the message is for another reduction.
+    bool deliver(std::span<const std::byte> message, const BootstrapMessage& view);
 
     int parent() const noexcept { return (_rank - 1) / fan_out; }
     int first_child() const noexcept { return _rank * fan_out + 1; }
     int children() const noexcept;
-    bool hears_all() const noexcept {
-        return _operation != Operation::first || _key.sequence % longest_lead == longest_lead - 1;
+    bool needs_contributions() const noexcept {
+        return _operation != Operation::first ||
+            _key.sequence % synchronization_interval == synchronization_interval - 1;
     }
-    // Whoever leaves may not call the library for long, and others wait for what it has to say.
+    // The reduction is finished only when its messages are sent, because other members wait for them, and this process
+    // may not call the library again for a long time.
     bool finished() const noexcept {
-        return !_asks && !_running && _unsent.load(std::memory_order_acquire) == 0 &&
+        return !_store_is_full && !_running && _pending_sends.load(std::memory_order_acquire) == 0 &&
             (!_has_inserted || _store->below_high_water_mark(_inserted));
     }
     std::uint64_t entry_kind() const noexcept { return std::uint64_t(_operation) << 32 | _words.size(); }
     NodeStore::Outcome get_or_put(NodeStore::Entry& entry) noexcept;
-    // These throw where memory is exhausted; attempt() catches that.
-    int ask_store();
+    // The functions without noexcept throw std::bad_alloc, which attempt() catches.
+    int query_store();
     int begin_round();
-    int enter() noexcept;
-    int tell_children(BootstrapHeader::Kind kind) noexcept;
-    int speak() noexcept;
+    int join() noexcept;
+    int send_to_children(BootstrapHeader::Kind kind) noexcept;
+    int send_if_complete() noexcept;
     void refuse(int except) noexcept;
     void read_messages();
-    bool take(const BootstrapMessage& view);
+    bool handle(const BootstrapMessage& view);
     template <class Step>
     int attempt(Step&& step) noexcept;
     void combine(const BootstrapMessage& view) noexcept;
     int send_to(int rank, BootstrapHeader::Kind kind) noexcept;
-    int pass_result_on() noexcept;
+    int distribute_result() noexcept;
 
     BootstrapExchange& _bootstrap;
     Ref<Group> _group;
     OperationKey _key;
-    const std::string _entry_key; // of entries
+    const std::string _entry_key; // key of the entry in the node store
     int _rank;
     int _code = MPI_SUCCESS;
     Operation _operation{};
     std::span<std::uint64_t> _words;
-    NodeStore* _store = nullptr; // null: not for these members, or this operation key
+    NodeStore* _store = nullptr; // null: members are on several nodes, or the operation key is too long
     std::uint32_t _round = 0;
     int _missing = 0;              // children that have not contributed to this round
-    NodeStore::EntryRef _inserted; // by us
+    NodeStore::EntryRef _inserted; // the entry that this process has inserted
     bool _has_inserted = false;
-    bool _begun = false; // others have heard of us, or will
-    bool _asks = false;  // the store has had no room yet
-    bool _entered = false;
+    bool _begun = false;         // start() has been called, or withdraw()
+    bool _store_is_full = false; // the query of the store has to be repeated
+    bool _joined = false;
     bool _running = false;
-    bool _spoken = false;                       // this round, to the parent or as the first member to everybody
-    std::atomic<std::uint32_t> _unsent{0};      // messages that wait for room
-    std::atomic<std::uint32_t> _arrived{0};     // messages in the inbox
-    std::vector<std::vector<std::byte>> _inbox; // under the bootstrap exchange's lock
-    std::vector<std::vector<std::byte>> _early; // of the next round
+    bool _round_sent = false; // whether the contribution of this round, or the first member's result, has been sent
+    std::atomic<std::uint32_t> _pending_sends{0};
+    std::atomic<std::uint32_t> _arrived{0};     // number of messages in the inbox
+    std::vector<std::vector<std::byte>> _inbox; // protected by the bootstrap exchange's lock
+    std::vector<std::vector<std::byte>> _early; // messages of the next round
 };
 
 } // namespace patchbay

@@ -8,15 +8,15 @@ namespace patchbay {
 
 int BridgeReduction::start(std::span<std::uint64_t> words, Operation operation) noexcept {
     _words = words;
-    // The first member of a group need not be its leader, and there are two of them.
-    const bool one_speaks = operation == Operation::first || operation == Operation::any;
-    _operation = one_speaks ? Operation::maximum : operation;
-    _stage = Stage::gathering;
+    // A maximum replaces the operations with one value: there are two groups, and so two first members.
+    const bool one_value = operation == Operation::first || operation == Operation::any;
+    _operation = one_value ? Operation::maximum : operation;
+    _stage = Stage::reducing;
     return _within.start(words, _operation);
 }
 
 bool BridgeReduction::ready() const noexcept {
-    return _stage == Stage::crossing ? _crossing.ready() : _within.ready();
+    return _stage == Stage::exchanging ? _exchange.ready() : _within.ready();
 }
 
 bool BridgeReduction::advance(int* code) noexcept {
@@ -29,26 +29,26 @@ bool BridgeReduction::advance(int* code) noexcept {
     return _stage == Stage::finished;
 }
 
-// false: this stage is not over yet. Otherwise the next one has begun, or *code says what failed.
+// false: this stage is not finished yet. true: the next stage has begun, or *code is an error.
 bool BridgeReduction::step(int* code) noexcept {
-    if (_stage == Stage::crossing) {
-        if (!_crossing.ready()) {
+    if (_stage == Stage::exchanging) {
+        if (!_exchange.ready()) {
             return false;
         }
-        *code = _crossing.finish();
+        *code = _exchange.finish();
         if (*code == MPI_SUCCESS) {
-            reduce_words(_words, _crossing.received(), _operation);
+            reduce_words(_words, _exchange.received(), _operation);
         }
     } else if (!_within.advance(code)) {
         return false;
     }
-    if (*code != MPI_SUCCESS || _stage == Stage::spreading) {
+    if (*code != MPI_SUCCESS || _stage == Stage::distributing) {
         _stage = Stage::finished;
-    } else if (_stage == Stage::gathering && _leads) {
-        _stage = Stage::crossing;
-        *code = _crossing.start(*_bridge.comm, _words, _bridge.rank, _bridge.rank, _bridge.tag);
+    } else if (_stage == Stage::reducing && _is_leader) {
+        _stage = Stage::exchanging;
+        *code = _exchange.start(*_bridge.comm, _words, _bridge.rank, _bridge.rank, _bridge.tag);
     } else {
-        _stage = Stage::spreading;
+        _stage = Stage::distributing;
         *code = _within.start(_words, _operation);
     }
     return true;

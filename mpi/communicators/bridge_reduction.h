@@ -6,24 +6,24 @@
 
 namespace patchbay {
 
-// Where the leader of one group reaches the leader of another one; of meaning to leaders alone.
+// The path from the leader of one group to the leader of the other one; significant at the leaders only.
 struct Bridge {
     Communicator* comm = nullptr;
-    int rank = 0; // of the other leader, as messages on `comm` name it
+    int rank = 0; // of the other leader, as the destination of messages on `comm`
     int tag = 0;
 };
 
-// Reductions over two groups that share no communicator: within each group, between the leaders, and again within each
-// group, so that all hear the result. That words count twice does not matter to a maximum, a minimum or an
-// intersection.
+// Reductions over two groups without a common communicator, in three stages: a reduction within each group, an exchange
+// between the leaders, and a second reduction within each group, which distributes the result. A word may be counted
+// twice, which does not change a maximum, a minimum or a bitwise and.
 class BridgeReduction final : public cid::GroupReduction {
 public:
-    // `members`, the calling process among them, belong to the group of `local`, where nobody else uses `tag` now.
-    // `leader` is a rank in `members`.
+    // `members` is a subset of the group of `local` and contains the calling process. No other operation uses `tag` on
+    // `local` at the same time. `leader` is a rank in `members`.
     BridgeReduction(Communicator& local, Ref<Group> members, int tag, int leader, const Bridge& bridge) noexcept
         : _members(std::move(members)),
           _bridge(bridge),
-          _leads(_members->rank() == leader),
+          _is_leader(_members->rank() == leader),
           _within(local, *_members, tag) {}
 
     int start(std::span<std::uint64_t> words, Operation operation) noexcept override;
@@ -31,20 +31,21 @@ public:
     bool advance(int* code) noexcept override;
 
 private:
-    enum class Stage : std::uint8_t { gathering, crossing, spreading, finished };
+    enum class Stage : std::uint8_t { reducing, exchanging, distributing, finished };
     bool step(int* code) noexcept;
 
     Ref<Group> _members;
     Bridge _bridge;
-    bool _leads;
+    bool _is_leader;
     ParentReduction _within;
-    PairwiseExchange _crossing;
+    PairwiseExchange _exchange;
     Stage _stage = Stage::finished;
     Operation _operation{};
     std::span<std::uint64_t> _words;
 };
 
-// Over all processes of an intercommunicator. Collective: takes the next tag of it and of its local side.
+// A reduction over all processes of an intercommunicator. Collective, because it takes the next tag of the
+// intercommunicator and of its local_comm.
 std::unique_ptr<BridgeReduction> bridge_over(Communicator& inter);
 
 } // namespace patchbay

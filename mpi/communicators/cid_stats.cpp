@@ -16,10 +16,10 @@ void print_cid_stats(Instance& instance) {
     const cid::Counters& counters = instance.cid_counters();
     const std::string line =
         fmt::format("cid: rank {}: {} named, {} rounds, {} PGCIDs, {} derived, {} extended headers, "
-                    "{} answers\n",
+                    "{} CID acknowledgements\n",
             instance.runtime().rank(), counters.named.value(), counters.rounds.value(), counters.pgcids.value(),
             counters.children.value(), counters.extended_headers.value(), counters.answers.value());
-    std::fputs(line.c_str(), stderr); // in one piece: other ranks write too
+    std::fputs(line.c_str(), stderr); // in one call, because other processes write to stderr too
 }
 
 } // namespace patchbay

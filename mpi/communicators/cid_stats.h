@@ -5,7 +5,7 @@ namespace patchbay {
 
 class Instance;
 
-// With parameter cid_stats: one line of this process's counters (frameworks/cid/counters.h) on stderr.
+// Prints a line with this process's counters (frameworks/cid/counters.h) to stderr, if parameter cid_stats is set.
 void print_cid_stats(Instance& instance);
 
 } // namespace patchbay

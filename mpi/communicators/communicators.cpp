@@ -33,20 +33,21 @@ int build(Communicator& parent, Ref<Communicator> comm, bool collective, int tag
     return finish(construction, made);
 }
 
-// The highest of the codes with which members of the parent refuse: one that has no index left must not fail alone, or
-// the others wait for it. Collective.
-int agree_on_refusal(Communicator& parent, int refused, int tag) {
+// The highest error code of the members of the parent, so that all members return an error if one of them has no free
+// index. Collective.
+int reduce_refusals(Communicator& parent, int refused, int tag) {
     std::array<std::uint64_t, 1> words{std::uint64_t(refused)};
     ParentReduction reduction(parent, *parent.group, tag);
     const int code = complete(*parent.instance, reduction, words, cid::GroupReduction::Operation::maximum);
     return code != MPI_SUCCESS ? code : int(words[0]);
 }
 
-// The duplicate with its attributes: their callbacks run first, because they may refuse (MPI-5.0, 7.7.2).
+// Creates the duplicate and copies the attributes. The copy callbacks run before the construction begins, because they
+// may return an error (MPI-5.0, 7.7.2).
 int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>* comm) {
     *comm = child_of(parent, parent.group, info);
     if (!(*comm)->hints && parent.coll->is_shared()) {
-        // Nobody has chosen anything for one of them: what would be selected is the same.
+        // Neither communicator has hints, so that a selection would give the same result.
         (*comm)->coll = parent.coll;
         parent.coll->retain();
     }
@@ -58,7 +59,8 @@ int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>*
 
 Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
-    // Only a group that was made for this communicator may differ; others have it already, and may be in use elsewhere.
+    // Only a group that was constructed for this communicator may still have another session, and no other object uses
+    // such a group.
     if (const SessionId id = Session::id(parent.session); group->session != id && !group->is_predefined()) {
         group->session = id;
     }
@@ -97,7 +99,7 @@ int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string
     Instance& instance = *comm->instance;
     OperationKey key{std::string(tag), members_of(*members), 0};
     if (!kind.empty()) {
-        // No tag of C has a null character in it.
+        // A string tag of a user contains no null character.
         key.string_tag = key.string_tag + '\0' + std::string(kind);
     }
     key.sequence = instance.process_state().next_sequence(key.string_tag, key.members);
@@ -141,11 +143,11 @@ int create_from_subgroup(Communicator& parent, Group& group, Communicator** made
     if (parent.is_inter) {
         return create_from_subgroups(parent, group, made);
     }
-    const int status_tag = next_construction_tag(parent); // all members count, so that they agree on the next one
+    const int status_tag = next_construction_tag(parent); // taken by all members, so that their next tags are equal
     const int tag = next_construction_tag(parent);
     *made = nullptr;
     const bool member = group.rank() != MPI_UNDEFINED;
-    const int refused = agree_on_refusal(
+    const int refused = reduce_refusals(
         parent, !member || parent.instance->communicators().has_free(1) ? MPI_SUCCESS : MPI_ERR_NO_SPACE, status_tag);
     if (refused != MPI_SUCCESS) {
         participate_in_construction(parent, tag, hint(parent, "patchbay_cid"));
@@ -175,8 +177,9 @@ int split_by_color(Communicator& parent, std::int64_t color, int key, const Info
         return split_inter(parent, color, key, info, made);
     }
     *made = nullptr;
-    std::vector<Vote> votes;
-    if (const int code = gather_votes(parent, vote(parent, color, key, 1), &votes); code != MPI_SUCCESS) {
+    std::vector<SplitArguments> arguments;
+    if (const int code = gather_split_arguments(parent, own_split_arguments(parent, color, key, 1), &arguments);
+        code != MPI_SUCCESS) {
         return code;
     }
     const int tag = next_construction_tag(parent);
@@ -184,12 +187,12 @@ int split_by_color(Communicator& parent, std::int64_t color, int key, const Info
         const Ref<Info> hints = hints_for_child(parent, info);
         return participate_in_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
     }
-    if (const int refused = refusal_of(votes, color); refused != MPI_SUCCESS) {
+    if (const int refused = refusal_of(arguments, color); refused != MPI_SUCCESS) {
         const Ref<Info> hints = hints_for_child(parent, info);
         participate_in_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
         return refused;
     }
-    Ref<Group> group = Group::list(members_with_color(*parent.group, votes, color), parent.group->self());
+    Ref<Group> group = Group::list(members_with_color(*parent.group, arguments, color), parent.group->self());
     return build(parent, child_of(parent, std::move(group), info), true, tag, made);
 }
 
@@ -204,11 +207,11 @@ int free_communicator(Communicator& comm) noexcept {
 }
 
 int disconnect(Communicator& comm) {
-    comm.pml->drain_communicator(comm); // peers that have agreed do not poll any more
+    comm.pml->drain_communicator(comm); // before the synchronization, because a peer may not poll any more after it
     if (const int code = synchronize_finalize(comm); code != MPI_SUCCESS) {
         return code;
     }
-    // What is pending holds a reference; the handle holds the last one.
+    // Each pending operation holds a reference; the last one is that of the handle.
     wait_until(comm.instance->progress(), [&] { return comm.references() == 1; });
     return free_communicator(comm);
 }
@@ -273,11 +276,12 @@ int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicat
 }
 
 void Communicator::destroy(Communicator* comm) noexcept {
-    leave_session(*comm);
+    remove_from_session(*comm);
     if (comm->coll != nullptr) {
         comm->coll->release();
     }
-    // First of all no message finds it by name: the pml looks with its lock held, and remove_comm takes that lock.
+    // The exCID is removed first, so that no message finds the communicator any more: the pml searches the directory
+    // with its lock held, and remove_comm takes that lock.
     const cid::ExtendedId* id = comm->id != nullptr ? comm->id->extended_id() : nullptr;
     if (id != nullptr) {
         comm->instance->directory().unbind(*id);
@@ -300,7 +304,7 @@ void Communicator::destroy(Communicator* comm) noexcept {
 void destroy_all(Instance& instance) noexcept {
     const std::vector<Communicator*> left = instance.communicators().all();
     for (Communicator* comm : left) {
-        comm->local_comm = nullptr; // it is among those that are left
+        comm->local_comm = nullptr; // it is in the list itself
     }
     for (Communicator* comm : left) {
         Communicator::destroy(comm);

@@ -13,12 +13,13 @@ namespace patchbay {
 
 namespace {
 
-// The module that a component offers stays the component's own; selection passes it around in this.
+// The offer of a cid component to the selection. The component owns the module.
 struct CidOffer {
     cid::Module& module;
 };
 
-// Who names communicators; nullptr: nobody can, *code says why. What the job has chosen is found out once.
+// Selects the cid module; nullptr: there is none, and *code is the error. `only` is the component that the
+// constructor's info names; if it is empty, the selection is the job's, which is made once.
 cid::Module* choose_cid_module(Instance& instance, const std::string& only, int* code) {
     if (only.empty()) {
         if (cid::Module* known = instance.cid_module()) {
@@ -84,7 +85,8 @@ int Construction::begin() noexcept {
     if (code != MPI_SUCCESS) {
         _what.members.withdraw();
     }
-    // Now, not when its turn has come to be waited for: all members begin their constructors in the same order.
+    // The construction of local_comm begins here and not later, because all members must begin their constructors in
+    // the same order.
     return code == MPI_SUCCESS && _local != nullptr ? _local->begin() : code;
 }
 
@@ -95,7 +97,7 @@ bool Construction::ready() const noexcept {
 bool Construction::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     if (!_open && (_allocation == nullptr || _allocation->advance(code))) {
-        _allocation.reset(); // others may wait for its turn to end
+        _allocation.reset(); // its destructor may release a mask that other allocations wait for
         if (*code == MPI_SUCCESS) {
             *code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] { return open_communicator(_instance, *_comm); });
         }
@@ -136,14 +138,14 @@ int open_communicator(Instance& instance, Communicator& comm) {
     if (const int code = comm.pml->add_comm(comm); code != MPI_SUCCESS) {
         return code;
     }
-    if (comm.coll == nullptr) { // otherwise it has its parent's
+    if (comm.coll == nullptr) { // a duplicate may already have the table of its parent
         auto table = instance.coll_selector().select(instance, comm, hint_of_new(comm, "patchbay_coll"));
         if (!table) {
             return note_cause(table.error());
         }
         comm.coll = *table;
     }
-    enter_session(comm);
+    add_to_session(comm);
     return MPI_SUCCESS;
 }
 

@@ -10,55 +10,57 @@ namespace patchbay {
 
 class Instance;
 
-// One new communicator under way, from "its members are known" to "it can be used". Blocking constructors wait for it,
-// nonblocking ones leave it to the progress engine.
+// The construction of one communicator: it begins when the groups are known, and ends when the communicator can be
+// used. A blocking constructor waits for the end; a nonblocking one leaves the construction to the progress engine.
 class Construction {
 public:
-    // From one intracommunicator: `comm` has its groups, rank and hints, and inherits the rest from `parent`. `tag` is
-    // its own on the parent. `collective`: all members of the parent are in this call.
+    // A construction on an intracommunicator. `comm` has its groups, rank and hints, and inherits the rest from
+    // `parent`. No other construction on the parent has the same `tag`. `collective`: all members of the parent call
+    // the constructor.
     Construction(Instance& instance, Ref<Communicator> comm, Communicator& parent, bool collective, int tag);
-    // By other means: `members` agrees over the members of the new communicator. `parent`: the intercommunicator all
-    // of whose members make this call, so that children can be named after it, or null. `key` as in
-    // cid::NewCommunicator.
+    // All other constructions. `members` is a reduction over the members of the new communicator. `parent` is the
+    // intercommunicator of which all members call the constructor, so that the exCID can be derived from its exCID, or
+    // null. `key` as in cid::NewCommunicator.
     Construction(Instance& instance, Ref<Communicator> comm, Communicator* parent,
         std::unique_ptr<cid::GroupReduction> members, const cid::ConstructorKey& key = {});
-    // Before begin(), for an intercommunicator: its local_comm is made at the same time.
+    // Called before begin() for an intercommunicator, whose local_comm is constructed at the same time.
     void add_local_side(std::unique_ptr<Construction> local) noexcept { _local = std::move(local); }
     ~Construction();
     Construction(const Construction&) = delete;
     Construction& operator=(const Construction&) = delete;
 
-    // Chooses who names it, and begins. Does not block. Returns an MPI code.
+    // Selects the cid module, and begins the CID allocation. Does not block. Returns an MPI code.
     int begin() noexcept;
-    // Would advance() get any further now? Only looks.
+    // Whether advance() would make progress now. Makes none itself.
     bool ready() const noexcept;
-    // Goes as far as it can without blocking. true: finished, and with *code MPI_SUCCESS take() has the communicator.
+    // Makes as much progress as it can without blocking. true: finished; if *code is MPI_SUCCESS, take() returns the
+    // communicator.
     bool advance(int* code) noexcept;
     Ref<Communicator> take() noexcept { return std::move(_comm); }
-    // Whose error handler hears of what goes wrong; null: nobody's.
+    // The communicator to whose error handler errors are reported; may be null.
     Communicator* parent() const noexcept { return _parent.get(); }
-    // Begins, and waits until it is finished. Returns an MPI code.
+    // Begins the construction, and waits until it is finished. Returns an MPI code.
     int complete() noexcept;
 
 private:
     Instance& _instance;
-    Ref<Communicator> _parent; // it may be freed meanwhile
+    Ref<Communicator> _parent; // a reference, because the program may free the parent meanwhile
     Ref<Communicator> _comm;
-    std::optional<ParentReduction> _members; // of the two constructors' means of agreeing, those in use
-    std::optional<ParentReduction> _whole;
-    std::unique_ptr<cid::GroupReduction> _other;
+    std::optional<ParentReduction> _members;     // over the members, in a construction on an intracommunicator
+    std::optional<ParentReduction> _whole;       // over the parent, where it has other processes too
+    std::unique_ptr<cid::GroupReduction> _other; // over the members, in all other constructions
     cid::NewCommunicator _what;
-    std::unique_ptr<cid::Allocation> _allocation; // uses all of the above
-    std::unique_ptr<Construction> _local;         // until it is finished
-    bool _open = false;                           // the communicator is named, and its pml knows it
+    std::unique_ptr<cid::Allocation> _allocation; // refers to the members above
+    std::unique_ptr<Construction> _local;         // of local_comm; null when it is finished
+    bool _open = false;                           // whether open_communicator() has been called
 };
 
-// The part in a constructor of a process that will be in no new communicator, though it is a member of the parent:
-// `only` is what the constructor's info says of patchbay_cid. May block. Returns an MPI code.
+// Non-member participation: a member of the parent that will be in no new communicator calls this. `only` is the value
+// of patchbay_cid in the constructor's info. May block. Returns an MPI code.
 int participate_in_construction(Communicator& parent, int tag, const std::string& only);
 
-// The last step, also of the predefined communicators: `comm` has its index and name; its pml learns of it and its
-// collectives are chosen. Returns an MPI code.
+// The last step of a construction, also of the predefined communicators. `comm` has its index and id. Adds it to the
+// pml and selects its collectives. Returns an MPI code.
 int open_communicator(Instance& instance, Communicator& comm);
 
 } // namespace patchbay

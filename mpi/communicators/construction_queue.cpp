@@ -13,8 +13,8 @@
 
 namespace patchbay {
 
-// The request of one constructor. It belongs to the queue while it is active, and to the user until recycle(): the
-// last of the two deletes it.
+// The request of a nonblocking constructor. It has two owners: the queue while it is active, and the user until
+// recycle(). The last owner deletes it.
 class ConstructionQueue::Entry final : public Request {
 public:
     Entry(Instance& instance, std::unique_ptr<Construction> construction, MPI_Comm* result) noexcept
@@ -28,14 +28,14 @@ public:
         set_state(State::active);
     }
 
-    // Never persistent, and a constructor cannot be cancelled (MPI-5.0, 3.8.4).
+    // The request is never persistent, and a constructor cannot be cancelled (MPI-5.0, 3.8.4).
     int start() noexcept override { return MPI_ERR_REQUEST; }
     int cancel() noexcept override { return MPI_ERR_REQUEST; }
     void recycle() noexcept override { drop_owner(); }
     std::string_view cause() const noexcept override { return _cause; }
 
     int begin() noexcept { return _construction->begin(); }
-    // true: complete now.
+    // true: the constructor is complete.
     bool advance() noexcept {
         int code = MPI_SUCCESS;
         if (!_construction->ready() || !_construction->advance(&code)) {
@@ -45,7 +45,7 @@ public:
             *_result = to_handle(_construction->take().detach());
         }
         if (code != MPI_SUCCESS) {
-            keep_cause(code);
+            store_cause(code);
         }
         error = code;
         fill_empty_status(status);
@@ -61,17 +61,17 @@ public:
     }
 
 private:
-    // The thread that polls need not be the one that completes the request.
-    void keep_cause(int code) noexcept {
+    // Moves the cause to the request, because another thread may complete the request than the one that polls.
+    void store_cause(int code) noexcept {
         try {
             _cause = noted_cause(code);
         } catch (const std::bad_alloc&) {
-            // The code alone has to do.
+            // Only the code is reported.
         }
         forget_cause();
     }
 
-    Ref<Communicator> _parent; // errors are reported to it, also when it has been freed meanwhile
+    Ref<Communicator> _parent; // errors are reported to it, also after the program has freed it
     std::unique_ptr<Construction> _construction;
     MPI_Comm* _result;
     std::atomic<int> _owners{2};
@@ -105,7 +105,7 @@ int ConstructionQueue::add(std::unique_ptr<Construction> construction, MPI_Comm*
         return code;
     }
     *request = entry;
-    // The first messages should be under way before the caller goes on to compute.
+    // Sends the first messages before the caller continues its computation.
     _instance.progress().poll();
     return MPI_SUCCESS;
 }
@@ -115,15 +115,15 @@ int ConstructionQueue::poll(void* context) noexcept {
 }
 
 int ConstructionQueue::advance_all() noexcept {
-    if (_walking) {
+    if (_advancing) {
         return 0;
     }
-    _walking = true;
+    _advancing = true;
     std::vector<Entry*> entries;
     {
         std::lock_guard lock(_mutex);
         entries.swap(_snapshot);
-        entries.assign(_active.begin(), _active.end()); // there is room: add() has seen to it
+        entries.assign(_active.begin(), _active.end()); // does not allocate, because add() has reserved the memory
     }
     int finished = 0;
     for (Entry* entry : entries) {
@@ -146,7 +146,7 @@ int ConstructionQueue::advance_all() noexcept {
             entries.swap(_snapshot);
         }
     }
-    _walking = false;
+    _advancing = false;
     return finished;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view own_prefix = "patchbay_";
 
-// What this library knows, by how it begins: MPI-5.0, 7.4.4 and 7.4.2, and our own.
+// The prefixes of the keys that this library supports: those of MPI-5.0, 7.4.4 and 7.4.2, and its own keys.
 constexpr std::string_view known_prefixes[] = {
     own_prefix, "mpi_assert_", "mpi_hw_resource_type", "mpi_minimum_memory_alignment"};
 

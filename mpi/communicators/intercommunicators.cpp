@@ -31,20 +31,20 @@ void set_remote_group(Communicator& comm, Ref<Group> group) noexcept {
     comm.remote_group = std::move(group);
 }
 
-// Which components serve the collectives of two groups does not follow from which serve those of one, nor the other way
-// round.
-void forget_collectives(Communicator& comm) {
+// The hint patchbay_coll is not inherited here, because different components implement the collectives of
+// intercommunicators and of intracommunicators.
+void remove_collectives_hint(Communicator& comm) {
     if (comm.hints) {
         comm.hints->erase("patchbay_coll");
     }
 }
 
-// The hidden communicator of one side, under way. It belongs to its intercommunicator, not to a session or a program.
+// The construction of local_comm. It belongs to its intercommunicator, and is in no session's list.
 std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>& group, bool collective, int tag) {
     const SessionId session = group->session;
     auto comm = child_of(parent, group, nullptr);
     comm->session = nullptr;
-    group->session = session; // the group is the intercommunicator's too
+    group->session = session; // the intercommunicator has the same group
     return std::make_unique<Construction>(*parent.instance, std::move(comm), parent, collective, tag);
 }
 
@@ -71,7 +71,7 @@ Ref<Group> read_group(std::span<const std::uint64_t> words, ProcessId self) {
     return Group::list(std::move(members), self);
 }
 
-// A text in words: its length, and its characters with zeros behind them.
+// Appends a text: its length, and its characters, padded with zeros.
 void append(Words& words, std::string_view text) {
     const std::size_t begin = words.size() + 1;
     words.push_back(text.size());
@@ -79,7 +79,7 @@ void append(Words& words, std::string_view text) {
     std::memcpy(words.data() + begin, text.data(), text.size());
 }
 
-// Takes it from the front of `words`.
+// Reads a text from the front of `words`, and removes it there.
 std::string read_text(std::span<const std::uint64_t>& words) {
     const std::size_t length = words[0];
     std::string text(length, '\0');
@@ -88,36 +88,36 @@ std::string read_text(std::span<const std::uint64_t>& words) {
     return text;
 }
 
-// Why there are no words from the other side, or none for this one.
+// The reason why a constructor fails in all processes of the local group.
 struct Refusal {
-    enum class By : std::uint8_t { nobody, own_member, own_leader, different_leaders, other_group };
+    enum class By : std::uint8_t { none, own_member, own_leader, different_leaders, other_group };
 
     int code = MPI_SUCCESS;
-    By by = By::nobody; // with a code: a message could not be sent or received, and who failed has said why
+    By by = By::none; // with an error code: a message could not be sent or received
 
     bool happened() const noexcept { return code != MPI_SUCCESS; }
     const char* text() const noexcept {
         switch (by) {
         case By::own_member:
-            return "a process of the local group has refused its arguments";
+            return "a process of the local group has passed an invalid argument";
         case By::own_leader:
-            return "the leader of the local group has refused its arguments";
+            return "the leader of the local group has passed an invalid argument";
         case By::different_leaders:
             return "the processes of the local group passed different values of local_leader";
         case By::other_group:
-            return "the other group has refused its arguments";
+            return "the remote group has reported an error";
         default:
             return "";
         }
     }
 };
 
-// What the leader has to say, or why it has nothing, to all members of `local`.
-Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* words) {
+// Distributes the leader's words, or its refusal, to all members of `local`.
+Refusal distribute(Communicator& local, int leader, const Refusal& refusal, Words* words) {
     coll::Module& module = (*local.coll)[coll::Function::bcast];
     std::array<std::uint64_t, 3> head{std::uint64_t(refusal.code), std::uint64_t(refusal.by), words->size()};
-    if (const int told = module.bcast(head.data(), head.size(), word_type(), leader, local); told != MPI_SUCCESS) {
-        return {told};
+    if (const int code = module.bcast(head.data(), head.size(), word_type(), leader, local); code != MPI_SUCCESS) {
+        return {code};
     }
     const Refusal result{int(head[0]), Refusal::By(head[1])};
     words->resize(result.happened() ? 0 : head[2]);
@@ -127,40 +127,41 @@ Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* w
     return {module.bcast(words->data(), MPI_Count(words->size()), word_type(), leader, local)};
 }
 
-// `own`: what this side has to say instead of `mine`, if it happened.
-Refusal swap_between_leaders(const Bridge& bridge, const Refusal& own, const Words& mine, Words* theirs) {
+// Called by the leaders: exchanges `mine` with *theirs, or sends `own` instead if it has happened.
+Refusal exchange_between_leaders(const Bridge& bridge, const Refusal& own, const Words& mine, Words* theirs) {
     coll::Transfer transfer(*bridge.comm, bridge.tag);
-    const std::array<std::uint64_t, 2> said{std::uint64_t(own.code), mine.size()};
-    std::array<std::uint64_t, 2> heard{};
+    const std::array<std::uint64_t, 2> sent{std::uint64_t(own.code), mine.size()};
+    std::array<std::uint64_t, 2> received{};
     const int code = transfer.exchange(
-        said.data(), said.size(), word_type(), bridge.rank, heard.data(), heard.size(), word_type(), bridge.rank);
+        sent.data(), sent.size(), word_type(), bridge.rank, received.data(), received.size(), word_type(), bridge.rank);
     if (own.happened()) {
         return own;
     }
     if (code != MPI_SUCCESS) {
         return {code};
     }
-    if (heard[0] != MPI_SUCCESS) {
-        return {int(heard[0]), Refusal::By::other_group};
+    if (received[0] != MPI_SUCCESS) {
+        return {int(received[0]), Refusal::By::other_group};
     }
-    theirs->resize(heard[1]);
+    theirs->resize(received[1]);
     return {transfer.exchange(mine.data(), MPI_Count(mine.size()), word_type(), bridge.rank, theirs->data(),
         MPI_Count(theirs->size()), word_type(), bridge.rank)};
 }
 
-// What the members of a local group find out about each other's arguments before any of them waits for the other group.
+// The result of compare_arguments().
 struct GroupArguments {
-    int leader = -1; // the highest rank that a member gave; -1: all of them refuse what they were given
+    int leader = -1; // the highest rank that a member has passed; -1: all members have passed an invalid one
     Refusal refusal;
 };
 
-// `leader`: as the caller of this process gave it, a rank of `local` or -1. `refused`: why this process refuses its
-// arguments, or MPI_SUCCESS. All members of `local` call it.
-GroupArguments agree_on_arguments(Communicator& local, int leader, int refused) {
+// Compares the arguments of all members of `local`, before a member waits for the other group. `leader` is the argument
+// of this process, or -1 if it is no rank of `local`. `refused` is the error of this process, or MPI_SUCCESS.
+// Collective over `local`.
+GroupArguments compare_arguments(Communicator& local, int leader, int refused) {
     constexpr std::uint64_t by_leader = std::uint64_t(1) << 32;
-    const bool leads = local.rank == leader;
+    const bool is_leader = local.rank == leader;
     std::array<std::uint64_t, 3> words{std::uint64_t(leader + 1), ~std::uint64_t(leader + 1),
-        std::uint64_t(refused) | (leads && refused != MPI_SUCCESS ? by_leader : 0)};
+        std::uint64_t(refused) | (is_leader && refused != MPI_SUCCESS ? by_leader : 0)};
     ParentReduction reduction(local, *local.group, next_construction_tag(local));
     const int code = complete(*local.instance, reduction, words, cid::GroupReduction::Operation::maximum);
     if (code != MPI_SUCCESS) {
@@ -176,13 +177,13 @@ GroupArguments agree_on_arguments(Communicator& local, int leader, int refused) 
     return result;
 }
 
-// Words that all members of one side have against those of the other side.
-Refusal swap(Communicator& local, int leader, const Bridge& bridge, const Words& mine, Words* theirs) {
-    const Refusal refusal = local.rank == leader ? swap_between_leaders(bridge, {}, mine, theirs) : Refusal{};
-    return spread(local, leader, refusal, theirs);
+// Exchanges words that all members of a group have with those of the other group.
+Refusal exchange_groups(Communicator& local, int leader, const Bridge& bridge, const Words& mine, Words* theirs) {
+    const Refusal refusal = local.rank == leader ? exchange_between_leaders(bridge, {}, mine, theirs) : Refusal{};
+    return distribute(local, leader, refusal, theirs);
 }
 
-// `code`: what it is if they are not.
+// Checks that the groups have no process in common. Returns `code` if they have.
 int check_disjoint(const Group& local, const Group& remote, int code, std::string* problem) {
     const Ref<Group> both = Group::intersect(local, remote);
     if (both->size() == 0) {
@@ -193,16 +194,16 @@ int check_disjoint(const Group& local, const Group& remote, int code, std::strin
     return code;
 }
 
-// Whose name comes first where both sides must come to the same order.
+// Whether the local group is the first one in an order of the two groups that is the same in both.
 bool is_first(const Communicator& inter) noexcept {
     return inter.group->process(0) < inter.remote_group->process(0);
 }
 
-// The tags of one constructor over an intercommunicator: all its processes take them.
+// The tags of a constructor on an intercommunicator. All its processes take them.
 struct Tags {
-    int hidden; // of the new local_comm, over the old one
-    int within; // of the group reduction, over the local_comm
-    int across; // and between the leaders
+    int hidden; // of the construction of the new local_comm, on the old local_comm
+    int within; // of the group reductions within a group, on local_comm
+    int across; // of the messages between the leaders, on the intercommunicator
 
     explicit Tags(Communicator& inter) noexcept
         : hidden(next_construction_tag(*inter.local_comm)),
@@ -210,7 +211,8 @@ struct Tags {
           across(next_construction_tag(inter)) {}
 };
 
-// An intercommunicator of some members of either group of `parent`, the calling process among them. `info` may be null.
+// Constructs an intercommunicator of some members of both groups of `parent`, with the calling process. `info` may be
+// null.
 int build_smaller(Communicator& parent, const Ref<Group>& local, Ref<Group> remote, const Info* info, const Tags& tags,
     Communicator** made) {
     const Bridge bridge{&parent, parent.remote_group->rank_of(remote->process(0)), tags.across};
@@ -230,7 +232,7 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     *made = nullptr;
     const int hidden = next_construction_tag(local);
     const int within = next_construction_tag(local);
-    const GroupArguments arguments = agree_on_arguments(local, leader, refused);
+    const GroupArguments arguments = compare_arguments(local, leader, refused);
     if (arguments.refusal.happened()) {
         if (local.rank == leader && leader == arguments.leader) {
             refuse_intercommunicator(peer, remote_leader, tag, arguments.refusal.code);
@@ -239,13 +241,13 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
         return arguments.refusal.code;
     }
     const Bridge bridge{peer, remote_leader, bridge_tag(tag)};
-    // What both sides must know: who names, the members.
+    // The leaders exchange the selected cid component and the members of their groups.
     const std::string cid_module = hint(local, "patchbay_cid");
     Words mine;
     append(mine, cid_module);
     append(mine, *local.group);
     Words theirs;
-    if (const Refusal refusal = swap(local, leader, bridge, mine, &theirs); refusal.happened()) {
+    if (const Refusal refusal = exchange_groups(local, leader, bridge, mine, &theirs); refusal.happened()) {
         *problem = refusal.text();
         return refusal.code;
     }
@@ -256,12 +258,12 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
         return code;
     }
     if (their_cid_module != cid_module) {
-        *problem = "the communicator of the local group was made with info key patchbay_cid \"" + cid_module +
-            "\", that of the other group with \"" + their_cid_module + "\": it must be the same";
+        *problem = "the communicator of the local group was constructed with info key patchbay_cid \"" + cid_module +
+            "\", that of the remote group with \"" + their_cid_module + "\": it must be the same";
         return MPI_ERR_COMM;
     }
     auto comm = child_of(local, local.group, nullptr);
-    forget_collectives(*comm);
+    remove_collectives_hint(*comm);
     set_remote_group(*comm, std::move(remote));
     auto reduction = std::make_unique<BridgeReduction>(local, local.group, within, leader, bridge);
     Construction construction(*local.instance, std::move(comm), nullptr, std::move(reduction));
@@ -272,7 +274,7 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
 void refuse_intercommunicator(Communicator* peer, int remote_leader, int tag, int code) {
     if (peer != nullptr) {
         Words none;
-        swap_between_leaders({peer, remote_leader, bridge_tag(tag)}, {code, Refusal::By::own_leader}, none, &none);
+        exchange_between_leaders({peer, remote_leader, bridge_tag(tag)}, {code, Refusal::By::own_leader}, none, &none);
     }
 }
 
@@ -281,7 +283,7 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     *made = nullptr;
     auto hidden = without_parent(instance, Ref<Group>::share(&local), info, errhandler);
     hidden->session = nullptr;
-    forget_collectives(*hidden);
+    remove_collectives_hint(*hidden);
     Communicator* side = nullptr;
     if (const int code =
             build_over_bootstrap(std::move(hidden), Ref<Group>::share(&local), tag, "local", std::nullopt, &side);
@@ -290,17 +292,17 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     }
     auto comm = without_parent(instance, Ref<Group>::share(&local), info, std::move(errhandler));
     comm->local_comm = side;
-    const GroupArguments arguments = agree_on_arguments(*side, leader, refused);
+    const GroupArguments arguments = compare_arguments(*side, leader, refused);
     const int code = arguments.refusal.code;
     *problem = arguments.refusal.text();
     if (arguments.leader < 0) {
-        return code; // nobody knows the other group
+        return code; // there is no leader, so that the remote group is not known
     }
     Words members;
     if (local.rank() == leader && remote != nullptr) {
         append(members, *remote);
     }
-    if (const Refusal failure = spread(*side, arguments.leader, {}, &members); failure.happened()) {
+    if (const Refusal failure = distribute(*side, arguments.leader, {}, &members); failure.happened()) {
         return failure.code;
     }
     if (members.empty()) {
@@ -316,7 +318,7 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     auto both = Group::unite(first ? local : *comm->remote_group, first ? *comm->remote_group : local);
     const int result = build_over_bootstrap(std::move(comm), std::move(both), tag, "both", code, made);
     if (result != MPI_SUCCESS && problem->empty()) {
-        *problem = "a process of one of the groups has refused its arguments or has failed";
+        *problem = "a process of one of the groups has passed an invalid argument or has failed";
     }
     return result;
 }
@@ -324,23 +326,23 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
 int merge(Communicator& inter, bool high, Communicator** made, std::string* problem) {
     *made = nullptr;
     const bool first = is_first(inter);
-    // What each side said: has anybody there said high, has anybody said low?
-    std::array<std::uint64_t, 4> said{};
+    // For each of the two groups: whether a process has passed high, and whether a process has passed low.
+    std::array<std::uint64_t, 4> given{};
     const std::size_t own = first ? 0 : 2;
-    said[own + (high ? 0 : 1)] = 1;
-    const int code = complete(*inter.instance, *bridge_over(inter), said, cid::GroupReduction::Operation::maximum);
+    given[own + (high ? 0 : 1)] = 1;
+    const int code = complete(*inter.instance, *bridge_over(inter), given, cid::GroupReduction::Operation::maximum);
     if (code != MPI_SUCCESS) {
         return code;
     }
-    if (said[0] == said[1] || said[2] == said[3]) {
+    if (given[0] == given[1] || given[2] == given[3]) {
         *problem = "the processes of one group passed different values of high";
         return MPI_ERR_ARG;
     }
-    const bool local_is_lower = said[0] == said[2] ? first : !high;
+    const bool local_is_lower = given[0] == given[2] ? first : !high;
     const Group& lower = local_is_lower ? *inter.group : *inter.remote_group;
     const Group& upper = local_is_lower ? *inter.remote_group : *inter.group;
     auto comm = child_of(inter, Group::unite(lower, upper), nullptr);
-    forget_collectives(*comm);
+    remove_collectives_hint(*comm);
     auto reduction = bridge_over(inter);
     const cid::ConstructorKey key = cid::constructor_key(inter, construction_tag(inter.constructions.load()));
     Construction construction(*inter.instance, std::move(comm), nullptr, std::move(reduction), key);
@@ -364,7 +366,7 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
     Words mine;
     append(mine, local);
     Words theirs;
-    const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
+    const int code = exchange_groups(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
     if (code != MPI_SUCCESS || local.rank() == MPI_UNDEFINED || theirs.empty()) {
         return code;
     }
@@ -374,34 +376,37 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
 int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) {
     *made = nullptr;
     const Tags tags(parent);
-    std::vector<Vote> votes;
-    if (const int code = gather_votes(*parent.local_comm, vote(parent, color, key, 2), &votes); code != MPI_SUCCESS) {
+    std::vector<SplitArguments> arguments;
+    if (const int code =
+            gather_split_arguments(*parent.local_comm, own_split_arguments(parent, color, key, 2), &arguments);
+        code != MPI_SUCCESS) {
         return code;
     }
     Words mine;
-    for (const Vote& vote : votes) {
-        const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(vote);
+    for (const SplitArguments& one : arguments) {
+        const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(one);
         mine.insert(mine.end(), words.begin(), words.end());
     }
     Words theirs;
-    const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
+    const int code = exchange_groups(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
     if (code != MPI_SUCCESS || color == no_color) {
         return code;
     }
-    std::vector<Vote> remote_votes;
+    std::vector<SplitArguments> remote_arguments;
     for (std::size_t i = 0; i < theirs.size(); i += 2) {
-        remote_votes.push_back(std::bit_cast<Vote>(std::array<std::uint64_t, 2>{theirs[i], theirs[i + 1]}));
+        remote_arguments.push_back(
+            std::bit_cast<SplitArguments>(std::array<std::uint64_t, 2>{theirs[i], theirs[i + 1]}));
     }
-    std::vector<ProcessId> remote = members_with_color(*parent.remote_group, remote_votes, color);
+    std::vector<ProcessId> remote = members_with_color(*parent.remote_group, remote_arguments, color);
     if (remote.empty()) {
         return MPI_SUCCESS;
     }
-    const int refused = std::max(refusal_of(votes, color), refusal_of(remote_votes, color));
+    const int refused = std::max(refusal_of(arguments, color), refusal_of(remote_arguments, color));
     if (refused != MPI_SUCCESS) {
         return refused;
     }
     const ProcessId self = parent.group->self();
-    Ref<Group> local = Group::list(members_with_color(*parent.group, votes, color), self);
+    Ref<Group> local = Group::list(members_with_color(*parent.group, arguments, color), self);
     return build_smaller(parent, local, Group::list(std::move(remote), self), info, tags, made);
 }
 

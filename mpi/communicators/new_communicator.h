@@ -8,21 +8,21 @@
 
 namespace patchbay {
 
-// What the constructors of communicators (communicators.h, intercommunicators.h) have in common.
+// Functions that all constructors use (communicators.h, intercommunicators.h).
 
-// A communicator of these members; what does not follow from them it has from its parent.
+// Creates a communicator with this group, which inherits all other properties from its parent.
 Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* info);
 
-// One without a parent.
+// Creates a communicator without a parent.
 Ref<Communicator> without_parent(Instance& instance, Ref<Group> group, const Info* info, Ref<Errhandler> errhandler);
 
-// Waits for the construction. Returns an MPI code; *made is nullptr unless that is MPI_SUCCESS.
+// Waits until the construction is finished. Returns an MPI code; *made is nullptr unless the code is MPI_SUCCESS.
 int finish(Construction& construction, Communicator** made) noexcept;
 
-// A communicator without a parent: all of `members` call it and meet in the bootstrap exchange about `tag`. `kind`:
-// what for, of at most `longest_kind` characters; empty for users' own calls, so that no tag of theirs leads to any
-// other. `refused`, where it is given, is an MPI code: when any member gives an error there, all of them return it, and
-// that costs one more reduction.
+// Constructs a communicator without a parent by a reduction in the bootstrap exchange. All of `members` call it with
+// the same `tag`. `kind` is the kind of operation, of at most `longest_kind` characters; it is empty for
+// MPI_Comm_create_from_group, so that the keys of users' string tags differ from all others. `refused` is an MPI code,
+// or nullopt: if a member passes an error, all members return it, which takes one more reduction.
 int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
     std::optional<int> refused, Communicator** made);
 

@@ -10,7 +10,7 @@ namespace patchbay {
 
 namespace {
 
-// The request's own code; the request is gone afterwards.
+// Returns the request's code, and recycles the request.
 int take_code(Request*& request) noexcept {
     if (request == nullptr) {
         return MPI_SUCCESS;
@@ -23,9 +23,9 @@ int take_code(Request*& request) noexcept {
 } // namespace
 
 PairwiseExchange::~PairwiseExchange() {
-    // Only after an error in the middle is there anything left; who owns it gives it back at its completion.
+    // Requests are left only after an error. They recycle themselves at their completion.
     if (_receiving != nullptr) {
-        _receiving->cancel(); // its buffer goes
+        _receiving->cancel(); // because its buffer is about to be destroyed
         _receiving->recycle();
     }
     if (_sending != nullptr) {

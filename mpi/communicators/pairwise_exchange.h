@@ -9,13 +9,13 @@
 
 namespace patchbay {
 
-// The datatype of what constructors tell each other.
+// The datatype of the messages of constructors.
 inline const Datatype& word_type() noexcept {
     return *to_object<Datatype>(MPI_UINT64_T);
 }
 
-// Words sent to one member of a communicator while as many come from another; MPI_PROC_NULL: to or from nobody. Does
-// not block.
+// Sends words to one member of a communicator, and receives as many words from another one. Either rank may be
+// MPI_PROC_NULL. Does not block.
 class PairwiseExchange {
 public:
     PairwiseExchange() = default;
@@ -23,13 +23,13 @@ public:
     PairwiseExchange(const PairwiseExchange&) = delete;
     PairwiseExchange& operator=(const PairwiseExchange&) = delete;
 
-    // `words` stay where they are until finish(). Returns an MPI code.
+    // `words` must exist until finish(). Returns an MPI code.
     int start(Communicator& over, std::span<const std::uint64_t> words, int to, int from, int tag) noexcept;
-    // Are both over (or was none started)? Only looks.
+    // Whether the messages are complete, or none was started. Makes no progress itself.
     bool ready() const noexcept;
-    // Once ready. Returns an MPI code.
+    // Called when ready() is true. Returns an MPI code.
     int finish() noexcept;
-    // Empty when they were to come from nobody.
+    // The received words; empty if the source is MPI_PROC_NULL.
     std::span<const std::uint64_t> received() const noexcept { return _incoming; }
 
 private:

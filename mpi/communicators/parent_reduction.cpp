@@ -43,10 +43,10 @@ int ParentReduction::start_round() noexcept {
     const int size = _members.size();
     const int rank = _members.rank();
     if (_operation == Operation::first) {
-        const bool tells = rank < _distance && rank < size - _distance;
-        const bool hears = rank >= _distance && rank - _distance < _distance;
-        return _exchange.start(_over, _words, tells ? rank_in_parent(rank + _distance) : MPI_PROC_NULL,
-            hears ? rank_in_parent(rank - _distance) : MPI_PROC_NULL, _tag);
+        const bool sends = rank < _distance && rank < size - _distance;
+        const bool receives = rank >= _distance && rank - _distance < _distance;
+        return _exchange.start(_over, _words, sends ? rank_in_parent(rank + _distance) : MPI_PROC_NULL,
+            receives ? rank_in_parent(rank - _distance) : MPI_PROC_NULL, _tag);
     }
     const int to = rank_in_parent((rank + _distance) % size);
     const int from = rank_in_parent((rank - _distance + size) % size);
@@ -58,7 +58,7 @@ int ParentReduction::finish_round() noexcept {
     if (code == MPI_SUCCESS) {
         reduce_words(_words, _exchange.received(), _operation);
     }
-    // The distance of the next round; too large for a further one when it does not fit an int any more.
+    // The distance of the next round. There is no further round if it would not fit into an int.
     _distance = _distance > _members.size() / 2 ? _members.size() : 2 * _distance;
     return code;
 }

@@ -5,13 +5,15 @@
 
 namespace patchbay {
 
-// Reductions over some or all members of a communicator, by messages on it. They go by dissemination: in round k
-// everybody sends what it knows to the member 2^k further on. After ceil(log2 n) rounds everybody has heard of
-// everybody, for any n; that values count more than once does not matter to a maximum, a minimum or an intersection.
-// What the first member alone says goes down a binomial tree: the same rounds, without those who have nothing to tell.
+// Reductions over some or all members of a communicator, by messages on that communicator. The algorithm is
+// dissemination: in round k each member sends its words to the member with the rank 2^k higher (modulo n). After
+// ceil(log2 n) rounds each member has the words of all members, for any n. A word may be counted more than once, which
+// does not change a maximum, a minimum or a bitwise and. With Operation::first, a binomial tree distributes the words
+// of the first member in the same rounds; only members that have these words send.
 class ParentReduction final : public cid::GroupReduction {
 public:
-    // `members` all belong to the group of `over`, the calling process among them; nobody else uses `tag` now.
+    // `members` is a subset of the group of `over` and contains the calling process. No other operation uses `tag` on
+    // `over` at the same time.
     ParentReduction(Communicator& over, const Group& members, int tag) noexcept
         : _over(over),
           _members(members),
@@ -35,12 +37,12 @@ private:
     PairwiseExchange _exchange;
 };
 
-// Reduces `words` and waits for it. Returns an MPI code.
+// Reduces `words`, and waits until the reduction is finished. Returns an MPI code.
 int complete(Instance& instance, cid::GroupReduction& reduction, std::span<std::uint64_t> words,
     cid::GroupReduction::Operation operation) noexcept;
 
-// Waits until all members of a communicator, of both its groups, have called it. For MPI_Finalize and
-// MPI_Comm_disconnect, which may come when collectives are at work no more. Returns an MPI code.
+// Waits until all processes of a communicator, in both groups of an intercommunicator, have called this function. For
+// MPI_Finalize and MPI_Comm_disconnect, which do not use the collectives. Returns an MPI code.
 int synchronize_finalize(Communicator& comm);
 
 } // namespace patchbay

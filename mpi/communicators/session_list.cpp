@@ -5,7 +5,7 @@
 
 namespace patchbay {
 
-void enter_session(Communicator& comm) noexcept {
+void add_to_session(Communicator& comm) noexcept {
     Session* session = comm.session;
     if (session == nullptr) {
         return;
@@ -21,7 +21,7 @@ void enter_session(Communicator& comm) noexcept {
     comm.in_session = true;
 }
 
-void leave_session(Communicator& comm) noexcept {
+void remove_from_session(Communicator& comm) noexcept {
     Session* session = comm.session;
     if (!comm.in_session) {
         return;

@@ -4,11 +4,11 @@
 
 namespace patchbay {
 
-// A session keeps a list of the communicators that are derived from it, so that MPI_Session_finalize can free them.
+// The list of the communicators that are derived from a session, which MPI_Session_finalize frees.
 
-// Puts a communicator into the list of `comm.session`; does nothing where that is null (the world model). Thread-safe.
-void enter_session(Communicator& comm) noexcept;
-// Takes it out again and sets `comm.session` to null; does nothing when it is in no list. Thread-safe.
-void leave_session(Communicator& comm) noexcept;
+// Adds a communicator to the list of `comm.session`; does nothing if that is null (the world model). Thread-safe.
+void add_to_session(Communicator& comm) noexcept;
+// Removes a communicator from its list, and sets `comm.session` to null; does nothing if it is in no list. Thread-safe.
+void remove_from_session(Communicator& comm) noexcept;
 
 } // namespace patchbay

@@ -9,40 +9,42 @@
 
 namespace patchbay {
 
-int gather_votes(Communicator& parent, Vote mine, std::vector<Vote>* votes) {
+int gather_split_arguments(Communicator& parent, SplitArguments mine, std::vector<SplitArguments>* arguments) {
     const Datatype& type = *to_object<Datatype>(MPI_INT64_T);
     coll::Module& module = (*parent.coll)[coll::Function::allgather];
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        votes->resize(std::size_t(parent.size));
+        arguments->resize(std::size_t(parent.size));
         return MPI_SUCCESS;
     });
     if (code != MPI_SUCCESS) {
-        module.allgather(&mine, 2, type, nullptr, 0, type, parent); // the others wait for it, and fail too
+        // The other members wait for this one's message. Without a buffer the call fails in all of them.
+        module.allgather(&mine, 2, type, nullptr, 0, type, parent);
         return code;
     }
-    return module.allgather(&mine, 2, type, votes->data(), 2, type, parent);
+    return module.allgather(&mine, 2, type, arguments->data(), 2, type, parent);
 }
 
-Vote vote(const Communicator& parent, std::int64_t color, int key, std::uint32_t indices) {
+SplitArguments own_split_arguments(const Communicator& parent, std::int64_t color, int key, std::uint32_t indices) {
     const bool possible = color == no_color || parent.instance->communicators().has_free(indices);
     return {color, key, possible ? MPI_SUCCESS : MPI_ERR_NO_SPACE};
 }
 
-int refusal_of(const std::vector<Vote>& votes, std::int64_t color) noexcept {
-    const auto refused = std::find_if(votes.begin(), votes.end(),
-        [color](const Vote& vote) { return vote.color == color && vote.refused != MPI_SUCCESS; });
-    return refused != votes.end() ? refused->refused : MPI_SUCCESS;
+int refusal_of(const std::vector<SplitArguments>& arguments, std::int64_t color) noexcept {
+    const auto refused = std::find_if(arguments.begin(), arguments.end(),
+        [color](const SplitArguments& one) { return one.color == color && one.refused != MPI_SUCCESS; });
+    return refused != arguments.end() ? refused->refused : MPI_SUCCESS;
 }
 
-std::vector<ProcessId> members_with_color(const Group& group, const std::vector<Vote>& votes, std::int64_t color) {
+std::vector<ProcessId> members_with_color(
+    const Group& group, const std::vector<SplitArguments>& arguments, std::int64_t color) {
     std::vector<int> ranks;
     for (int rank = 0; rank < group.size(); ++rank) {
-        if (votes[std::size_t(rank)].color == color) {
+        if (arguments[std::size_t(rank)].color == color) {
             ranks.push_back(rank);
         }
     }
     std::stable_sort(ranks.begin(), ranks.end(),
-        [&](int a, int b) { return votes[std::size_t(a)].key < votes[std::size_t(b)].key; });
+        [&](int a, int b) { return arguments[std::size_t(a)].key < arguments[std::size_t(b)].key; });
     std::vector<ProcessId> members;
     members.reserve(ranks.size());
     for (const int rank : ranks) {

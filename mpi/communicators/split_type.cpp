@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kind_key[] = "mpi_hw_resource_type";
 
-// Every node is known by its first process in the job; within it every resource of a kind by its number.
+// The colour of a resource consists of the first process of its node and of the number of the resource on the node.
 std::int64_t color_of(const Runtime& runtime, std::uint32_t resource) {
     const std::uint32_t node = runtime.local_peers().front();
     return std::int64_t(node) << 32 | resource;
@@ -27,13 +27,13 @@ std::int64_t resource_color(Instance& instance, std::string_view kind) {
     return resource ? color_of(instance.runtime(), *resource) : no_color;
 }
 
-// MPI_COMM_TYPE_HW_GUIDED: without a kind that we know there is no communicator (MPI-5.0, 7.4.2).
+// MPI_COMM_TYPE_HW_GUIDED: if the kind of hardware is not supported, there is no new communicator (MPI-5.0, 7.4.2).
 std::int64_t guided_color(Instance& instance, const Info* info) {
     const auto kind = info != nullptr ? info->get(kind_key) : std::nullopt;
     return kind && HwResources::knows(*kind) ? resource_color(instance, *kind) : no_color;
 }
 
-// MPI_COMM_TYPE_RESOURCE_GUIDED: hardware, or a process set. The two sets that every job has need no asking.
+// MPI_COMM_TYPE_RESOURCE_GUIDED: a kind of hardware, or one of the two process sets that every job has.
 std::int64_t resource_guided_color(Communicator& parent, const Info* info) {
     const auto pset = info != nullptr ? info->get("mpi_pset_name") : std::nullopt;
     if (!pset) {
@@ -43,7 +43,7 @@ std::int64_t resource_guided_color(Communicator& parent, const Info* info) {
     if (name == pset::world_name) {
         return 0;
     }
-    // Not the rank: the other group of an intercommunicator has such a one, too.
+    // The colour is not the rank in the group, because the two groups of an intercommunicator have the same ranks.
     const ProcessId self = parent.group->self();
     return name == pset::self_name ? std::int64_t(self.job) << 32 | self.rank : no_color;
 }
@@ -51,7 +51,7 @@ std::int64_t resource_guided_color(Communicator& parent, const Info* info) {
 constexpr std::size_t most_levels = 8;
 using Levels = std::array<std::int64_t, most_levels>;
 
-// Where this process is, from the node down to the smallest kind of hardware.
+// The colours of the resources that this process is bound to, from the node down to the smallest kind of hardware.
 Levels own_levels(Instance& instance) {
     Levels levels;
     levels.fill(no_color);
@@ -63,7 +63,7 @@ Levels own_levels(Instance& instance) {
     return levels;
 }
 
-// Everybody's in the remote group, which is that of all members of an intracommunicator; behind what `all` has.
+// Appends the levels of all processes of the remote group to `all`; on an intracommunicator that group has all members.
 int gather_levels(Communicator& among, const Levels& mine, std::vector<Levels>* all) {
     const std::size_t before = all->size();
     all->resize(before + std::size_t(among.remote_size));
@@ -72,13 +72,13 @@ int gather_levels(Communicator& among, const Levels& mine, std::vector<Levels>* 
         mine.data(), most_levels, type, all->data() + before, most_levels, type, among);
 }
 
-// What a level stands for, as MPI_COMM_TYPE_HW_GUIDED takes it.
+// The name of the kind of hardware of a level, which is a value for MPI_COMM_TYPE_HW_GUIDED.
 std::string_view kind_of_level(std::size_t level) {
     return level == 0 ? HwResources::node_kind : HwResources::kinds()[level - 1];
 }
 
-// The largest kind of hardware by which the members differ, those of both groups of an intercommunicator taken
-// together, and there this process's own; without such a kind the colour is no_color. Collective.
+// Determines the largest kind of hardware in which the members differ (of both groups of an intercommunicator), and the
+// colour of this process's resource of that kind. If there is no such kind, the colour is no_color. Collective.
 int unguided_color(Communicator& among, std::int64_t* color, std::string_view* kind) {
     const Levels mine = own_levels(*among.instance);
     std::vector<Levels> all;
@@ -98,14 +98,15 @@ int unguided_color(Communicator& among, std::int64_t* color, std::string_view* k
     return code;
 }
 
-// MPI_COMM_TYPE_HW_UNGUIDED. Members that passed MPI_UNDEFINED do not know that the others compare their hardware, so
-// these do it among themselves. The info of the new communicator names the kind of hardware, and so does `info`
-// afterwards, where the standard has it (MPI-5.0, 7.4.2).
+// MPI_COMM_TYPE_HW_UNGUIDED. Members that have passed MPI_UNDEFINED cannot take part in the comparison of the hardware,
+// because they do not know which type the others have passed; so the others compare it on a communicator of their own.
+// The kind of hardware is set in the info of the new communicator, and in `info`, as the standard requires (MPI-5.0,
+// 7.4.2).
 int split_unguided(Communicator& parent, int key, Info* info, Communicator** made) {
     Communicator* among = nullptr;
     *made = nullptr;
     int code = split_by_color(parent, 0, key, info, &among);
-    if (code != MPI_SUCCESS || among == nullptr) { // of two groups, one has nobody who takes part
+    if (code != MPI_SUCCESS || among == nullptr) { // null: in one of two groups, all have passed MPI_UNDEFINED
         return code;
     }
     std::int64_t color = no_color;

@@ -80,7 +80,7 @@ std::string Instance::locks_reason() {
     std::lock_guard lock(_mutex);
     const auto highest = std::max_element(
         _users.begin(), _users.end(), [](const User& a, const User& b) { return a.thread_level < b.thread_level; });
-    return fmt::format("of {} users (sessions, the world model) number {} asked for {}", _users.size(),
+    return fmt::format("of {} users (sessions, the world model) number {} requested {}", _users.size(),
         highest - _users.begin() + 1, thread_level_name(highest->thread_level));
 }
 

@@ -110,7 +110,7 @@ Status InstanceBuilder::start_progress() {
     core.progress = new Progress(threaded, wait_policy(core.params, *core.runtime));
     if (core.progress->threaded()) {
         _instance.record_locking(true,
-            threaded ? "the first user asked for MPI_THREAD_MULTIPLE"
+            threaded ? "the first user requested MPI_THREAD_MULTIPLE"
                      : "the kernel refuses membarrier(2), without which they cannot be turned on later");
     }
     core.runtime->set_wake([progress = core.progress] { progress->wake(); });

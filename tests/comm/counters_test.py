@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 LINE = re.compile(r"cid: rank (\d+): (\d+) named, (\d+) rounds, (\d+) PGCIDs, (\d+) derived, "
-                  r"(\d+) extended headers, (\d+) answers")
+                  r"(\d+) extended headers, (\d+) CID acknowledgements")
 
 
 def counters(prefix, ranks, parameters, *command):

@@ -64,7 +64,7 @@ static void test(struct sides* s, int first_size, int size, enum mistake mistake
     } else {
         CHECK(MPI_Intercomm_create(local, leader, peer, remote_leader, tag, &made) == wanted);
         CHECK(made == MPI_COMM_NULL);
-        expect_text(wanted, "the other group");
+        expect_text(wanted, "the remote group");
     }
     CHECK(MPI_Intercomm_create(local, leader, peer, remote_leader, tag, &again) == MPI_SUCCESS);
     use_inter(again, 3);

@@ -37,11 +37,11 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(self.locks("one_thread"), [OFF])
 
     def test_world_with_several_threads(self):
-        self.assertEqual(self.locks("world_multiple"), [("chosen", "the first user asked for MPI_THREAD_MULTIPLE")])
+        self.assertEqual(self.locks("world_multiple"), [("chosen", "the first user requested MPI_THREAD_MULTIPLE")])
 
     def test_later_session_with_several_threads(self):
         self.assertEqual(self.locks("session_multiple"), [
-            OFF, ("chosen", "of 2 users (sessions, the world model) number 2 asked for MPI_THREAD_MULTIPLE")])
+            OFF, ("chosen", "of 2 users (sessions, the world model) number 2 requested MPI_THREAD_MULTIPLE")])
 
     def test_another_thread(self):
         self.assertEqual(self.locks("other_thread"), [
