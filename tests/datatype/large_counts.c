@@ -119,5 +119,5 @@ int main(int argc, char** argv) {
     extents();
     elements();
     MPI_Finalize();
-    return failures != 0;
+    return failures() != 0;
 }

@@ -85,5 +85,5 @@ int main(int argc, char** argv) {
     fortran_arithmetic();
     pairs();
     MPI_Finalize();
-    return failures != 0;
+    return failures() != 0;
 }
