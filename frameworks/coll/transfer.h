@@ -60,7 +60,9 @@ public:
     int exchange(const void* send_buffer, MPI_Count send_count, const Datatype& send_type, int dest, void* recv_buffer,
         MPI_Count recv_count, const Datatype& recv_type, int source) noexcept {
         Request* incoming = start_recv(recv_buffer, recv_count, recv_type, source);
-        send(send_buffer, send_count, send_type, dest);
+        if (send(send_buffer, send_count, send_type, dest) != MPI_SUCCESS && _unreachable && incoming != nullptr) {
+            incoming->cancel(); // where no way leads to a member, it has none to this one either and sends nothing
+        }
         return incoming != nullptr ? finish_recv(incoming, recv_count * recv_type.size, source)
                                    : recv(nullptr, 0, recv_type, source);
     }
@@ -105,7 +107,7 @@ private:
     // Instead of a message that could not be sent.
     [[gnu::cold]] int send_empty(int code, int dest) noexcept {
         fail(code);
-        send_part(nullptr, 0, *to_object<Datatype>(MPI_BYTE), dest);
+        _unreachable = send_part(nullptr, 0, *to_object<Datatype>(MPI_BYTE), dest) != MPI_SUCCESS;
         return _code;
     }
     int check(int code, const MPI_Status& status, MPI_Count bytes) noexcept {
@@ -125,6 +127,7 @@ private:
     Communicator& _comm;
     const int _tag;
     int _code = MPI_SUCCESS;
+    bool _unreachable = false; // not even an empty message could be sent
 };
 
 } // namespace patchbay::coll

@@ -57,7 +57,8 @@ class NoMemory(unittest.TestCase):
                 return
             command = " ".join(mpirun("--mca", "shm_backing", "file", "--mca", "shm_directory", directory))
             done = run([*in_private, f"{mount} && {command}"])
-        self.assertEqual(done.returncode, ERR_OTHER, done.stdout)
+        # Rank 1 uses up its memory meanwhile, and may end the job first.
+        self.assertIn(done.returncode, (ERR_OTHER, ERR_NO_MEM), done.stdout)
         text = re.search(r"shared memory: cannot get \d+\w+ in (\S+)(?: \(deleted\))?: No space left on device; "
                          r"its file system has 64KiB, of which \w+ are free; enlarge it", done.stdout)
         self.assertIsNotNone(text, done.stdout)
