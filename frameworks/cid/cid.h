@@ -59,6 +59,8 @@ public:
     // Called by the constructor in a process that fails, so that no other member waits for its contribution. Has no
     // effect once a reduction has begun, or where the other members cannot be reached.
     virtual void withdraw() noexcept {}
+    // Whether withdraw() reaches them. Where it does not, a member that fails must still take part.
+    virtual bool can_withdraw() const noexcept { return false; }
     // A name of this call of the constructor, which is the same in all members and which no other call ever has; empty:
     // there is none.
     virtual std::string name() const { return {}; }

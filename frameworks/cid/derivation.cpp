@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frameworks/cid/derivation.h"
 
+#include "core/base/out_of_memory.h"
+#include "include/mpi.h"
+
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
@@ -27,7 +31,7 @@ bool Derivation::ready(const ChildNumber& child_number) const noexcept {
     }
     std::lock_guard lock(_mutex);
     const auto found = _blocks.find(child_number.block);
-    return found != _blocks.end() && found->second.known;
+    return found != _blocks.end() ? found->second.known : child_number.block <= _lost;
 }
 
 std::optional<Derivation::Child> Derivation::resolve(const ChildNumber& child_number, int* code) noexcept {
@@ -36,6 +40,10 @@ std::optional<Derivation::Child> Derivation::resolve(const ChildNumber& child_nu
     }
     std::lock_guard lock(_mutex);
     const auto found = _blocks.find(child_number.block);
+    if (found == _blocks.end() || !found->second.known) {
+        *code = MPI_ERR_NO_MEM; // the block is lost
+        return std::nullopt;
+    }
     const Block block = found->second;
     count(found);
     *code = block.code;
@@ -48,16 +56,25 @@ std::optional<Derivation::Child> Derivation::resolve(const ChildNumber& child_nu
 void Derivation::skip(const ChildNumber& child_number) noexcept {
     if (child_number.block != 0) {
         std::lock_guard lock(_mutex);
-        count(_blocks.try_emplace(child_number.block).first);
+        unless_out_of_memory(false, [&] {
+            count(_blocks.try_emplace(child_number.block).first);
+            return true;
+        }); // otherwise the block's entry stays, which is all
     }
 }
 
 void Derivation::renew(const ChildNumber& child_number, std::uint64_t pgcid, int code) noexcept {
     std::lock_guard lock(_mutex);
-    Block& block = _blocks[child_number.block];
-    block.pgcid = pgcid;
-    block.code = code;
-    block.known = true;
+    const bool noted = unless_out_of_memory(false, [&] {
+        Block& block = _blocks[child_number.block];
+        block.pgcid = pgcid;
+        block.code = code;
+        block.known = true;
+        return true;
+    });
+    if (!noted) {
+        _lost = std::max(_lost, child_number.block);
+    }
 }
 
 void Derivation::count(std::map<std::uint32_t, Block>::iterator block) noexcept {

@@ -70,6 +70,7 @@ private:
     Base _own;
     std::uint32_t _own_size;
     std::atomic<std::uint32_t> _taken{0};
+    std::uint32_t _lost = 0; // of blocks without an entry, up to this one, memory for the entry was exhausted
     std::map<std::uint32_t, Block> _blocks; // those that have child numbers left to resolve
 };
 

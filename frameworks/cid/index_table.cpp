@@ -22,6 +22,7 @@ IndexTable::IndexTable()
     if (_slots == nullptr) {
         throw std::bad_alloc();
     }
+    _taken.reserve(capacity / word_bits); // so that no index fails for want of memory
 }
 
 IndexTable::~IndexTable() {
@@ -137,6 +138,11 @@ void IndexTable::bind(std::uint32_t index, Communicator* comm) {
 std::uint32_t IndexTable::live() const {
     std::lock_guard lock(_mutex);
     return _live;
+}
+
+bool IndexTable::has_free(std::uint32_t indices) const {
+    std::lock_guard lock(_mutex);
+    return _live + indices <= _limit + 1;
 }
 
 int IndexTable::none_common(const char* component) noexcept {

@@ -52,6 +52,8 @@ public:
     void bind(std::uint32_t index, Communicator* comm);
     // How many indices are taken, the predefined ones included.
     std::uint32_t live() const;
+    // Are there so many that are not taken?
+    bool has_free(std::uint32_t indices) const;
     // All communicators that are bound, by index.
     std::vector<Communicator*> all() const;
     // The error code of a constructor for which `component` has found no index that is free in all members; notes why

@@ -3,44 +3,72 @@
 #include "frameworks/coll/transfer.h"
 
 #include <array>
+#include <cstdint>
+#include <utility>
 
 namespace patchbay::coll {
 
 // Starts many transfers and keeps a bounded number under way, oldest first, so that a root with thousands of peers
-// needs no memory per peer.
+// needs no memory per peer. Errors are those of the Transfer.
 class Batch {
 public:
-    explicit Batch(const Transfer& transfer) noexcept
+    explicit Batch(Transfer& transfer) noexcept
         : _transfer(transfer) {}
 
-    int irecv(void* buffer, MPI_Count count, const Datatype& type, int source) noexcept {
-        const int code = make_room();
-        return code != MPI_SUCCESS ? code : keep(_transfer.irecv(buffer, count, type, source, &_window[_next]));
+    void irecv(void* buffer, MPI_Count count, const Datatype& type, int source) noexcept {
+        Entry& entry = free_entry();
+        entry.bytes = count * type.size;
+        entry.peer = source;
+        entry.request = _transfer.start_recv(buffer, count, type, source);
+        entry.kind = entry.request != nullptr ? Kind::receive : Kind::not_started;
     }
-    int isend(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
-        const int code = make_room();
-        return code != MPI_SUCCESS ? code : keep(_transfer.isend(buffer, count, type, dest, &_window[_next]));
+    void isend(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
+        Entry& entry = free_entry();
+        entry.peer = dest;
+        entry.request = _transfer.start_send(buffer, count, type, dest);
+        entry.kind = entry.request != nullptr ? Kind::send : Kind::none;
     }
-    // Waits for the rest; the first of `code` and their errors.
-    int finish(int code) noexcept {
-        const int last = _transfer.wait_all(_window);
-        _window.fill(nullptr);
-        return code != MPI_SUCCESS ? code : last;
+    // Waits for the rest. Returns the first error of the collective.
+    int finish() noexcept {
+        for (Entry& entry : _window) {
+            finish(entry);
+        }
+        return _transfer.code();
     }
 
 private:
-    int make_room() noexcept {
-        Request* oldest = _window[_next];
-        _window[_next] = nullptr;
-        return oldest == nullptr ? MPI_SUCCESS : _transfer.wait(oldest);
-    }
-    int keep(int code) noexcept {
+    enum class Kind : std::uint8_t { none, send, receive, not_started };
+    struct Entry {
+        Request* request;
+        MPI_Count bytes;
+        int peer;
+        Kind kind = Kind::none;
+    };
+
+    Entry& free_entry() noexcept {
+        Entry& oldest = _window[_next];
         _next = (_next + 1) % _window.size();
-        return code;
+        finish(oldest);
+        return oldest;
+    }
+    void finish(Entry& entry) noexcept {
+        switch (std::exchange(entry.kind, Kind::none)) {
+        case Kind::none:
+            break;
+        case Kind::send:
+            _transfer.finish_send(entry.request, entry.peer);
+            break;
+        case Kind::receive:
+            _transfer.finish_recv(entry.request, entry.bytes, entry.peer);
+            break;
+        case Kind::not_started:
+            _transfer.recv(nullptr, 0, *to_object<Datatype>(MPI_BYTE), entry.peer);
+            break;
+        }
     }
 
-    const Transfer& _transfer;
-    std::array<Request*, 64> _window{};
+    Transfer& _transfer;
+    std::array<Entry, 64> _window;
     std::size_t _next = 0;
 };
 

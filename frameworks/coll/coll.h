@@ -23,6 +23,9 @@ class Instance;
 //  - Called by the bindings on the calling thread, once per MPI call; all members call in the same order.
 //  - May block. Arguments have been checked; MPI_IN_PLACE arrives as such. Buffers are as in MPI-5.0, chapter 6.
 //  - A module communicates over the communicator's pml with tags of its own (coll/tags.h), never a user's tag.
+//  - After an error a member still takes part in every message that others wait for (transfer.h does that); it may call
+//    a collective of which its own is made with fewer elements than the others, all of which return an error then
+//    or know nothing of it, but never wait for ever.
 //  - Returns an MPI code; MPI_ERR_UNSUPPORTED_OPERATION is a bug in provides().
 namespace coll {
 
@@ -52,7 +55,7 @@ inline constexpr std::size_t function_count = std::size_t(Function::count);
 const char* function_name(Function) noexcept;
 
 // An array of counts or displacements as the caller passed it: `int` in the plain bindings, MPI_Count/MPI_Aint in the
-// large ones. Copying nothing keeps one implementation for both.
+// large ones. Copying nothing keeps one implementation for both. Without an array all of them are 0.
 class CountArray {
 public:
     CountArray() = default;
@@ -60,7 +63,9 @@ public:
         : _small(values) {}
     explicit CountArray(const std::int64_t* values) noexcept
         : _large(values) {} // MPI_Count and MPI_Aint alike
-    std::int64_t operator[](std::size_t i) const noexcept { return _small != nullptr ? _small[i] : _large[i]; }
+    std::int64_t operator[](std::size_t i) const noexcept {
+        return _small != nullptr ? _small[i] : (_large != nullptr ? _large[i] : 0);
+    }
     explicit operator bool() const noexcept { return _small != nullptr || _large != nullptr; }
 
 private:

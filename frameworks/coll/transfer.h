@@ -3,65 +3,128 @@
 #include "core/progress/waiter.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/pml/pml.h"
+#include "object/error_cause.h"
+#include "object/request.h"
 
-#include <span>
+#include <utility>
 
 namespace patchbay::coll {
 
-// What a collective needs of point-to-point: one communicator, one tag. Ranks equal to the caller's own are allowed.
-// Every function returns an MPI code; blocking ones wait by the library's waiting policy.
+// Of two steps of a collective.
+constexpr int first_error(int first, int second) noexcept {
+    return first != MPI_SUCCESS ? first : second;
+}
+
+// What one member of a collective needs of point-to-point: one communicator, one tag, and the first error so far. Ranks
+// equal to the caller's own are allowed. Blocking functions wait by the library's waiting policy.
+//
+// The other members wait for the messages of this one, so a collective goes through all of its sends and receives even
+// after an error. From then on this member sends empty messages and drops what it receives. A receiver whose message is
+// shorter than it asked for returns an error: all members give the same signature, so the sender has failed, or it was
+// called with a smaller count. In this way an error reaches every member whose result depends on it.
 class Transfer {
 public:
     Transfer(Communicator& comm, int tag) noexcept
         : _comm(comm),
           _tag(tag) {}
+    Transfer(const Transfer&) = delete;
+    Transfer& operator=(const Transfer&) = delete;
 
-    int send(const void* buffer, MPI_Count count, const Datatype& type, int dest) const noexcept {
-        return _comm.pml->send(buffer, count, type, dest, _tag, pml::SendMode::standard, _comm);
-    }
-    int recv(void* buffer, MPI_Count count, const Datatype& type, int source) const noexcept {
-        return _comm.pml->recv(buffer, count, type, source, _tag, _comm, nullptr);
-    }
-    int isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, Request** request) const noexcept {
-        return _comm.pml->isend(buffer, count, type, dest, _tag, pml::SendMode::standard, _comm, request);
-    }
-    int irecv(void* buffer, MPI_Count count, const Datatype& type, int source, Request** request) const noexcept {
-        return _comm.pml->irecv(buffer, count, type, source, _tag, _comm, request);
-    }
-
-    // Send to one and receive from another at once.
-    int exchange(const void* send_buffer, MPI_Count send_count, const Datatype& send_type, int dest, void* recv_buffer,
-        MPI_Count recv_count, const Datatype& recv_type, int source) const noexcept {
-        Request* incoming = nullptr;
-        int code = irecv(recv_buffer, recv_count, recv_type, source, &incoming);
-        if (code != MPI_SUCCESS) {
-            return code;
+    // The first error; MPI_SUCCESS: none until now.
+    int code() const noexcept { return _code; }
+    bool failed() const noexcept { return _code != MPI_SUCCESS; }
+    // Notes an error of this member; MPI_SUCCESS is none. Returns code().
+    int fail(int code) noexcept {
+        if (code != MPI_SUCCESS) [[unlikely]] {
+            _code = failed() ? _code : code;
         }
-        const int sent = send(send_buffer, send_count, send_type, dest);
-        code = wait(incoming);
-        return sent != MPI_SUCCESS ? sent : code;
+        return _code;
     }
 
-    // Waits for the request and gives it back.
-    int wait(Request* request) const noexcept {
-        wait_until(*request->progress, [request] { return request->is_complete(); });
+    // These return code().
+    int send(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
+        const int code = send_part(buffer, failed() ? 0 : count, type, dest);
+        return code == MPI_SUCCESS ? _code : send_empty(code, dest);
+    }
+    int recv(void* buffer, MPI_Count count, const Datatype& type, int source) noexcept {
+        MPI_Status status;
+        set_status_bytes(status, 0);
+        int code = _comm.pml->recv(buffer, failed() ? 0 : count, type, source, _tag, _comm, &status);
+        if (code == MPI_ERR_NO_MEM) [[unlikely]] { // nothing has been received
+            fail(code);
+            code = _comm.pml->recv(nullptr, 0, type, source, _tag, _comm, &status);
+        }
+        return check(code, status, count * type.size);
+    }
+    // Sends to one member and receives from another one at the same time.
+    int exchange(const void* send_buffer, MPI_Count send_count, const Datatype& send_type, int dest, void* recv_buffer,
+        MPI_Count recv_count, const Datatype& recv_type, int source) noexcept {
+        Request* incoming = start_recv(recv_buffer, recv_count, recv_type, source);
+        send(send_buffer, send_count, send_type, dest);
+        return incoming != nullptr ? finish_recv(incoming, recv_count * recv_type.size, source)
+                                   : recv(nullptr, 0, recv_type, source);
+    }
+
+    // nullptr: the send is over.
+    Request* start_send(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
+        Request* request = nullptr;
+        const int code =
+            _comm.pml->isend(buffer, failed() ? 0 : count, type, dest, _tag, pml::SendMode::standard, _comm, &request);
+        if (code != MPI_SUCCESS) [[unlikely]] {
+            send_empty(code, dest);
+            return nullptr;
+        }
+        return request;
+    }
+    // nullptr: it could not be started. This member has failed then, and must call recv() later, when all that it has
+    // to send before is on its way.
+    Request* start_recv(void* buffer, MPI_Count count, const Datatype& type, int source) noexcept {
+        Request* request = nullptr;
+        fail(_comm.pml->irecv(buffer, failed() ? 0 : count, type, source, _tag, _comm, &request));
+        return request;
+    }
+    // These wait for a request, which is gone afterwards. `bytes`: how long the message has to be. They return code().
+    int finish_send(Request* request, int dest) noexcept {
+        wait(*request);
         const int code = request->error;
         request->recycle();
-        return code;
+        return code == MPI_SUCCESS ? _code : send_empty(code, dest);
     }
-    // Waits for all, null entries skipped; the first error found.
-    int wait_all(std::span<Request* const> requests) const noexcept {
-        int result = MPI_SUCCESS;
-        for (Request* request : requests) {
-            const int code = request == nullptr ? MPI_SUCCESS : wait(request);
-            result = result == MPI_SUCCESS ? code : result;
-        }
-        return result;
+    int finish_recv(Request* request, MPI_Count bytes, int source) noexcept {
+        wait(*request);
+        const int code = check(request->error, request->status, bytes);
+        const bool received = request->error != MPI_ERR_NO_MEM;
+        request->recycle();
+        return received ? code : recv(nullptr, 0, *to_object<Datatype>(MPI_BYTE), source);
     }
 
 private:
+    int send_part(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
+        return _comm.pml->send(buffer, count, type, dest, _tag, pml::SendMode::standard, _comm);
+    }
+    // Instead of a message that could not be sent.
+    [[gnu::cold]] int send_empty(int code, int dest) noexcept {
+        fail(code);
+        send_part(nullptr, 0, *to_object<Datatype>(MPI_BYTE), dest);
+        return _code;
+    }
+    int check(int code, const MPI_Status& status, MPI_Count bytes) noexcept {
+        if (code == MPI_SUCCESS && status_bytes(status) < std::uint64_t(bytes)) [[unlikely]] {
+            code = short_message(status_bytes(status) == 0);
+        }
+        return fail(code);
+    }
+    [[gnu::cold]] static int short_message(bool empty) noexcept {
+        return empty ? note_cause(MPI_ERR_OTHER, "another member of the communicator has failed, or gave a count of 0")
+                     : note_cause(MPI_ERR_COUNT, "another member of the communicator gave a smaller count");
+    }
+    static void wait(const Request& request) noexcept {
+        wait_until(*request.progress, [&request] { return request.is_complete(); });
+    }
+
     Communicator& _comm;
-    int _tag;
+    const int _tag;
+    int _code = MPI_SUCCESS;
 };
 
 } // namespace patchbay::coll

@@ -49,19 +49,23 @@ private:
     bool _valid = false;
 };
 
-// Local copy between two typed buffers of the same signature; what does not fit in the target is left out.
-inline void copy(const void* source, MPI_Count source_count, const Datatype& source_type, void* target,
+// Local copy between two typed buffers of the same signature; what does not fit in the target is left out. Returns what
+// a message of that length would: MPI_ERR_TRUNCATE when the target has less room, MPI_ERR_COUNT when it has more.
+inline int copy(const void* source, MPI_Count source_count, const Datatype& source_type, void* target,
     MPI_Count target_count, const Datatype& target_type) noexcept {
     Convertor from(source_type, source_count, source);
     Convertor to(target_type, target_count, target);
     const std::size_t total = std::min(from.total(), to.total());
+    const int code = to.total() < from.total() ? MPI_ERR_TRUNCATE
+        : from.total() < to.total()            ? MPI_ERR_COUNT
+                                               : MPI_SUCCESS;
     if (std::byte* block = to.contiguous(); block != nullptr || total == 0) {
         from.pack(block, total);
-        return;
+        return code;
     }
     if (const std::byte* block = from.contiguous(); block != nullptr) {
         to.unpack(block, total);
-        return;
+        return code;
     }
     std::array<std::byte, 4096> chunk;
     for (std::size_t done = 0; done < total;) {
@@ -69,6 +73,7 @@ inline void copy(const void* source, MPI_Count source_count, const Datatype& sou
         to.unpack(chunk.data(), n);
         done += n;
     }
+    return code;
 }
 
 } // namespace patchbay::coll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ABI's own functions (MPI-5.0, 21.2 and 21.4.1): what it is, and what a Fortran layer on top tells us about its
-// compiler. All are legal at any time and from any thread.
+// The functions about the ABI (MPI-5.0, 21.2 and 21.4.1): its version, and the properties of the Fortran compiler,
+// which a Fortran layer above this library sets. They may be called at any time and by any thread.
 #include "mpi/api/args.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace patchbay::api {
 
 namespace {
 
-// Belongs to the process, not to an instance: it may be set before any init, and the first call decides for good.
+// These properties are global: they may be set before initialization, and cannot be changed after the first call.
 struct FortranProperties {
     std::mutex mutex;
     Ref<Info> info;
@@ -32,7 +32,7 @@ struct SizedType {
     MPI_Datatype type;
 };
 
-// The sizes that our datatypes were built with. A Fortran compiler that differs cannot use them.
+// The sizes of the predefined datatypes of this build. A Fortran compiler with other sizes cannot use them.
 bool sizes_agree(const Info& info, std::string* difference) {
     const SizedType types[] = {{"mpi_logical_size", MPI_LOGICAL}, {"mpi_integer_size", MPI_INTEGER},
         {"mpi_real_size", MPI_REAL}, {"mpi_double_precision_size", MPI_DOUBLE_PRECISION}};

@@ -12,8 +12,8 @@ void end_job(Instance* instance, int code) noexcept {
     if (instance != nullptr && instance->core().runtime != nullptr) {
         instance->core().runtime->abort(code, {});
     }
-    // The launcher ends the others when it sees a process that failed before MPI_Init or after MPI_Finalize. Zero would
-    // look like success.
+    // The launcher terminates the other processes when a process fails before MPI_Init or after MPI_Finalize. An exit
+    // status of zero would be taken for success.
     std::_Exit(code != 0 ? code : EXIT_FAILURE);
 }
 

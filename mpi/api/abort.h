@@ -7,8 +7,8 @@ class Instance;
 
 namespace api {
 
-// Ends the job with this exit status: through the launcher while the library is at work, else this process alone. What
-// happened has been said before.
+// Ends the job with this exit status: through the launcher while the library is initialized, otherwise only this
+// process. The caller has printed the reason.
 [[noreturn]] void end_job(Instance* instance, int code) noexcept;
 
 } // namespace api

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From sources that define PMPI_X to a library that exports every function of the standard."""
+"""Builds a library that exports every function of the standard from sources that define PMPI_ functions."""
 
 _GENERATOR = "//tools/api:generate_bindings.py"
 _HEADERS = [

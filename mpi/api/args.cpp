@@ -9,7 +9,7 @@ namespace patchbay::api {
 
 namespace {
 
-// As the header writes it, so that a reader can look it up; user handles are addresses.
+// The name of a predefined datatype, as mpi.h has it; the handle of a derived one is an address.
 std::string describe(MPI_Datatype handle) {
     const Datatype* type = checked_object<Datatype>(handle);
     if (type != nullptr && !type->name.empty()) {
@@ -40,7 +40,7 @@ int Arguments::bad_handle(ErrorTarget target, const char* function, int code, co
     std::uintptr_t handle) noexcept {
     const char* hint = "";
     if (handle == 0) {
-        hint = " (was the variable ever set?)";
+        hint = " (the variable may not have been initialized)";
     } else if (handle == reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD) ||
         handle == reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF)) {
         hint = " now: MPI is not initialized, or has been finalized";
@@ -49,11 +49,11 @@ int Arguments::bad_handle(ErrorTarget target, const char* function, int code, co
         target, function, code, fmt::format("{} is {:#x}, which is no {}{}", name, handle, handle_type, hint));
 }
 
-int Arguments::bad_mixture(
+int Arguments::bad_sessions(
     ErrorTarget target, const char* function, const char* what, const Session* a, const Session* b) noexcept {
     const char* whose = a != nullptr && b != nullptr ? "two different sessions" : "a session and to the world model";
     return report(target, function, MPI_ERR_SESSION,
-        fmt::format("{} belong to {}, which must not meet in one call", what, whose));
+        fmt::format("{} belong to {}, which must not be used in one call", what, whose));
 }
 
 int Arguments::bad_aliases(ErrorTarget target, const char* function) noexcept {
@@ -90,7 +90,7 @@ int Arguments::bad_root(Communicator* comm, const char* function, int rank) noex
 int Arguments::check_special_buffer(
     ErrorTarget target, const char* function, const char* name, const void* address, MPI_Datatype handle) noexcept {
     if (address == MPI_BOTTOM) {
-        // With MPI_BOTTOM the datatype holds the addresses, so a null pointer is a mistake only when it holds none.
+        // With MPI_BOTTOM the datatype contains absolute addresses. A null pointer is an error if it contains none.
         const Datatype* type = to_object<Datatype>(handle);
         if (type == nullptr || type->size == 0 || type->true_lower_bound != 0) {
             return MPI_SUCCESS;

@@ -14,8 +14,9 @@ inline bool checking() noexcept {
     return settings.check_arguments.load(std::memory_order_relaxed);
 }
 
-// The checks of one call. A binding makes one, chains the checks that concern it with &&, and returns code() when one
-// of them fails: by then the error has been reported with the function, the argument and its value.
+// The argument checks of one call. A binding constructs an object of this class, chains the checks that it needs with
+// &&, and returns code() if one of them fails; that check has reported the error with the function, the argument and
+// its value.
 //
 //     Arguments args("MPI_Send", comm);
 //     if (checking() && !(args.communicator() && args.count("count", count) && args.dest("dest", dest))) {
@@ -24,11 +25,11 @@ inline bool checking() noexcept {
 //     ...
 //     return args.result(args.comm()->pml->send(...));
 //
-// The checks are inline compares; whatever formats a text is out of line and gets values, never this object, so that
-// the compiler keeps it in registers.
+// The checks are inline comparisons. The functions that format a text are out of line; their arguments are values and
+// never this object, so that the compiler can keep it in registers.
 class Arguments {
 public:
-    // A call that has no object of its own.
+    // A call without an object.
     explicit Arguments(const char* function) noexcept
         : _function(function) {}
     // A call on requests or messages.
@@ -50,10 +51,11 @@ public:
           _handle(reinterpret_cast<MPI_Comm>(session)),
           _kind(ErrorTarget::Kind::session),
           _other(to_object<Session>(session)) {}
-    // A call on groups, of which one says whose session hears of errors.
+    // A call on groups. Errors are reported to the session of `group`.
     Arguments(const char* function, MPI_Group group) noexcept
         : Arguments(function, ErrorTarget(checked_object<Group>(group))) {}
-    // A call that makes an object or works on one that is no target of errors itself: who hears of errors is given.
+    // A call that constructs an object, or that is on an object without an error handler. Errors are reported to
+    // `target`.
     Arguments(const char* function, ErrorTarget target) noexcept
         : _function(function),
           _kind(target.kind()),
@@ -65,14 +67,14 @@ public:
     // Undefined unless the handle is valid.
     Session& session_object() const noexcept { return *static_cast<Session*>(_other); }
 
-    // The end of a binding: reports a code that is not MPI_SUCCESS and returns it.
+    // Ends a binding: reports a code that is not MPI_SUCCESS, and returns the code.
     int result(int code) const noexcept { return code == MPI_SUCCESS ? code : report(target(), _function, code, {}); }
-    // An error that no check below has a name for.
+    // Reports an error for which there is no check below.
     [[gnu::cold]] int fail(int code, std::string_view detail) const noexcept {
         return report(target(), _function, code, detail);
     }
 
-    // The handle given to the constructor. MPI_COMM_NULL fails.
+    // Checks the handle that was given to the constructor. MPI_COMM_NULL fails.
     bool communicator() noexcept {
         return good(_comm != nullptr && _comm->kind() == ObjectKind::communicator) || bad_comm();
     }
@@ -87,26 +89,27 @@ public:
         return communicator() && (good(_comm->is_inter) || note(bad_inter(_comm, _function, true)));
     }
 
-    // MPI_ERR_COUNT below zero.
+    // MPI_ERR_COUNT if the count is negative.
     bool count(const char* name, MPI_Count value) noexcept {
         return good(value >= 0) ||
             note(bad_value(target(), _function, MPI_ERR_COUNT, name, value, "must not be negative"));
     }
-    // A datatype that is committed; `type` only needs to be one.
+    // datatype() requires a committed datatype, type() any datatype.
     bool datatype(const char* name, MPI_Datatype handle) noexcept {
         const Datatype* type = checked_object<Datatype>(handle);
         return good(type != nullptr && type->committed) || note(bad_type(target(), _function, name, handle));
     }
     bool type(const char* name, MPI_Datatype handle) noexcept { return valid<Datatype>(MPI_ERR_TYPE, name, handle); }
-    // Room for `count` elements: not MPI_IN_PLACE, and not null where that can only be a mistake.
+    // A buffer for `count` elements: not MPI_IN_PLACE, and not null where the datatype contains no absolute addresses.
     bool buffer(const char* name, const void* address, MPI_Count count, MPI_Datatype handle) noexcept {
         return good(reinterpret_cast<std::uintptr_t>(address) > last_special_address || count == 0) ||
             note(check_special_buffer(target(), _function, name, address, handle));
     }
-    // MPI_ERR_BUFFER where the send and the receive buffer of a collective share memory; MPI_IN_PLACE is for that.
+    // MPI_ERR_BUFFER if the send and the receive buffer of a collective share memory; MPI_IN_PLACE is for that.
     bool separate_buffers(bool fine) noexcept { return good(fine) || note(bad_aliases(target(), _function)); }
 
-    // A rank to send to (MPI_PROC_NULL allowed), to receive from (and MPI_ANY_SOURCE), of a root in the local group.
+    // dest() checks a rank to send to, which may be MPI_PROC_NULL. source() checks a rank to receive from, which may
+    // also be MPI_ANY_SOURCE.
     bool dest(const char* name, int rank) noexcept {
         return good(in_remote_group(rank) || rank == MPI_PROC_NULL) ||
             note(bad_rank(_comm, _function, name, rank, false));
@@ -115,13 +118,13 @@ public:
         return good(in_remote_group(rank) || rank == MPI_ANY_SOURCE || rank == MPI_PROC_NULL) ||
             note(bad_rank(_comm, _function, name, rank, true));
     }
-    // Intracommunicators: a rank of the group; intercommunicators: also MPI_ROOT and MPI_PROC_NULL.
+    // A rank of the remote group; on an intercommunicator also MPI_ROOT and MPI_PROC_NULL.
     bool root(int rank) noexcept {
         return good(in_remote_group(rank) || (_comm->is_inter && (rank == MPI_ROOT || rank == MPI_PROC_NULL))) ||
             note(bad_root(_comm, _function, rank));
     }
-    // A tag to send with, or to receive with (and MPI_ANY_TAG). Every library allows tags up to 32767; whoever uses
-    // larger ones pays for the question how large they may be here.
+    // A tag to send with, or to receive with, which may also be MPI_ANY_TAG. Every MPI library allows tags up to 32767;
+    // only a larger one is compared with the limit of the pml.
     bool send_tag(const char* name, int value) noexcept {
         return good(static_cast<unsigned>(value) <= 32767u) || note(check_large_tag(_comm, _function, name, value));
     }
@@ -129,7 +132,8 @@ public:
         return good(value == MPI_ANY_TAG) || send_tag(name, value);
     }
 
-    // An operation of a reduction that is defined for the datatype (checked before); MPI_REPLACE and MPI_NO_OP are not.
+    // An op of a reduction, which must be defined for the datatype (which has been checked before), and must not be
+    // MPI_REPLACE or MPI_NO_OP.
     bool op(MPI_Op handle, MPI_Datatype type) noexcept {
         const Op* object = checked_object<Op>(handle);
         return good(
@@ -151,25 +155,26 @@ public:
         return good(handle == MPI_REQUEST_NULL) || request(name, handle);
     }
 
-    // Objects of different sessions, or of a session and the world model, must not meet in one call (MPI-5.0, 11.3):
-    // MPI_ERR_SESSION. MPI_GROUP_EMPTY belongs to all.
+    // Objects of different sessions, or of a session and the world model, must not be used in one call (MPI-5.0, 11.3):
+    // MPI_ERR_SESSION. MPI_GROUP_EMPTY may be used with all of them.
     bool same_session(const Group& a, const Group& b) noexcept {
         return good(a.session == b.session || a.is_predefined() || b.is_predefined()) ||
-            mixture(a.session.session, b.session.session);
+            different_sessions(a.session.session, b.session.session);
     }
     bool same_session(const Communicator& comm, const Group& group) noexcept {
         return good(Session::id(comm.session) == group.session || group.is_predefined()) ||
-            mixture(comm.session, group.session.session);
+            different_sessions(comm.session, group.session.session);
     }
     bool same_session(const Communicator& a, const Communicator& b) noexcept {
-        return good(a.session == b.session) || mixture(a.session, b.session);
+        return good(a.session == b.session) || different_sessions(a.session, b.session);
     }
-    // Of elements of an array. Their communicators may be gone, so the session `a` itself hears of the error.
+    // Of two elements of an array. Their communicators may have been destroyed, so that the error is reported to
+    // session `a`.
     bool same_session(const char* name, Session* a, Session* b) noexcept {
-        return good(a == b) || note(bad_mixture(ErrorTarget::derived_from(a), _function, name, a, b));
+        return good(a == b) || note(bad_sessions(ErrorTarget::derived_from(a), _function, name, a, b));
     }
 
-    // Any handle for which checked_object knows the class.
+    // A handle of any class that checked_object() supports.
     template <class T>
     bool valid(int code, const char* name, typename HandleTraits<T>::handle_type handle) noexcept {
         return good(checked_object<T>(handle) != nullptr) ||
@@ -185,7 +190,7 @@ public:
     bool array(const char* name, const void* value, MPI_Count elements) noexcept {
         return good(value != nullptr || elements == 0) || note(bad_pointer(target(), _function, MPI_ERR_ARG, name));
     }
-    // Anything else: `rule` says what the value must be ("must be 0 or 1").
+    // Any other requirement; `rule` is its text ("must be 0 or 1").
     bool require(bool fine, int code, const char* name, MPI_Count value, const char* rule) noexcept {
         return good(fine) || note(bad_value(target(), _function, code, name, value, rule));
     }
@@ -195,7 +200,7 @@ private:
     static constexpr std::uintptr_t last_special_address = 2;
 
     static bool good(bool condition) noexcept { return __builtin_expect(condition, true); }
-    // Keeps the code of a failed check; true for MPI_SUCCESS, with which a slow check says that all is well.
+    // Stores the code of a failed check. true: the code is MPI_SUCCESS, because the slow part of the check succeeded.
     bool note(int code) noexcept {
         _code = code;
         return code == MPI_SUCCESS;
@@ -212,8 +217,8 @@ private:
         return note(bad_handle({}, _function, MPI_ERR_COMM, "comm", "MPI_Comm", value));
     }
 
-    bool mixture(const Session* a, const Session* b) noexcept {
-        return note(bad_mixture(target(), _function, "the arguments", a, b));
+    bool different_sessions(const Session* a, const Session* b) noexcept {
+        return note(bad_sessions(target(), _function, "the arguments", a, b));
     }
     bool bad_session() noexcept {
         _kind = ErrorTarget::Kind::self;
@@ -233,7 +238,7 @@ private:
     [[gnu::cold]] static int bad_rank(
         Communicator*, const char* function, const char* name, int rank, bool receiving) noexcept;
     [[gnu::cold]] static int bad_root(Communicator*, const char* function, int rank) noexcept;
-    [[gnu::cold]] static int bad_mixture(
+    [[gnu::cold]] static int bad_sessions(
         ErrorTarget, const char* function, const char* what, const Session*, const Session*) noexcept;
     static int check_special_buffer(
         ErrorTarget, const char* function, const char* name, const void* address, MPI_Datatype) noexcept;
@@ -241,10 +246,10 @@ private:
 
     const char* _function;
     Communicator* _comm = nullptr;
-    MPI_Comm _handle = MPI_COMM_NULL; // of whatever the call is on
+    MPI_Comm _handle = MPI_COMM_NULL; // of the object that the call is on
     int _code = MPI_SUCCESS;
     ErrorTarget::Kind _kind = ErrorTarget::Kind::communicator;
-    Object* _other = nullptr; // of every other kind
+    Object* _other = nullptr; // the object of the call, if it is no communicator
 };
 
 inline const Datatype& type_of(MPI_Datatype handle) noexcept {

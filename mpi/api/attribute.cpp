@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attributes of communicators, windows (MPI-5.0, 7.7) and, as an extension, sessions; those of datatypes are in
-// datatype_query.cpp. Local; keys may be made and freed before MPI_Init and after MPI_Finalize.
+// datatype_query.cpp. Local; keys may be created and freed before MPI_Init and after MPI_Finalize.
 #include "include/mpix.h"
 #include "mpi/api/args.h"
 #include "mpi/instance/instance.h"
@@ -85,7 +85,7 @@ int erase(const char* function, MPI_Comm comm, int keyval) noexcept {
     return args.result(args.comm()->attributes.erase(AttributeOwner::communicator, comm, keyval));
 }
 
-// Attributes of sessions (extension; there is nothing to copy them to).
+// Attributes of sessions, which are an extension. They are never copied, because a session cannot be duplicated.
 bool own_session_key(Arguments& args, int keyval) noexcept {
     return args.require(keyval_is_valid(AttributeOwner::session, keyval), MPI_ERR_KEYVAL, "keyval", keyval,
         "is not an attribute key for sessions");
@@ -148,7 +148,7 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int keyval) {
     return api::erase("MPI_Comm_delete_attr", comm, keyval);
 }
 
-// The names of MPI-1, deprecated since MPI-2.0; the callbacks have the same shape.
+// The functions of MPI-1, deprecated since MPI-2.0. Their callbacks have the same signatures.
 int PMPI_Keyval_create(MPI_Copy_function* copy_fn, MPI_Delete_function* delete_fn, int* keyval, void* extra_state) {
     return api::create_keyval("MPI_Keyval_create", AttributeOwner::communicator, reinterpret_cast<void*>(copy_fn),
         reinterpret_cast<void*>(delete_fn), keyval, extra_state);

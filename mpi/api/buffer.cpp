@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buffered sends and the buffers they use (MPI-5.0, 3.4 and 3.6).
+// Buffered sends and their buffers (MPI-5.0, 3.4 and 3.6).
 #include "mpi/api/message_args.h"
 #include "mpi/instance/send_buffer.h"
 #include "mpi/library/library.h"
@@ -12,8 +12,8 @@ namespace patchbay::api {
 
 namespace {
 
-constexpr char no_room[] = "the attached buffer has no room for the message; messages that are still under way take "
-                           "MPI_BSEND_OVERHEAD bytes more than their data each";
+constexpr char no_room[] = "the attached buffer has no room for the message; each message that is not complete takes "
+                           "MPI_BSEND_OVERHEAD bytes more than its data";
 constexpr char none_attached[] = "no buffer is attached to the communicator, its session or the process";
 
 const char* why_not(const std::shared_ptr<SendBuffer>& used) noexcept {
@@ -52,7 +52,7 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
     return give(args, code, request, handle);
 }
 
-// Where a buffer is attached.
+// The attach point of a buffer.
 struct Place {
     BufferAttachPoint* buffer;
     Progress* progress;
@@ -64,7 +64,8 @@ struct OnProcess {
     static bool find(const Arguments& args, Place* place, int* code) noexcept {
         Instance* instance = library().instance();
         if (instance == nullptr) {
-            *code = args.fail(MPI_ERR_OTHER, "neither MPI_Init nor a session has started MPI");
+            *code = args.fail(
+                MPI_ERR_OTHER, "MPI is not initialized: the world model is not active and no session is open");
             return false;
         }
         *place = {&instance->send_buffer(), &instance->progress(), nullptr};
@@ -131,7 +132,7 @@ int iflush(const Arguments& args, const Place& place, MPI_Request* handle) noexc
     return give(args, code, request, handle);
 }
 
-// MPI_BUFFER_AUTOMATIC has no size of its own: it is ignored (MPI-5.0, 3.6).
+// The size of MPI_BUFFER_AUTOMATIC is ignored (MPI-5.0, 3.6).
 bool attach_args(Arguments& args, const void* buffer, MPI_Count size) noexcept {
     return buffer == MPI_BUFFER_AUTOMATIC ||
         (args.require(size >= 0, MPI_ERR_ARG, "size", size, "must not be negative") &&

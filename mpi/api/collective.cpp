@@ -10,27 +10,24 @@ int barrier(const char* name, MPI_Comm comm) noexcept {
     if (checking() && !args.communicator()) {
         return args.code();
     }
-    return args.result(serving(args, Function::barrier).barrier(*args.comm()));
+    return args.result(module_for(args, Function::barrier).barrier(*args.comm()));
 }
 
 int bcast(const char* name, void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (ends_here(args, root)) {
+    if (has_no_part(args, root)) {
         return args.code();
     }
     if (checking() && !block(args, "buffer", buffer, "count", count, "datatype", type)) {
         return args.code();
     }
-    if (count == 0 || type_of(type).size == 0) {
-        return MPI_SUCCESS; // every rank sees the same signature: nobody has anything to say
-    }
-    return args.result(serving(args, Function::bcast).bcast(buffer, count, type_of(type), root, *args.comm()));
+    return args.result(module_for(args, Function::bcast).bcast(buffer, count, type_of(type), root, *args.comm()));
 }
 
 int gather(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
     MPI_Count recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (ends_here(args, root)) {
+    if (has_no_part(args, root)) {
         return args.code();
     }
     if (checking()) {
@@ -43,18 +40,18 @@ int gather(const char* name, const void* send, MPI_Count send_count, MPI_Datatyp
             return args.code();
         }
     }
-    // What is not significant here may be anything: do not look at it.
+    // An argument that is not significant in this process may have any value and is not read.
     const bool root_side = at_root(args, root);
     const Datatype& from = type_of(send == MPI_IN_PLACE || only_root(args, root) ? recv_type : send_type);
     const Datatype& into = root_side ? type_of(recv_type) : from;
-    return args.result(serving(args, Function::gather)
+    return args.result(module_for(args, Function::gather)
                            .gather(send, send_count, from, recv, root_side ? recv_count : 0, into, root, *args.comm()));
 }
 
 int gatherv(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
     CountArray recv_counts, CountArray displacements, MPI_Datatype recv_type, int root, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (ends_here(args, root)) {
+    if (has_no_part(args, root)) {
         return args.code();
     }
     if (checking()) {
@@ -72,14 +69,14 @@ int gatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dataty
     const Datatype& from = type_of(send == MPI_IN_PLACE || only_root(args, root) ? recv_type : send_type);
     const Datatype& into = at_root(args, root) ? type_of(recv_type) : from;
     return args.result(
-        serving(args, Function::gatherv)
+        module_for(args, Function::gatherv)
             .gatherv(send, send_count, from, recv, recv_counts, displacements, into, root, *args.comm()));
 }
 
 int scatter(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
     MPI_Count recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (ends_here(args, root)) {
+    if (has_no_part(args, root)) {
         return args.code();
     }
     if (checking()) {
@@ -96,7 +93,7 @@ int scatter(const char* name, const void* send, MPI_Count send_count, MPI_Dataty
     const Datatype& into = type_of(recv == MPI_IN_PLACE || only_root(args, root) ? send_type : recv_type);
     const Datatype& from = root_side ? type_of(send_type) : into;
     return args.result(
-        serving(args, Function::scatter)
+        module_for(args, Function::scatter)
             .scatter(send, root_side ? send_count : 0, from, recv, recv_count, into, root, *args.comm()));
 }
 
@@ -104,7 +101,7 @@ int scatterv(const char* name, const void* send, CountArray send_counts, CountAr
     MPI_Datatype send_type, void* recv, MPI_Count recv_count, MPI_Datatype recv_type, int root,
     MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (ends_here(args, root)) {
+    if (has_no_part(args, root)) {
         return args.code();
     }
     if (checking()) {
@@ -122,7 +119,7 @@ int scatterv(const char* name, const void* send, CountArray send_counts, CountAr
     const Datatype& into = type_of(recv == MPI_IN_PLACE || only_root(args, root) ? send_type : recv_type);
     const Datatype& from = at_root(args, root) ? type_of(send_type) : into;
     return args.result(
-        serving(args, Function::scatterv)
+        module_for(args, Function::scatterv)
             .scatterv(send, send_counts, displacements, from, recv, recv_count, into, root, *args.comm()));
 }
 

@@ -22,7 +22,7 @@ bool typed(Arguments& args, const char* counts_name, const char* displacements_n
     return true;
 }
 
-// The blocks for and from one process, for every process.
+// Compares, for every process, the block for that process with the block from that process.
 bool pairwise_separate(Arguments& args, const void* send, CountArray send_counts, CountArray send_displacements,
     MPI_Datatype send_type, const void* recv, CountArray recv_counts, CountArray recv_displacements,
     MPI_Datatype recv_type) noexcept {
@@ -64,7 +64,7 @@ int equal_blocks(const char* name, const void* send, MPI_Count send_count, MPI_D
     }
     const Datatype& into = type_of(recv_type);
     const Datatype& from = send == MPI_IN_PLACE ? into : type_of(send_type);
-    coll::Module& module = serving(args, function);
+    coll::Module& module = module_for(args, function);
     if constexpr (function == Function::allgather) {
         return args.result(module.allgather(send, send_count, from, recv, recv_count, into, *args.comm()));
     } else {
@@ -86,7 +86,7 @@ int allgatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dat
     }
     const Datatype& into = type_of(recv_type);
     const Datatype& from = send == MPI_IN_PLACE ? into : type_of(send_type);
-    return args.result(serving(args, Function::allgatherv)
+    return args.result(module_for(args, Function::allgatherv)
                            .allgatherv(send, send_count, from, recv, recv_counts, displacements, into, *args.comm()));
 }
 
@@ -106,7 +106,7 @@ int alltoallv(const char* name, const void* send, CountArray send_counts, CountA
     }
     const Datatype& into = type_of(recv_type);
     const Datatype& from = send == MPI_IN_PLACE ? into : type_of(send_type);
-    return args.result(serving(args, Function::alltoallv)
+    return args.result(module_for(args, Function::alltoallv)
                            .alltoallv(send, send_counts, send_displacements, from, recv, recv_counts,
                                recv_displacements, into, *args.comm()));
 }
@@ -121,7 +121,7 @@ int alltoallw(const char* name, const void* send, const TypedVector& send_side, 
                     pairwise_separate(args, send, send_side, recv, recv_side))))) {
         return args.code();
     }
-    return args.result(serving(args, Function::alltoallw).alltoallw(send, send_side, recv, recv_side, *args.comm()));
+    return args.result(module_for(args, Function::alltoallw).alltoallw(send, send_side, recv, recv_side, *args.comm()));
 }
 
 } // namespace

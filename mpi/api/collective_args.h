@@ -3,13 +3,13 @@
 #include "frameworks/coll/coll.h"
 #include "mpi/api/args.h"
 
-// What the bindings of the collectives have in common.
+// Functions that the bindings of all collectives use.
 namespace patchbay::api {
 
 using coll::CountArray;
 using coll::Function;
 
-inline coll::Module& serving(const Arguments& args, Function function) noexcept {
+inline coll::Module& module_for(const Arguments& args, Function function) noexcept {
     return (*args.comm()->coll)[function];
 }
 
@@ -26,18 +26,18 @@ inline bool recv_block(Arguments& args, const void* buffer, MPI_Count count, MPI
     return block(args, "recvbuf", buffer, "recvcount", count, "recvtype", type);
 }
 
-// Where the standard allows one side to be MPI_IN_PLACE, that side's count and type are ignored. Between two groups
-// there is no such place (MPI-5.0, 6.2.3); every check of a buffer refuses it.
+// Where the standard allows MPI_IN_PLACE for a buffer, the count and type of that buffer are ignored. MPI_IN_PLACE is
+// not allowed on an intercommunicator (MPI-5.0, 6.2.3); there the checks of buffers reject it.
 inline bool in_place(const Arguments& args, const void* buffer) noexcept {
     return buffer == MPI_IN_PLACE && !args.comm()->is_inter;
 }
-// A buffer without a count of its own.
+// Checks a send buffer that has no count argument.
 inline bool send_place(Arguments& args, const void* buffer) noexcept {
     return args.require(buffer != MPI_IN_PLACE || !args.comm()->is_inter, MPI_ERR_BUFFER, "sendbuf", 1,
         "must not be MPI_IN_PLACE on an intercommunicator");
 }
 
-// One entry per rank: counts that are not negative, displacements where a function takes them.
+// Check arrays with one entry per rank: counts must not be negative, and displacements must be there.
 inline bool counts(Arguments& args, const char* name, CountArray values, int entries) noexcept {
     const auto size = std::size_t(entries);
     if (!args.require(bool(values), MPI_ERR_ARG, name, 0, "must not be NULL")) {
@@ -56,7 +56,7 @@ inline bool placed(Arguments& args, const char* counts_name, CountArray values, 
         args.require(bool(displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL");
 }
 
-// Part of a buffer: `count` elements that begin `offset` bytes behind its address.
+// A part of a buffer: `count` elements, `offset` bytes after its address.
 struct Block {
     const void* buffer;
     std::uintptr_t offset;
@@ -72,14 +72,14 @@ inline Block block_of(const void* buffer, MPI_Count elements_before, MPI_Count c
     return {buffer, std::uintptr_t(elements_before) * std::uintptr_t(type_of(type).extent), count, type_of(type)};
 }
 
-// The memory of a send and a receive buffer may not overlap (MPI-5.0, 6.2.3). Found out here is what one compare of two
-// blocks tells for certain: both have data and begin with the same byte. Blocks of one array whose types interleave
-// are legal.
+// A send buffer and a receive buffer must not overlap (MPI-5.0, 6.2.3). This detects two blocks with data that begin
+// with the same byte, which one comparison does. It does not compare the extents, because blocks of one array whose
+// types interleave are correct.
 inline bool separate(Arguments& args, const Block& a, const Block& b) noexcept {
     return args.separate_buffers(!a.has_data() || !b.has_data() || a.first_byte() != b.first_byte());
 }
-// One process's block, and a buffer with a block of `count` elements for every process: compared with the first one
-// and with its own.
+// Compares the block of one process with two blocks of a buffer that has a block of `count` elements for every process:
+// with the first one and with that of the calling process.
 inline bool separate(Arguments& args, const Block& one, const void* all, MPI_Count count, MPI_Datatype type) noexcept {
     const Communicator& comm = *args.comm();
     return separate(args, one, block_of(all, 0, count, type)) &&
@@ -87,7 +87,7 @@ inline bool separate(Arguments& args, const Block& one, const void* all, MPI_Cou
             separate(
                 args, one, block_of(all, MPI_Count(std::uint64_t(comm.rank) * std::uint64_t(count)), count, type)));
 }
-// The same where the blocks have counts and displacements.
+// The same for blocks with counts and displacements.
 inline bool separate(Arguments& args, const Block& one, const void* all, CountArray values, CountArray displacements,
     MPI_Datatype type) noexcept {
     const Communicator& comm = *args.comm();
@@ -95,20 +95,20 @@ inline bool separate(Arguments& args, const Block& one, const void* all, CountAr
     return comm.is_inter || separate(args, one, block_of(all, displacements[own], values[own], type));
 }
 
-// Does this process take the root's part of a rooted collective? Its arguments are significant there only.
+// Whether this process is the root of a rooted collective. Some arguments are significant there only.
 inline bool at_root(const Arguments& args, int root) noexcept {
     return args.comm()->is_inter ? root == MPI_ROOT : root == args.comm()->rank;
 }
 
-// The beginning of a rooted collective. true: the binding returns args.code(). That is the case after an error, and for
-// the other processes of the root's group on an intercommunicator: nothing they pass is significant, and nothing
-// happens.
-inline bool ends_here(Arguments& args, int root) noexcept {
+// The beginning of a rooted collective. true: the binding must return args.code(), either after an error, or because
+// the process is in the root's group of an intercommunicator and is not the root: then no argument is significant, and
+// the process does not take part.
+inline bool has_no_part(Arguments& args, int root) noexcept {
     return (checking() && !(args.communicator() && args.root(root))) ||
         (args.comm()->is_inter && root == MPI_PROC_NULL);
 }
 
-// The root of an intercommunicator has its own arguments for the other group's data, and nothing that it gives itself.
+// Whether this process is the root on an intercommunicator. Its data goes to the remote group or comes from there.
 inline bool only_root(const Arguments& args, int root) noexcept {
     return args.comm()->is_inter && root == MPI_ROOT;
 }

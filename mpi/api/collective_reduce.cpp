@@ -5,7 +5,7 @@ namespace patchbay::api {
 
 namespace {
 
-// The two buffers of a reduction, which have the same type.
+// Checks the two buffers of a reduction, which have the same type.
 bool distinct(Arguments& args, const void* send, const void* recv, MPI_Count count, MPI_Datatype type) noexcept {
     return separate(args, block_of(send, 0, count, type), block_of(recv, 0, count, type));
 }
@@ -19,7 +19,7 @@ bool reduction(Arguments& args, const void* send, void* recv, MPI_Count count, M
 int reduce(const char* name, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
     MPI_Comm comm) noexcept {
     Arguments args(name, comm);
-    if (ends_here(args, root)) {
+    if (has_no_part(args, root)) {
         return args.code();
     }
     if (checking()) {
@@ -32,10 +32,7 @@ int reduce(const char* name, const void* send, void* recv, MPI_Count count, MPI_
             return args.code();
         }
     }
-    if (count == 0) {
-        return MPI_SUCCESS;
-    }
-    return args.result(serving(args, Function::reduce)
+    return args.result(module_for(args, Function::reduce)
                            .reduce(send, recv, count, type_of(type), *to_object<Op>(op), root, *args.comm()));
 }
 
@@ -49,10 +46,7 @@ int reduce_everywhere(const char* name, const void* send, void* recv, MPI_Count 
             reduction(args, send, recv, count, type, op))) {
         return args.code();
     }
-    if (count == 0) {
-        return MPI_SUCCESS;
-    }
-    coll::Module& module = serving(args, function);
+    coll::Module& module = module_for(args, function);
     const Op& operation = *to_object<Op>(op);
     if constexpr (function == Function::allreduce) {
         return args.result(module.allreduce(send, recv, count, type_of(type), operation, *args.comm()));
@@ -72,7 +66,7 @@ int reduce_scatter(const char* name, const void* send, void* recv, CountArray re
             distinct(args, send, recv, recv_counts[std::size_t(args.comm()->rank)], type))) {
         return args.code();
     }
-    return args.result(serving(args, Function::reduce_scatter)
+    return args.result(module_for(args, Function::reduce_scatter)
                            .reduce_scatter(send, recv, recv_counts, type_of(type), *to_object<Op>(op), *args.comm()));
 }
 
@@ -84,11 +78,8 @@ int reduce_scatter_block(const char* name, const void* send, void* recv, MPI_Cou
             args.op(op, type) && send_place(args, send) && distinct(args, send, recv, recv_count, type))) {
         return args.code();
     }
-    if (recv_count == 0) {
-        return MPI_SUCCESS;
-    }
     return args.result(
-        serving(args, Function::reduce_scatter_block)
+        module_for(args, Function::reduce_scatter_block)
             .reduce_scatter_block(send, recv, recv_count, type_of(type), *to_object<Op>(op), *args.comm()));
 }
 

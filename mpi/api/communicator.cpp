@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communicators: what they are (MPI-5.0, 7.4.1, 7.4.4, 7.8), how they are made and freed (7.4.2, 7.4.3). What joins two
 // groups: intercommunicator.cpp.
+#include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/hints.h"
@@ -43,7 +44,8 @@ int dup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
         return args.code();
     }
     Communicator* made = nullptr;
-    const int code = duplicate(*args.comm(), to_object<Info>(info), &made);
+    const int code =
+        unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return duplicate(*args.comm(), to_object<Info>(info), &made); });
     return give(args, code, made, newcomm);
 }
 
@@ -56,7 +58,8 @@ int idup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, 
     }
     *newcomm = MPI_COMM_NULL;
     Request* started = nullptr;
-    const int code = start_duplicate(*args.comm(), to_object<Info>(info), newcomm, &started);
+    const int code = unless_out_of_memory(
+        MPI_ERR_NO_MEM, [&] { return start_duplicate(*args.comm(), to_object<Info>(info), newcomm, &started); });
     *request = started != nullptr ? to_handle(started) : MPI_REQUEST_NULL;
     return args.result(code);
 }
@@ -92,12 +95,12 @@ bool check_freeable(Arguments& args, MPI_Comm handle) noexcept {
             "must not be MPI_COMM_WORLD or MPI_COMM_SELF");
 }
 
-int release(const char* function, MPI_Comm* comm, int (*act)(Communicator&) noexcept) {
+int release(const char* function, MPI_Comm* comm, int (*act)(Communicator&)) {
     Arguments args(function, comm != nullptr ? *comm : MPI_COMM_NULL);
     if (checking() && !(args.pointer("comm", comm) && check_freeable(args, *comm))) {
         return args.code();
     }
-    const int code = act(*args.comm());
+    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return act(*args.comm()); });
     if (code == MPI_SUCCESS) {
         *comm = MPI_COMM_NULL;
     }
@@ -181,7 +184,8 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
         return args.code();
     }
     Communicator* made = nullptr;
-    const int code = create_from_subgroup(*args.comm(), *to_object<Group>(group), &made);
+    const int code = unless_out_of_memory(
+        MPI_ERR_NO_MEM, [&] { return create_from_subgroup(*args.comm(), *to_object<Group>(group), &made); });
     return api::give(args, code, made, newcomm);
 }
 
@@ -193,7 +197,8 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* ne
         return args.code();
     }
     Communicator* made = nullptr;
-    const int code = create_group(*args.comm(), *to_object<Group>(group), tag, &made);
+    const int code = unless_out_of_memory(
+        MPI_ERR_NO_MEM, [&] { return create_group(*args.comm(), *to_object<Group>(group), tag, &made); });
     return api::give(args, code, made, newcomm);
 }
 
@@ -207,7 +212,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
         return args.code();
     }
     Communicator* made = nullptr;
-    const int code = split(*args.comm(), color, key, nullptr, &made);
+    const int code =
+        unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return split(*args.comm(), color, key, nullptr, &made); });
     return api::give(args, code, made, newcomm);
 }
 
@@ -221,7 +227,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
         return args.code();
     }
     Communicator* made = nullptr;
-    const int code = split_by_type(*args.comm(), split_type, key, to_object<Info>(info), &made);
+    const int code = unless_out_of_memory(
+        MPI_ERR_NO_MEM, [&] { return split_by_type(*args.comm(), split_type, key, to_object<Info>(info), &made); });
     return api::give(args, code, made, newcomm);
 }
 
@@ -239,7 +246,10 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
         return args.code();
     }
     if (const Info* object = to_object<Info>(info); object != nullptr) {
-        set_hints(*args.comm(), *object);
+        return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+            set_hints(*args.comm(), *object);
+            return MPI_SUCCESS;
+        }));
     }
     return MPI_SUCCESS;
 }
@@ -249,8 +259,10 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
     if (api::checking() && !(args.communicator() && args.pointer("info_used", info_used))) {
         return args.code();
     }
-    *info_used = to_handle(get_hints(*args.comm()).detach());
-    return MPI_SUCCESS;
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        *info_used = to_handle(get_hints(*args.comm()).detach());
+        return MPI_SUCCESS;
+    }));
 }
 
 // A longer name is cut, as the standard allows (MPI-5.0, 7.8).
@@ -259,9 +271,11 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
     if (api::checking() && !(args.communicator() && args.pointer("comm_name", comm_name))) {
         return args.code();
     }
-    std::lock_guard lock(args.comm()->mutex);
-    args.comm()->name.assign(comm_name, strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1));
-    return MPI_SUCCESS;
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        std::lock_guard lock(args.comm()->mutex);
+        args.comm()->name.assign(comm_name, strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1));
+        return MPI_SUCCESS;
+    }));
 }
 
 int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
@@ -271,13 +285,17 @@ int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
             args.pointer("resultlen", resultlen))) {
         return args.code();
     }
-    std::string name = "MPI_COMM_NULL"; // the only null handle that may be asked (MPI-5.0, 7.8)
-    if (comm != MPI_COMM_NULL) {
-        std::lock_guard lock(args.comm()->mutex);
-        name = args.comm()->name;
+    const auto give = [&](std::string_view name) {
+        std::memcpy(comm_name, name.data(), name.size());
+        comm_name[name.size()] = '\0';
+        *resultlen = int(name.size());
+    };
+    if (comm == MPI_COMM_NULL) { // the only null handle that may be asked (MPI-5.0, 7.8)
+        give("MPI_COMM_NULL");
+        return MPI_SUCCESS;
     }
-    std::memcpy(comm_name, name.c_str(), name.size() + 1);
-    *resultlen = int(name.size());
+    std::lock_guard lock(args.comm()->mutex);
+    give(args.comm()->name);
     return MPI_SUCCESS;
 }
 

@@ -10,10 +10,10 @@ namespace {
 
 using Handles = std::span<MPI_Request>;
 
-// The end of an operation as its caller sees it: status, handle, code. `comm`, when asked for, is kept alive for the
-// error report that is to come. Of a generalized request's callbacks the free callback runs last: when that fails, its
-// code is returned (MPI-5.0, 13.2).
-int retire(MPI_Request* handle, Request& request, MPI_Status* status, Ref<Communicator>* comm) noexcept {
+// Completes an operation for the program: sets its status and handle, and returns its code. After an error, *comm gets
+// a reference to the communicator for the report, unless `comm` is null. The free callback of a generalized request
+// runs last; if it fails, its code is returned (MPI-5.0, 13.2).
+int complete_request(MPI_Request* handle, Request& request, MPI_Status* status, Ref<Communicator>* comm) noexcept {
     int code = request.finish(&request.status);
     return_status(request.status, status);
     if (code != MPI_SUCCESS && comm != nullptr && !*comm) {
@@ -45,7 +45,7 @@ int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
     }
     wait_until(*request->progress, [request] { return request->is_complete(); });
     Ref<Communicator> comm;
-    const int code = retire(handle, *request, status, &comm);
+    const int code = complete_request(handle, *request, status, &comm);
     return report_code("MPI_Wait", comm.get(), code);
 }
 
@@ -69,12 +69,13 @@ int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
         }
     }
     Ref<Communicator> comm;
-    const int code = retire(handle, *request, status, &comm);
+    const int code = complete_request(handle, *request, status, &comm);
     return report_code("MPI_Test", comm.get(), code);
 }
 
-// All of them are complete. MPI_ERR_IN_STATUS when any failed; only then MPI_ERROR is set, in every status.
-int retire_all(const char* function, Handles handles, MPI_Status* statuses) noexcept {
+// Completes requests of which all are null, inactive or complete. If one has failed, the result is MPI_ERR_IN_STATUS,
+// and MPI_ERROR is set in every status; otherwise MPI_ERROR is not set.
+int complete_all(const char* function, Handles handles, MPI_Status* statuses) noexcept {
     Ref<Communicator> comm;
     bool failed = false;
     for (std::size_t i = 0; i < handles.size(); ++i) {
@@ -86,7 +87,7 @@ int retire_all(const char* function, Handles handles, MPI_Status* statuses) noex
             }
             continue;
         }
-        const int code = retire(&handles[i], *request, nth(statuses, i), &comm);
+        const int code = complete_request(&handles[i], *request, nth(statuses, i), &comm);
         if (code != MPI_SUCCESS && !failed) {
             failed = true;
             for (std::size_t before = 0; before < i && statuses != MPI_STATUSES_IGNORE; ++before) {
@@ -111,7 +112,7 @@ int wait_all(int count, MPI_Request* array, MPI_Status* statuses) noexcept {
             wait_until(*request->progress, [request] { return request->is_complete(); });
         }
     }
-    return retire_all("MPI_Waitall", handles, statuses);
+    return complete_all("MPI_Waitall", handles, statuses);
 }
 
 int test_all(int count, MPI_Request* array, int* flag, MPI_Status* statuses) noexcept {
@@ -128,7 +129,7 @@ int test_all(int count, MPI_Request* array, int* flag, MPI_Status* statuses) noe
         }
     }
     *flag = 1;
-    return retire_all("MPI_Testall", handles, statuses);
+    return complete_all("MPI_Testall", handles, statuses);
 }
 
 int wait_any(int count, MPI_Request* array, int* index, MPI_Status* status) noexcept {
@@ -151,7 +152,7 @@ int wait_any(int count, MPI_Request* array, int* index, MPI_Status* status) noex
     }
     Ref<Communicator> comm;
     MPI_Request* handle = &array[*index];
-    const int code = retire(handle, *active(*handle), status, &comm);
+    const int code = complete_request(handle, *active(*handle), status, &comm);
     return report_code("MPI_Waitany", comm.get(), code);
 }
 
@@ -178,12 +179,12 @@ int test_any(int count, MPI_Request* array, int* index, int* flag, MPI_Status* s
     }
     Ref<Communicator> comm;
     MPI_Request* handle = &array[*index];
-    const int code = retire(handle, *active(*handle), status, &comm);
+    const int code = complete_request(handle, *active(*handle), status, &comm);
     return report_code("MPI_Testany", comm.get(), code);
 }
 
-// Every complete one of `handles`, in order.
-int retire_some(const char* function, Handles handles, int* outcount, int* indices, MPI_Status* statuses) noexcept {
+// Completes those of `handles` whose operations are complete, in their order.
+int complete_some(const char* function, Handles handles, int* outcount, int* indices, MPI_Status* statuses) noexcept {
     Ref<Communicator> comm;
     bool failed = false;
     int found = 0;
@@ -193,7 +194,7 @@ int retire_some(const char* function, Handles handles, int* outcount, int* indic
             continue;
         }
         MPI_Status* status = nth(statuses, std::size_t(found));
-        const int code = retire(&handles[i], *request, status, &comm);
+        const int code = complete_request(&handles[i], *request, status, &comm);
         failed = failed || code != MPI_SUCCESS;
         if (status != MPI_STATUS_IGNORE) {
             status->MPI_ERROR = code;
@@ -219,7 +220,7 @@ int wait_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_St
     if (!ready) {
         wait_until(*progress_of(handles), [&] { return find_complete(handles, &any) != MPI_UNDEFINED; });
     }
-    return retire_some("MPI_Waitsome", handles, outcount, indices, statuses);
+    return complete_some("MPI_Waitsome", handles, outcount, indices, statuses);
 }
 
 int test_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {
@@ -237,7 +238,7 @@ int test_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_St
     if (!ready) {
         progress_of(handles)->poll();
     }
-    return retire_some("MPI_Testsome", handles, outcount, indices, statuses);
+    return complete_some("MPI_Testsome", handles, outcount, indices, statuses);
 }
 
 } // namespace

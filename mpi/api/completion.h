@@ -5,31 +5,32 @@
 
 #include <span>
 
-// What the calls on one, any, some and all requests have in common.
+// Functions for the calls on one, any, some and all requests.
 namespace patchbay::api {
 
-// The object of a handle that there is something to wait for; nullptr: null or inactive.
+// The object of an active request; nullptr: the handle is null or the request is inactive.
 inline Request* active(MPI_Request handle) noexcept {
     Request* request = to_object<Request>(handle);
     return request != nullptr && request->is_active() ? request : nullptr;
 }
 
-// The session of all requests of one call that have a communicator: that of the first of them, or the world model.
+// The session of the requests of one call, which must be the same for all requests with a communicator.
 class CommonSession {
 public:
-    // What most requests are: valid, and of the same session as the one before.
+    // The fast check, which succeeds for most requests: the request is of the same session as those before.
     bool has(const Request* request) const noexcept { return request != nullptr && request->session == _session; }
-    // The same of one that is not active yet.
+    // The check for a request that is about to be started.
     bool may_start(Arguments& args, const Request& request) noexcept {
-        return request.comm == nullptr || is_first(request) || mixes(args, "array_of_requests", request);
+        return request.comm == nullptr || is_first(request) || is_of_other_session(args, "array_of_requests", request);
     }
-    // All others. `request`: nullptr for a handle that is null or none. MPI_ERR_SESSION for one of another session,
-    // when it is active.
+    // The check for the requests that has() is false for. `request` is nullptr if the handle is null or not valid.
+    // MPI_ERR_SESSION: the request is active and of another session.
     bool admits(Arguments& args, const char* name, MPI_Request handle, const Request* request) noexcept {
         if (request == nullptr) {
             return args.request_or_null(name, handle);
         }
-        return !request->is_active() || request->comm == nullptr || is_first(*request) || mixes(args, name, *request);
+        return !request->is_active() || request->comm == nullptr || is_first(*request) ||
+            is_of_other_session(args, name, *request);
     }
 
 private:
@@ -40,12 +41,12 @@ private:
         _session = request.session;
         return true;
     }
-    // Reports it; never true.
-    bool mixes(Arguments& args, const char* name, const Request& request) const noexcept {
+    // Reports the error; always returns false.
+    bool is_of_other_session(Arguments& args, const char* name, const Request& request) const noexcept {
         return args.same_session(name, static_cast<Session*>(_session), request.session);
     }
 
-    void* _session = this; // not known yet: no session's address
+    void* _session = this; // an address that is no session's: there was no request with a communicator yet
 };
 
 inline bool check_all(Arguments& args, const char* name, const MPI_Request* handles, int count) noexcept {
@@ -101,7 +102,7 @@ inline bool all_complete(std::span<const MPI_Request> handles) noexcept {
     return true;
 }
 
-// Any of these leads to the same progress engine.
+// The progress engine, which is the same for all requests.
 inline Progress* progress_of(std::span<const MPI_Request> handles) noexcept {
     for (MPI_Request handle : handles) {
         if (const Request* request = active(handle)) {
@@ -111,7 +112,7 @@ inline Progress* progress_of(std::span<const MPI_Request> handles) noexcept {
     return nullptr;
 }
 
-// Of the calls that fill two arrays.
+// Checks the arguments of MPI_Waitsome and MPI_Testsome.
 inline bool check_some(
     Arguments& args, const MPI_Request* array, int count, const int* outcount, const int* indices) noexcept {
     return check_all(args, "array_of_requests", array, count) && args.pointer("outcount", outcount) &&

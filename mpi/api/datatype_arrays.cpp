@@ -19,7 +19,7 @@ constexpr bool is_large = std::is_same_v<Count, MPI_Count>;
 bool element_type(Arguments& args, MPI_Datatype handle) noexcept {
     return args.type("oldtype", handle) &&
         args.require(to_object<Datatype>(handle)->exists(), MPI_ERR_TYPE, "oldtype",
-            MPI_Count(reinterpret_cast<std::uintptr_t>(handle)), "is an optional type we do not have");
+            MPI_Count(reinterpret_cast<std::uintptr_t>(handle)), "is an optional type that is not supported");
 }
 
 bool array_order(Arguments& args, int order) noexcept {

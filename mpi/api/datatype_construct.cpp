@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Constructors of derived datatypes but for arrays (MPI-5.0, 5.1.2 and 5.1.7), dup, commit and free.
+// Constructors of derived datatypes other than array types (MPI-5.0, 5.1.2 and 5.1.7), dup, commit and free.
 #include "mpi/api/args.h"
 #include "object/recipe.h"
 
@@ -8,7 +8,7 @@
 namespace patchbay::api {
 namespace {
 
-// The plain constructors take int and MPI_Aint, the large ones MPI_Count for both.
+// The arguments of the plain constructors are int and MPI_Aint, those of the large ones MPI_Count.
 template <class Count>
 constexpr bool is_large = std::is_same_v<Count, MPI_Count>;
 
@@ -21,14 +21,14 @@ Recipe recipe_of(int combiner, MPI_Datatype old) {
     return recipe;
 }
 
-// A component: any type that this platform has; it need not be committed.
+// Checks a component, which may be any supported type and need not be committed.
 bool component(Arguments& args, const char* name, MPI_Datatype handle) noexcept {
     return args.type(name, handle) &&
         args.require(to_object<Datatype>(handle)->exists(), MPI_ERR_TYPE, name,
-            MPI_Count(reinterpret_cast<std::uintptr_t>(handle)), "is an optional type we do not have");
+            MPI_Count(reinterpret_cast<std::uintptr_t>(handle)), "is an optional type that is not supported");
 }
 
-// What `describe` makes, as a new type.
+// Constructs a type from the recipe that `describe` returns.
 template <class Describe>
 int construct(const Arguments& args, MPI_Datatype* newtype, Describe&& describe) noexcept {
     try {
@@ -116,7 +116,7 @@ int hvector(const char* function, Count count, Count length, MPI_Aint stride, MP
     });
 }
 
-// Displacements are counts (in elements) for indexed and addresses (in bytes) for hindexed.
+// The displacements of indexed are counts of elements; those of hindexed are addresses in bytes.
 template <class Count, class Displacement>
 int indexed(const char* function, int combiner, Count count, const Count* lengths, const Displacement* displacements,
     MPI_Datatype old, MPI_Datatype* newtype) noexcept {
@@ -217,8 +217,8 @@ int resized(
     });
 }
 
-// A duplicate is as committed as its original and has its copied attributes (MPI-5.0, 5.1.10). When a copy callback
-// refuses, the program gets a null handle.
+// A duplicate is committed if its original is, and gets copies of the attributes (MPI-5.0, 5.1.10). If a copy callback
+// returns an error, the program gets a null handle.
 int dup(MPI_Datatype old, MPI_Datatype* newtype) noexcept {
     Arguments args("MPI_Type_dup");
     if (checking() && !(component(args, "oldtype", old) && args.pointer("newtype", newtype))) {
@@ -259,7 +259,7 @@ int free(MPI_Datatype* datatype) noexcept {
     if (type->is_predefined()) {
         return args.fail(MPI_ERR_TYPE, "the argument datatype is a predefined type, which cannot be freed");
     }
-    // A callback that refuses keeps the type alive.
+    // If a deletion callback returns an error, the type is not freed.
     if (const int code = type->attributes.erase_all(AttributeOwner::datatype, *datatype); code != MPI_SUCCESS) {
         return args.result(code);
     }

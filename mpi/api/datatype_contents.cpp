@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a datatype was made (MPI-5.0, 5.1.13).
+// MPI_Type_get_envelope and MPI_Type_get_contents (MPI-5.0, 5.1.13).
 #include "mpi/api/args.h"
 #include "object/recipe.h"
 
@@ -10,10 +10,10 @@
 namespace patchbay::api {
 namespace {
 
-// A type that a large constructor made is described by MPI_Count arguments: the plain calls have no place for them.
+// The recipe of a type of a large constructor has MPI_Count arguments, which the plain calls cannot return.
 bool fits_plain_call(Arguments& args, const Recipe& recipe) noexcept {
     return args.require(recipe.counts.empty(), MPI_ERR_TYPE, "datatype", static_cast<MPI_Count>(recipe.counts.size()),
-        "large counts describe the datatype: only the call with _c can return them");
+        "has arguments of type MPI_Count, which only the _c function can return");
 }
 
 int envelope(MPI_Datatype datatype, int* integers, int* addresses, int* types, int* combiner) noexcept {
@@ -28,7 +28,7 @@ int envelope(MPI_Datatype datatype, int* integers, int* addresses, int* types, i
     if (!fits_plain_call(args, recipe)) {
         return args.code();
     }
-    // An array of int arguments that was counted by an int has at most a few more of them.
+    // The array lengths were int arguments, but there may be several arrays, and a few single arguments.
     constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
     if (recipe.integers.size() > most) {
         return args.fail(MPI_ERR_VALUE_TOO_LARGE, "the number of integer arguments does not fit into an int");
@@ -58,7 +58,7 @@ int envelope_c(MPI_Datatype datatype, MPI_Count* integers, MPI_Count* addresses,
     return MPI_SUCCESS;
 }
 
-// Room for `needed` values: the caller says how much there is.
+// Checks that the array of the program has room for `needed` values.
 bool room(Arguments& args, const char* name, MPI_Count given, std::size_t needed, const char* array_name,
     const void* array) noexcept {
     return args.require(given >= static_cast<MPI_Count>(needed), MPI_ERR_ARG, name, given,
@@ -77,7 +77,7 @@ struct Contents {
     MPI_Datatype* types;
 };
 
-// Predefined types are given back as they are; others as new types of the caller's (MPI-5.0, 5.1.13).
+// A predefined type is returned as it is; another one as a new type, which the caller owns (MPI-5.0, 5.1.13).
 int hand_out(const Recipe& recipe, MPI_Datatype* types) noexcept {
     std::size_t made = 0;
     int code = MPI_SUCCESS;

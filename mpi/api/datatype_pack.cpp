@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packing into memory, in our own representation and in external32 (MPI-5.0, 5.2 and 5.3).
+// Packing and unpacking in the native representation and in external32 (MPI-5.0, 5.2 and 5.3).
 #include "mpi/api/args.h"
 #include "object/convertor.h"
 #include "object/external32.h"
@@ -11,7 +11,7 @@
 namespace patchbay::api {
 namespace {
 
-// A packed buffer: where the next byte goes or comes from, and how many there are.
+// Checks a packed buffer: its size, and the position of the next byte in it.
 template <class Size>
 bool packed_buffer(Arguments& args, const char* name, const void* buffer, const char* size_name, Size size,
     const Size* position) noexcept {
@@ -21,7 +21,7 @@ bool packed_buffer(Arguments& args, const char* name, const void* buffer, const 
             "must lie inside the packed buffer");
 }
 
-// Bytes of `count` elements of `size` bytes; false when that many do not exist.
+// The number of bytes of `count` elements of `size` bytes; false: the number does not fit.
 bool multiply(MPI_Count count, std::uint64_t size, std::uint64_t* bytes) noexcept {
     return !__builtin_mul_overflow(static_cast<std::uint64_t>(count), size, bytes) &&
         *bytes <= static_cast<std::uint64_t>(std::numeric_limits<MPI_Count>::max());
@@ -93,13 +93,13 @@ int pack_size(const char* function, Count count, MPI_Datatype datatype, MPI_Comm
     return MPI_SUCCESS;
 }
 
-// "external32" is the only representation there is.
+// "external32" is the only representation that is supported.
 bool representation(Arguments& args, const char* name) noexcept {
     return args.pointer("datarep", name) &&
         args.require(std::strcmp(name, "external32") == 0, MPI_ERR_ARG, "datarep", 0, "must be \"external32\"");
 }
 
-// `Size` counts bytes and `Count` elements: they differ in the plain form.
+// `Size` is the type of numbers of bytes, and `Count` that of numbers of elements; they differ in the plain form.
 template <class Count, class Size>
 int pack_external(const char* function, const char* name, const void* in, Count count, MPI_Datatype datatype, void* out,
     Size out_size, Size* position) noexcept {

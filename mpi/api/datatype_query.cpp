@@ -65,7 +65,7 @@ int elements(const char* function, const MPI_Status* status, MPI_Datatype dataty
     }
 }
 
-// Names longer than MPI_MAX_OBJECT_NAME - 1 are cut (MPI-5.0, 7.8).
+// A name longer than MPI_MAX_OBJECT_NAME - 1 is truncated (MPI-5.0, 7.8).
 int set_name(MPI_Datatype datatype, const char* name) noexcept {
     Arguments args("MPI_Type_set_name");
     if (checking() && !(args.type("datatype", datatype) && args.pointer("type_name", name))) {
@@ -86,7 +86,7 @@ int get_name(MPI_Datatype datatype, char* name, int* length) noexcept {
     if (checking() && !(args.pointer("type_name", name) && args.pointer("resultlen", length))) {
         return args.code();
     }
-    // The null handle has a name, too (MPI-5.0, 7.8).
+    // The null handle also has a name (MPI-5.0, 7.8).
     std::string_view text = "MPI_DATATYPE_NULL";
     if (datatype == MPI_DATATYPE_NULL) {
         name[text.copy(name, MPI_MAX_OBJECT_NAME - 1)] = '\0';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program can ask about the library and the machine, time, memory and addresses (MPI-5.0, 9.1, 9.2, 9.6, 5.1.5).
-// But for memory and addresses these calls are legal before MPI_Init and after MPI_Finalize, from any thread.
+// Inquiries about the library and the machine, time, memory and addresses (MPI-5.0, 9.1, 9.2, 9.6, 5.1.5). Except for
+// those on memory and addresses, these functions may be called before MPI_Init and after MPI_Finalize, by any thread.
 #include "mpi/api/args.h"
 
 #include <fmt/format.h>
@@ -18,20 +18,20 @@ namespace patchbay::api {
 
 namespace {
 
-// Copies a text with its terminator into a user's buffer of `room` characters; *length is without the terminator.
-void give_text(std::string_view text, char* target, std::size_t room, int* length) noexcept {
+// Copies a text and a terminator to a buffer of `room` characters; *length does not include the terminator.
+void copy_text(std::string_view text, char* target, std::size_t room, int* length) noexcept {
     const std::size_t copied = std::min(text.size(), room - 1);
     std::memcpy(target, text.data(), copied);
     target[copied] = '\0';
     *length = static_cast<int>(copied);
 }
 
-// One cache line: neighbours in the heap do not share one with a user's buffer.
+// A cache line, so that no other allocation shares a line with the buffer.
 constexpr std::size_t default_alignment = 64;
 
-// The alignment that the info key mpi_minimum_memory_alignment asks for (MPI-5.0, 9.2); nothing for a value that is no
-// power of two.
-std::optional<std::size_t> wanted_alignment(const Info* info) {
+// The alignment that info key mpi_minimum_memory_alignment requests (MPI-5.0, 9.2); nullopt: the value is not a power
+// of two.
+std::optional<std::size_t> requested_alignment(const Info* info) {
     const auto text = info != nullptr ? info->get("mpi_minimum_memory_alignment") : std::nullopt;
     if (!text) {
         return default_alignment;
@@ -46,7 +46,7 @@ std::optional<std::size_t> wanted_alignment(const Info* info) {
 }
 
 int allocate(const Arguments& args, MPI_Aint size, const Info* info, void* baseptr) {
-    const std::optional<std::size_t> alignment = wanted_alignment(info);
+    const std::optional<std::size_t> alignment = requested_alignment(info);
     if (!alignment) {
         return args.fail(
             MPI_ERR_INFO_VALUE, "the info key mpi_minimum_memory_alignment has a value that is not a power of two");
@@ -58,7 +58,7 @@ int allocate(const Arguments& args, MPI_Aint size, const Info* info, void* basep
         return args.fail(
             MPI_ERR_NO_MEM, fmt::format("{} bytes with alignment {}: {}", size, *alignment, std::strerror(error)));
     }
-    // baseptr is the address of the user's pointer, of whatever type that is.
+    // baseptr is the address of the program's pointer, which may be of any type.
     std::memcpy(baseptr, &memory, sizeof memory);
     return MPI_SUCCESS;
 }
@@ -84,7 +84,7 @@ int PMPI_Get_library_version(char* version, int* resultlen) {
     if (api::checking() && !(args.pointer("version", version) && args.pointer("resultlen", resultlen))) {
         return args.code();
     }
-    api::give_text(fmt::format("Patchbay MPI {}, MPI {}.{}, standard ABI {}.{}", PATCHBAY_VERSION, MPI_VERSION,
+    api::copy_text(fmt::format("Patchbay MPI {}, MPI {}.{}, standard ABI {}.{}", PATCHBAY_VERSION, MPI_VERSION,
                        MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION),
         version, MPI_MAX_LIBRARY_VERSION_STRING, resultlen);
     return MPI_SUCCESS;
@@ -99,12 +99,12 @@ int PMPI_Get_processor_name(char* name, int* resultlen) {
     if (gethostname(host, sizeof host) != 0) {
         return args.fail(MPI_ERR_OTHER, fmt::format("gethostname: {}", std::strerror(errno)));
     }
-    // A name that was cut off has no terminator.
-    api::give_text({host, strnlen(host, sizeof host)}, name, MPI_MAX_PROCESSOR_NAME, resultlen);
+    // gethostname() does not terminate a name that it truncates.
+    api::copy_text({host, strnlen(host, sizeof host)}, name, MPI_MAX_PROCESSOR_NAME, resultlen);
     return MPI_SUCCESS;
 }
 
-// CLOCK_MONOTONIC is never set back, and reading it is no system call.
+// CLOCK_MONOTONIC never decreases, and is read without a system call.
 double PMPI_Wtime() {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -141,7 +141,7 @@ int PMPI_Get_address(const void* location, MPI_Aint* address) {
     return MPI_SUCCESS;
 }
 
-// Addresses wrap around like unsigned numbers; signed overflow would be undefined.
+// The addresses are added as unsigned numbers, because a signed overflow would be undefined.
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp) {
     return MPI_Aint(std::uintptr_t(base) + std::uintptr_t(disp));
 }
@@ -150,7 +150,7 @@ MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2) {
     return MPI_Aint(std::uintptr_t(addr1) - std::uintptr_t(addr2));
 }
 
-// There for tools that put themselves between the program and the library; the library itself has nothing to switch.
+// MPI_Pcontrol is for tools that intercept it. The library does nothing in it.
 int PMPI_Pcontrol(const int, ...) {
     return MPI_SUCCESS;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Error handlers, classes, codes and strings (MPI-5.0, 9.3 to 9.5). Making and freeing handlers, and everything about
-// codes, is local, thread-safe, and legal before MPI_Init and after MPI_Finalize.
+// Error handlers, classes, codes and strings (MPI-5.0, 9.3 to 9.5). The functions that create and free error handlers,
+// and those on codes, are local and thread-safe, and may be called before MPI_Init and after MPI_Finalize.
 #include "mpi/api/args.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ int free(MPI_Errhandler* errhandler) noexcept {
         return args.code();
     }
     Errhandler* object = to_object<Errhandler>(*errhandler);
-    // A program that asked for a handler may have got a predefined one, and frees it like any other.
+    // MPI_Comm_get_errhandler may have returned a predefined error handler, which the program frees like another one.
     if (!object->is_predefined()) {
         Ref<Errhandler>::adopt(object).reset();
     }
@@ -40,18 +40,18 @@ int free(MPI_Errhandler* errhandler) noexcept {
     return MPI_SUCCESS;
 }
 
-// The object that a call is on, where it is checked, and whose handlers it takes.
+// Traits of the kinds of objects that have error handlers.
 struct OfCommunicator {
     using Handle = MPI_Comm;
     static constexpr Owner owner = Owner::communicator;
-    static constexpr char wrong[] = "errhandler was made for another kind of object, not for communicators";
+    static constexpr char wrong[] = "errhandler was created for another kind of object, not for communicators";
     static bool check(Arguments& args) noexcept { return args.communicator(); }
     static Communicator& object(const Arguments& args) noexcept { return *args.comm(); }
 };
 struct OfSession {
     using Handle = MPI_Session;
     static constexpr Owner owner = Owner::session;
-    static constexpr char wrong[] = "errhandler was made for another kind of object, not for sessions";
+    static constexpr char wrong[] = "errhandler was created for another kind of object, not for sessions";
     static bool check(Arguments& args) noexcept { return args.session(); }
     static Session& object(const Arguments& args) noexcept { return args.session_object(); }
 };
@@ -85,7 +85,7 @@ int get_of(const char* function, typename Of::Handle handle, MPI_Errhandler* err
     }
     *errhandler = current ? to_handle(current.get()) : MPI_ERRORS_ARE_FATAL;
     if (current && !current->is_predefined()) {
-        current.detach(); // the reference is the program's now
+        current.detach(); // the program owns the reference now
     }
     return MPI_SUCCESS;
 }
@@ -97,7 +97,7 @@ int call_of(const char* function, typename Of::Handle handle, int code) noexcept
         return args.code();
     }
     args.fail(code, "called by the program");
-    return MPI_SUCCESS; // whatever the handler did, calling it succeeded (MPI-5.0, 9.5)
+    return MPI_SUCCESS; // the call has succeeded, also where the error handler reported an error (MPI-5.0, 9.5)
 }
 
 int error_class(int code, int* result) noexcept {
@@ -111,8 +111,8 @@ int error_class(int code, int* result) noexcept {
         : args.fail(MPI_ERR_ARG, "errorcode is neither an error code of MPI nor one that the program added");
 }
 
-// The text of the code; behind that of a predefined one stands what this thread's last call with this code said. The
-// text of a code of the program is the program's alone.
+// Returns the text of a code. To the text of a predefined code, the detail of this thread's last error with that code
+// is appended. The text of a code that the program has added is returned as it is.
 int error_string(int code, char* string, int* length) noexcept {
     Arguments args("MPI_Error_string");
     if (checking() && !(args.pointer("string", string) && args.pointer("resultlen", length))) {
@@ -157,7 +157,7 @@ int add_string(int code, const char* string) noexcept {
     }
 }
 
-// Adding a class or a code only fails for want of memory, or of a class it could belong to.
+// Adding a class or a code fails only if memory is exhausted or the class of the code does not exist.
 template <class Add>
 int add(const char* function, int* result, Add call) noexcept {
     Arguments args(function);

@@ -19,7 +19,7 @@ int give(Ref<Group> group, MPI_Group* handle) noexcept {
     return MPI_SUCCESS;
 }
 
-// `ranks` are ranks of the group, each at most once.
+// Checks that `ranks` are ranks of the group, and that none of them appears twice.
 bool check_ranks(const Group& group, std::span<const int> ranks, std::string* problem) {
     std::vector<bool> seen(std::size_t(group.size()), false);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -37,7 +37,7 @@ bool check_ranks(const Group& group, std::span<const int> ranks, std::string* pr
     return true;
 }
 
-// MPI_Group_incl and _excl, and, once their ranges are written out, the range forms.
+// Implements MPI_Group_incl and MPI_Group_excl, and the range forms after their ranges have been expanded.
 int choose(const Arguments& args, const Group& group, std::span<const int> ranks, bool keep, MPI_Group* newgroup) {
     std::string problem;
     if (checking() && !check_ranks(group, ranks, &problem)) {
@@ -56,13 +56,13 @@ int choose(const char* function, MPI_Group group, int n, const int* ranks, bool 
     return choose(args, group_of(group), {ranks, std::size_t(n)}, keep, newgroup);
 }
 
-// Writes out the ranges (first, last, stride); each holds at least its first rank.
+// Expands ranges (first, last, stride) to lists of ranks. Each range has at least its first rank.
 bool expand(const Group& group, int n, int ranges[][3], std::vector<int>* ranks, std::string* problem) {
     for (int i = 0; i < n; ++i) {
         const auto [first, last, stride] = ranges[i];
         if (stride == 0 || (stride > 0 ? first > last : first < last)) {
             *problem = fmt::format(
-                "range number {} ({}, {}, {}) never gets from its first to its last rank", i, first, last, stride);
+                "range number {} ({}, {}, {}) does not lead from its first to its last rank", i, first, last, stride);
             return false;
         }
         for (long rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles as integers (MPI-5.0, 21.6). These functions have no error code to return: a handle or a number that is not
-// valid gives 0, which is neither.
+// Handles as integers (MPI-5.0, 21.6). These functions do not return an error code: for a handle or a number that is
+// not valid the result is 0, which is neither.
 #include "include/mpi.h"
 #include "mpi/api/handle_table.h"
 

@@ -7,15 +7,15 @@
 
 namespace patchbay::api {
 
-// The integers that MPI_X_toint gives out (MPI-5.0, 21.6). A predefined handle is its own integer; any other handle is
-// an address and gets the next free number on first sight. Numbers are never taken back: an address that is used again
-// for a new object may keep its number, since the old handle is invalid by then, and so the table is no larger than the
-// number of addresses that were ever asked for. Handles of all kinds share one table, as no two live objects share an
-// address. Thread-safe; legal at any time.
+// The integers that MPI_X_toint returns (MPI-5.0, 21.6). The integer of a predefined handle is its value. Another
+// handle is an address, and gets the next free number when it is first converted. A number is never released: if a new
+// object gets the address of an old one, it also gets its number, because the old handle is no longer valid. So the
+// size of the table is bounded by the number of different addresses. Handles of all kinds share one table, because no
+// two objects have the same address. Thread-safe; may be used at any time.
 class HandleTable {
 public:
     int number_of(std::uintptr_t handle);
-    // 0, which is never a valid handle, for a number that was not given out.
+    // The result for a number that number_of() has not returned is 0, which is never a valid handle.
     std::uintptr_t handle_of(int number) const;
 
 private:

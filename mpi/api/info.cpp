@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Info objects (MPI-5.0, 10). Local, thread-safe, legal before MPI_Init and after MPI_Finalize.
+// Info objects (MPI-5.0, 10). These functions are local and thread-safe, and may be called before MPI_Init and after
+// MPI_Finalize.
 #include "mpi/api/args.h"
 #include "mpi/library/info_env.h"
 
@@ -34,7 +35,7 @@ bool check_value(Arguments& args, const char* value) noexcept {
         "must be less than MPI_MAX_INFO_VAL");
 }
 
-// What belongs to the library cannot be changed by a program.
+// A program must not change MPI_INFO_ENV.
 bool check_own(Arguments& args, MPI_Info info) noexcept {
     return args.info("info", info) &&
         args.require(info != MPI_INFO_ENV, MPI_ERR_INFO, "info", reinterpret_cast<std::intptr_t>(info),
@@ -155,12 +156,12 @@ int PMPI_Info_get_string(MPI_Info info, const char* key, int* buflen, char* valu
         if (*buflen > 0) {
             api::copy_text(*found, value, std::size_t(*buflen));
         }
-        *buflen = int(found->size()) + 1; // what it takes, terminator included
+        *buflen = int(found->size()) + 1; // the required size, including the terminator
     }
     return MPI_SUCCESS;
 }
 
-// Deprecated since MPI-4.0. Here valuelen does not count the terminator.
+// Deprecated since MPI-4.0. `valuelen` does not include the terminator.
 int PMPI_Info_get(MPI_Info info, const char* key, int valuelen, char* value, int* flag) {
     api::Arguments args("MPI_Info_get");
     if (api::checking() &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The world model: start, end, threads (MPI-5.0, 11.2, 11.6), and the hardware under this process (9.1).
+// The world model: initialization, finalization, threads (MPI-5.0, 11.2, 11.6), and hardware resources (9.1).
 #include "mpi/api/abort.h"
 #include "mpi/api/args.h"
 
@@ -33,7 +33,7 @@ bool is_thread_level(int level) noexcept {
         level == MPI_THREAD_MULTIPLE;
 }
 
-// For what is legal between MPI_Init and MPI_Finalize only, and has no object that would say so.
+// A check for functions without an object that may only be called between MPI_Init and MPI_Finalize.
 bool check_running(Arguments& args) noexcept {
     return args.require(world().running(), MPI_ERR_OTHER, "the state of MPI", world().finalized() ? 2 : 0,
         "must be 1: between MPI_Init and MPI_Finalize");
@@ -104,7 +104,7 @@ int PMPI_Is_thread_main(int* flag) {
     return MPI_SUCCESS;
 }
 
-// Even a wrong communicator must not keep a program from ending.
+// The job ends also if the communicator is not valid.
 int PMPI_Abort(MPI_Comm comm, int errorcode) {
     const Communicator* object = checked_object<Communicator>(comm);
     log_error(fmt::format("MPI_Abort was called on {} with error code {}, so the job ends",
@@ -118,7 +118,7 @@ int PMPI_Get_hw_resource_info(MPI_Info* hw_info) {
         return args.code();
     }
     auto info = Ref<Info>::adopt(new Info);
-    // Legal without MPI_Init, so it does not lean on an instance.
+    // This function may be called before MPI_Init, so that it does not use the instance.
     HwResources resources;
     for (const std::string_view kind : HwResources::kinds()) {
         info->set(kind, resources.confined_to(kind) ? "true" : "false");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How intercommunicators are made and merged (MPI-5.0, 7.6.2). From groups alone: session.cpp.
+#include "core/base/out_of_memory.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/api/args.h"
 #include "mpi/communicators/intercommunicators.h"
@@ -42,26 +43,34 @@ using namespace patchbay;
 int PMPI_Intercomm_create(
     MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm) {
     api::Arguments args("MPI_Intercomm_create", local_comm);
-    if (api::checking() &&
-        !(args.communicator() && api::rank_in(args, "local_leader", local_leader, args.comm()->size))) {
-        return args.code(); // nobody leads, so nobody can tell the others
+    if (api::checking() && !args.communicator()) {
+        return args.code(); // the handle names no process that could be told
     }
     Communicator& local = *args.comm();
     const bool leads = local.rank == local_leader;
-    if (api::checking() &&
-        !(args.intracommunicator() && args.pointer("newintercomm", newintercomm) &&
-            (!leads || api::check_bridge(args, peer_comm, remote_leader, tag)))) {
+    if (api::checking() && !args.intracommunicator()) {
         if (leads) {
             Communicator* peer = api::reachable_peer(peer_comm, remote_leader, tag);
-            refuse_intercommunicator(local, peer, remote_leader, tag, args.code());
+            unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+                refuse_intercommunicator(peer, remote_leader, tag, args.code());
+                return MPI_SUCCESS;
+            });
         }
-        return args.code();
+        return args.code(); // the other processes of the local group see the same
     }
+    const bool has_leader = local_leader >= 0 && local_leader < local.size;
+    // A process that refuses its arguments still joins: the others learn of it there.
+    const bool refuses = api::checking() &&
+        !(api::rank_in(args, "local_leader", local_leader, local.size) && args.pointer("newintercomm", newintercomm) &&
+            (!leads || api::check_bridge(args, peer_comm, remote_leader, tag)));
+    Communicator* peer = leads ? api::reachable_peer(peer_comm, remote_leader, tag) : nullptr;
     Communicator* made = nullptr;
     std::string problem;
-    const int code = create_intercommunicator(
-        local, local_leader, leads ? to_object<Communicator>(peer_comm) : nullptr, remote_leader, tag, &made, &problem);
-    return api::give(args, code, problem, made, newintercomm);
+    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        return create_intercommunicator(local, has_leader ? local_leader : -1, peer, remote_leader, tag,
+            refuses ? args.code() : MPI_SUCCESS, &made, &problem);
+    });
+    return refuses ? args.code() : api::give(args, code, problem, made, newintercomm);
 }
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
@@ -71,6 +80,7 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
     }
     Communicator* made = nullptr;
     std::string problem;
-    const int code = merge(*args.comm(), high != 0, &made, &problem);
+    const int code =
+        unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return merge(*args.comm(), high != 0, &made, &problem); });
     return api::give(args, code, problem, made, newintracomm);
 }

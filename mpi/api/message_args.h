@@ -8,7 +8,7 @@
 
 #include <new>
 
-// What the point-to-point bindings have in common.
+// Functions that the point-to-point bindings use.
 namespace patchbay::api {
 
 [[gnu::always_inline]] inline bool send_args(

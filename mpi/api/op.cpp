@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations of the user's and local reduction (MPI-5.0, 6.9.5 and 6.9.7).
+// Users' ops and MPI_Reduce_local (MPI-5.0, 6.9.5 and 6.9.7).
 #include "object/op.h"
 
 #include "mpi/api/args.h"

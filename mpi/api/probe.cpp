@@ -77,7 +77,7 @@ int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* handle, 
     return args.result(code);
 }
 
-// The communicator stands in the message, so it is the message that is checked first.
+// The message refers to the communicator, so that it is checked first.
 bool message_args(
     Arguments& args, const void* buf, MPI_Count count, MPI_Datatype type, const MPI_Message* handle) noexcept {
     return args.pointer("message", handle) &&
@@ -110,9 +110,10 @@ int imrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, 
     }
     const MPI_Message received = std::exchange(*handle, MPI_MESSAGE_NULL);
     if (received == MPI_MESSAGE_NO_PROC) {
-        Instance* instance = library().instance(); // there is no communicator that leads to it
+        Instance* instance = library().instance(); // MPI_MESSAGE_NO_PROC has no communicator
         if (instance == nullptr) {
-            return args.fail(MPI_ERR_OTHER, "neither MPI_Init nor a session has started MPI");
+            return args.fail(
+                MPI_ERR_OTHER, "MPI is not initialized: the world model is not active and no session is open");
         }
         MPI_Status status{};
         fill_proc_null_status(status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking and nonblocking sends and receives (MPI-5.0, 3.2, 3.4 and 3.7.2). Buffered ones: buffer.cpp.
+// Blocking and nonblocking sends and receives (MPI-5.0, 3.2, 3.4 and 3.7.2). For buffered sends see buffer.cpp.
 #include "mpi/api/message_args.h"
 
 namespace patchbay::api {
@@ -8,7 +8,7 @@ namespace {
 
 using pml::SendMode;
 
-// Inlined into each binding: passing eight arguments on would cost as much as checking them.
+// These are inlined into each binding, because a call with eight arguments would cost as much as their checks.
 
 [[gnu::always_inline]] inline int send(const char* function, const void* buf, MPI_Count count, MPI_Datatype type,
     int dest, int tag, MPI_Comm comm, SendMode mode) noexcept {

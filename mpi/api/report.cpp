@@ -23,8 +23,7 @@ Communicator* predefined_comm(MPI_Comm comm) noexcept {
     return to_object<Communicator>(comm);
 }
 
-// The last error that went through report() on this thread: error codes are small integers that are shared by all
-// errors of a class, so the text that belongs to one of them is kept beside it.
+// The last error of this thread. All errors of a class have the same code, so that the text of an error is stored here.
 struct LastError {
     int code = MPI_SUCCESS;
     std::size_t length = 0;
@@ -33,7 +32,7 @@ struct LastError {
 
 thread_local LastError last_error;
 
-void remember(int code, const char* function, std::string_view detail) noexcept {
+void set_last_error(int code, const char* function, std::string_view detail) noexcept {
     last_error.code = code;
     const char* separator = detail.empty() ? "" : ": ";
     const auto written =
@@ -47,9 +46,9 @@ Ref<Errhandler> errhandler_of(T& object) {
     return object.errhandler;
 }
 
-// Who hears of an error that belongs to no object: MPI_COMM_SELF (MPI-5.0, 9.3). Until MPI-4.0 it was MPI_COMM_WORLD,
-// and many programs set an error handler there and nowhere else: while MPI_COMM_SELF has the handler that it began
-// with, the world's counts.
+// The communicator for an error without an object: MPI_COMM_SELF (MPI-5.0, 9.3). Until MPI-4.0 it was MPI_COMM_WORLD,
+// and many programs set an error handler there only: as long as MPI_COMM_SELF has the initial error handler, that of
+// MPI_COMM_WORLD is used.
 Communicator* default_target() {
     Communicator* self = predefined_comm(MPI_COMM_SELF);
     Communicator* world = predefined_comm(MPI_COMM_WORLD);
@@ -74,8 +73,8 @@ std::string name_of(Communicator& comm) {
     end_job(instance, error_class);
 }
 
-// Calls `errhandler` (null: that of an object without one) for the object behind `handle`; `name` says for people which
-// that is.
+// Calls `errhandler` for the object behind `handle`; null stands for MPI_ERRORS_ARE_FATAL. `name` returns a name of the
+// object for a message to the user.
 template <class Handle, class Name>
 int call(const Errhandler* errhandler, Handle handle, Instance* instance, const char* function, int code, Name name) {
     const auto behaviour = errhandler != nullptr ? errhandler->behaviour : Errhandler::Behaviour::fatal;
@@ -106,15 +105,15 @@ int report_on(Session& session, const char* function, int code) {
     return call(errhandler.get(), to_handle(&session), session.instance, function, code, [] { return "the session"; });
 }
 
-// By pointer or mark: false for that of the world model, and of a session that is no more.
+// Whether a session, given by its pointer or id, is open; false for the world model.
 template <class Which>
 bool is_open(const Which& session) {
     Instance* instance = library().instance();
     return session != Which() && instance != nullptr && instance->is_open(session);
 }
 
-// Neither an object nor MPI_COMM_SELF (MPI-5.0, 9.3): the error handler that a program begins with decides. Without
-// anybody who has started MPI its parameter is not known.
+// Reports an error where there is neither an object nor MPI_COMM_SELF: the initial error handler is called (MPI-5.0,
+// 9.3). While the library is not initialized, its parameter is not known.
 int report_on_nothing(const char* function, int code) {
     Instance* instance = library().instance();
     if (instance == nullptr) {
@@ -128,8 +127,8 @@ int report_on_nothing(const char* function, int code) {
 } // namespace
 
 int report(ErrorTarget target, const char* function, int code, std::string_view detail) noexcept {
-    remember(code, function, detail.empty() ? noted_cause(code) : detail);
-    if (code != MPI_ERR_IN_STATUS) { // the program asks for the texts of the codes in the statuses
+    set_last_error(code, function, detail.empty() ? noted_cause(code) : detail);
+    if (code != MPI_ERR_IN_STATUS) { // the program needs the cause of the codes in the statuses
         forget_cause();
     }
     switch (target.kind()) {
@@ -142,14 +141,14 @@ int report(ErrorTarget target, const char* function, int code, std::string_view 
             return report_on(*id.session, function, code);
         }
         break;
-    case ErrorTarget::Kind::origin:
+    case ErrorTarget::Kind::derived:
         if (Session* session = static_cast<Session*>(target.object()); is_open(session)) {
             return report_on(*session, function, code);
         }
         break;
     case ErrorTarget::Kind::new_communicator:
         return call(static_cast<Errhandler*>(target.object()), MPI_COMM_NULL, library().instance(), function, code,
-            [] { return "the communicator to be made"; });
+            [] { return "the communicator to be constructed"; });
     case ErrorTarget::Kind::new_session:
         return call(static_cast<Errhandler*>(target.object()), MPI_SESSION_NULL, library().instance(), function, code,
             [] { return "the session to be opened"; });

@@ -7,8 +7,8 @@
 
 namespace patchbay::api {
 
-// Whose error handler decides about an error (MPI-5.0, 9.3). An error of a call that has no object of its own, or whose
-// handle is not valid, belongs to MPI_COMM_SELF; files without an object have a default of their own.
+// The object whose error handler is called for an error (MPI-5.0, 9.3). If the call has no object, or the handle is not
+// valid, that is MPI_COMM_SELF; the functions on files have a default error handler of their own.
 class ErrorTarget {
 public:
     enum class Kind : std::uint8_t {
@@ -18,7 +18,7 @@ public:
         file,
         session,
         group,
-        origin,
+        derived,
         new_communicator,
         new_session
     };
@@ -32,20 +32,19 @@ public:
     ErrorTarget(Session* session) noexcept
         : _kind(session != nullptr ? Kind::session : Kind::self),
           _object(session) {}
-    // The session that it is derived from, while that is open; groups may outlive it. Otherwise MPI_COMM_SELF.
+    // The session that the group is derived from. If that session is not open any more, MPI_COMM_SELF.
     ErrorTarget(Group* group) noexcept
         : _kind(group != nullptr ? Kind::group : Kind::self),
           _object(group) {}
-    // The same of an object that knows its session, null for the world model.
+    // The same for another object with a session; null means the world model.
     static ErrorTarget derived_from(Session* session) noexcept {
-        return session != nullptr ? ErrorTarget(Kind::origin, session) : ErrorTarget();
+        return session != nullptr ? ErrorTarget(Kind::derived, session) : ErrorTarget();
     }
     ErrorTarget(Kind kind, Object* object) noexcept
         : _kind(kind),
           _object(object) {}
-    // An object that is still to be made: the error handler that it will have decides (MPI-5.0, 7.4.2 and 11.3.1). When
-    // that is none, or one for objects of another kind, whose function would get a handle that is no such object,
-    // `otherwise` hears.
+    // An object that is to be constructed: its future error handler is called (MPI-5.0, 7.4.2 and 11.3.1). If there is
+    // none, or it is for objects of another kind, the error is reported to `otherwise`.
     static ErrorTarget new_communicator(Errhandler* errhandler, ErrorTarget otherwise) noexcept {
         const bool good = errhandler != nullptr && errhandler->serves(Errhandler::Owner::communicator);
         return good ? ErrorTarget(Kind::new_communicator, errhandler) : otherwise;
@@ -61,7 +60,7 @@ public:
     }
 
     Kind kind() const noexcept { return _kind; }
-    // Null for Kind::self and for files; the error handler of an object to come.
+    // Null for Kind::self and for files; for an object that is to be constructed, its error handler.
     Object* object() const noexcept { return _object; }
 
 private:
@@ -69,25 +68,25 @@ private:
     Object* _object = nullptr;
 };
 
-// Hands an error to the target's error handler. `function` is the name of the MPI function that was called, `detail`
-// says which argument or resource failed and with what value; where it is empty, what this thread has noted for `code`
-// (object/error_cause.h) takes its place. Nothing is printed unless the handler is fatal.
-// Returns `code`, which the binding returns; does not return when the handler is fatal.
+// Calls the error handler of the target. `function` is the name of the MPI function that was called. `detail` names the
+// argument or resource that failed, and its value; if it is empty, the cause that this thread has stored for `code`
+// (object/error_cause.h) is used. Nothing is printed unless the error handler is fatal. Returns `code`, which the
+// binding returns; does not return if the error handler is fatal.
 [[gnu::cold, gnu::noinline]] int report(
     ErrorTarget target, const char* function, int code, std::string_view detail) noexcept;
 
-// What report() was last told on this thread, if it was about `code`: "MPI_Send: the argument ...", or the cause that
-// was noted for a code in a status. MPI_Error_string puts it behind the text of a predefined class. Empty otherwise.
+// The text of this thread's last error if that has this code: "MPI_Send: the argument ...", or the cause that was
+// stored for a code in a status. Otherwise empty. MPI_Error_string appends it to the text of a predefined class.
 std::string_view last_error_detail(int code) noexcept;
 
-// What a function that this build does not implement does: MPI_ERR_UNSUPPORTED_OPERATION goes to the error handler of
-// the object the function works on. Called by generated code only.
+// Called by the stubs of functions that this build does not implement: these report MPI_ERR_UNSUPPORTED_OPERATION to
+// the error handler of the object that the function is called on.
 int unimplemented(const char* function) noexcept;
 int unimplemented(const char* function, MPI_Comm comm) noexcept;
 int unimplemented(const char* function, MPI_Win win) noexcept;
 int unimplemented(const char* function, MPI_File file) noexcept;
 int unimplemented(const char* function, MPI_Session session) noexcept;
-// The tool interface has no error handlers: it only returns codes.
+// The tool interface has no error handlers, so that this only returns a code.
 int unimplemented_tool(const char* function) noexcept;
 
 } // namespace patchbay::api

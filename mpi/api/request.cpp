@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests as such: looking at them, cancelling and freeing them (MPI-5.0, 3.7.6, 3.8.4), generalized requests (13.2).
+// Inquiry, cancellation and freeing of requests (MPI-5.0, 3.7.6, 3.8.4), and generalized requests (13.2).
 #include "mpi/api/completion.h"
 
 #include "core/progress/progress.h"
@@ -12,7 +12,7 @@ namespace patchbay::api {
 
 namespace {
 
-// The status of a complete request, which stays as it is.
+// Returns the status of a complete request, whose state does not change.
 int show(Request& request, MPI_Status* status) noexcept {
     const int code = request.finish(&request.status);
     return_status(request.status, status);
@@ -167,9 +167,9 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
     }
     Instance* instance = library().instance();
     if (instance == nullptr) {
-        return args.fail(MPI_ERR_OTHER, "neither MPI_Init nor a session has started MPI");
+        return args.fail(MPI_ERR_OTHER, "MPI is not initialized: the world model is not active and no session is open");
     }
-    // A thread that communicates in no other way may wait for it.
+    // This may be the program's first communication: another thread may wait for the request.
     if (Status settled = instance->choose_locking(); !settled) {
         return args.fail(MPI_ERR_OTHER, settled.error().text);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sending and receiving in one call (MPI-5.0, 3.10).
+// Send-receive operations (MPI-5.0, 3.10).
 #include "core/progress/waiter.h"
 #include "mpi/api/message_args.h"
 #include "object/convertor.h"
@@ -17,7 +17,7 @@ struct FreeDelete {
 };
 using Copy = std::unique_ptr<std::byte[], FreeDelete>;
 
-// One direction of the exchange, as the program gave it.
+// The arguments of one direction.
 struct Half {
     const void* buffer;
     MPI_Count count;
@@ -26,7 +26,8 @@ struct Half {
     int tag;
 };
 
-// Both halves of MPI_Isendrecv under way. Owns their requests, and the copy that the _replace form sends from.
+// The request of MPI_Isendrecv. It owns the requests of the send and the receive, and the copy that the _replace form
+// sends.
 class SendrecvRequest final : public PolledRequest {
 public:
     SendrecvRequest(Communicator& on, Request& sending, Request& receiving, Copy copy) noexcept
@@ -107,7 +108,7 @@ int start_exchange(Communicator& comm, const Half& out, const Half& in, Copy cop
     return *request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-// The data of `half` as one block of bytes; the half then describes that block. false: out of memory.
+// Packs the data of `half` into one block of bytes, which `half` describes afterwards. false: out of memory.
 bool pack(Half& half, Copy* copy) noexcept {
     if (half.peer == MPI_PROC_NULL) {
         return true;
@@ -165,7 +166,7 @@ int isendrecv(const char* function, const SendrecvArguments& what, MPI_Comm comm
     return give(args, code, request, handle);
 }
 
-// The _replace forms send from a packed copy.
+// The _replace forms send a packed copy.
 SendrecvArguments replacing(
     void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag) noexcept {
     return {buf, count, type, dest, sendtag, buf, count, type, source, recvtag};

@@ -2,6 +2,7 @@
 // Sessions (MPI-5.0, 11.3): opening and closing, process sets, and communicators of them (7.4.2). Error handlers,
 // attributes and buffers of sessions stand with those of communicators.
 #include "mpi/library/session.h"
+#include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
 #include "mpi/instance/thread_levels.h"
 
@@ -167,7 +168,8 @@ Instance* instance_of(Arguments& args, const Group& group, int* code) {
     Instance* instance = library().instance();
     if (instance == nullptr || (group.session != SessionId() && !instance->is_open(group.session))) {
         *code = args.fail(MPI_ERR_SESSION,
-            instance == nullptr ? "neither MPI_Init nor a session has started MPI" : "the session of group is closed");
+            instance == nullptr ? "MPI is not initialized: the world model is not active and no session is open"
+                                : "the session of group is closed");
         return nullptr;
     }
     if (Status settled = instance->choose_locking(); !settled) {
@@ -209,8 +211,10 @@ int comm_from_group(MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhan
         return code;
     }
     Communicator* made = nullptr;
-    code = create_from_group(
-        *instance, group, tag, to_object<Info>(info), Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made);
+    code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        return create_from_group(*instance, group, tag, to_object<Info>(info),
+            Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made);
+    });
     if (code == MPI_SUCCESS && made != nullptr) {
         *newcomm = to_handle(made);
     }
@@ -235,35 +239,45 @@ bool check_remote_group(Arguments& args, const Group& local, MPI_Group handle, i
 int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group remote_handle, int remote_leader,
     const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
     Arguments args("MPI_Intercomm_create_from_groups", target_of_new_communicator(errhandler, local_handle));
-    if (checking() &&
-        !(serves(args, errhandler, Errhandler::Owner::communicator) && args.group("local_group", local_handle) &&
-            check_tag(args, tag) && args.info_or_null("info", info) && args.pointer("newintercomm", newcomm))) {
-        return args.code();
+    if (checking() && !(args.group("local_group", local_handle) && check_tag(args, tag))) {
+        return args.code(); // without both of them this process can reach nobody
     }
-    *newcomm = MPI_COMM_NULL;
     Group& local = *to_object<Group>(local_handle);
-    if (local.size() == 0) {
-        return MPI_SUCCESS;
-    }
-    if (checking() &&
-        !(check_member(args, "the calling process's rank in local_group", local) &&
-            check_leader(args, "local_leader", local_leader, local))) {
+    if (checking() && local.size() != 0 && !check_member(args, "the calling process's rank in local_group", local)) {
         return args.code();
+    }
+    const bool leads = local.rank() == local_leader;
+    const bool refuses = checking() &&
+        !(serves(args, errhandler, Errhandler::Owner::communicator) && args.info_or_null("info", info) &&
+            args.pointer("newintercomm", newcomm) &&
+            (local.size() == 0 || check_leader(args, "local_leader", local_leader, local)) &&
+            (!leads || check_remote_group(args, local, remote_handle, remote_leader)));
+    if (!refuses) {
+        *newcomm = MPI_COMM_NULL;
+    }
+    if (local.size() == 0) {
+        return refuses ? args.code() : MPI_SUCCESS;
     }
     int code = MPI_SUCCESS;
     Instance* instance = instance_of(args, local, &code);
     if (instance == nullptr) {
         return code;
     }
-    const bool leads = local.rank() == local_leader;
-    const bool refused = checking() && leads && !check_remote_group(args, local, remote_handle, remote_leader);
+    // A process that refuses its arguments still joins: the others learn of it there.
+    const bool has_leader = local_leader >= 0 && local_leader < local.size();
+    const bool fine = !refuses;
+    Group* remote = leads ? checked_object<Group>(remote_handle) : nullptr;
     Communicator* made = nullptr;
     std::string problem;
-    code = create_intercommunicator_from_groups(*instance, local, local_leader,
-        leads && !refused ? to_object<Group>(remote_handle) : nullptr, tag, to_object<Info>(info),
-        Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made, &problem);
-    if (refused) {
-        return args.code(); // the others in local_group have heard by now, and this process's user before
+    code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        return create_intercommunicator_from_groups(*instance, local, has_leader ? local_leader : -1, remote,
+            fine ? MPI_SUCCESS : args.code(), tag, fine ? to_object<Info>(info) : nullptr,
+            fine ? Ref<Errhandler>::share(to_object<Errhandler>(errhandler))
+                 : Errhandler::predefined(MPI_ERRORS_RETURN),
+            &made, &problem);
+    });
+    if (refuses) {
+        return args.code(); // this process's error handler was called before
     }
     if (code != MPI_SUCCESS) {
         return args.fail(code, problem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fields of a status, and what a program may put into one (MPI-5.0, 3.2.5 and 13.3).
+// The functions that read and set the fields of a status (MPI-5.0, 3.2.5 and 13.3).
 #include "object/status.h"
 
 #include "mpi/api/args.h"
@@ -11,7 +11,7 @@ namespace patchbay::api {
 
 namespace {
 
-// The value that MPI_Get_count and its kin give for a count that is no whole number or does not fit.
+// The result of MPI_Get_count and similar functions: MPI_UNDEFINED if the count is not an integer or does not fit.
 template <class Count>
 Count whole_elements(std::uint64_t bytes, std::uint64_t element_size) noexcept {
     if (element_size == 0) {
@@ -41,7 +41,7 @@ int set_elements(const char* function, MPI_Status* status, MPI_Datatype datatype
         !(args.pointer("status", status) && args.type("datatype", datatype) && args.count("count", count))) {
         return args.code();
     }
-    // The count is in values of basic types, so that MPI_Get_elements gives it back (MPI-5.0, 13.3).
+    // The count is a number of values of basic types, so that MPI_Get_elements returns it (MPI-5.0, 13.3).
     try {
         set_status_bytes(*status, to_object<Datatype>(datatype)->bytes_of_elements(count));
         return MPI_SUCCESS;

@@ -5,8 +5,8 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace api {
 
-// Names of the functions of mpi.h and mpix.h that only answer MPI_ERR_UNSUPPORTED_OPERATION in this build, in the order
-// of the headers. Made by the build from what the sources in mpi/api define.
+// The names of the functions of mpi.h and mpix.h that only report MPI_ERR_UNSUPPORTED_OPERATION in this build, in the
+// order of the headers. The build generates the list from the definitions in mpi/api.
 std::span<const char* const> unimplemented_functions() noexcept;
 
 } // namespace api

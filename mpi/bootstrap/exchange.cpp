@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/bootstrap/exchange.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/core.h"
+#include "core/log.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "mpi/bootstrap/exchange_reduction.h"
@@ -40,7 +42,7 @@ void BootstrapExchange::open(Communicator& comm) noexcept {
     _longest = longest_message(std::size_t(comm.size));
 }
 
-int BootstrapExchange::find_store(const Group& group, NodeStore** store) noexcept {
+int BootstrapExchange::find_store(const Group& group, NodeStore** store) {
     const Runtime& runtime = _instance.runtime();
     DecisionLog& decisions = _instance.core().decisions;
     *store = nullptr;
@@ -66,21 +68,19 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) noexcep
     return MPI_SUCCESS;
 }
 
-int BootstrapExchange::enter(ExchangeReduction& participant) noexcept {
+int BootstrapExchange::enter(ExchangeReduction& participant) {
     bool listening = false;
     {
         std::lock_guard lock(_mutex);
-        _participants.push_back(&participant);
-        for (auto& message : _instance.process_state().take_bootstrap_messages()) {
-            _waiting.push_back(std::move(message));
+        if (!_poller) {
+            _poller = _instance.progress().add_poller(&BootstrapExchange::poll, this);
         }
+        _participants.push_back(&participant);
+        take_kept_messages();
         std::erase_if(_waiting, [&](const std::vector<std::byte>& message) {
             BootstrapMessage view;
             return BootstrapMessage::read(message, &view) && participant.offer(message, view);
         });
-        if (!_poller) {
-            _poller = _instance.progress().add_poller(&BootstrapExchange::poll, this);
-        }
         listening = _looking || _listening != nullptr; // whoever looks may change _listening without the lock
         _looking = _looking || !listening;
     }
@@ -91,6 +91,13 @@ int BootstrapExchange::enter(ExchangeReduction& participant) noexcept {
     std::lock_guard lock(_mutex);
     _looking = false;
     return code;
+}
+
+// With the lock held. Those of an earlier life are there when nobody has entered yet, so that none is waiting.
+void BootstrapExchange::take_kept_messages() {
+    if (_waiting.empty()) {
+        _waiting = _instance.process_state().take_bootstrap_messages();
+    }
 }
 
 void BootstrapExchange::leave(ExchangeReduction& participant) noexcept {
@@ -104,9 +111,9 @@ void BootstrapExchange::leave(ExchangeReduction& participant) noexcept {
     }
 }
 
-int BootstrapExchange::send(
-    ExchangeReduction& sender, std::uint32_t job_rank, std::vector<std::byte> message) noexcept {
-    Outgoing outgoing{nullptr, std::move(message), &sender};
+int BootstrapExchange::send(ExchangeReduction& sender, std::uint32_t job_rank, std::vector<std::byte> message) {
+    std::list<Outgoing> node; // made before there is anything that must be kept
+    Outgoing& outgoing = node.emplace_back(nullptr, std::move(message), &sender);
     const int code = _comm->pml->isend(outgoing.bytes.data(), MPI_Count(outgoing.bytes.size()), byte_type(),
         int(job_rank), bootstrap_tag, pml::SendMode::standard, *_comm, &outgoing.request);
     if (code != MPI_SUCCESS) {
@@ -119,7 +126,7 @@ int BootstrapExchange::send(
     }
     std::lock_guard lock(_mutex);
     sender._unsent.fetch_add(1, std::memory_order_relaxed);
-    _outgoing.push_back(std::move(outgoing));
+    _outgoing.splice(_outgoing.end(), node);
     return MPI_SUCCESS;
 }
 
@@ -137,15 +144,22 @@ int BootstrapExchange::look() noexcept {
         _looking = true;
     }
     int events = 0;
-    while (_listening != nullptr && _listening->is_complete()) {
-        std::size_t size = status_bytes(_listening->status);
-        _listening->recycle();
-        _listening = nullptr;
-        take_in({_buffer.get(), _buffer.get() + size});
-        ++events;
-        if (listen() != MPI_SUCCESS) {
+    // Where memory is exhausted, the message stays in the buffer, or nobody listens, until a later poll.
+    while (_listening != nullptr ? _listening->is_complete() : listen() == MPI_SUCCESS) {
+        if (!_listening->is_complete()) {
             break;
         }
+        const std::size_t size = status_bytes(_listening->status);
+        const bool taken = unless_out_of_memory(false, [&] {
+            take_in({_buffer.get(), _buffer.get() + size});
+            return true;
+        });
+        if (!taken) {
+            break;
+        }
+        _listening->recycle();
+        _listening = nullptr;
+        ++events;
     }
     std::lock_guard lock(_mutex);
     events += reap(); // whoever waits for it may sleep in another thread
@@ -158,7 +172,10 @@ int BootstrapExchange::look() noexcept {
 
 int BootstrapExchange::listen() noexcept {
     if (_buffer == nullptr) {
-        _buffer = std::make_unique_for_overwrite<std::byte[]>(_longest);
+        _buffer.reset(new (std::nothrow) std::byte[_longest]);
+    }
+    if (_buffer == nullptr) {
+        return MPI_ERR_NO_MEM;
     }
     return _comm->pml->irecv(
         _buffer.get(), MPI_Count(_longest), byte_type(), MPI_ANY_SOURCE, bootstrap_tag, *_comm, &_listening);
@@ -198,6 +215,16 @@ void BootstrapExchange::flush() noexcept {
     });
 }
 
+void BootstrapExchange::keep_for_later(const std::byte* message, std::size_t size) noexcept {
+    const bool kept = unless_out_of_memory(false, [&] {
+        _waiting.emplace_back(message, message + size);
+        return true;
+    });
+    if (!kept) {
+        log_error("bootstrap exchange: out of memory for a message that came before this process could use it");
+    }
+}
+
 void BootstrapExchange::close() noexcept {
     if (_comm == nullptr) {
         return;
@@ -208,7 +235,7 @@ void BootstrapExchange::close() noexcept {
         // A long message may have begun to come; its sender waits for an answer, and so goes on sending.
         wait_until(_instance.progress(), [this] { return _listening->is_complete(); });
         if (!status_cancelled(_listening->status)) {
-            _waiting.emplace_back(_buffer.get(), _buffer.get() + status_bytes(_listening->status));
+            keep_for_later(_buffer.get(), status_bytes(_listening->status));
         }
         _listening->recycle();
         _listening = nullptr;
@@ -221,10 +248,12 @@ void BootstrapExchange::close() noexcept {
             !found) {
             break;
         }
-        std::vector<std::byte> message(status_bytes(status));
-        if (_comm->pml->mrecv(message.data(), MPI_Count(message.size()), byte_type(), matched, nullptr) ==
-            MPI_SUCCESS) {
-            _waiting.push_back(std::move(message));
+        if (_buffer == nullptr) {
+            _buffer.reset(new (std::nothrow) std::byte[_longest]);
+        }
+        if (_comm->pml->mrecv(_buffer.get(), _buffer != nullptr ? MPI_Count(_longest) : 0, byte_type(), matched,
+                nullptr) == MPI_SUCCESS) {
+            keep_for_later(_buffer.get(), status_bytes(status));
         }
     }
     _instance.process_state().keep_bootstrap_messages(std::move(_waiting));

@@ -46,10 +46,12 @@ private:
     };
 
     // *store: on which the members of `group` may ask; null: some are on other nodes. Returns an MPI code.
-    int find_store(const Group& group, NodeStore** store) noexcept;
-    int enter(ExchangeReduction& participant) noexcept;
+    int find_store(const Group& group, NodeStore** store);
+    int enter(ExchangeReduction& participant);
+    void take_kept_messages();
     void leave(ExchangeReduction& participant) noexcept;
-    int send(ExchangeReduction& sender, std::uint32_t job_rank, std::vector<std::byte> message) noexcept;
+    int send(ExchangeReduction& sender, std::uint32_t job_rank, std::vector<std::byte> message);
+    void keep_for_later(const std::byte* message, std::size_t size) noexcept;
 
     static int poll(void* context) noexcept;
     int look() noexcept;

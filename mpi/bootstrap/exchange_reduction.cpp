@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/bootstrap/exchange_reduction.h"
 
+#include "core/base/out_of_memory.h"
 #include "frameworks/cid/reduce_words.h"
 #include "object/error_cause.h"
 
@@ -45,7 +46,7 @@ ExchangeReduction::~ExchangeReduction() {
 int ExchangeReduction::enter() noexcept {
     if (!_entered) {
         _entered = true;
-        _code = _bootstrap.enter(*this);
+        _code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] { return _bootstrap.enter(*this); });
     }
     return _code;
 }
@@ -63,6 +64,21 @@ bool ExchangeReduction::offer(std::span<const std::byte> message, const Bootstra
     return true;
 }
 
+// A step of the reduction. Where memory is exhausted nothing comes of this meeting, and the others learn of it.
+template <class Step>
+int ExchangeReduction::attempt(Step&& step) noexcept {
+    const bool done = unless_out_of_memory(false, [&] {
+        step();
+        return true;
+    });
+    if (!done) {
+        _asks = false;
+        refuse(_rank);
+        _code = MPI_ERR_NO_MEM;
+    }
+    return _code;
+}
+
 int ExchangeReduction::start(std::span<std::uint64_t> words, Operation operation) noexcept {
     if (_code != MPI_SUCCESS) {
         return _code;
@@ -73,7 +89,7 @@ int ExchangeReduction::start(std::span<std::uint64_t> words, Operation operation
         return MPI_SUCCESS;
     }
     _begun = true;
-    return _round == 0 && _store != nullptr ? ask_store() : begin_round();
+    return attempt([this] { _code = _round == 0 && _store != nullptr ? ask_store() : begin_round(); });
 }
 
 NodeStore::Outcome ExchangeReduction::get_or_put(NodeStore::Entry& entry) noexcept {
@@ -82,7 +98,7 @@ NodeStore::Outcome ExchangeReduction::get_or_put(NodeStore::Entry& entry) noexce
     return answer;
 }
 
-int ExchangeReduction::ask_store() noexcept {
+int ExchangeReduction::ask_store() {
     NodeStore::Entry entry{entry_kind(), _words[0]};
     _asks = get_or_put(entry) == NodeStore::Outcome::full;
     if (_asks) {
@@ -104,7 +120,7 @@ int ExchangeReduction::ask_store() noexcept {
     return begin_round();
 }
 
-int ExchangeReduction::begin_round() noexcept {
+int ExchangeReduction::begin_round() {
     if (enter() != MPI_SUCCESS) {
         return _code;
     }
@@ -150,10 +166,10 @@ bool ExchangeReduction::ready() const noexcept {
 
 bool ExchangeReduction::advance(int* code) noexcept {
     if (_code == MPI_SUCCESS && _asks) {
-        _code = ask_store();
+        attempt([this] { _code = ask_store(); });
     }
     if (_code == MPI_SUCCESS && _running) {
-        read_messages();
+        attempt([this] { read_messages(); });
     }
     *code = _code == MPI_SUCCESS ? speak() : _code;
     return finished() || *code != MPI_SUCCESS;
@@ -175,7 +191,7 @@ void ExchangeReduction::read_messages() {
 }
 
 // false: it is of a later round.
-bool ExchangeReduction::take(const BootstrapMessage& view) noexcept {
+bool ExchangeReduction::take(const BootstrapMessage& view) {
     if (view.head.kind == BootstrapHeader::Kind::refusal) {
         refuse(view.head.sender);
         note_cause(_code, refusal);
@@ -262,7 +278,8 @@ int ExchangeReduction::send_to(int rank, BootstrapHeader::Kind kind) noexcept {
     head.round = _round;
     head.kind = kind;
     head.operation = _operation;
-    return _bootstrap.send(*this, _group->process(rank).rank, BootstrapHeader::write(_key, head, _words));
+    return unless_out_of_memory(MPI_ERR_NO_MEM,
+        [&] { return _bootstrap.send(*this, _group->process(rank).rank, BootstrapHeader::write(_key, head, _words)); });
 }
 
 } // namespace patchbay

@@ -25,6 +25,7 @@ public:
     bool ready() const noexcept override;
     bool advance(int* code) noexcept override;
     void withdraw() noexcept override;
+    bool can_withdraw() const noexcept override { return true; }
     std::string name() const override { return _key.unique_name(); }
 
 private:
@@ -50,14 +51,17 @@ private:
     }
     std::uint64_t entry_kind() const noexcept { return std::uint64_t(_operation) << 32 | _words.size(); }
     NodeStore::Outcome get_or_put(NodeStore::Entry& entry) noexcept;
-    int ask_store() noexcept;
-    int begin_round() noexcept;
+    // These throw where memory is exhausted; attempt() catches that.
+    int ask_store();
+    int begin_round();
     int enter() noexcept;
     int tell_children(BootstrapHeader::Kind kind) noexcept;
     int speak() noexcept;
     void refuse(int except) noexcept;
     void read_messages();
-    bool take(const BootstrapMessage& view) noexcept;
+    bool take(const BootstrapMessage& view);
+    template <class Step>
+    int attempt(Step&& step) noexcept;
     void combine(const BootstrapMessage& view) noexcept;
     int send_to(int rank, BootstrapHeader::Kind kind) noexcept;
     int pass_result_on() noexcept;

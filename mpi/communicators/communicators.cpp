@@ -33,6 +33,15 @@ int build(Communicator& parent, Ref<Communicator> comm, bool collective, int tag
     return finish(construction, made);
 }
 
+// The highest of the codes with which members of the parent refuse: one that has no index left must not fail alone, or
+// the others wait for it. Collective.
+int agree_on_refusal(Communicator& parent, int refused, int tag) {
+    std::array<std::uint64_t, 1> words{std::uint64_t(refused)};
+    ParentReduction reduction(parent, *parent.group, tag);
+    const int code = complete(*parent.instance, reduction, words, cid::GroupReduction::Operation::maximum);
+    return code != MPI_SUCCESS ? code : int(words[0]);
+}
+
 // The duplicate with its attributes: their callbacks run first, because they may refuse (MPI-5.0, 7.7.2).
 int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>* comm) {
     *comm = child_of(parent, parent.group, info);
@@ -84,7 +93,7 @@ int finish(Construction& construction, Communicator** made) noexcept {
 }
 
 int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
-    Communicator** made) noexcept {
+    std::optional<int> refused, Communicator** made) {
     Instance& instance = *comm->instance;
     OperationKey key{std::string(tag), members_of(*members), 0};
     if (!kind.empty()) {
@@ -93,11 +102,18 @@ int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string
     }
     key.sequence = instance.process_state().next_sequence(key.string_tag, key.members);
     auto reduction = std::make_unique<ExchangeReduction>(instance.bootstrap(), std::move(members), std::move(key));
+    if (refused) {
+        std::array<std::uint64_t, 1> words{std::uint64_t(*refused)};
+        const int code = complete(instance, *reduction, words, cid::GroupReduction::Operation::maximum);
+        if (code != MPI_SUCCESS || words[0] != MPI_SUCCESS) {
+            return code != MPI_SUCCESS ? code : int(words[0]);
+        }
+    }
     Construction construction(instance, std::move(comm), nullptr, std::move(reduction));
     return finish(construction, made);
 }
 
-int duplicate(Communicator& parent, const Info* info, Communicator** made) noexcept {
+int duplicate(Communicator& parent, const Info* info, Communicator** made) {
     Ref<Communicator> comm;
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
         return code;
@@ -108,7 +124,7 @@ int duplicate(Communicator& parent, const Info* info, Communicator** made) noexc
     return build(parent, std::move(comm), true, next_construction_tag(parent), made);
 }
 
-int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) noexcept {
+int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) {
     Ref<Communicator> comm;
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
         return code;
@@ -121,19 +137,27 @@ int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Requ
     return queue.add(std::move(construction), made, request);
 }
 
-int create_from_subgroup(Communicator& parent, Group& group, Communicator** made) noexcept {
+int create_from_subgroup(Communicator& parent, Group& group, Communicator** made) {
     if (parent.is_inter) {
         return create_from_subgroups(parent, group, made);
     }
-    const int tag = next_construction_tag(parent); // all members count, so that they agree on the next one
+    const int status_tag = next_construction_tag(parent); // all members count, so that they agree on the next one
+    const int tag = next_construction_tag(parent);
     *made = nullptr;
-    if (group.rank() == MPI_UNDEFINED) {
+    const bool member = group.rank() != MPI_UNDEFINED;
+    const int refused = agree_on_refusal(
+        parent, !member || parent.instance->communicators().has_free(1) ? MPI_SUCCESS : MPI_ERR_NO_SPACE, status_tag);
+    if (refused != MPI_SUCCESS) {
+        participate_in_construction(parent, tag, hint(parent, "patchbay_cid"));
+        return refused;
+    }
+    if (!member) {
         return participate_in_construction(parent, tag, hint(parent, "patchbay_cid"));
     }
     return build(parent, child_of(parent, Ref<Group>::share(&group), nullptr), true, tag, made);
 }
 
-int create_group(Communicator& parent, Group& group, int tag, Communicator** made) noexcept {
+int create_group(Communicator& parent, Group& group, int tag, Communicator** made) {
     *made = nullptr;
     if (group.rank() == MPI_UNDEFINED) {
         return MPI_SUCCESS;
@@ -142,23 +166,28 @@ int create_group(Communicator& parent, Group& group, int tag, Communicator** mad
         parent, child_of(parent, Ref<Group>::share(&group), nullptr), false, group_construction_tag(tag), made);
 }
 
-int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) noexcept {
+int split(Communicator& parent, int color, int key, const Info* info, Communicator** made) {
     return split_by_color(parent, color == MPI_UNDEFINED ? no_color : color, key, info, made);
 }
 
-int split_by_color(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept {
+int split_by_color(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) {
     if (parent.is_inter) {
         return split_inter(parent, color, key, info, made);
     }
     *made = nullptr;
     std::vector<Vote> votes;
-    if (const int code = gather_votes(parent, {color, key}, &votes); code != MPI_SUCCESS) {
+    if (const int code = gather_votes(parent, vote(parent, color, key, 1), &votes); code != MPI_SUCCESS) {
         return code;
     }
     const int tag = next_construction_tag(parent);
     if (color == no_color) {
         const Ref<Info> hints = hints_for_child(parent, info);
         return participate_in_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
+    }
+    if (const int refused = refusal_of(votes, color); refused != MPI_SUCCESS) {
+        const Ref<Info> hints = hints_for_child(parent, info);
+        participate_in_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
+        return refused;
     }
     Ref<Group> group = Group::list(members_with_color(*parent.group, votes, color), parent.group->self());
     return build(parent, child_of(parent, std::move(group), info), true, tag, made);
@@ -174,7 +203,7 @@ int free_communicator(Communicator& comm) noexcept {
     return code;
 }
 
-int disconnect(Communicator& comm) noexcept {
+int disconnect(Communicator& comm) {
     comm.pml->drain_communicator(comm); // peers that have agreed do not poll any more
     if (const int code = synchronize_finalize(comm); code != MPI_SUCCESS) {
         return code;
@@ -200,17 +229,17 @@ int compare(const Communicator& a, const Communicator& b) noexcept {
 }
 
 int create_from_group(Instance& instance, Group& group, std::string_view tag, const Info* info,
-    Ref<Errhandler> errhandler, Communicator** made) noexcept {
+    Ref<Errhandler> errhandler, Communicator** made) {
     *made = nullptr;
     if (group.rank() == MPI_UNDEFINED) {
         return MPI_SUCCESS;
     }
     auto comm = without_parent(instance, Ref<Group>::share(&group), info, std::move(errhandler));
-    return build_over_bootstrap(std::move(comm), Ref<Group>::share(&group), tag, {}, made);
+    return build_over_bootstrap(std::move(comm), Ref<Group>::share(&group), tag, {}, std::nullopt, made);
 }
 
 int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group, MPI_Errhandler errhandler,
-    Communicator** made) noexcept {
+    Communicator** made) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     comm->set_predefined(reinterpret_cast<std::uintptr_t>(what.handle));
     comm->name = what.name;
@@ -226,7 +255,7 @@ int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<
     return MPI_SUCCESS;
 }
 
-int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicator** made) noexcept {
+int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicator** made) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     comm->name = "of the bootstrap exchange";
     take_group(*comm, std::move(group));

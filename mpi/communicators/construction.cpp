@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/construction.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/progress/waiter.h"
 #include "frameworks/coll/selector.h"
 #include "mpi/communicators/hints.h"
@@ -18,7 +19,7 @@ struct CidOffer {
 };
 
 // Who names communicators; nullptr: nobody can, *code says why. What the job has chosen is found out once.
-cid::Module* choose_cid_module(Instance& instance, const std::string& only, int* code) noexcept {
+cid::Module* choose_cid_module(Instance& instance, const std::string& only, int* code) {
     if (only.empty()) {
         if (cid::Module* known = instance.cid_module()) {
             return known;
@@ -71,12 +72,15 @@ Construction::Construction(Instance& instance, Ref<Communicator> comm, Communica
 Construction::~Construction() = default;
 
 int Construction::begin() noexcept {
-    int code = MPI_SUCCESS;
-    cid::Module* cid_module = choose_cid_module(_instance, hint_of_new(*_comm, "patchbay_cid"), &code);
-    if (cid_module != nullptr) {
-        _instance.cid_counters().named.add();
-        _allocation = cid_module->begin(_what, &code);
-    }
+    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] {
+        int code = MPI_SUCCESS;
+        cid::Module* cid_module = choose_cid_module(_instance, hint_of_new(*_comm, "patchbay_cid"), &code);
+        if (cid_module != nullptr) {
+            _instance.cid_counters().named.add();
+            _allocation = cid_module->begin(_what, &code);
+        }
+        return code;
+    });
     if (code != MPI_SUCCESS) {
         _what.members.withdraw();
     }
@@ -92,7 +96,9 @@ bool Construction::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     if (!_open && (_allocation == nullptr || _allocation->advance(code))) {
         _allocation.reset(); // others may wait for its turn to end
-        *code = *code == MPI_SUCCESS ? open_communicator(_instance, *_comm) : *code;
+        if (*code == MPI_SUCCESS) {
+            *code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] { return open_communicator(_instance, *_comm); });
+        }
         _open = true;
     }
     if (*code == MPI_SUCCESS && _local != nullptr && _local->advance(code)) {
@@ -110,7 +116,7 @@ int Construction::complete() noexcept {
     return code;
 }
 
-int participate_in_construction(Communicator& parent, int tag, const std::string& only) noexcept {
+int participate_in_construction(Communicator& parent, int tag, const std::string& only) {
     int code = MPI_SUCCESS;
     cid::Module* cid_module = choose_cid_module(*parent.instance, only, &code);
     if (cid_module == nullptr) {
@@ -124,7 +130,7 @@ int participate_in_construction(Communicator& parent, int tag, const std::string
     return code;
 }
 
-int open_communicator(Instance& instance, Communicator& comm) noexcept {
+int open_communicator(Instance& instance, Communicator& comm) {
     comm.pml = &instance.pml();
     instance.communicators().bind(comm.index, &comm);
     if (const int code = comm.pml->add_comm(comm); code != MPI_SUCCESS) {

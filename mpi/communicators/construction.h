@@ -55,10 +55,10 @@ private:
 
 // The part in a constructor of a process that will be in no new communicator, though it is a member of the parent:
 // `only` is what the constructor's info says of patchbay_cid. May block. Returns an MPI code.
-int participate_in_construction(Communicator& parent, int tag, const std::string& only) noexcept;
+int participate_in_construction(Communicator& parent, int tag, const std::string& only);
 
 // The last step, also of the predefined communicators: `comm` has its index and name; its pml learns of it and its
 // collectives are chosen. Returns an MPI code.
-int open_communicator(Instance& instance, Communicator& comm) noexcept;
+int open_communicator(Instance& instance, Communicator& comm);
 
 } // namespace patchbay

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/construction_queue.h"
 
+#include "core/base/out_of_memory.h"
 #include "mpi/instance/instance.h"
 #include "object/error_cause.h"
 
@@ -33,6 +34,7 @@ public:
     void recycle() noexcept override { drop_owner(); }
     std::string_view cause() const noexcept override { return _cause; }
 
+    int begin() noexcept { return _construction->begin(); }
     // true: complete now.
     bool advance() noexcept {
         int code = MPI_SUCCESS;
@@ -81,22 +83,28 @@ ConstructionQueue::~ConstructionQueue() {
 }
 
 int ConstructionQueue::add(std::unique_ptr<Construction> construction, MPI_Comm* result, Request** request) noexcept {
-    if (const int code = construction->begin(); code != MPI_SUCCESS) {
-        return code;
-    }
     auto* entry = new (std::nothrow) Entry(_instance, std::move(construction), result);
     if (entry == nullptr) {
         return MPI_ERR_NO_MEM;
     }
-    *request = entry;
-    {
-        std::lock_guard lock(_mutex);
-        _active.push_back(entry);
-        _used = true;
-        if (!_poller) {
-            _poller = _instance.progress().add_poller(&ConstructionQueue::poll, this);
-        }
+    int code = entry->begin();
+    if (code == MPI_SUCCESS) {
+        code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+            std::lock_guard lock(_mutex);
+            _snapshot.reserve(_active.size() + 1);
+            if (!_poller) {
+                _poller = _instance.progress().add_poller(&ConstructionQueue::poll, this);
+            }
+            _active.push_back(entry);
+            _used = true;
+            return MPI_SUCCESS;
+        });
     }
+    if (code != MPI_SUCCESS) {
+        delete entry;
+        return code;
+    }
+    *request = entry;
     // The first messages should be under way before the caller goes on to compute.
     _instance.progress().poll();
     return MPI_SUCCESS;
@@ -114,7 +122,8 @@ int ConstructionQueue::advance_all() noexcept {
     std::vector<Entry*> entries;
     {
         std::lock_guard lock(_mutex);
-        entries.assign(_active.begin(), _active.end());
+        entries.swap(_snapshot);
+        entries.assign(_active.begin(), _active.end()); // there is room: add() has seen to it
     }
     int finished = 0;
     for (Entry* entry : entries) {
@@ -130,6 +139,12 @@ int ConstructionQueue::advance_all() noexcept {
         }
         entry->drop_owner();
         ++finished;
+    }
+    {
+        std::lock_guard lock(_mutex);
+        if (entries.capacity() > _snapshot.capacity()) {
+            entries.swap(_snapshot);
+        }
     }
     _walking = false;
     return finished;

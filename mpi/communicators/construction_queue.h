@@ -5,6 +5,7 @@
 
 #include <list>
 #include <mutex>
+#include <vector>
 
 namespace patchbay {
 
@@ -32,8 +33,9 @@ private:
     Instance& _instance;
     std::mutex _mutex; // the list and the poller; held for moments
     std::list<Entry*> _active;
-    bool _used = false;    // a thread may have begun a poll
-    bool _walking = false; // only one thread polls, but sending a message may poll again
+    std::vector<Entry*> _snapshot; // memory for one poll, which cannot report that there is none
+    bool _used = false;            // a thread may have begun a poll
+    bool _walking = false;         // only one thread polls, but sending a message may poll again
     PollerHandle _poller;
 };
 

@@ -11,7 +11,9 @@
 #include "mpi/instance/instance.h"
 #include "object/session.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace patchbay {
@@ -88,7 +90,7 @@ std::string read_text(std::span<const std::uint64_t>& words) {
 
 // Why there are no words from the other side, or none for this one.
 struct Refusal {
-    enum class By : std::uint8_t { nobody, own_leader, other_leader };
+    enum class By : std::uint8_t { nobody, own_member, own_leader, different_leaders, other_group };
 
     int code = MPI_SUCCESS;
     By by = By::nobody; // with a code: a message could not be sent or received, and who failed has said why
@@ -96,10 +98,14 @@ struct Refusal {
     bool happened() const noexcept { return code != MPI_SUCCESS; }
     const char* text() const noexcept {
         switch (by) {
+        case By::own_member:
+            return "a process of the local group has refused its arguments";
         case By::own_leader:
             return "the leader of the local group has refused its arguments";
-        case By::other_leader:
-            return "the leader of the other group has refused its arguments";
+        case By::different_leaders:
+            return "the processes of the local group passed different values of local_leader";
+        case By::other_group:
+            return "the other group has refused its arguments";
         default:
             return "";
         }
@@ -107,7 +113,7 @@ struct Refusal {
 };
 
 // What the leader has to say, or why it has nothing, to all members of `local`.
-Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* words) noexcept {
+Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* words) {
     coll::Module& module = (*local.coll)[coll::Function::bcast];
     std::array<std::uint64_t, 3> head{std::uint64_t(refusal.code), std::uint64_t(refusal.by), words->size()};
     if (const int told = module.bcast(head.data(), head.size(), word_type(), leader, local); told != MPI_SUCCESS) {
@@ -122,8 +128,8 @@ Refusal spread(Communicator& local, int leader, const Refusal& refusal, Words* w
 }
 
 // `own`: what this side has to say instead of `mine`, if it happened.
-Refusal swap_between_leaders(const Bridge& bridge, const Refusal& own, const Words& mine, Words* theirs) noexcept {
-    const coll::Transfer transfer(*bridge.comm, bridge.tag);
+Refusal swap_between_leaders(const Bridge& bridge, const Refusal& own, const Words& mine, Words* theirs) {
+    coll::Transfer transfer(*bridge.comm, bridge.tag);
     const std::array<std::uint64_t, 2> said{std::uint64_t(own.code), mine.size()};
     std::array<std::uint64_t, 2> heard{};
     const int code = transfer.exchange(
@@ -135,15 +141,43 @@ Refusal swap_between_leaders(const Bridge& bridge, const Refusal& own, const Wor
         return {code};
     }
     if (heard[0] != MPI_SUCCESS) {
-        return {int(heard[0]), Refusal::By::other_leader};
+        return {int(heard[0]), Refusal::By::other_group};
     }
     theirs->resize(heard[1]);
     return {transfer.exchange(mine.data(), MPI_Count(mine.size()), word_type(), bridge.rank, theirs->data(),
         MPI_Count(theirs->size()), word_type(), bridge.rank)};
 }
 
+// What the members of a local group find out about each other's arguments before any of them waits for the other group.
+struct GroupArguments {
+    int leader = -1; // the highest rank that a member gave; -1: all of them refuse what they were given
+    Refusal refusal;
+};
+
+// `leader`: as the caller of this process gave it, a rank of `local` or -1. `refused`: why this process refuses its
+// arguments, or MPI_SUCCESS. All members of `local` call it.
+GroupArguments agree_on_arguments(Communicator& local, int leader, int refused) {
+    constexpr std::uint64_t by_leader = std::uint64_t(1) << 32;
+    const bool leads = local.rank == leader;
+    std::array<std::uint64_t, 3> words{std::uint64_t(leader + 1), ~std::uint64_t(leader + 1),
+        std::uint64_t(refused) | (leads && refused != MPI_SUCCESS ? by_leader : 0)};
+    ParentReduction reduction(local, *local.group, next_construction_tag(local));
+    const int code = complete(*local.instance, reduction, words, cid::GroupReduction::Operation::maximum);
+    if (code != MPI_SUCCESS) {
+        return {-1, {code}};
+    }
+    GroupArguments result{int(words[0]) - 1, {}};
+    if (words[2] != MPI_SUCCESS) {
+        result.refusal = {int(words[2] & ~by_leader),
+            (words[2] & by_leader) != 0 ? Refusal::By::own_leader : Refusal::By::own_member};
+    } else if (words[0] != ~words[1]) {
+        result.refusal = {MPI_ERR_RANK, Refusal::By::different_leaders};
+    }
+    return result;
+}
+
 // Words that all members of one side have against those of the other side.
-Refusal swap(Communicator& local, int leader, const Bridge& bridge, const Words& mine, Words* theirs) noexcept {
+Refusal swap(Communicator& local, int leader, const Bridge& bridge, const Words& mine, Words* theirs) {
     const Refusal refusal = local.rank == leader ? swap_between_leaders(bridge, {}, mine, theirs) : Refusal{};
     return spread(local, leader, refusal, theirs);
 }
@@ -192,10 +226,18 @@ int build_smaller(Communicator& parent, const Ref<Group>& local, Ref<Group> remo
 } // namespace
 
 int create_intercommunicator(Communicator& local, int leader, Communicator* peer, int remote_leader, int tag,
-    Communicator** made, std::string* problem) noexcept {
+    int refused, Communicator** made, std::string* problem) {
     *made = nullptr;
     const int hidden = next_construction_tag(local);
     const int within = next_construction_tag(local);
+    const GroupArguments arguments = agree_on_arguments(local, leader, refused);
+    if (arguments.refusal.happened()) {
+        if (local.rank == leader && leader == arguments.leader) {
+            refuse_intercommunicator(peer, remote_leader, tag, arguments.refusal.code);
+        }
+        *problem = arguments.refusal.text();
+        return arguments.refusal.code;
+    }
     const Bridge bridge{peer, remote_leader, bridge_tag(tag)};
     // What both sides must know: who names, the members.
     const std::string cid_module = hint(local, "patchbay_cid");
@@ -227,55 +269,59 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     return finish(construction, made);
 }
 
-void refuse_intercommunicator(Communicator& local, Communicator* peer, int remote_leader, int tag, int code) noexcept {
-    const Refusal refusal{code, Refusal::By::own_leader};
-    Words none;
+void refuse_intercommunicator(Communicator* peer, int remote_leader, int tag, int code) {
     if (peer != nullptr) {
-        swap_between_leaders({peer, remote_leader, bridge_tag(tag)}, refusal, none, &none);
-    }
-    if (!local.is_inter) {
-        next_construction_tag(local);
-        next_construction_tag(local);
-        spread(local, local.rank, refusal, &none);
+        Words none;
+        swap_between_leaders({peer, remote_leader, bridge_tag(tag)}, {code, Refusal::By::own_leader}, none, &none);
     }
 }
 
-int create_intercommunicator_from_groups(Instance& instance, Group& local, int leader, Group* remote,
-    std::string_view tag, const Info* info, Ref<Errhandler> errhandler, Communicator** made,
-    std::string* problem) noexcept {
+int create_intercommunicator_from_groups(Instance& instance, Group& local, int leader, Group* remote, int refused,
+    std::string_view tag, const Info* info, Ref<Errhandler> errhandler, Communicator** made, std::string* problem) {
     *made = nullptr;
     auto hidden = without_parent(instance, Ref<Group>::share(&local), info, errhandler);
     hidden->session = nullptr;
     forget_collectives(*hidden);
     Communicator* side = nullptr;
-    if (const int code = build_over_bootstrap(std::move(hidden), Ref<Group>::share(&local), tag, "local", &side);
+    if (const int code =
+            build_over_bootstrap(std::move(hidden), Ref<Group>::share(&local), tag, "local", std::nullopt, &side);
         code != MPI_SUCCESS) {
         return code;
     }
     auto comm = without_parent(instance, Ref<Group>::share(&local), info, std::move(errhandler));
     comm->local_comm = side;
+    const GroupArguments arguments = agree_on_arguments(*side, leader, refused);
+    const int code = arguments.refusal.code;
+    *problem = arguments.refusal.text();
+    if (arguments.leader < 0) {
+        return code; // nobody knows the other group
+    }
     Words members;
     if (local.rank() == leader && remote != nullptr) {
         append(members, *remote);
     }
-    const Refusal refused{remote == nullptr ? MPI_ERR_GROUP : MPI_SUCCESS, Refusal::By::own_leader};
-    if (const Refusal refusal = spread(*side, leader, refused, &members); refusal.happened()) {
-        *problem = refusal.text();
-        return refusal.code;
+    if (const Refusal failure = spread(*side, arguments.leader, {}, &members); failure.happened()) {
+        return failure.code;
     }
     if (members.empty()) {
-        return MPI_SUCCESS;
+        return code;
     }
     set_remote_group(*comm, read_group(members, local.self()));
-    if (const int code = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, problem); code != MPI_SUCCESS) {
+    std::string overlap;
+    if (const int code = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, &overlap); code != MPI_SUCCESS) {
+        *problem = overlap;
         return code;
     }
     const bool first = is_first(*comm);
     auto both = Group::unite(first ? local : *comm->remote_group, first ? *comm->remote_group : local);
-    return build_over_bootstrap(std::move(comm), std::move(both), tag, "both", made);
+    const int result = build_over_bootstrap(std::move(comm), std::move(both), tag, "both", code, made);
+    if (result != MPI_SUCCESS && problem->empty()) {
+        *problem = "a process of one of the groups has refused its arguments or has failed";
+    }
+    return result;
 }
 
-int merge(Communicator& inter, bool high, Communicator** made, std::string* problem) noexcept {
+int merge(Communicator& inter, bool high, Communicator** made, std::string* problem) {
     *made = nullptr;
     const bool first = is_first(inter);
     // What each side said: has anybody there said high, has anybody said low?
@@ -312,7 +358,7 @@ std::unique_ptr<Construction> duplication_of_inter(Communicator& parent, Ref<Com
     return construction;
 }
 
-int create_from_subgroups(Communicator& parent, Group& local, Communicator** made) noexcept {
+int create_from_subgroups(Communicator& parent, Group& local, Communicator** made) {
     *made = nullptr;
     const Tags tags(parent);
     Words mine;
@@ -325,16 +371,17 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
     return build_smaller(parent, Ref<Group>::share(&local), read_group(theirs, local.self()), nullptr, tags, made);
 }
 
-int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) noexcept {
+int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) {
     *made = nullptr;
     const Tags tags(parent);
     std::vector<Vote> votes;
-    if (const int code = gather_votes(*parent.local_comm, {color, key}, &votes); code != MPI_SUCCESS) {
+    if (const int code = gather_votes(*parent.local_comm, vote(parent, color, key, 2), &votes); code != MPI_SUCCESS) {
         return code;
     }
     Words mine;
     for (const Vote& vote : votes) {
-        mine.insert(mine.end(), {std::uint64_t(vote.color), std::uint64_t(vote.key)});
+        const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(vote);
+        mine.insert(mine.end(), words.begin(), words.end());
     }
     Words theirs;
     const int code = swap(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
@@ -343,11 +390,15 @@ int split_inter(Communicator& parent, std::int64_t color, int key, const Info* i
     }
     std::vector<Vote> remote_votes;
     for (std::size_t i = 0; i < theirs.size(); i += 2) {
-        remote_votes.push_back({std::int64_t(theirs[i]), std::int64_t(theirs[i + 1])});
+        remote_votes.push_back(std::bit_cast<Vote>(std::array<std::uint64_t, 2>{theirs[i], theirs[i + 1]}));
     }
     std::vector<ProcessId> remote = members_with_color(*parent.remote_group, remote_votes, color);
     if (remote.empty()) {
         return MPI_SUCCESS;
+    }
+    const int refused = std::max(refusal_of(votes, color), refusal_of(remote_votes, color));
+    if (refused != MPI_SUCCESS) {
+        return refused;
     }
     const ProcessId self = parent.group->self();
     Ref<Group> local = Group::list(members_with_color(*parent.group, votes, color), self);

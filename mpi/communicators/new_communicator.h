@@ -3,6 +3,7 @@
 #include "mpi/bootstrap/message.h"
 #include "mpi/communicators/construction.h"
 
+#include <optional>
 #include <string_view>
 
 namespace patchbay {
@@ -20,8 +21,9 @@ int finish(Construction& construction, Communicator** made) noexcept;
 
 // A communicator without a parent: all of `members` call it and meet in the bootstrap exchange about `tag`. `kind`:
 // what for, of at most `longest_kind` characters; empty for users' own calls, so that no tag of theirs leads to any
-// other.
+// other. `refused`, where it is given, is an MPI code: when any member gives an error there, all of them return it, and
+// that costs one more reduction.
 int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
-    Communicator** made) noexcept;
+    std::optional<int> refused, Communicator** made);
 
 } // namespace patchbay

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/pairwise_exchange.h"
 
+#include "core/base/out_of_memory.h"
 #include "frameworks/pml/pml.h"
 
 #include <utility>
@@ -23,16 +24,24 @@ int take_code(Request*& request) noexcept {
 
 PairwiseExchange::~PairwiseExchange() {
     // Only after an error in the middle is there anything left; who owns it gives it back at its completion.
-    for (Request* request : {_sending, _receiving}) {
-        if (request != nullptr) {
-            request->recycle();
-        }
+    if (_receiving != nullptr) {
+        _receiving->cancel(); // its buffer goes
+        _receiving->recycle();
+    }
+    if (_sending != nullptr) {
+        _sending->recycle();
     }
 }
 
 int PairwiseExchange::start(
     Communicator& over, std::span<const std::uint64_t> words, int to, int from, int tag) noexcept {
-    _incoming.resize(from == MPI_PROC_NULL ? 0 : words.size());
+    const int prepared = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        _incoming.resize(from == MPI_PROC_NULL ? 0 : words.size());
+        return MPI_SUCCESS;
+    });
+    if (prepared != MPI_SUCCESS) {
+        return prepared;
+    }
     const auto count = MPI_Count(words.size());
     if (from != MPI_PROC_NULL) {
         const int code = over.pml->irecv(_incoming.data(), count, word_type(), from, tag, over, &_receiving);

@@ -72,7 +72,7 @@ int complete(Instance& instance, cid::GroupReduction& reduction, std::span<std::
     return code;
 }
 
-int synchronize_finalize(Communicator& comm) noexcept {
+int synchronize_finalize(Communicator& comm) {
     std::array<std::uint64_t, 1> nothing{};
     if (comm.is_inter) {
         return complete(*comm.instance, *bridge_over(comm), nothing, cid::GroupReduction::Operation::maximum);

@@ -41,6 +41,6 @@ int complete(Instance& instance, cid::GroupReduction& reduction, std::span<std::
 
 // Waits until all members of a communicator, of both its groups, have called it. For MPI_Finalize and
 // MPI_Comm_disconnect, which may come when collectives are at work no more. Returns an MPI code.
-int synchronize_finalize(Communicator& comm) noexcept;
+int synchronize_finalize(Communicator& comm);
 
 } // namespace patchbay

@@ -125,7 +125,7 @@ int split_unguided(Communicator& parent, int key, Info* info, Communicator** mad
 
 } // namespace
 
-int split_by_type(Communicator& parent, int type, int key, Info* info, Communicator** made) noexcept {
+int split_by_type(Communicator& parent, int type, int key, Info* info, Communicator** made) {
     Instance& instance = *parent.instance;
     std::int64_t color = no_color;
     switch (type) {

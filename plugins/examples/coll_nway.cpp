@@ -4,6 +4,7 @@
 // InfiniBand", IPDPS 2006, section 3.
 #include "core/component/describe.h"
 #include "core/core.h"
+#include "frameworks/coll/batch.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/tags.h"
 #include "frameworks/coll/transfer.h"
@@ -28,23 +29,21 @@ public:
 
     // Whoever is in round r has heard, directly or not, of the (n+1)^r - 1 processes below it.
     int barrier(Communicator& comm) noexcept override {
-        const coll::Transfer transfer(comm, coll::tag_of(coll::Function::barrier));
+        coll::Transfer transfer(comm, coll::tag_of(coll::Function::barrier));
         const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
         const std::int64_t size = comm.size;
-        int code = MPI_SUCCESS;
-        for (std::int64_t reach = 1; reach < size && code == MPI_SUCCESS; reach *= _ways + 1) {
+        for (std::int64_t reach = 1; reach < size; reach *= _ways + 1) {
             const std::int64_t ways = std::min(_ways, (size - 1) / reach);
-            std::array<Request*, most_ways> incoming{};
-            for (std::int64_t i = 1; i <= ways && code == MPI_SUCCESS; ++i) {
-                code = transfer.irecv(nullptr, 0, byte, int((comm.rank - i * reach + size) % size), &incoming[i - 1]);
+            coll::Batch receives(transfer);
+            for (std::int64_t i = 1; i <= ways; ++i) {
+                receives.irecv(nullptr, 0, byte, int((comm.rank - i * reach + size) % size));
             }
-            for (std::int64_t i = 1; i <= ways && code == MPI_SUCCESS; ++i) {
-                code = transfer.send(nullptr, 0, byte, int((comm.rank + i * reach) % size));
+            for (std::int64_t i = 1; i <= ways; ++i) {
+                transfer.send(nullptr, 0, byte, int((comm.rank + i * reach) % size));
             }
-            const int heard = transfer.wait_all(incoming);
-            code = code == MPI_SUCCESS ? heard : code;
+            receives.finish();
         }
-        return code;
+        return transfer.code();
     }
 
 private:

@@ -24,26 +24,20 @@ public:
 
     // A token goes round twice: when it is back everybody has come, when it passes again everybody may go.
     int barrier(Communicator& comm) noexcept override {
-        const coll::Transfer transfer(comm, coll::tag_of(coll::Function::barrier));
+        coll::Transfer transfer(comm, coll::tag_of(coll::Function::barrier));
         const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
         const int next = (comm.rank + 1) % comm.size;
         const int previous = (comm.rank + comm.size - 1) % comm.size;
         for (int round = 0; round < 2; ++round) {
-            int code = MPI_SUCCESS;
             if (comm.rank != 0) {
-                code = transfer.recv(nullptr, 0, byte, previous);
+                transfer.recv(nullptr, 0, byte, previous);
             }
-            if (code == MPI_SUCCESS) {
-                code = transfer.send(nullptr, 0, byte, next);
-            }
-            if (comm.rank == 0 && code == MPI_SUCCESS) {
-                code = transfer.recv(nullptr, 0, byte, previous);
-            }
-            if (code != MPI_SUCCESS) {
-                return code;
+            transfer.send(nullptr, 0, byte, next);
+            if (comm.rank == 0) {
+                transfer.recv(nullptr, 0, byte, previous);
             }
         }
-        return MPI_SUCCESS;
+        return transfer.code(); // after an error the rest of the messages still goes out: others wait for them
     }
 };
 

@@ -156,7 +156,7 @@ static void self(void) {
     depth(MPI_COMM_SELF);
 }
 
-/* MPI_Comm_create_group by all, rank 1 the first or the last of them; it fails there alone. */
+/* MPI_Comm_create_group by all, rank 1 the first or the last of them; it fails at all of them. */
 static void group_without_an_index(int first) {
     MPI_Group world, others, ordered;
     MPI_Comm comm;
@@ -166,10 +166,7 @@ static void group_without_an_index(int first) {
     MPI_Group_incl(world, 1, &member, &ordered);
     MPI_Group_free(&world);
     MPI_Group_union(first ? ordered : others, first ? others : ordered, &world);
-    CHECK((MPI_Comm_create_group(MPI_COMM_WORLD, world, 7, &comm) == MPI_SUCCESS) == (rank != 1));
-    if (rank != 1) {
-        MPI_Comm_free(&comm);
-    }
+    CHECK(MPI_Comm_create_group(MPI_COMM_WORLD, world, 7, &comm) != MPI_SUCCESS);
     MPI_Group_free(&world);
     MPI_Group_free(&others);
     MPI_Group_free(&ordered);

@@ -107,6 +107,7 @@ class Command(unittest.TestCase):
             self.command(*arguments), env=environment, capture_output=True, text=True, timeout=100, check=False
         )
         self.said = result.stderr
+        self.assertNotIn("Traceback", self.said)
         return result.returncode, result.stdout.splitlines()
 
     def build_folder(self):
@@ -193,7 +194,9 @@ class Command(unittest.TestCase):
         process.send_signal(number)
         self.said = process.communicate(timeout=30)[1]
         self.assertEqual(process.returncode, 130)
-        return int(found[0].read_text().split()[0])
+        slow = int(found[0].read_text().split()[0])
+        found[0].unlink()
+        return slow
 
     def test_interrupted_run_leaves_no_process_and_goes_on(self):
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -246,7 +246,9 @@ class Reports(unittest.TestCase):
         self.assertEqual(list(second.results), ["a/x -n 2"])
         second.add(self.RESULTS[2])
         second.close()
-        self.assertEqual(list(record.Record(path, "library 1", resume=True).results), ["a/x -n 2", "a/z -n 2"])
+        third = record.Record(path, "library 1", resume=True)
+        third.close()
+        self.assertEqual(list(third.results), ["a/x -n 2", "a/z -n 2"])
 
     def test_record_of_another_library_is_not_used(self):
         path = temporary(self) / "results.jsonl"
@@ -254,6 +256,7 @@ class Reports(unittest.TestCase):
         first.add(self.RESULTS[0])
         first.close()
         other = record.Record(path, "library 2", resume=True)
+        other.close()
         self.assertEqual((other.resumed, other.results), (False, {}))
 
 

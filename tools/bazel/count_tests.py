@@ -110,7 +110,7 @@ class Count:
                                    f"{MARGIN * allowed['seconds']} tolerated")
 
     def report(self, budget):
-        if budget:
+        if budget is not None:
             print(f"{'launches':>16} {'seconds':>16}")
             for folder, (launches, seconds) in sorted(self.used.items()):
                 allowed = budget.get(folder, {"launches": "-", "seconds": "-"})
@@ -187,7 +187,7 @@ def main(arguments):
                 count.add_run(name, [json.loads(line) for line in lines if line.strip()])
         except OSError as error:
             count.failed.append(f"{name}: no record of the run: {error}")
-    budget = json.loads(options.budget.read_text(encoding="utf-8"))["folders"] if options.budget else {}
+    budget = json.loads(options.budget.read_text(encoding="utf-8"))["folders"] if options.budget else None
     if options.budget:
         count.check(budget)
     count.report(budget)

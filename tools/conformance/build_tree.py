@@ -18,7 +18,7 @@ CONFIGURE_LIMIT = 600
 BUILD_LIMIT = 600
 # What configure leaves out when its own trial programs do not work; without these the result would be no result.
 NEEDED_FOLDERS = ("threads", "errors", "part", "rma")
-OPTIONS = ["--disable-fortran", "--disable-cxx", "--disable-ft-tests"]
+OPTIONS = ["--disable-fortran", "--disable-cxx", "--disable-ft-tests", "--enable-threads=multiple"]
 CFLAGS = "-O0 -w"
 
 

@@ -91,25 +91,29 @@ def kill_descendant(process):
 
 
 def reap():
-    """Takes the status of children that have ended; most of them are orphans."""
+    """Takes the status of children that have ended, most of them orphans. Returns whether a child is left.
+
+    Every descendant is below a child, and an orphan is a child: where no child is left there is no descendant. A look
+    into /proc cannot tell that, as it may miss a process that starts another one and ends meanwhile.
+    """
     try:
         while os.waitpid(-1, os.WNOHANG)[0] != 0:
             pass
     except ChildProcessError:
-        pass
+        return False
+    return True
 
 
 def end_descendants(patience=10):
-    """Ends and reaps every process below this one. Returns those that outlive SIGKILL for `patience` seconds."""
+    """Ends and reaps every process below this one. Returns False when some outlive SIGKILL for `patience` seconds."""
     deadline = time.monotonic() + patience
-    while True:
-        reap()
-        left = descendants(os.getpid())
-        if not left or time.monotonic() > deadline:
-            return left
-        for process in left:
+    while reap():
+        if time.monotonic() > deadline:
+            return False
+        for process in descendants(os.getpid()):
             kill_descendant(process)
         time.sleep(0.01)
+    return True
 
 
 def wait(child, deadline, output):
@@ -164,23 +168,22 @@ def run(command, folder, environment, limit, output_path, grace=3.0):
                 stop(child, grace)
             status = child.wait()
             seconds = time.monotonic() - begin
-            left = [] if cause else remaining(0.5)
+            left = 0 if cause else remaining(0.5)
             end_descendants()
     return Ended(
         status=status if status >= 0 else 128 - status,
         seconds=seconds,
         timed_out=cause == "time",
         flooded=cause == "output",
-        left_behind=len(left),
+        left_behind=left,
     )
 
 
 def remaining(patience):
-    """The processes that are still there `patience` seconds after the program that started them has ended."""
+    """How many processes are still there `patience` seconds after the program that started them has ended."""
     deadline = time.monotonic() + patience
-    while True:
-        reap()
-        left = descendants(os.getpid())
-        if not left or time.monotonic() > deadline:
-            return left
+    while reap():
+        if time.monotonic() > deadline:
+            return max(1, len(descendants(os.getpid())))
         time.sleep(0.01)
+    return 0

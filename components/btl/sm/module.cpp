@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/btl/sm/module.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/log.h"
 
 #include <algorithm>
@@ -114,6 +115,10 @@ SmEndpoint& SmModule::endpoint(std::uint32_t local_rank) {
 }
 
 Endpoint* SmModule::connect(ProcessId process) noexcept {
+    return unless_out_of_memory(static_cast<Endpoint*>(nullptr), [&] { return open_ring_to(process); });
+}
+
+Endpoint* SmModule::open_ring_to(ProcessId process) {
     SmEndpoint& peer = endpoint(std::uint32_t(local_rank_of(process)));
     if (peer.out.is_open()) {
         return &peer;
@@ -232,20 +237,26 @@ void SmModule::choose_by_cost(SmEndpoint& peer) noexcept {
     _cost_known = true;
     const std::size_t from = cost->break_even();
     _limits.get_from = from == 0 ? 0 : std::max(from, _limits.get_from);
-    _decisions.record(
-        "btl", "single copy on this node", "sm cma", from == 0 ? Outcome::declined : Outcome::chosen, 0, cost->text());
+    unless_out_of_memory(false, [&] {
+        _decisions.record("btl", "single copy on this node", "sm cma", from == 0 ? Outcome::declined : Outcome::chosen,
+            0, cost->text());
+        return true;
+    });
 }
 
 void SmModule::explain_refusal(const SmEndpoint& peer, int error) noexcept {
-    const std::string reason = error == EREMCHG
-        ? std::string("its pid names another process here (pid namespaces differ): copying through shared memory")
-        : fmt::format(
-              "process_vm_readv of its memory failed ({}): copying through shared memory", std::strerror(error));
-    const std::string object = fmt::format("single copy from local rank {}", peer.local_rank);
-    _decisions.record("btl", object, "sm cma", Outcome::declined, 0, reason);
-    if (_settings.single_copy == SingleCopy::cma) {
-        log_warn(fmt::format("btl_sm_single_copy=cma was asked for, but {}: {}", object, reason));
-    }
+    unless_out_of_memory(false, [&] {
+        const std::string reason = error == EREMCHG
+            ? std::string("its pid names another process here (pid namespaces differ): copying through shared memory")
+            : fmt::format(
+                  "process_vm_readv of its memory failed ({}): copying through shared memory", std::strerror(error));
+        const std::string object = fmt::format("single copy from local rank {}", peer.local_rank);
+        _decisions.record("btl", object, "sm cma", Outcome::declined, 0, reason);
+        if (_settings.single_copy == SingleCopy::cma) {
+            log_warn(fmt::format("btl_sm_single_copy=cma was asked for, but {}: {}", object, reason));
+        }
+        return true;
+    });
 }
 
 int SmModule::poll() noexcept {
@@ -279,9 +290,16 @@ int SmModule::deliver(Inbound& inbound) noexcept {
 void SmModule::accept_senders(std::size_t word, std::uint64_t senders) noexcept {
     for (std::uint64_t fresh = senders & ~_known_senders[word]; fresh != 0; fresh &= fresh - 1) {
         const auto local_rank = std::uint32_t(word * 64 + std::size_t(std::countr_zero(fresh)));
-        _inbound.push_back({RingReceiver(ring(local_rank, _node.local_rank()), _settings.shape), endpoint(local_rank)});
+        const bool accepted = unless_out_of_memory(false, [&] {
+            SmEndpoint& from = endpoint(local_rank);
+            _inbound.push_back({RingReceiver(ring(local_rank, _node.local_rank()), _settings.shape), from});
+            return true;
+        });
+        if (!accepted) {
+            return; // its messages stay in the ring until a later poll
+        }
+        _known_senders[word] |= fresh & -fresh;
     }
-    _known_senders[word] = senders;
 }
 
 } // namespace patchbay::btl::sm

@@ -71,6 +71,7 @@ private:
     RingMemory ring(std::uint32_t from, std::uint32_t to) const noexcept;
     SenderWord* senders_of(std::uint32_t local_rank) const noexcept;
     ProbeToken& token_of(std::uint32_t local_rank) const noexcept;
+    Endpoint* open_ring_to(ProcessId process);
     SmEndpoint& endpoint(std::uint32_t local_rank);
     SendCode send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept;

@@ -2,6 +2,7 @@
 #include "components/cid/excid/excid.h"
 
 #include "components/cid/excid/extended_cid.h"
+#include "core/base/out_of_memory.h"
 #include "core/log.h"
 #include "mpi/instance/instance.h"
 #include "object/error_cause.h"
@@ -75,6 +76,9 @@ std::unique_ptr<Allocation> ExcidModule::begin_without_index(
         what.parent->id->derivation()->skip(*child_number);
         return nullptr;
     }
+    if (!child_number && what.members.can_withdraw()) {
+        return nullptr; // the constructor does
+    }
     auto pass = std::unique_ptr<ExcidParticipation>(new (std::nothrow) ExcidParticipation(*this, true));
     if (pass == nullptr) {
         *code = child_number ? forfeit(*what.parent->id->derivation(), *child_number) : MPI_ERR_NO_MEM;
@@ -111,12 +115,18 @@ int ExcidModule::name(const NewCommunicator& what, std::uint32_t index, const Ex
         _instance.communicators().release(index);
         return MPI_ERR_NO_MEM;
     }
-    if (!_instance.directory().bind(id, &what.comm)) {
-        delete name;
-        _instance.communicators().release(index);
+    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        if (_instance.directory().bind(id, &what.comm)) {
+            return MPI_SUCCESS;
+        }
         return note_cause(MPI_ERR_INTERN,
             "cid/excid: two communicators of this process would be named " + id.text() +
                 ": the source of PGCIDs gave one twice");
+    });
+    if (code != MPI_SUCCESS) {
+        delete name;
+        _instance.communicators().release(index);
+        return code;
     }
     what.comm.id = name;
     return MPI_SUCCESS;
@@ -143,7 +153,7 @@ int ExcidAllocation::start() noexcept {
         return code;
     }
     if (!_child_number) {
-        code = _request.start(_what.members, _what.comm, _what.key);
+        code = _request.start_for(_what, MPI_SUCCESS);
     } else {
         const Communicator& parent = *_what.parent;
         code = _request.start(*_what.whole, parent, renewal_of(parent, *_child_number));
@@ -198,7 +208,7 @@ int ExcidParticipation::renew(
 }
 
 int ExcidParticipation::help(const NewCommunicator& what) noexcept {
-    _failed = _request.start(what.members, what.comm, what.key);
+    _failed = _request.start_for(what, _lacks_index ? MPI_ERR_NO_SPACE : MPI_SUCCESS);
     return _failed;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/cid/excid/pgcid.h"
 
+#include "core/base/out_of_memory.h"
 #include "mpi/bootstrap/message.h"
 #include "mpi/instance/error_code.h"
 #include "mpi/instance/instance.h"
@@ -28,14 +29,27 @@ Ref<Group> all_processes(const Communicator& comm) {
 
 int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, const ConstructorKey& key) noexcept {
     if (asks_launcher()) {
-        return start_group(*all_processes(comm), reduction.name(), key);
+        return unless_out_of_memory(
+            MPI_ERR_NO_MEM, [&] { return start_group(*all_processes(comm), reduction.name(), key); });
     }
     // Each member passes a number that no other process ever uses, so that any of them will do as the PGCID.
     const bool any = _source == PgcidSource::automatic;
     _reduction = &reduction;
-    _word = any || comm.rank == 0 ? fresh() : 0;
+    _words[0] = any || comm.rank == 0 ? fresh() : 0;
     _instance.cid_counters().rounds.add();
-    return reduction.start({&_word, 1}, any ? GroupReduction::Operation::any : GroupReduction::Operation::first);
+    return reduction.start(
+        std::span(_words).first(1), any ? GroupReduction::Operation::any : GroupReduction::Operation::first);
+}
+
+int PgcidRequest::start_for(const NewCommunicator& what, int refused) noexcept {
+    if (asks_launcher() || what.members.can_withdraw()) {
+        return start(what.members, what.comm, what.key);
+    }
+    // The highest of the numbers that the members offer: no two of them are equal.
+    _reduction = &what.members;
+    _words = {fresh(), std::uint64_t(refused)};
+    _instance.cid_counters().rounds.add();
+    return _reduction->start(_words, GroupReduction::Operation::maximum);
 }
 
 bool PgcidRequest::asks_launcher() const noexcept {
@@ -50,7 +64,7 @@ bool PgcidRequest::asks_launcher() const noexcept {
     return false;
 }
 
-int PgcidRequest::start_group(const Group& group, std::string name, const ConstructorKey& key) noexcept {
+int PgcidRequest::start_group(const Group& group, std::string name, const ConstructorKey& key) {
     std::vector<std::uint32_t> ranks;
     ranks.reserve(std::size_t(group.size()));
     for (int rank = 0; rank < group.size(); ++rank) {
@@ -87,7 +101,11 @@ bool PgcidRequest::advance(int* code) noexcept {
             *code = note_cause({id.error().code, "cid/excid: no PGCID: " + id.error().text});
             return true;
         }
-        _word = *id;
+        _words[0] = *id;
+    }
+    if (_words[1] != MPI_SUCCESS) {
+        *code = int(_words[1]);
+        return true;
     }
     _instance.cid_counters().pgcids.add();
     return true;

@@ -3,6 +3,7 @@
 #include "core/runtime/runtime.h"
 #include "frameworks/cid/cid.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,21 +28,25 @@ public:
     // of the group provides the PGCID, in an intercommunicator the first of each group. `key` identifies this request
     // among those under way, unless the group reduction has a name. Returns an MPI code.
     int start(GroupReduction& reduction, const Communicator& comm, const ConstructorKey& key) noexcept;
+    // The same for a communicator that has a PGCID of its own. `refused`: why this process can be in no new
+    // communicator, or MPI_SUCCESS; advance() gives that error to all members. Where a launcher makes the PGCID the
+    // others do not learn of it, nor where they can withdraw.
+    int start_for(const NewCommunicator& what, int refused) noexcept;
     bool ready() const noexcept { return _group ? _group->done() : _reduction->ready(); }
     // true: finished, with the PGCID when *code is MPI_SUCCESS.
     bool advance(int* code) noexcept;
-    std::uint64_t pgcid() const noexcept { return _word; }
+    std::uint64_t pgcid() const noexcept { return _words[0]; }
 
 private:
-    int start_group(const Group& group, std::string name, const ConstructorKey& key) noexcept;
+    int start_group(const Group& group, std::string name, const ConstructorKey& key);
     bool asks_launcher() const noexcept;
     std::uint64_t fresh() noexcept;
 
     Instance& _instance;
     PgcidSource _source;
     GroupReduction* _reduction = nullptr;
-    std::optional<GroupRequest> _group; // under construction by the launcher
-    std::uint64_t _word = 0;
+    std::optional<GroupRequest> _group;    // under construction by the launcher
+    std::array<std::uint64_t, 2> _words{}; // the PGCID, and the error of a member that refuses
 };
 
 } // namespace patchbay::cid

@@ -20,20 +20,31 @@ bool MaskOwnership::take_first(const void* who) {
     return true;
 }
 
-void MaskOwnership::enter(std::uint64_t number) {
+void MaskOwnership::enter(Entry& entry) noexcept {
     std::lock_guard lock(_mutex);
-    _waiting.insert(number);
+    entry.next = _waiting;
+    _waiting = &entry;
 }
 
-void MaskOwnership::leave(std::uint64_t number) {
+void MaskOwnership::leave(Entry& entry) noexcept {
     std::lock_guard lock(_mutex);
-    _waiting.erase(number);
+    for (Entry** place = &_waiting; *place != nullptr; place = &(*place)->next) {
+        if (*place == &entry) {
+            *place = entry.next;
+            return;
+        }
+    }
 }
 
 bool MaskOwnership::take(std::uint64_t number, const void* who) {
     std::lock_guard lock(_mutex);
-    if (_holder != nullptr || *_waiting.begin() != number) {
+    if (_holder != nullptr) {
         return false;
+    }
+    for (const Entry* entry = _waiting; entry != nullptr; entry = entry->next) {
+        if (entry->number < number) {
+            return false;
+        }
     }
     _holder = who;
     return true;
@@ -65,7 +76,7 @@ MaskAllocation::~MaskAllocation() {
 void MaskAllocation::end() noexcept {
     withdraw(std::nullopt);
     if (_all_here) {
-        _ownership.leave(_number);
+        _ownership.leave(_entry);
     }
 }
 
@@ -129,7 +140,8 @@ bool MaskAllocation::evaluate(int* code) noexcept {
     if (!_all_here) {
         _all_here = true;
         _number = _words[1];
-        _ownership.enter(_number);
+        _entry.number = _number;
+        _ownership.enter(_entry);
     }
     *code = reduce();
     return *code != MPI_SUCCESS;

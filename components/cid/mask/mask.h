@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <set>
 
 namespace patchbay::cid {
 
@@ -23,15 +22,20 @@ class MaskOwnership {
 public:
     // The first segment, until give_up().
     bool take_first(const void* who);
-    void enter(std::uint64_t number);
-    void leave(std::uint64_t number);
+    struct Entry {
+        std::uint64_t number;
+        Entry* next = nullptr;
+    };
+    // `entry` belongs to the caller, until leave().
+    void enter(Entry& entry) noexcept;
+    void leave(Entry& entry) noexcept;
     // Takes the ownership if no allocation has it and none with a lower number is waiting. Held until give_up().
     bool take(std::uint64_t number, const void* who);
     void give_up(const void* who);
 
 private:
     std::mutex _mutex;
-    std::set<std::uint64_t> _waiting;
+    Entry* _waiting = nullptr; // in no order
     const void* _first = nullptr;
     const void* _holder = nullptr; // of the others
 };
@@ -71,7 +75,8 @@ private:
     bool _all_here = false;  // all members have come to the constructor
     bool _offers = false;    // it is our turn and the segment is on offer
     std::uint32_t _rounds = 0;
-    std::uint64_t _number; // the leader's; in the other members all bits until the first reduction has ended
+    MaskOwnership::Entry _entry{}; // among those that wait, when all members have come
+    std::uint64_t _number;         // the leader's; in the other members all bits until the first reduction has ended
     // The first word: all bits when every member owned its mask. The second: the number.
     std::array<std::uint64_t, 2 + segment_words> _words;
 };

@@ -30,59 +30,61 @@ public:
             _offsets[std::size_t(rank)] = total;
             total += part_of(rank).bytes();
         }
-        _memory.reset(new (std::nothrow) std::byte[total + 1]);
+        if (_offsets) {
+            _memory.reset(new (std::nothrow) std::byte[total + 1]);
+        }
         for (int rank = 0; rank < size && valid(); ++rank) {
             const Part part = part_of(rank);
             Convertor(*part.type, part.count, part.address).pack(block(rank), part.bytes());
         }
     }
     bool valid() const noexcept { return _memory && _offsets; }
-    std::byte* block(int rank) const noexcept { return _memory.get() + _offsets[std::size_t(rank)]; }
+    std::byte* block(int rank) const noexcept {
+        return valid() ? _memory.get() + _offsets[std::size_t(rank)] : nullptr;
+    }
 
 private:
     std::unique_ptr<std::size_t[]> _offsets;
     std::unique_ptr<std::byte[]> _memory;
 };
 
-// Pairwise exchange: each rank starts with a different partner, so that no receiver is flooded.
+// Pairwise exchange: each rank starts with a different partner, so that no receiver is flooded. `code`: why
+// this member has failed already.
 template <class SendPart, class RecvPart>
-int pairwise(Function function, Communicator& comm, SendPart send_part, RecvPart recv_part) noexcept {
-    const Transfer transfer(comm, tag_of(function));
+int pairwise(
+    Function function, Communicator& comm, SendPart send_part, RecvPart recv_part, int code = MPI_SUCCESS) noexcept {
+    Transfer transfer(comm, tag_of(function));
+    transfer.fail(code);
     const int size = comm.size;
     Batch receives(transfer);
     Batch sends(transfer);
-    int code = MPI_SUCCESS;
-    for (int distance = 0; distance < size && code == MPI_SUCCESS; ++distance) {
+    for (int distance = 0; distance < size; ++distance) {
         const int source = (comm.rank - distance + size) % size;
         const int dest = (comm.rank + distance) % size;
         const Part incoming = recv_part(source);
         const Part outgoing = send_part(dest);
-        if (distance == 0) {
-            copy(outgoing.address, outgoing.count, *outgoing.type, incoming.address, incoming.count, *incoming.type);
-            continue;
-        }
-        code = receives.irecv(incoming.address, incoming.count, *incoming.type, source);
-        if (code == MPI_SUCCESS) {
-            code = sends.isend(outgoing.address, outgoing.count, *outgoing.type, dest);
+        if (distance > 0) {
+            receives.irecv(incoming.address, incoming.count, *incoming.type, source);
+            sends.isend(outgoing.address, outgoing.count, *outgoing.type, dest);
+        } else if (!transfer.failed()) {
+            transfer.fail(copy(
+                outgoing.address, outgoing.count, *outgoing.type, incoming.address, incoming.count, *incoming.type));
         }
     }
-    code = sends.finish(code);
-    return receives.finish(code);
+    sends.finish();
+    return receives.finish();
 }
 
 template <class RecvPart>
 int pairwise_in_place(Function function, Communicator& comm, RecvPart recv_part) noexcept {
     const PackedCopy packed(comm.size, recv_part);
-    if (!packed.valid()) {
-        return MPI_ERR_NO_MEM;
-    }
     const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
     return pairwise(
         function, comm,
         [&](int rank) {
             return Part{packed.block(rank), MPI_Count(recv_part(rank).bytes()), &byte};
         },
-        recv_part);
+        recv_part, packed.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM);
 }
 
 } // namespace

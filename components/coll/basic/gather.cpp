@@ -17,46 +17,44 @@ struct Block {
 template <class BlockOf>
 int gather_linear(Function function, const void* send, MPI_Count send_count, const Datatype& send_type,
     const Datatype& recv_type, int root, Communicator& comm, BlockOf block_of) noexcept {
-    const Transfer transfer(comm, tag_of(function));
+    Transfer transfer(comm, tag_of(function));
     if (comm.rank != root) {
         return transfer.send(send, send_count, send_type, root);
     }
     Batch batch(transfer);
-    int code = MPI_SUCCESS;
-    for (int rank = 0; rank < comm.size && code == MPI_SUCCESS; ++rank) {
+    for (int rank = 0; rank < comm.size; ++rank) {
         const Block block = block_of(rank);
         if (rank == root) {
             if (send != MPI_IN_PLACE) {
-                copy(send, send_count, send_type, block.address, block.count, recv_type);
+                transfer.fail(copy(send, send_count, send_type, block.address, block.count, recv_type));
             }
             continue;
         }
-        code = batch.irecv(block.address, block.count, recv_type, rank);
+        batch.irecv(block.address, block.count, recv_type, rank);
     }
-    return batch.finish(code);
+    return batch.finish();
 }
 
 // The same the other way round.
 template <class BlockOf>
 int scatter_linear(Function function, const Datatype& send_type, void* recv, MPI_Count recv_count,
     const Datatype& recv_type, int root, Communicator& comm, BlockOf block_of) noexcept {
-    const Transfer transfer(comm, tag_of(function));
+    Transfer transfer(comm, tag_of(function));
     if (comm.rank != root) {
         return transfer.recv(recv, recv_count, recv_type, root);
     }
     Batch batch(transfer);
-    int code = MPI_SUCCESS;
-    for (int rank = 0; rank < comm.size && code == MPI_SUCCESS; ++rank) {
+    for (int rank = 0; rank < comm.size; ++rank) {
         const Block block = block_of(rank);
         if (rank == root) {
             if (recv != MPI_IN_PLACE) {
-                copy(block.address, block.count, send_type, recv, recv_count, recv_type);
+                transfer.fail(copy(block.address, block.count, send_type, recv, recv_count, recv_type));
             }
             continue;
         }
-        code = batch.isend(block.address, block.count, send_type, rank);
+        batch.isend(block.address, block.count, send_type, rank);
     }
-    return batch.finish(code);
+    return batch.finish();
 }
 
 } // namespace

@@ -9,19 +9,35 @@ namespace patchbay::coll::inter {
 
 namespace {
 
-// The other side's combined contributions, in `result` at the leader of each side.
+// All of these go through each step that other processes wait for. After an error a process takes part in the steps
+// that follow with no elements, so that those who wait for its data return an error, too.
+
+int reduce_within(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm,
+    int code) noexcept {
+    const MPI_Count elements = code == MPI_SUCCESS ? count : 0;
+    return first_error(
+        code, within(comm, Function::reduce).reduce(send, recv, elements, type, op, leader, *comm.local_comm));
+}
+
+int bcast_within(void* buffer, MPI_Count count, const Datatype& type, Communicator& comm, int code) noexcept {
+    const MPI_Count elements = code == MPI_SUCCESS ? count : 0;
+    return first_error(code, within(comm, Function::bcast).bcast(buffer, elements, type, leader, *comm.local_comm));
+}
+
+// The other side's combined contributions, in `result` at the leader of each side. `code`: why this process has failed
+// already.
 int exchange_partial_results(Function function, const void* send, void* result, MPI_Count count, const Datatype& type,
-    const Op& op, Communicator& comm) noexcept {
+    const Op& op, Communicator& comm, int code = MPI_SUCCESS) noexcept {
     const bool leads = comm.rank == leader;
     TypedBuffer sum(leads ? count : 0, type);
-    if (!sum.valid()) {
-        return MPI_ERR_NO_MEM;
-    }
-    const int code = within(comm, Function::reduce).reduce(send, sum.data(), count, type, op, leader, *comm.local_comm);
-    if (code != MPI_SUCCESS || !leads) {
+    code = first_error(code, sum.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM);
+    code = first_error(code, reduce_within(send, sum.data(), count, type, op, comm, code));
+    if (!leads) {
         return code;
     }
-    return Transfer(comm, tag_of(function)).exchange(sum.data(), count, type, leader, result, count, type, leader);
+    Transfer transfer(comm, tag_of(function));
+    transfer.fail(code);
+    return transfer.exchange(sum.data(), count, type, leader, result, count, type, leader);
 }
 
 } // namespace
@@ -29,29 +45,31 @@ int exchange_partial_results(Function function, const void* send, void* result, 
 int InterModule::barrier(Communicator& comm) noexcept {
     const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
     int code = within(comm, Function::barrier).barrier(*comm.local_comm);
-    if (code == MPI_SUCCESS && comm.rank == leader) {
-        code = Transfer(comm, tag_of(Function::barrier)).exchange(nullptr, 0, byte, leader, nullptr, 0, byte, leader);
+    if (comm.rank == leader) {
+        Transfer transfer(comm, tag_of(Function::barrier));
+        code = first_error(code, transfer.exchange(nullptr, 0, byte, leader, nullptr, 0, byte, leader));
     }
     std::byte signal{};
-    return code != MPI_SUCCESS ? code : within(comm, Function::bcast).bcast(&signal, 1, byte, leader, *comm.local_comm);
+    return bcast_within(&signal, 1, byte, comm, code);
 }
 
 int InterModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
-    const Transfer transfer(comm, tag_of(Function::bcast));
+    Transfer transfer(comm, tag_of(Function::bcast));
     if (root == MPI_PROC_NULL) {
         return MPI_SUCCESS;
     }
     if (root == MPI_ROOT) {
         return transfer.send(buffer, count, type, leader);
     }
-    const int code = comm.rank == leader ? transfer.recv(buffer, count, type, root) : MPI_SUCCESS;
-    return code != MPI_SUCCESS ? code
-                               : within(comm, Function::bcast).bcast(buffer, count, type, leader, *comm.local_comm);
+    if (comm.rank == leader) {
+        transfer.recv(buffer, count, type, root);
+    }
+    return bcast_within(buffer, count, type, comm, transfer.code());
 }
 
 int InterModule::reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
     Communicator& comm) noexcept {
-    const Transfer transfer(comm, tag_of(Function::reduce));
+    Transfer transfer(comm, tag_of(Function::reduce));
     if (root == MPI_PROC_NULL) {
         return MPI_SUCCESS;
     }
@@ -60,58 +78,47 @@ int InterModule::reduce(const void* send, void* recv, MPI_Count count, const Dat
     }
     const bool leads = comm.rank == leader;
     TypedBuffer sum(leads ? count : 0, type);
-    if (!sum.valid()) {
-        return MPI_ERR_NO_MEM;
-    }
-    const int code = within(comm, Function::reduce).reduce(send, sum.data(), count, type, op, leader, *comm.local_comm);
-    return code != MPI_SUCCESS || !leads ? code : transfer.send(sum.data(), count, type, root);
+    transfer.fail(sum.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM);
+    transfer.fail(reduce_within(send, sum.data(), count, type, op, comm, transfer.code()));
+    return leads ? transfer.send(sum.data(), count, type, root) : transfer.code();
 }
 
 int InterModule::allreduce(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    const int code = exchange_partial_results(Function::allreduce, send, recv, count, type, op, comm);
-    return code != MPI_SUCCESS ? code
-                               : within(comm, Function::bcast).bcast(recv, count, type, leader, *comm.local_comm);
+    return bcast_within(
+        recv, count, type, comm, exchange_partial_results(Function::allreduce, send, recv, count, type, op, comm));
 }
 
 int InterModule::reduce_scatter(
     const void* send, void* recv, CountArray counts, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     const auto size = std::size_t(comm.size);
     const std::unique_ptr<MPI_Count[]> first(new (std::nothrow) MPI_Count[size + 1]);
-    if (!first) {
-        return MPI_ERR_NO_MEM;
-    }
-    first[0] = 0;
+    MPI_Count all = 0;
     for (std::size_t rank = 0; rank < size; ++rank) {
-        first[rank + 1] = first[rank] + counts[rank];
+        if (first) {
+            first[rank] = all;
+        }
+        all += counts[rank];
     }
-    TypedBuffer total(comm.rank == leader ? first[size] : 0, type);
-    if (!total.valid()) {
-        return MPI_ERR_NO_MEM;
-    }
-    const int code =
-        exchange_partial_results(Function::reduce_scatter, send, total.data(), first[size], type, op, comm);
-    if (code != MPI_SUCCESS) {
-        return code;
-    }
-    return within(comm, Function::scatterv)
-        .scatterv(total.data(), counts, CountArray(first.get()), type, recv, counts[std::size_t(comm.rank)], type,
-            leader, *comm.local_comm);
+    TypedBuffer total(comm.rank == leader ? all : 0, type);
+    int code = first && total.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    code = exchange_partial_results(Function::reduce_scatter, send, total.data(), all, type, op, comm, code);
+    const bool fine = code == MPI_SUCCESS;
+    return first_error(code,
+        within(comm, Function::scatterv)
+            .scatterv(total.data(), fine ? counts : CountArray(), fine ? CountArray(first.get()) : CountArray(), type,
+                recv, fine ? counts[std::size_t(comm.rank)] : 0, type, leader, *comm.local_comm));
 }
 
 int InterModule::reduce_scatter_block(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     const MPI_Count all = count * comm.size;
     TypedBuffer total(comm.rank == leader ? all : 0, type);
-    if (!total.valid()) {
-        return MPI_ERR_NO_MEM;
-    }
-    const int code = exchange_partial_results(Function::reduce_scatter_block, send, total.data(), all, type, op, comm);
-    if (code != MPI_SUCCESS) {
-        return code;
-    }
-    return within(comm, Function::scatter)
-        .scatter(total.data(), count, type, recv, count, type, leader, *comm.local_comm);
+    int code = total.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    code = exchange_partial_results(Function::reduce_scatter_block, send, total.data(), all, type, op, comm, code);
+    const MPI_Count left = code == MPI_SUCCESS ? count : 0;
+    return first_error(code,
+        within(comm, Function::scatter).scatter(total.data(), left, type, recv, left, type, leader, *comm.local_comm));
 }
 
 } // namespace patchbay::coll::inter

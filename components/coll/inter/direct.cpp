@@ -42,31 +42,28 @@ auto typed_parts(const void* buffer, const TypedVector& side) noexcept {
 // that waits in some step waits for one that has finished all earlier steps.
 template <class SendPart, class RecvPart>
 int pairwise(Function function, Communicator& comm, SendPart send_part, RecvPart recv_part) noexcept {
-    const Transfer transfer(comm, tag_of(function));
+    Transfer transfer(comm, tag_of(function));
     Batch receives(transfer);
     Batch sends(transfer);
-    int code = MPI_SUCCESS;
     const int steps = std::max(comm.size, comm.remote_size);
-    for (int step = 0; step < steps && code == MPI_SUCCESS; ++step) {
+    for (int step = 0; step < steps; ++step) {
         const int peer = (step - comm.rank + steps) % steps;
         if (peer >= comm.remote_size) {
             continue;
         }
         const Part incoming = recv_part(peer);
         const Part outgoing = send_part(peer);
-        code = receives.irecv(incoming.target(), incoming.count, *incoming.type, peer);
-        if (code == MPI_SUCCESS) {
-            code = sends.isend(outgoing.address, outgoing.count, *outgoing.type, peer);
-        }
+        receives.irecv(incoming.target(), incoming.count, *incoming.type, peer);
+        sends.isend(outgoing.address, outgoing.count, *outgoing.type, peer);
     }
-    code = sends.finish(code);
-    return receives.finish(code);
+    sends.finish();
+    return receives.finish();
 }
 
 // The root has one part for each process of the other group; `root` is as the caller passed it.
 template <class PartOf>
 int to_root(Function function, Communicator& comm, int root, const Part& own, PartOf part_of) noexcept {
-    const Transfer transfer(comm, tag_of(function));
+    Transfer transfer(comm, tag_of(function));
     if (root == MPI_PROC_NULL) {
         return MPI_SUCCESS;
     }
@@ -74,17 +71,16 @@ int to_root(Function function, Communicator& comm, int root, const Part& own, Pa
         return transfer.send(own.address, own.count, *own.type, root);
     }
     Batch batch(transfer);
-    int code = MPI_SUCCESS;
-    for (int rank = 0; rank < comm.remote_size && code == MPI_SUCCESS; ++rank) {
+    for (int rank = 0; rank < comm.remote_size; ++rank) {
         const Part part = part_of(rank);
-        code = batch.irecv(part.target(), part.count, *part.type, rank);
+        batch.irecv(part.target(), part.count, *part.type, rank);
     }
-    return batch.finish(code);
+    return batch.finish();
 }
 
 template <class PartOf>
 int from_root(Function function, Communicator& comm, int root, const Part& own, PartOf part_of) noexcept {
-    const Transfer transfer(comm, tag_of(function));
+    Transfer transfer(comm, tag_of(function));
     if (root == MPI_PROC_NULL) {
         return MPI_SUCCESS;
     }
@@ -92,12 +88,11 @@ int from_root(Function function, Communicator& comm, int root, const Part& own, 
         return transfer.recv(own.target(), own.count, *own.type, root);
     }
     Batch batch(transfer);
-    int code = MPI_SUCCESS;
-    for (int rank = 0; rank < comm.remote_size && code == MPI_SUCCESS; ++rank) {
+    for (int rank = 0; rank < comm.remote_size; ++rank) {
         const Part part = part_of(rank);
-        code = batch.isend(part.address, part.count, *part.type, rank);
+        batch.isend(part.address, part.count, *part.type, rank);
     }
-    return batch.finish(code);
+    return batch.finish();
 }
 
 } // namespace

@@ -97,10 +97,10 @@ private:
     // MPI_IN_PLACE as either buffer means that the data is in its place.
     static int move(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
         const Datatype& recv_type) noexcept {
-        if (send != MPI_IN_PLACE && recv != MPI_IN_PLACE) {
-            copy(send, send_count, send_type, recv, recv_count, recv_type);
+        if (send == MPI_IN_PLACE || recv == MPI_IN_PLACE) {
+            return MPI_SUCCESS;
         }
-        return MPI_SUCCESS;
+        return copy(send, send_count, send_type, recv, recv_count, recv_type);
     }
 };
 

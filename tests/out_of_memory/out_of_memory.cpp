@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Each allocation of point-to-point operations, of constructors of communicators and of collectives fails in turn, once
+// alone and, where there is one process, once with all later ones: every call returns success or an MPI error, nothing
+// ends the process, nobody waits for ever, and the library works when there is memory again. Argument: the group of
+// scenarios.
+#include "tests/mpi_check/check.h"
+#include "tests/out_of_memory/failing_malloc.h"
+
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+
+namespace {
+
+constexpr int large = 1 << 20; // bytes
+char sent[large];
+char received[2 * large];
+int counts[16];
+int places[16];
+
+int world_rank;
+int world_size;
+MPI_Comm comm; // made for each attempt while there is memory
+
+int class_of(int code) {
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(code, &error_class);
+    return error_class;
+}
+
+// Success, or one of the errors by which a lack of memory may show. Says whether it is success.
+bool fine(int code) {
+    if (code != MPI_SUCCESS) {
+        const int error_class = class_of(code);
+        CHECK(error_class == MPI_ERR_NO_MEM || error_class == MPI_ERR_OTHER || error_class == MPI_ERR_TRUNCATE ||
+            error_class == MPI_ERR_COUNT || error_class == MPI_ERR_NO_SPACE || error_class == MPI_ERR_INTERN ||
+            error_class == MPI_ERR_IN_STATUS);
+    }
+    return code == MPI_SUCCESS;
+}
+
+// To the process itself. The receive is posted first: a message without a receive for which there is no memory ends the
+// job (components/pml/ob1/README.md).
+void exchange(int count, MPI_Datatype type) {
+    MPI_Request receiving = MPI_REQUEST_NULL;
+    MPI_Request sending = MPI_REQUEST_NULL;
+    int over = 0;
+    if (!fine(MPI_Irecv(received, count, type, MPI_ANY_SOURCE, 1, comm, &receiving)) ||
+        !fine(MPI_Test(&receiving, &over, MPI_STATUS_IGNORE))) {
+        return;
+    }
+    over = 0;
+    if (!fine(MPI_Isend(sent, count, type, world_rank, 1, comm, &sending)) ||
+        !fine(MPI_Test(&sending, &over, MPI_STATUS_IGNORE))) {
+        CHECK(MPI_Cancel(&receiving) == MPI_SUCCESS);
+    }
+    fine(MPI_Wait(&receiving, MPI_STATUS_IGNORE));
+    fine(MPI_Wait(&sending, MPI_STATUS_IGNORE));
+}
+
+void eager() {
+    exchange(8, MPI_BYTE);
+}
+void long_message() {
+    exchange(large, MPI_BYTE);
+}
+MPI_Datatype every_second;
+void strided() {
+    exchange(2, every_second);
+}
+void many() {
+    MPI_Request requests[200];
+    int count = 0;
+    while (count < 200 && fine(MPI_Irecv(received + count, 1, MPI_BYTE, world_rank, count, comm, &requests[count]))) {
+        ++count;
+    }
+    for (int i = 0; i < count; ++i) {
+        if (!fine(MPI_Send(sent + i, 1, MPI_BYTE, world_rank, i, comm))) {
+            fine(MPI_Cancel(&requests[i]));
+        }
+    }
+    fine(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
+}
+void persistent() {
+    MPI_Request receiving = MPI_REQUEST_NULL;
+    MPI_Request sending = MPI_REQUEST_NULL;
+    const bool both = fine(MPI_Recv_init(received, 8, MPI_BYTE, world_rank, 2, comm, &receiving)) &&
+        fine(MPI_Send_init(sent, 8, MPI_BYTE, world_rank, 2, comm, &sending));
+    for (int i = 0; both && i < 2; ++i) {
+        int over = 0;
+        if (!fine(MPI_Start(&receiving)) || !fine(MPI_Test(&receiving, &over, MPI_STATUS_IGNORE))) {
+            continue;
+        }
+        if (!fine(MPI_Start(&sending)) || !fine(MPI_Wait(&sending, MPI_STATUS_IGNORE))) {
+            CHECK(MPI_Cancel(&receiving) == MPI_SUCCESS);
+        }
+        fine(MPI_Wait(&receiving, MPI_STATUS_IGNORE));
+    }
+    if (receiving != MPI_REQUEST_NULL) {
+        fine(MPI_Request_free(&receiving));
+    }
+    if (sending != MPI_REQUEST_NULL) {
+        fine(MPI_Request_free(&sending));
+    }
+}
+void sendrecv() {
+    fine(MPI_Sendrecv(sent, 8, MPI_BYTE, world_rank, 4, received, 8, MPI_BYTE, world_rank, 4, comm, MPI_STATUS_IGNORE));
+    fine(MPI_Sendrecv_replace(received, large, MPI_BYTE, world_rank, 4, world_rank, 4, comm, MPI_STATUS_IGNORE));
+}
+
+void dup() {
+    MPI_Comm made = MPI_COMM_NULL;
+    if (fine(MPI_Comm_dup(comm, &made))) {
+        fine(MPI_Barrier(made));
+        fine(MPI_Comm_free(&made));
+    }
+}
+void idup() {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (fine(MPI_Comm_idup(comm, &made, &request)) && fine(MPI_Wait(&request, MPI_STATUS_IGNORE))) {
+        fine(MPI_Barrier(made));
+        fine(MPI_Comm_free(&made));
+    }
+}
+void split() {
+    MPI_Comm made = MPI_COMM_NULL;
+    if (fine(MPI_Comm_split(comm, 0, 0, &made))) {
+        fine(MPI_Barrier(made));
+        fine(MPI_Comm_free(&made));
+    }
+    if (fine(MPI_Comm_split_type(comm, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &made)) && made != MPI_COMM_NULL) {
+        fine(MPI_Comm_free(&made));
+    }
+}
+void create() {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm made = MPI_COMM_NULL;
+    CHECK(MPI_Comm_group(comm, &group) == MPI_SUCCESS);
+    if (fine(MPI_Comm_create(comm, group, &made))) {
+        fine(MPI_Barrier(made));
+        fine(MPI_Comm_free(&made));
+    }
+    if (fine(MPI_Comm_create_group(comm, group, 5, &made))) {
+        fine(MPI_Barrier(made));
+        fine(MPI_Comm_free(&made));
+    }
+    MPI_Group_free(&group);
+}
+MPI_Session session;
+MPI_Group session_group;
+void create_from_group() {
+    MPI_Comm made = MPI_COMM_NULL;
+    if (fine(MPI_Comm_create_from_group(session_group, "out of memory", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made))) {
+        fine(MPI_Barrier(made));
+        fine(MPI_Comm_free(&made));
+    }
+}
+
+void collectives() {
+    const int n = 100;
+    fine(MPI_Barrier(comm));
+    fine(MPI_Bcast(received, n, MPI_INT, 0, comm));
+    fine(MPI_Gather(sent, n, MPI_INT, received, n, MPI_INT, 0, comm));
+    fine(MPI_Scatter(received, n, MPI_INT, sent, n, MPI_INT, 0, comm));
+    fine(MPI_Gatherv(sent, n, MPI_INT, received, counts, places, MPI_INT, 0, comm));
+    fine(MPI_Scatterv(received, counts, places, MPI_INT, sent, n, MPI_INT, 0, comm));
+    fine(MPI_Allgather(sent, n, MPI_INT, received, n, MPI_INT, comm));
+    fine(MPI_Allgather(sent, 20000, MPI_INT, received, 20000, MPI_INT, comm));
+    fine(MPI_Allgatherv(sent, n, MPI_INT, received, counts, places, MPI_INT, comm));
+    fine(MPI_Alltoall(sent, n, MPI_INT, received, n, MPI_INT, comm));
+    fine(MPI_Alltoall(MPI_IN_PLACE, n, MPI_INT, received, n, MPI_INT, comm));
+    fine(MPI_Alltoallv(sent, counts, places, MPI_INT, received, counts, places, MPI_INT, comm));
+    fine(MPI_Reduce(sent, received, 1000, MPI_INT, MPI_BOR, 0, comm));
+    fine(MPI_Allreduce(sent, received, 1000, MPI_INT, MPI_BOR, comm));
+    fine(MPI_Allreduce(sent, received, 50000, MPI_INT, MPI_BOR, comm));
+    fine(MPI_Reduce_scatter(sent, received, counts, MPI_INT, MPI_BOR, comm));
+    fine(MPI_Reduce_scatter_block(sent, received, 1000, MPI_INT, MPI_BOR, comm));
+    fine(MPI_Scan(sent, received, 1000, MPI_INT, MPI_BOR, comm));
+    fine(MPI_Exscan(sent, received, 1000, MPI_INT, MPI_BOR, comm));
+}
+
+struct Scenario {
+    const char* group;
+    const char* name;
+    void (*run)();
+};
+constexpr Scenario scenarios[] = {
+    {"pt2pt", "eager", eager},
+    {"pt2pt", "long message", long_message},
+    {"pt2pt", "strided", strided},
+    {"pt2pt", "many", many},
+    {"pt2pt", "persistent", persistent},
+    {"pt2pt", "sendrecv", sendrecv},
+    {"comm", "dup", dup},
+    {"comm", "idup", idup},
+    {"comm", "split", split},
+    {"comm", "create", create},
+    {"comm", "create_from_group", create_from_group},
+    {"coll", "collectives", collectives},
+};
+
+// One process, `victim`, lacks memory; the others take part with all they need. Returns how many allocations failed.
+long attempt(const Scenario& scenario, int victim, long number, bool all_later) {
+    CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &comm) == MPI_SUCCESS);
+    if (world_rank == victim) {
+        failing_malloc::arm(number, all_later);
+    }
+    scenario.run();
+    long failed = failing_malloc::disarm();
+    // With memory again all is as it was.
+    int sum = 0;
+    const int one = 1;
+    CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(sum == world_size);
+    CHECK(MPI_Bcast(&failed, 1, MPI_LONG, victim, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
+    return failed;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    CHECK(MPI_Group_from_session_pset(session, "mpi://SELF", &session_group) == MPI_SUCCESS);
+    MPI_Type_vector(64, 1, 2, MPI_INT, &every_second);
+    MPI_Type_commit(&every_second);
+    for (int i = 0; i < world_size; ++i) {
+        counts[i] = 100;
+        places[i] = i * 100;
+    }
+    for (const Scenario& scenario : scenarios) {
+        if (argc > 1 && std::strcmp(argv[1], scenario.group) != 0) {
+            continue;
+        }
+        for (const bool all_later : {false, true}) {
+            if (all_later && world_size > 1) {
+                continue; // a process that has no memory at all cannot tell the others
+            }
+            for (int victim = 0; victim<world_size; victim += world_size> 2 ? world_size - 1 : 1) {
+                long number = 0;
+                while (attempt(scenario, victim, number, all_later) != 0) {
+                    ++number;
+                }
+                if (world_rank == victim) {
+                    std::printf("%s: %ld allocations%s\n", scenario.name, number, all_later ? ", all later ones" : "");
+                }
+            }
+        }
+    }
+    MPI_Type_free(&every_second);
+    MPI_Group_free(&session_group);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+    MPI_Finalize();
+    return failures();
+}
