@@ -9,6 +9,7 @@ from figures import COLUMNS, ROWS
 BEGIN = "<!-- begin: written by ./dev bench --readme -->"
 END = "<!-- end: written by ./dev bench --readme -->"
 _LARGER = {"ns": "us", "us": "ms", "ms": "s"}
+_SMALLER = {"s": "ms", "ms": "us"}
 _NUMBER = r"-?\d+(\.\d+)?"
 _UNIT = r"(ns|us|ms|s|M/s|%|times)"
 _VALUE = rf"{_NUMBER} {_UNIT}"
@@ -33,8 +34,11 @@ def evaluate(results, figure):
 
 
 def _scale(value, unit):
-    """Thousands of a unit of time become the next one."""
+    """Thousands of a unit of time become the next one, and fractions of a long one the one before."""
     factor = 1.0
+    while unit in _SMALLER and 0 < abs(value * factor) < 1:
+        factor *= 1000
+        unit = _SMALLER[unit]
     while unit in _LARGER and abs(value * factor) >= 1000:
         factor /= 1000
         unit = _LARGER[unit]

@@ -105,11 +105,13 @@ class Writer(unittest.TestCase):
         results = made_up()
         results["pingpong"]["samples"]["half_round_trip_8B"]["values"].update(
             {"a": [0.1, 0.3, 0.1064], "openmpi": [0.164] * 3, "mpich": [1234.5] * 3})
+        results["hello_2"]["samples"]["wall"]["values"]["a"] = [0.018, 0.018, 0.0182, 0.018, 0.018]
         results["cache_line"]["samples"]["cache_line_one_way"]["values"]["a"] = [0.0625]
         results["communicators_16"]["samples"]["dup_free"]["values"]["mpich"] = [145000.0] * 5
         lines = lines_of(self.splice(results))
         self.assertEqual(lines["half round trip, 8 B"],
                          "| half round trip, 8 B | 0.106 us | 0.164 us | 1.23 ms | 0.0625 us |")
+        self.assertIn("| hello world, `mpirun -n 2` | 18 ms (18 .. 18.2) |", lines["hello world, `mpirun -n 2`"])
         self.assertIn("| 2.5 us / 2.5 us / 145 ms |", lines["MPI_Comm_dup and free, 2 / 8 / 16 ranks"])
 
     def test_an_interval_stands_beside_its_median(self):
