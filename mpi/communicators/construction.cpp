@@ -85,7 +85,13 @@ int Construction::begin() noexcept {
         _what.members.withdraw();
     }
     // Now, not when its turn has come to be waited for: all members begin their constructors in the same order.
-    return code == MPI_SUCCESS && _local != nullptr ? _local->begin() : code;
+    if (code == MPI_SUCCESS && _local != nullptr) {
+        _local_code = _local->begin();
+        if (_local_code != MPI_SUCCESS) {
+            _local.reset(); // the other group waits for this process nevertheless
+        }
+    }
+    return code;
 }
 
 bool Construction::ready() const noexcept {
@@ -101,11 +107,20 @@ bool Construction::advance(int* code) noexcept {
         }
         _open = true;
     }
-    if (*code == MPI_SUCCESS && _local != nullptr && _local->advance(code)) {
-        _comm->local_comm = _local->take().detach();
+    if (*code == MPI_SUCCESS && _local != nullptr && _local->advance(&_local_code)) {
+        if (_local_code == MPI_SUCCESS) {
+            _comm->local_comm = _local->take().detach();
+        }
         _local.reset();
     }
-    return *code != MPI_SUCCESS || (_open && _local == nullptr);
+    if (*code != MPI_SUCCESS) {
+        return true;
+    }
+    if (!_open || _local != nullptr) {
+        return false;
+    }
+    *code = _local_code;
+    return true;
 }
 
 int Construction::complete() noexcept {

@@ -50,6 +50,7 @@ private:
     cid::NewCommunicator _what;
     std::unique_ptr<cid::Allocation> _allocation; // uses all of the above
     std::unique_ptr<Construction> _local;         // until it is finished
+    int _local_code = MPI_SUCCESS;                // why there is no local_comm
     bool _open = false;                           // the communicator is named, and its pml knows it
 };
 
