@@ -87,7 +87,13 @@ int Construction::begin() noexcept {
     }
     // The construction of local_comm begins here and not later, because all members must begin their constructors in
     // the same order.
-    return code == MPI_SUCCESS && _local != nullptr ? _local->begin() : code;
+    if (code == MPI_SUCCESS && _local != nullptr) {
+        _local_code = _local->begin();
+        if (_local_code != MPI_SUCCESS) {
+            _local.reset(); // this process goes on, because the other group waits for its part
+        }
+    }
+    return code;
 }
 
 bool Construction::ready() const noexcept {
@@ -103,11 +109,20 @@ bool Construction::advance(int* code) noexcept {
         }
         _open = true;
     }
-    if (*code == MPI_SUCCESS && _local != nullptr && _local->advance(code)) {
-        _comm->local_comm = _local->take().detach();
+    if (*code == MPI_SUCCESS && _local != nullptr && _local->advance(&_local_code)) {
+        if (_local_code == MPI_SUCCESS) {
+            _comm->local_comm = _local->take().detach();
+        }
         _local.reset();
     }
-    return *code != MPI_SUCCESS || (_open && _local == nullptr);
+    if (*code != MPI_SUCCESS) {
+        return true;
+    }
+    if (!_open || _local != nullptr) {
+        return false;
+    }
+    *code = _local_code;
+    return true;
 }
 
 int Construction::complete() noexcept {

@@ -52,6 +52,7 @@ private:
     cid::NewCommunicator _what;
     std::unique_ptr<cid::Allocation> _allocation; // refers to the members above
     std::unique_ptr<Construction> _local;         // of local_comm; null when it is finished
+    int _local_code = MPI_SUCCESS;                // the error that left no local_comm
     bool _open = false;                           // whether open_communicator() has been called
 };
 
