@@ -15,7 +15,7 @@ void print_cid_stats(Instance& instance) {
     }
     const cid::Counters& counters = instance.cid_counters();
     const std::string line =
-        fmt::format("cid: rank {}: {} named, {} rounds, {} PGCIDs, {} derived, {} extended headers, "
+        fmt::format("cid: rank {}: {} communicators, {} rounds, {} PGCIDs, {} derived, {} extended headers, "
                     "{} CID acknowledgements\n",
             instance.runtime().rank(), counters.named.value(), counters.rounds.value(), counters.pgcids.value(),
             counters.children.value(), counters.extended_headers.value(), counters.answers.value());

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-LINE = re.compile(r"cid: rank (\d+): (\d+) named, (\d+) rounds, (\d+) PGCIDs, (\d+) derived, "
+LINE = re.compile(r"cid: rank (\d+): (\d+) communicators, (\d+) rounds, (\d+) PGCIDs, (\d+) derived, "
                   r"(\d+) extended headers, (\d+) CID acknowledgements")
 
 
