@@ -15,17 +15,17 @@ while [ $# -gt 0 ]; do
     esac
 done
 
-peers=()
-for peer in openmpi mpich; do
-    if command -v "mpirun.$peer" >/dev/null && command -v "mpicc.$peer" >/dev/null; then
-        peers+=(--peer "$peer")
+references=()
+for reference in openmpi mpich; do
+    if command -v "mpirun.$reference" >/dev/null && command -v "mpicc.$reference" >/dev/null; then
+        references+=(--reference "$reference")
     else
-        echo "$0: $peer is not installed and is left out" >&2
+        echo "$0: $reference is not installed and is left out" >&2
     fi
 done
 
-# has PEER: is it installed?
-has() { [[ " ${peers[*]} " == *" $1 "* ]]; }
+# has REFERENCE: is it installed?
+has() { [[ " ${references[*]} " == *" $1 "* ]]; }
 
 # compare TITLE NAME RANKS [patchbay-ab options] -- PROGRAM [ARGUMENT]...: one table.
 compare() {

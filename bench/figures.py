@@ -36,7 +36,7 @@ class Row:
 
 
 REFERENCES = {OPEN_MPI: "openmpi", MPICH: "mpich"}
-_BOTH = ("--peer", "openmpi", "--peer", "mpich")
+_BOTH = ("--reference", "openmpi", "--reference", "mpich")
 _START_UP = ("--b", "", *_BOTH, "--arguments", "a:init", "--arguments", "b:session", "--arguments", "openmpi:init",
              "--arguments", "mpich:init")
 _SOURCES = ("bootstrap", "launcher", "pmix")
@@ -48,7 +48,7 @@ RUNS = (
     Run("collectives", 16, ("collectives.c",), _BOTH, 5, 80),
     *(Run(f"communicators_{n}", n, ("communicators.c",), _BOTH, 5, seconds)
       for n, seconds in zip(RANKS, (50, 75, 120))),
-    *(Run(f"create_{n}", n, ("sessions.c", "create"), (*_CREATE, "--peer", "mpich"), 5, 60) for n in RANKS),
+    *(Run(f"create_{n}", n, ("sessions.c", "create"), (*_CREATE, "--reference", "mpich"), 5, 60) for n in RANKS),
     Run("session_latency", 2, ("session_latency.c",), ("--b", ""), 7, 50),
     *(Run(f"start_up_{n}", n, ("sessions.c",), _START_UP, 40, seconds) for n, seconds in zip(RANKS, (30, 45, 60))),
     *(Run(f"hello_{n}", n, ("hello.c",), ("--system", *_BOTH), 20, 40) for n in (2, 16)),

@@ -122,7 +122,8 @@ int PMPI_Comm_size(MPI_Comm comm, int* size) {
 }
 
 int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
-    return api::inquire("MPI_Comm_test_inter", comm, "flag", flag, [](const Communicator& c) { return int(c.is_inter); });
+    return api::inquire(
+        "MPI_Comm_test_inter", comm, "flag", flag, [](const Communicator& c) { return int(c.is_inter); });
 }
 
 int PMPI_Comm_remote_size(MPI_Comm comm, int* size) {

@@ -122,7 +122,7 @@ class Tool(unittest.TestCase):
     def test_peer_needs_source(self):
         result = self.run_tool("--peer", "mpich", "--", "/bin/true")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("--peer needs the source", result.stderr)
+        self.assertIn("--reference needs the source", result.stderr)
 
     def test_one_variant_is_nothing_to_compare(self):
         self.assertIn("nothing to compare", self.run_tool("--", "/bin/true").stderr)

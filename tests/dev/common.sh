@@ -18,7 +18,7 @@ work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/dev.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 stubs=$work/stubs
 mkdir "$stubs"
-export HOME=$work PATH=$stubs:$PATH
+export HOME=$work PATH=$stubs:$PATH DEV_CACHE=none
 
 # stub NAME: a command of that name, from standard input.
 stub() {

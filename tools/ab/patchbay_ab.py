@@ -54,8 +54,13 @@ class Patchbay:
         return dict(os.environ)
 
 
-class Peer:
-    """Another MPI as the distribution installs it."""
+def resolved(command):
+    """A command by the real name of its folder: Open MPI derives its prefix from that, and /bin/mpirun gives it none."""
+    return command and os.path.join(os.path.realpath(os.path.dirname(command)), os.path.basename(command))
+
+
+class ReferenceMpi:
+    """A reference MPI: another implementation as the distribution installs it."""
 
     def __init__(self, library):
         self.name = self.library = library
@@ -64,10 +69,10 @@ class Peer:
         return shutil.which({"cc": "mpicc.", "cxx": "mpicxx."}[language] + self.library)
 
     def command(self, ranks, program):
-        launcher = shutil.which("mpirun." + self.library)
+        launcher = resolved(shutil.which("mpirun." + self.library))
         if launcher is None or self.compiler("cc") is None:
             package = {"openmpi": "openmpi-bin libopenmpi-dev", "mpich": "mpich libmpich-dev"}[self.library]
-            raise Problem(f"--peer {self.library}: its mpirun or mpicc is not installed: apt-get install {package}")
+            raise Problem(f"--reference {self.library}: its mpirun or mpicc is not installed: apt-get install {package}")
         bind = ranks <= len(os.sched_getaffinity(0))
         if self.library == "openmpi":
             options = ["--oversubscribe", "--bind-to", "core" if bind else "none"]
@@ -95,7 +100,7 @@ def build(program, variants, folder, flags):
     language = SOURCES.get(os.path.splitext(program[0])[1])
     if language is None:
         if any(isinstance(variant, Peer) for variant in variants):
-            raise Problem(f"--peer needs the source: {program[0]} was built with one MPI and runs with that one only; "
+            raise Problem(f"--reference needs the source: {program[0]} was built with one MPI and runs with that one only; "
                           "name its .c or .cpp file instead")
         return {variant.name: program for variant in variants}
     if not os.path.exists(program[0]):
@@ -107,7 +112,7 @@ def build(program, variants, folder, flags):
             binary = os.path.join(folder, variant.library)
             compiler = variant.compiler(language)
             if compiler is None or not os.path.exists(compiler):
-                variant.command(1, [])  # a peer says what to install
+                variant.command(1, [])  # a reference MPI says what to install
                 raise Problem(f"{compiler}: no such compiler wrapper: is {PREFIX} an installed Patchbay?")
             command = [compiler, "-O2", *flags, program[0], "-o", binary]
             result = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
@@ -205,15 +210,17 @@ def measure(variants, commands, options):
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(
         prog="patchbay-ab", formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__,
-        epilog="example: patchbay-ab --a btl_sm_single_copy=cma --b btl_sm_single_copy=none --peer openmpi "
+        epilog="example: patchbay-ab --a btl_sm_single_copy=cma --b btl_sm_single_copy=none --reference openmpi "
                "-n 2 -- pingpong.c")
     parser.add_argument("--a", metavar="'K=V ...'", default="", help="parameters of the first variant, the baseline")
     parser.add_argument("--b", metavar="'K=V ...'", help="parameters of the second variant")
     parser.add_argument("--variant", metavar="NAME:'K=V ...'", action="append", default=[], help="one more variant")
-    parser.add_argument("--peer", choices=["openmpi", "mpich"], action="append", default=[],
-                        help="compare with this MPI: the same source built with its mpicc and run by its mpirun")
+    parser.add_argument("--reference", "--peer", dest="reference", choices=["openmpi", "mpich"], action="append",
+                        default=[],
+                        help="compare with this reference MPI: the same source built with its mpicc and run by its "
+                             "mpirun; --peer is the former name")
     parser.add_argument("--arguments", metavar="NAME:'WORDS'", action="append", default=[],
-                        help="more arguments for the program of one variant (a, b, a NAME, a peer)")
+                        help="more arguments for the program of one variant (a, b, a NAME, a reference MPI)")
     parser.add_argument("-n", dest="ranks", type=int, default=2, help="number of ranks (2)")
     parser.add_argument("--blocks", type=int, default=7, help="runs of each variant (7)")
     parser.add_argument("--seconds", type=float, default=None,
@@ -240,12 +247,12 @@ def make_variants(options):
     for text in options.variant:
         name, _, settings = text.partition(":")
         variants.append(Patchbay(name, parse_settings(settings)))
-    variants += [Peer(library) for library in dict.fromkeys(options.peer)]
+    variants += [ReferenceMpi(library) for library in dict.fromkeys(options.reference)]
     names = [variant.name for variant in variants]
     if len(set(names)) != len(names):
         raise Problem("two variants have the same name: " + ", ".join(names))
     if len(variants) < 2:
-        raise Problem("nothing to compare: give --b, --variant or --peer")
+        raise Problem("nothing to compare: give --b, --variant or --reference")
     return variants
 
 
