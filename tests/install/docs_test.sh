@@ -18,7 +18,8 @@ for page in "$prefix"/share/doc/patchbay/*.md "$prefix/share/patchbay/plugins/RE
     else
         [[ $page != */debugging.md ]] || continue
     fi
-    ! grep -q '^```sh$' "$page" || pages[${page#"$prefix/share/"}]=$page
+    name=${page#"$prefix/share/"}
+    ! grep -q '^```sh$' "$page" || pages[${name#./}]=$page # Bazel writes ./ before the names of the top folder
 done
 if [ $which = debugging ]; then
     [ ${#pages[@]} -eq 1 ] || fail 'debugging.md has no examples'

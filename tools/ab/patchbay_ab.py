@@ -99,7 +99,7 @@ def build(program, variants, folder, flags):
     """What to run per variant: the program itself, or the binary made of the source by the variant's library."""
     language = SOURCES.get(os.path.splitext(program[0])[1])
     if language is None:
-        if any(isinstance(variant, Peer) for variant in variants):
+        if any(isinstance(variant, ReferenceMpi) for variant in variants):
             raise Problem(f"--reference needs the source: {program[0]} was built with one MPI and runs with that one only; "
                           "name its .c or .cpp file instead")
         return {variant.name: program for variant in variants}
