@@ -14,7 +14,7 @@
 namespace {
 
 // Nothing here may stand on the heap while the footprint is taken, and setenv() never gives back what it has taken.
-char parameter[] = "PATCHBAY_MCA_fault_step=00";
+char parameter[40] = "PATCHBAY_MCA_fault_step=00";
 char failure[1000];
 
 bool singleton = false;
