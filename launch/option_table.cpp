@@ -169,7 +169,7 @@ const std::vector<OptionRow>& table() {
             "repeated.",
             add_pset},
         {"explain", {}, 0, "", job,
-            "Rank 0 tells which components were chosen and why, and where each parameter came from.", set_explain},
+            "Rank 0 prints which components were selected and why, and the origin of each parameter.", set_explain},
         {"bind-to", {}, 1, "core|none", placement,
             "Tie each rank to a core of its own, or to none. The default is core while no core would get a second "
             "rank, "

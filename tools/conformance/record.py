@@ -20,7 +20,7 @@ class Result:
 class Record:
     """The results of one run, each written to the file as soon as it is there.
 
-    The first line says which library was tested: results of another one are never mixed in.
+    The first line contains which library was tested: results of another one are never mixed in.
     """
 
     def __init__(self, path, library, resume):

@@ -107,7 +107,7 @@ while [ "$count" -gt 0 ]; do
     set -- "$@" "$argument"
 done
 # `mpicc -v` or `mpicc --version` is a question to the compiler, which libraries would turn into a failing link.
-# `mpicc -show` asks for the whole command.
+# `mpicc -show` prints the whole command.
 if [ $input = no ] && { [ $show = no ] || [ $# -gt 0 ]; }; then
     link=no
 fi
