@@ -165,18 +165,19 @@ const std::vector<OptionRow>& table() {
         {"path", {}, 1, "DIRECTORIES", job, "Look for the program here (separated by ':') before PATH.",
             set_search_path},
         {"pset", {}, 1, "NAME=RANKS", job,
-            "Give the ranks (of the whole job, as in 0-3,6) a name that sessions find as a process set. May be "
+            "Define a process set of these ranks of the whole job (as in 0-3,6), which sessions find by its name. May "
+            "be "
             "repeated.",
             add_pset},
         {"explain", {}, 0, "", job,
             "Rank 0 prints which components were selected and why, and the origin of each parameter.", set_explain},
         {"bind-to", {}, 1, "core|none", placement,
-            "Tie each rank to a core of its own, or to none. The default is core while no core would get a second "
+            "Bind each rank to a core of its own, or to none. The default is core while no core would get a second "
             "rank, "
             "none otherwise.",
             set_bind_to},
         {"map-by", {}, 1, "WHAT", placement,
-            "Deal the ranks out over slot (= core: one core after the other), numa, socket or node.", set_map_by},
+            "Distribute the ranks over slot (= core: one core after the other), numa, socket or node.", set_map_by},
         {"oversubscribe", {}, 0, "", placement, "Allow more ranks than cores; this is the default.", set_oversubscribe},
         {"no-oversubscribe", {"nooversubscribe"}, 0, "", placement, "Refuse to start more ranks than there are cores.",
             set_no_oversubscribe},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// coll/nway: MPI_Barrier by n-way dissemination. In each round a process sends to n others instead of one, so that fewer
-// rounds are needed: ceil(log_{n+1} size). T. Hoefler, T. Mehlan, F. Mietke, W. Rehm: "Fast Barrier Synchronization for
+// coll/nway: MPI_Barrier by n-way dissemination. In each round a process sends to n others instead of one, which takes
+// fewer rounds: ceil(log_{n+1} size). T. Hoefler, T. Mehlan, F. Mietke, W. Rehm: "Fast Barrier Synchronization for
 // InfiniBand", IPDPS 2006, section 3.
 #include "core/component/describe.h"
 #include "core/core.h"
