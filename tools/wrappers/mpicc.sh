@@ -52,7 +52,7 @@ print_link_options() {
     print_quoted "$@" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags -lmpi_abi
 }
 
-# If such an option is the only argument, its output is printed and nothing is compiled.
+# An option that only prints something ends the wrapper: nothing is compiled.
 for argument; do
     case $argument in
     -cc=* | -cxx=*) compiler=${argument#*=} ;;
