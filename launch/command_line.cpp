@@ -60,9 +60,8 @@ struct GivenOption {
 
 // Takes the options in front of one program from the words and leaves the program and its arguments in them.
 //
-// Boost.Program_options describes the options and lays out the help. Its parsers fit neither the habits of MPI
-// launchers
-// (-np 4, --mca NAME VALUE) nor the rule that options end at the first word that is none.
+// Boost.Program_options describes the options and formats the help. Its parsers support neither the usual options of
+// MPI launchers (-np 4, --mca NAME VALUE) nor the rule that options end at the first word that is no option.
 Result<std::vector<GivenOption>> take_options(std::vector<std::string>& words) {
     std::vector<GivenOption> options;
     std::size_t next = 0;

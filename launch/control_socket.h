@@ -6,20 +6,20 @@
 
 namespace patchbay::launch {
 
-// The wire between the front end (the process that the user started) and the launcher process. The front end sends the
-// number of every signal it gets; the end of the wire tells the launcher that the front end is gone, however it died.
+// The control socket between the front end (the process that the user started) and the node daemon. The front end sends
+// the number of every signal that it receives; the end of the stream shows the node daemon that the front end has died.
 struct ControlPair {
     FileDescriptor front_end;
     FileDescriptor launcher;
 };
 
-// Both ends are invalid when the system has no sockets to give; errno says why.
+// Both ends are invalid if the system cannot create sockets; errno is the cause.
 ControlPair make_control_pair();
 
-// False when the launcher is gone.
+// Returns false if the node daemon has died.
 bool send_signal_number(int control_fd, int signal);
 
-// The next signal number, 0 at the end of the wire; nothing when nothing has arrived.
+// The next signal number; 0 at the end of the stream; nullopt when nothing has arrived.
 std::optional<int> receive_signal_number(int control_fd);
 
 } // namespace patchbay::launch

@@ -11,7 +11,7 @@ namespace patchbay::launch {
 
 namespace {
 
-// Variables by which a launcher tells a process that it is its rank. The user's own PMIX_MCA_* settings stay.
+// Variables by which a launcher marks a process as one of its ranks. The PMIX_MCA_* settings of the user are kept.
 bool belongs_to_a_launcher(std::string_view name) {
     if (name.starts_with("PMIX_")) {
         return !name.starts_with("PMIX_MCA_");

@@ -11,8 +11,8 @@ namespace patchbay::launch {
 // An environment for a process that is yet to be started.
 class Environment {
 public:
-    // The environment that mpirun was started with, without what another launcher (or another mpirun around this one)
-    // put there for its own ranks.
+    // The environment with which mpirun was started, without the variables that another launcher (or another mpirun
+    // that has started this one) has set for its own ranks.
     static Environment inherited();
 
     void set(std::string_view name, std::string_view value);
@@ -28,11 +28,11 @@ private:
     std::vector<std::string> _entries; // NAME=VALUE
 };
 
-// Removes the same variables from this very process, so that the PMIx server library does not obey them.
+// Removes the same variables from this process, so that the PMIx server library does not use them.
 void scrub_own_environment();
 
-// Adds --mca parameters as variables and the list of their names, by which the library knows that they come from the
-// command line.
+// Adds --mca parameters as variables, and the list of their names, from which the library determines that they come
+// from the command line.
 void add_parameters(Environment& environment, const std::vector<NameValue>& parameters);
 
 } // namespace patchbay::launch

@@ -119,7 +119,7 @@ void EventLoop::run() {
                 run_posted();
                 continue;
             }
-            // An earlier callback of this round may have ended this watch, or reused its descriptor.
+            // An earlier callback of this round may have removed this watch, or reused its descriptor.
             auto watch = _watches.find(static_cast<int>(events[i].data.u64 & 0xffffffff));
             if (watch != _watches.end() && watch->second.generation == generation) {
                 std::shared_ptr<Callback> callback = watch->second.callback;

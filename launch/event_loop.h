@@ -12,8 +12,8 @@
 
 namespace patchbay::launch {
 
-// The one thread in which the launcher does its work: descriptors, timers, and closures that other threads (PMIx) hand
-// over. Own code on epoll rather than Boost.Asio because Asio switches every descriptor that it waits for to
+// The event loop of the one thread in which the node daemon does its work: descriptors, timers, and closures that other
+// threads (PMIx) post. It uses epoll rather than Boost.Asio, because Asio sets every descriptor for which it waits to
 // non-blocking mode, which on an inherited stdout changes the mode for every other process that has it open.
 class EventLoop {
 public:
@@ -21,14 +21,14 @@ public:
     using Clock = std::chrono::steady_clock;
     using TimerId = std::uint64_t;
 
-    // Aborts the program when the kernel has no epoll or eventfd to give: nothing works without.
+    // Aborts the program if the kernel can create no epoll descriptor or eventfd, because nothing works without them.
     EventLoop();
 
-    // From any thread. Closures run in the order in which they were posted.
+    // Called from any thread. Closures run in the order in which they were posted.
     void post(Callback callback);
 
-    // All others: only from the loop's thread, also from within callbacks.
-    // `events` is EPOLLIN or EPOLLOUT; a hang-up or an error calls back as well. One watch per descriptor.
+    // The other functions may be called only in the event loop's thread, also from callbacks. `events` is EPOLLIN or
+    // EPOLLOUT; a hang-up or an error calls back as well. There is one watch per descriptor.
     void watch(int fd, std::uint32_t events, Callback callback);
     void unwatch(int fd);
     TimerId after(Clock::duration delay, Callback callback);
@@ -40,7 +40,7 @@ public:
 
 private:
     struct Watch {
-        std::uint32_t generation; // tells a watch from an older one on the same descriptor number
+        std::uint32_t generation; // distinguishes a watch from an older one of the same descriptor number
         std::shared_ptr<Callback> callback;
     };
 

@@ -21,7 +21,8 @@ namespace patchbay::launch {
 
 namespace {
 
-// How long the launcher process may take to kill the ranks before we take it to hang.
+// The time in which the node daemon must have killed the ranks. After it the front end assumes that the node daemon
+// hangs.
 constexpr std::chrono::seconds time_to_kill{2};
 
 FileDescriptor make_signal_descriptor() {
@@ -38,7 +39,7 @@ FrontEnd::FrontEnd(pid_t launcher, FileDescriptor control, FileDescriptor termin
       _terminal_pipe(std::move(terminal_pipe)),
       _signals(make_signal_descriptor()) {
     if (_terminal_pipe) {
-        // This end of the pipe is ours alone; rank 0's end stays blocking.
+        // Only this process has this end of the pipe open; the end of rank 0 stays blocking.
         ::fcntl(_terminal_pipe.get(), F_SETFL, O_NONBLOCK);
     }
 }
@@ -52,7 +53,7 @@ int FrontEnd::run() {
             continue;
         }
         if (ended < 0) {
-            report("lost track of its launcher process: " + errno_text(errno));
+            report("cannot wait for its node daemon: " + errno_text(errno));
             return end_without_launcher(SIGKILL);
         }
         return WIFEXITED(status) ? WEXITSTATUS(status) : end_without_launcher(WTERMSIG(status));
@@ -69,7 +70,7 @@ void FrontEnd::wait_for_events() {
         polls[2].events = _begin != _end ? POLLOUT : 0;
     }
     if (::poll(polls, std::size(polls), milliseconds_left()) == 0) {
-        ::kill(_launcher, SIGKILL); // it hangs
+        ::kill(_launcher, SIGKILL); // the node daemon hangs
         _deadline.reset();
     }
     if (polls[0].revents != 0) {
@@ -90,8 +91,8 @@ int FrontEnd::milliseconds_left() const {
     return static_cast<int>(std::max<long long>(left, 0));
 }
 
-// From a background job's terminal we must not read: the kernel would stop us, although the job may never want input.
-// The shell sends SIGCONT when it brings us to the foreground, and that wakes the poll.
+// A background job must not read from its terminal: the kernel would stop this process, although the job may never need
+// input. The shell sends SIGCONT when it moves the job to the foreground, and that interrupts the poll.
 bool FrontEnd::may_read_terminal() const {
     pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
     return foreground < 0 || foreground == ::getpgrp();
@@ -102,7 +103,7 @@ void FrontEnd::move_terminal_input(bool readable) {
         ssize_t size = ::read(STDIN_FILENO, _buffer, sizeof _buffer);
         if (size <= 0) {
             if (size == 0 || (errno != EAGAIN && errno != EINTR)) {
-                _terminal_pipe.reset(); // rank 0 sees the end of its input
+                _terminal_pipe.reset(); // rank 0 reads the end of its input
             }
             return;
         }
@@ -134,10 +135,10 @@ void FrontEnd::handle_signal() {
     }
 }
 
-// The launcher process was killed or has crashed. Its ranks die with it (PR_SET_PDEATHSIG); what they have started has
-// become our child by now, because we are the next subreaper.
+// The node daemon was killed or has crashed. Its ranks die with it (PR_SET_PDEATHSIG). The processes that the ranks
+// have started are children of this process now, because it is the next subreaper.
 int FrontEnd::end_without_launcher(int signal) {
-    report("its launcher process (pid " + std::to_string(_launcher) + ") was ended by " + signal_text(signal) +
+    report("its node daemon (pid " + std::to_string(_launcher) + ") was ended by " + signal_text(signal) +
         "; ending all ranks");
     while (has_children()) {
         signal_descendants(SIGKILL);

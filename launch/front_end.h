@@ -8,16 +8,16 @@
 
 namespace patchbay::launch {
 
-// The process that the user started, once it has forked the launcher process off. It stands between the terminal and
-// the job: it passes signals on, reads the terminal for rank 0, stops and continues with the job, and hands back the
-// exit status. It holds nothing of the job, so whichever of the two processes is killed, the other one cleans up.
+// The process that the user started, after it has forked the node daemon. It forwards signals to the job, reads the
+// terminal for rank 0, stops and continues with the job, and returns the exit status. It has no state of the job, so
+// whichever of the two processes is killed, the other one cleans up.
 class FrontEnd {
 public:
-    // `terminal_pipe` leads to rank 0's standard input when ours is a terminal, otherwise it is none. All forwarded
-    // signals and SIGCHLD must be blocked, and this process must be a subreaper.
+    // `terminal_pipe` is connected to rank 0's standard input if the standard input of this process is a terminal;
+    // otherwise it is invalid. All forwarded signals and SIGCHLD must be blocked, and this process must be a subreaper.
     FrontEnd(pid_t launcher, FileDescriptor control, FileDescriptor terminal_pipe);
 
-    // Returns mpirun's exit status once the launcher process has ended and nothing of the job is left.
+    // Returns mpirun's exit status when the node daemon has ended and no process of the job is left.
     int run();
 
 private:
@@ -33,9 +33,9 @@ private:
     FileDescriptor _terminal_pipe;
     FileDescriptor _signals;
     int _requests_to_end = 0;
-    std::optional<std::chrono::steady_clock::time_point> _deadline; // of the launcher process
+    std::optional<std::chrono::steady_clock::time_point> _deadline; // of the node daemon
     char _buffer[4096];
-    std::size_t _begin = 0; // what of _buffer is still to be written
+    std::size_t _begin = 0; // of the part of _buffer that is not written yet
     std::size_t _end = 0;
 };
 

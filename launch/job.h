@@ -10,15 +10,15 @@
 
 namespace patchbay::launch {
 
-// What the user asked for, as the command line says it. Nothing in here has been looked up on the machine yet.
+// The contents of the command line. None of it has been looked up on the machine yet.
 
 using NameValue = std::pair<std::string, std::string>;
 
 // One program of the job; `mpirun -n 2 a : -n 1 b` has two.
 struct AppSpec {
     std::vector<std::string> argv;      // argv[0] as typed
-    std::optional<int> ranks;           // missing: Placement decides
-    std::string working_directory;      // empty: ours
+    std::optional<int> ranks;           // nullopt: the placement determines the number
+    std::string working_directory;      // empty: that of mpirun
     std::string search_path;            // directories that come before PATH
     std::vector<NameValue> environment; // -x NAME=VALUE
 };

@@ -6,7 +6,7 @@
 
 namespace patchbay::launch {
 
-// Which ranks there are: what the command line asked for, settled against the machine.
+// The ranks of the job, as determined from the command line and the machine.
 struct JobLayout {
     struct App {
         int first_rank;
@@ -15,8 +15,8 @@ struct JobLayout {
         std::string working_directory;
     };
 
-    // A set of ranks with a name: what the user defined, each program of several, and the places that ranks are bound
-    // to.
+    // A process set: one that the user has defined, the ranks of one of several programs, or the ranks that are bound
+    // to a part of the hardware.
     struct Pset {
         std::string name;
         std::vector<int> ranks; // ascending, at least one
@@ -28,7 +28,7 @@ struct JobLayout {
     std::vector<App> apps;
     std::vector<Pset> psets;
     int ranks = 0;
-    int slots = 0; // ranks that this machine has room for without sharing cores
+    int slots = 0; // the number of ranks that can run without sharing cores
 
     int app_of(int rank) const {
         int app = 0;
@@ -39,15 +39,15 @@ struct JobLayout {
     }
 };
 
-// What the PMIx server learns about the ranks. Called in the loop's thread.
+// Notifications from the PMIx server about the ranks, called in the event loop's thread.
 class RankEvents {
 public:
     virtual ~RankEvents() = default;
     virtual void connected(int rank) = 0; // in PMIx_Init
     virtual void finalized(int rank) = 0; // in PMIx_Finalize
     virtual void ready(
-        int rank) = 0; // has done its first MPI_Init; only when asked for (core/runtime/ready_protocol.h)
-    // In PMIx_Abort, which it leaves when `done` is called.
+        int rank) = 0; // has finished its first MPI_Init; only with --timing (core/runtime/ready_protocol.h)
+    // The rank is in PMIx_Abort, which returns when `done` is called.
     virtual void aborted(int rank, int status, const std::string& message, std::function<void()> done) = 0;
 };
 

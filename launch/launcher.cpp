@@ -27,7 +27,8 @@ namespace patchbay::launch {
 
 namespace {
 
-// The soft limit on descriptors is raised for our pipes and PMIx's sockets; the ranks get what the user had.
+// Raises the soft limit on descriptors for the pipes of this process and the sockets of PMIx. The ranks get the limit
+// of the user.
 rlimit raise_file_limit(int ranks) {
     rlimit before{};
     ::getrlimit(RLIMIT_NOFILE, &before);
@@ -37,7 +38,7 @@ rlimit raise_file_limit(int ranks) {
     return before;
 }
 
-// Ends with a line and a status before anything has been started.
+// Prints a line and exits with a status, before anything has been started.
 struct CannotRun {
     int exit_status;
     std::string text;
@@ -66,7 +67,7 @@ private:
 
     const JobSpec& _job;
     LauncherInputs _inputs;
-    Environment _environment; // of every rank, but for what belongs to one program or one rank
+    Environment _environment; // of every rank, without the variables of one program or one rank
     EventLoop _loop;
     std::optional<Topology> _topology;
     Placement _placement;
@@ -114,7 +115,7 @@ std::optional<CannotRun> Launcher::prepare() {
     _inputs.timing.mark(Moment::topology);
 
     _null = FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    // Empty until the first rank gives it a size; it lives exactly as long as a process has it open.
+    // The memfd is empty until the first rank sets its size. It exists exactly as long as a process has it open.
     _node_segment = FileDescriptor(::memfd_create("patchbay-node", MFD_CLOEXEC));
     if (!_null || !_node_segment) {
         return CannotRun{
@@ -201,7 +202,8 @@ void Launcher::start_ranks() {
             return;
         }
     }
-    // Only the ranks hold them from now on: whoever feeds rank 0 learns when it has gone.
+    // From now on only the ranks have these descriptors open, so that the writer of rank 0's input gets an error when
+    // rank 0 has closed it.
     _inputs.standard_input.reset();
     _inputs.timing.mark(Moment::spawned);
     _supervisor->all_started();

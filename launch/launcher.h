@@ -8,16 +8,16 @@
 
 namespace patchbay::launch {
 
-// What the launcher process gets from the process that the user started.
+// What the node daemon gets from the process that the user started.
 struct LauncherInputs {
     FileDescriptor control;        // see control_socket.h
     FileDescriptor standard_input; // for rank 0
-    sigset_t user_signal_mask;     // what the ranks start with
+    sigset_t user_signal_mask;     // of the ranks when they start
     Timing timing;
 };
 
-// The launcher process: hosts the PMIx server, starts the ranks, carries their output and ends the job. All signals
-// that are to be passed on, and SIGCHLD, must be blocked. Ends the process with the exit status of mpirun.
+// The node daemon: contains the PMIx server, starts the ranks, forwards their output and ends the job. SIGCHLD and all
+// signals that are forwarded must be blocked. Ends the process with the exit status of mpirun.
 [[noreturn]] void run_launcher(const JobSpec& job, LauncherInputs inputs);
 
 } // namespace patchbay::launch

@@ -23,7 +23,7 @@ namespace {
 using namespace patchbay;
 using namespace patchbay::launch;
 
-// Nothing we open may land on 0, 1 or 2.
+// Keeps descriptors 0, 1 and 2 from being used for the files that this process opens.
 void open_standard_descriptors() {
     while (true) {
         int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -38,13 +38,13 @@ void open_standard_descriptors() {
     }
 }
 
-// Returns the mask that the user started us with.
+// Returns the signal mask with which the user started this process.
 sigset_t block_signals() {
-    // An ignored SIGCHLD, which we may have inherited, would keep us from learning how the ranks ended.
+    // An inherited SIG_IGN for SIGCHLD would prevent this process from learning how the ranks ended.
     std::signal(SIGCHLD, SIG_DFL);
     std::signal(SIGPIPE, SIG_IGN);
     sigset_t set = forwarded_signals();
-    // What the user wants ignored (nohup) is ignored only while it is not blocked.
+    // A signal that the user has set to be ignored (nohup) is ignored only if it is not blocked.
     for (int signal = 1; signal < NSIG; ++signal) {
         struct sigaction action;
         if (::sigismember(&set, signal) == 1 && ::sigaction(signal, nullptr, &action) == 0 &&
@@ -63,8 +63,8 @@ struct RankInput {
     FileDescriptor for_front_end; // the front end's end of a pipe to it, if any
 };
 
-// A file or a pipe goes to rank 0 as it is, so that nobody reads more of it than rank 0 does. A terminal cannot: only
-// the foreground process group may read it, and rank 0 is not in that.
+// Rank 0 inherits a file or a pipe as it is, so that no process but rank 0 reads from it. That is impossible for a
+// terminal: only the foreground process group may read it, and rank 0 is not in that group.
 RankInput make_rank_input() {
     int ends[2];
     if (::isatty(STDIN_FILENO) == 1 && ::pipe2(ends, O_CLOEXEC) == 0) {
@@ -73,7 +73,8 @@ RankInput make_rank_input() {
     return {FileDescriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)), FileDescriptor()};
 }
 
-// Whoever feeds rank 0 through a pipe shall learn when rank 0 has closed it; we must not hold it open.
+// The process that writes to the pipe must get an error when rank 0 has closed it, so this process must not keep it
+// open.
 void let_go_of_standard_input() {
     int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null >= 0) {
@@ -82,7 +83,7 @@ void let_go_of_standard_input() {
     }
 }
 
-// What ps(1) and pkill(1) see of this process. The words of the command line lie one behind the other.
+// The name of this process that ps(1) and pkill(1) use. The words of the command line are contiguous in memory.
 void rename_process(std::span<char*> words) {
     constexpr std::string_view name = "patchbay-launch"; // as long as the kernel allows
     ::prctl(PR_SET_NAME, name.data());
@@ -92,8 +93,9 @@ void rename_process(std::span<char*> words) {
 }
 
 [[noreturn]] void be_launcher(const JobSpec& job, LauncherInputs inputs, std::span<char*> words) {
-    // A session of its own: no signal of the terminal reaches it except through the front end, and whoever kills the
-    // front end with its whole process group, or everything called mpirun, leaves it alive to clean up.
+    // The process gets a session of its own: the only signals of the terminal that reach it are those that the front
+    // end forwards. If the front end is killed with its whole process group, or all processes called mpirun are, this
+    // process survives and cleans up.
     ::setsid();
     rename_process(words);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -103,7 +105,7 @@ void rename_process(std::span<char*> words) {
 
 int run(const JobSpec& job, Timing timing, std::span<char*> words) {
     sigset_t user_mask = block_signals();
-    // What a rank starts becomes ours, should the launcher process be killed.
+    // If the node daemon is killed, the processes that ranks have started become children of this process.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ControlPair control = make_control_pair();
     RankInput input = make_rank_input();
@@ -113,7 +115,7 @@ int run(const JobSpec& job, Timing timing, std::span<char*> words) {
     }
     pid_t launcher = ::fork();
     if (launcher < 0) {
-        report("cannot fork the launcher process: " + errno_text(errno));
+        report("cannot fork the node daemon: " + errno_text(errno));
         return exit_failure;
     }
     if (launcher == 0) {

@@ -152,9 +152,8 @@ const std::vector<OptionRow>& table() {
     using enum OptionSection;
     static const std::vector<OptionRow> rows = {
         {"np,n", {"c"}, 1, "N", job,
-            "Start N ranks of the program. Without it one program gets a rank per core that mpirun may use, and each "
-            "of "
-            "several programs gets one.",
+            "Start N ranks of the program. Without it one program gets a rank per core that mpirun may use, and "
+            "each of several programs gets one.",
             set_ranks},
         {"mca", {"gmca"}, 2, "NAME VALUE", job,
             "Set the parameter NAME to VALUE for every rank; patchbay-info lists the names.", add_parameter},
@@ -165,18 +164,17 @@ const std::vector<OptionRow>& table() {
         {"path", {}, 1, "DIRECTORIES", job, "Look for the program here (separated by ':') before PATH.",
             set_search_path},
         {"pset", {}, 1, "NAME=RANKS", job,
-            "Give the ranks (of the whole job, as in 0-3,6) a name that sessions find as a process set. May be "
-            "repeated.",
+            "Define a process set of these ranks of the whole job (as in 0-3,6), which sessions find by its name. "
+            "May be repeated.",
             add_pset},
         {"explain", {}, 0, "", job,
-            "Rank 0 tells which components were chosen and why, and where each parameter came from.", set_explain},
+            "Rank 0 prints which components were selected and why, and the origin of each parameter.", set_explain},
         {"bind-to", {}, 1, "core|none", placement,
-            "Tie each rank to a core of its own, or to none. The default is core while no core would get a second "
-            "rank, "
-            "none otherwise.",
+            "Bind each rank to a core of its own, or to none. The default is core while no core would get a "
+            "second rank, none otherwise.",
             set_bind_to},
         {"map-by", {}, 1, "WHAT", placement,
-            "Deal the ranks out over slot (= core: one core after the other), numa, socket or node.", set_map_by},
+            "Distribute the ranks over slot (= core: one core after the other), numa, socket or node.", set_map_by},
         {"oversubscribe", {}, 0, "", placement, "Allow more ranks than cores; this is the default.", set_oversubscribe},
         {"no-oversubscribe", {"nooversubscribe"}, 0, "", placement, "Refuse to start more ranks than there are cores.",
             set_no_oversubscribe},

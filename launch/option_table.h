@@ -10,15 +10,15 @@
 
 namespace patchbay::launch {
 
-// What the options of one command line are written into.
+// The destination of the options of one command line.
 struct OptionTarget {
     JobSpec& job;
-    AppSpec& app; // the program that the option stands before
+    AppSpec& app; // the program that follows the option
 };
 
 enum class OptionSection { job, placement, output, control, general };
 
-// One option of mpirun. Adding one is adding a row to the table in option_table.cpp.
+// One option of mpirun. To add an option, add a row to the table in option_table.cpp.
 struct OptionRow {
     const char* name;                              // in Boost.Program_options' form: "np,n" is --np and -n
     std::vector<std::string_view> other_spellings; // accepted as well, with one dash or two
@@ -26,7 +26,7 @@ struct OptionRow {
     const char* value_names;                       // shown in the help
     OptionSection section;
     const char* help;
-    // Writes the words into the target; an error says what is wrong with them, without naming the option.
+    // Writes the words into the target. The text of an error is about the words and does not contain the option.
     Status (*apply)(std::span<const std::string> words, OptionTarget target);
 };
 
@@ -35,10 +35,10 @@ std::span<const OptionRow> option_rows();
 // The long name alone: "np" of "np,n".
 std::string_view long_name(const OptionRow& row);
 
-// The row that a spelling without its dashes means, or null.
+// The row of a spelling without its dashes, or null.
 const OptionRow* find_option(std::string_view spelling);
 
-// `job.parameters[name] = value`; a name that is given twice keeps the later value.
+// Sets `job.parameters[name] = value`; if a name occurs twice, the later value is used.
 void set_parameter(JobSpec& job, const std::string& name, const std::string& value);
 
 } // namespace patchbay::launch

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t read_size = 64 * 1024;
 constexpr std::size_t longest_held_line = 16 << 20;
 
-// Whether stdout and stderr are the same pipe, file or terminal. Then one sink serves both, so that a line of one does
-// not land inside a line of the other.
+// Whether stdout and stderr are the same pipe, file or terminal. Then one sink serves both, so that a line of one is
+// never inside a line of the other.
 bool same_place(int a, int b) {
     struct stat first;
     struct stat second;
@@ -31,7 +31,7 @@ struct Output::Stream {
     FileDescriptor pipe;
     OutputSink* sink;
     std::string tag;     // begins every line; empty without --tag-output
-    std::string partial; // a line whose end has not come yet
+    std::string partial; // a line whose end has not arrived yet
     bool watched = false;
 };
 
@@ -93,7 +93,7 @@ Status Output::add_stream(int rank, const char* name, OutputSink* sink, FileDesc
         return Error{Errc::system, "cannot make a pipe for rank " + std::to_string(rank) + ": " + errno_text(errno)};
     }
     rank_end = FileDescriptor(ends[1]);
-    ::fcntl(ends[0], F_SETFL, O_NONBLOCK); // our end only
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK); // only the end of this process
     auto stream = std::make_unique<Stream>();
     stream->pipe = FileDescriptor(ends[0]);
     stream->sink = sink;
@@ -116,7 +116,7 @@ void Output::watch(Stream& stream) {
 
 void Output::read_some(Stream& stream) {
     if (stream.sink->full()) {
-        // The rank has to wait until the reader of our output has caught up, as it would without mpirun.
+        // The rank has to wait until the reader of the output has caught up, as it would without mpirun.
         _loop.unwatch(stream.pipe.get());
         stream.watched = false;
         return;
@@ -198,7 +198,7 @@ void Output::sink_changed(OutputSink& sink, const std::string& why_broken) {
         }
     }
     if (_done && all_written()) {
-        // Not from in here: the callback may destroy us.
+        // Not called directly, because the callback may destroy this object.
         _loop.post(std::exchange(_done, nullptr));
     }
 }
@@ -214,7 +214,7 @@ void Output::finish(std::function<void()> done) {
             if (size > 0) {
                 take(*stream, {_buffer.data(), static_cast<std::size_t>(size)});
             } else if (size == 0 || errno != EINTR) {
-                close(*stream); // the end, or all that there is
+                close(*stream); // the end of the output, or all that has arrived
             }
         }
     }

@@ -13,27 +13,27 @@
 
 namespace patchbay::launch {
 
-// Carries what the ranks print to where the user wants it. Lines of different ranks never mix: a line is passed on when
-// its newline or the end of the output has come. Only a line longer than 16 MiB is passed on in pieces, and the output
-// of a single rank, which nothing can mix with, goes through as it comes (prompts work).
+// Forwards the output of the ranks to its destinations. Lines of different ranks never mix: a line is forwarded when
+// its newline or the end of the output has arrived. Only a line longer than 16 MiB is forwarded in pieces, and the
+// output of a single rank, with which no other output can mix, is forwarded as it arrives (prompts work).
 class Output {
 public:
     Output(EventLoop& loop, const JobSpec& job, int ranks);
     ~Output();
 
-    // The ends that the rank writes to.
+    // The ends of the pipes to which the rank writes.
     struct RankEnds {
         FileDescriptor out;
         FileDescriptor err;
     };
-    // Opens the rank's files where --output-filename wants them. Errc::system.
+    // Opens the files of the rank that --output-filename requires. Errc::system.
     Result<RankEnds> add_rank(int rank);
 
     // A line of mpirun itself.
     void message(std::string_view text);
 
-    // Call when no process is left that could write: takes in what the pipes still hold, and calls back once everything
-    // is written.
+    // Called when no process is left that could write: reads what the pipes still contain, and calls back when
+    // everything is written.
     void finish(std::function<void()> done);
 
 private:

@@ -17,7 +17,7 @@ namespace {
 bool may_block(int fd) {
     struct stat status;
     if (::fstat(fd, &status) != 0) {
-        return false; // the first write will tell
+        return false; // the first write will return the error
     }
     return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || (S_ISCHR(status.st_mode) && ::isatty(fd) == 1);
 }
@@ -75,7 +75,7 @@ void OutputSink::flush() {
     }
 }
 
-// A pipe that poll(2) calls writable takes PIPE_BUF bytes without blocking, but perhaps no more.
+// A pipe that is writable according to poll(2) takes PIPE_BUF bytes without blocking, but perhaps no more.
 void OutputSink::write_some() {
     std::size_t size = _may_block ? std::min<std::size_t>(backlog(), PIPE_BUF) : backlog();
     ssize_t written = ::write(_fd, _pending.data() + _written, size);

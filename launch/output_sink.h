@@ -9,8 +9,9 @@
 
 namespace patchbay::launch {
 
-// One place that output goes to: mpirun's stdout or stderr, or a file. Text is written in the order in which it was
-// appended and never blocks the loop. The mode of the descriptor is not touched, since other processes share it.
+// One destination of output: stdout or stderr of mpirun, or a file. Text is written in the order in which it was
+// appended, and appending never blocks the event loop. The mode of the descriptor is not changed, because other
+// processes share it.
 class OutputSink {
 public:
     // `owned` is closed with the sink when it is valid; otherwise `fd` belongs to the caller.
@@ -20,15 +21,15 @@ public:
     OutputSink& operator=(const OutputSink&) = delete;
 
     void append(std::string_view text);
-    // More is waiting to be written than should be held in memory.
+    // Whether more text is waiting to be written than should be kept in memory.
     bool full() const { return backlog() > 1 << 20; }
     bool empty() const { return backlog() == 0; }
-    // Nobody reads it any more, or it cannot be written; it swallows what is appended.
+    // Whether the reader has closed the destination, or it cannot be written. Appended text is then discarded.
     bool broken() const { return _broken; }
     bool at_line_start() const { return _at_line_start; }
 
-    // Called when a backlog that had to wait has been written, and when the sink breaks. For the latter the text says
-    // why; it is empty when the reader has simply gone.
+    // Called when a backlog that had to wait has been written, and when the sink becomes unusable. In the latter case
+    // the text is the cause; it is empty if the reader has closed the destination.
     std::function<void(const std::string& why_broken)> on_change;
 
 private:
@@ -41,12 +42,12 @@ private:
     FileDescriptor _owned;
     int _fd;
     std::string _name;
-    bool _may_block; // a pipe, terminal or socket: written only when poll(2) says so
+    bool _may_block; // a pipe, terminal or socket: written only if poll(2) reports it as writable
     bool _watching = false;
     bool _broken = false;
     bool _at_line_start = true;
     std::string _pending;
-    std::size_t _written = 0; // bytes of _pending that are out already
+    std::size_t _written = 0; // bytes of _pending that are written already
 };
 
 } // namespace patchbay::launch

@@ -51,7 +51,7 @@ Status add_users_psets(const JobSpec& job, JobLayout& layout) {
     return {};
 }
 
-// One for each of several programs.
+// One process set for each of several programs.
 void add_psets_of_apps(JobLayout& layout) {
     for (std::size_t app = 0; app < layout.apps.size() && layout.apps.size() > 1; ++app) {
         std::vector<int> ranks(static_cast<std::size_t>(layout.apps[app].size));
@@ -66,7 +66,7 @@ bool is_within(const cpu_set_t& cpus, const cpu_set_t& place) {
     return CPU_EQUAL(&both, &cpus);
 }
 
-// The ranks that may run nowhere else than there. A rank that is not bound may run wherever mpirun may.
+// The ranks that may run on no other cpus than these. A rank that is not bound may run wherever mpirun may.
 void add_psets_of_places(const Topology& topology, Placement& placement) {
     const cpu_set_t everywhere = topology.all_cpus();
     for (const Topology::Place& place : topology.places()) {

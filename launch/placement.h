@@ -13,11 +13,11 @@ namespace patchbay::launch {
 
 struct Placement {
     JobLayout layout;
-    std::vector<std::optional<cpu_set_t>> cpus; // per rank; none: it runs where mpirun may
+    std::vector<std::optional<cpu_set_t>> cpus; // per rank; nullopt: the rank may run wherever mpirun may
 };
 
-// Settles how many ranks there are, which core each one gets, and the process sets. Errc::invalid when
-// --no-oversubscribe forbids it, or a process set has a rank that is not there.
+// Determines the number of ranks, the core of each rank, and the process sets. Errc::invalid if --no-oversubscribe
+// forbids the number of ranks, or if a process set contains a rank that does not exist.
 Result<Placement> place(const JobSpec& job, const Topology& topology);
 
 } // namespace patchbay::launch

@@ -14,7 +14,7 @@ namespace patchbay::launch {
 
 namespace {
 
-// Shared with the child, which runs in our memory until it executes the program.
+// Shared with the child, which runs in the memory of this process until it executes the program.
 struct ChildContext {
     ProcessPlan* plan;
     pid_t parent;
@@ -23,7 +23,7 @@ struct ChildContext {
     const char* volatile step = "";
 };
 
-// All descriptors are moved out of the way first, because the sources may themselves be 0, 1 or 2.
+// All descriptors are moved to numbers above 2 first, because the sources may themselves be 0, 1 or 2.
 bool set_standard_fds(const int (&fds)[3]) {
     int moved[3];
     for (int i = 0; i < 3; ++i) {
@@ -40,8 +40,8 @@ bool set_standard_fds(const int (&fds)[3]) {
     return true;
 }
 
-// Sets up the child; false with the step in the context when something fails. Only system calls in here: other threads
-// of the launcher may hold locks of the C library at this moment.
+// Sets up the child. If something fails, it returns false, and the step is in the context. It makes system calls only:
+// other threads of the node daemon may hold locks of the C library at this moment.
 bool prepare(ChildContext& context) {
     ProcessPlan& plan = *context.plan;
     context.step = "setpgid";
@@ -52,7 +52,7 @@ bool prepare(ChildContext& context) {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
         return false;
     }
-    // The launcher may have died before the line above took effect.
+    // The node daemon may have died before the line above took effect.
     context.step = "the launcher has died";
     if (::getppid() != context.parent) {
         errno = ESRCH;
@@ -66,8 +66,8 @@ bool prepare(ChildContext& context) {
     if (!set_standard_fds(plan.standard_fds)) {
         return false;
     }
-    // PMIx leaves the sockets of the ranks that are already connected open for a child. Close-on-exec rather than
-    // closing at once: the descriptors are needed until here.
+    // A child inherits the sockets by which PMIx is connected to other ranks. They are set to close-on-exec and not
+    // closed at once, because other descriptors are needed until the exec.
     context.step = "close_range";
     if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
         return false;
@@ -89,7 +89,7 @@ int child_main(void* argument) {
     ProcessPlan& plan = *context.plan;
     if (prepare(context)) {
         context.step = "exec";
-        ::signal(SIGPIPE, SIG_DFL); // the launcher ignores it for itself; it has no handlers of its own
+        ::signal(SIGPIPE, SIG_DFL); // the node daemon ignores it, and has no signal handlers
         ::sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
         ::execve(plan.path.c_str(), plan.argv.data(), plan.environment.data());
         if (errno == ENOEXEC) {
@@ -97,7 +97,7 @@ int child_main(void* argument) {
         }
     }
     context.error = errno;
-    return 127; // clone(2) ends the child with it, and with none of the C library's farewells
+    return 127; // the exit status; the child runs no exit handler of the C library
 }
 
 class Stack {
@@ -132,12 +132,12 @@ SpawnResult spawn(ProcessPlan& plan) {
     if (!stack.valid()) {
         return {-1, errno, "mmap"};
     }
-    // A signal handler of ours must not run in the child while it shares our memory.
+    // No signal handler of this process may run in the child while it shares the memory.
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    // Like vfork, but with a stack of its own: no copy of our page tables, and a failed exec can tell why.
+    // Like vfork, but with a separate stack: the page tables are not copied, and the child can report a failed exec.
     pid_t pid = ::clone(child_main, stack.top(), CLONE_VM | CLONE_VFORK | SIGCHLD, &context);
     int error = pid < 0 ? errno : context.error;
     const char* step = pid < 0 ? "clone" : context.step;

@@ -10,12 +10,12 @@
 
 namespace patchbay::launch {
 
-// Everything about a process that is to be started. The pointers must stay valid until spawn() returns.
+// The description of a process that is to be started. The pointers must stay valid until spawn() returns.
 struct ProcessPlan {
     std::string path;
     std::vector<char*> argv;
     std::vector<char*> environment;
-    std::string working_directory; // empty: ours
+    std::string working_directory; // empty: that of this process
     int standard_fds[3];           // become 0, 1 and 2
     int inherited_fd = -1;         // kept open under its number; every other descriptor is closed by the exec
     std::optional<cpu_set_t> cpus; // the cpus it may run on
@@ -29,8 +29,8 @@ struct SpawnResult {
     const char* step = ""; // the step that failed
 };
 
-// Starts the process in a process group of its own; it gets SIGKILL when the calling thread ends. Returns once the
-// program runs or could not be started.
+// Starts the process in a process group of its own. The process gets SIGKILL when the calling thread ends. Returns when
+// the program runs or could not be started.
 SpawnResult spawn(ProcessPlan& plan);
 
 } // namespace patchbay::launch

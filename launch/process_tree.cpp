@@ -17,7 +17,7 @@ namespace patchbay::launch {
 
 namespace {
 
-// The parent's id, from /proc/PID/stat; 0 when the process is gone.
+// The id of the parent, from /proc/PID/stat; 0 if the process no longer exists.
 pid_t parent_of(const char* pid) {
     std::string path = std::string("/proc/") + pid + "/stat";
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -12,7 +12,7 @@ namespace patchbay::launch {
 
 namespace {
 
-// 0, or the errno value that says why this file cannot be run.
+// Returns 0, or the errno value if this file cannot be run.
 int why_not(const std::string& path) {
     struct stat status;
     if (::stat(path.c_str(), &status) != 0) {
@@ -40,7 +40,8 @@ FoundProgram failure(const std::string& name, int error) {
     return {"", text, missing ? exit_not_found : exit_cannot_run};
 }
 
-// Looks through directories separated by ':'; true when found. Remembers a file that is there but cannot be run.
+// Searches directories separated by ':'; returns whether the program was found. Stores a file that exists but cannot be
+// run.
 bool search(std::string_view directories, const AppSpec& app, FoundProgram& found, std::string& unusable, int& error) {
     while (true) {
         std::size_t colon = directories.find(':');

@@ -19,7 +19,7 @@ std::string message_line(std::string_view text) {
 
 void report(std::string_view text) {
     std::string line = message_line(text);
-    // There is nobody left to tell when stderr itself fails.
+    // If the write to stderr itself fails, the error cannot be reported.
     [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

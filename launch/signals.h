@@ -5,10 +5,10 @@
 
 namespace patchbay::launch {
 
-// The signals that the front end passes on to the ranks.
+// The signals that the front end forwards to the ranks.
 sigset_t forwarded_signals();
 
-// Whether a signal asks the job to end: the second such signal kills it.
+// Whether a signal requests the end of the job: the second such signal kills it.
 bool asks_to_end(int signal);
 
 // `SIGSEGV (Segmentation fault)`.

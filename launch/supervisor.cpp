@@ -15,8 +15,8 @@ namespace patchbay::launch {
 
 namespace {
 
-// A dying process closes its sockets before its parent learns of its death, so those who lose it may fail first. So
-// long we wait for the real cause; on an idle machine it comes within a millisecond.
+// A dying process closes its sockets before its parent gets SIGCHLD, so the processes that lose a connection to it may
+// fail first. The supervisor waits this long for the true cause; on an idle machine it arrives within a millisecond.
 constexpr std::chrono::milliseconds settle_time{50};
 constexpr std::chrono::milliseconds grace{500};
 constexpr std::chrono::milliseconds kill_again{20};
@@ -62,7 +62,7 @@ void Supervisor::reap() {
     while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
         auto rank = std::ranges::find(_ranks, pid, &Rank::pid);
         if (rank != _ranks.end()) {
-            // Behind what PMIx has posted about this rank before it could end.
+            // Posted after everything that PMIx has posted about this rank before it ended.
             _loop.post([this, index = static_cast<int>(rank - _ranks.begin()), status] { rank_ended(index, status); });
         }
     }
@@ -71,7 +71,7 @@ void Supervisor::reap() {
 
 void Supervisor::rank_ended(int rank, int wait_status) {
     _ranks[rank].running = false;
-    _ranks[rank].pid = -1; // the number may come back for another process
+    _ranks[rank].pid = -1; // another process may get the same number
     --_running;
     _timing.mark(Moment::last_exit);
     judge(rank, wait_status);
@@ -79,7 +79,7 @@ void Supervisor::rank_ended(int rank, int wait_status) {
         WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0);
 }
 
-// Whether this end means that the whole job has to end.
+// Whether the whole job has to end because this rank has ended.
 void Supervisor::judge(int rank, int wait_status) {
     if (_phase != Phase::running) {
         return;
@@ -95,7 +95,7 @@ void Supervisor::judge(int rank, int wait_status) {
     int status = WEXITSTATUS(wait_status);
     std::string text = describe(rank) + " exited with status " + std::to_string(status);
     if (status != 0 && state.finalized) {
-        // It has done its part, and the others may still have to do theirs.
+        // The rank has finished its work, and the other ranks may not have finished theirs.
         if (!_exit_status) {
             _exit_status = status;
             _output.message(text);
@@ -134,7 +134,7 @@ std::string Supervisor::describe(int rank) const {
     return "rank " + std::to_string(rank) + " on host " + _hostname;
 }
 
-// The first failure gives the exit status; its text is the one line that the user sees.
+// The first failure determines the exit status; its text is the one line that is printed.
 void Supervisor::fail(int exit_status, const std::string& text) {
     if (!_exit_status) {
         _exit_status = exit_status;
@@ -154,7 +154,7 @@ void Supervisor::end_all() {
         done();
     }
     signal_descendants(SIGTERM);
-    signal_descendants(SIGCONT); // a stopped process takes notice only of SIGKILL
+    signal_descendants(SIGCONT); // a stopped process handles no signal but SIGKILL
     _loop.after(grace, [this] {
         if (_phase == Phase::terminating) {
             kill_all();
@@ -162,7 +162,7 @@ void Supervisor::end_all() {
     });
 }
 
-// Again and again, because a process may have started another one while we looked.
+// Repeated, because a process may have started another one during the search.
 void Supervisor::kill_all() {
     _phase = Phase::killing;
     if (_nothing_left) {
@@ -177,10 +177,10 @@ void Supervisor::look_for_leftovers() {
         return;
     }
     if (_failure) {
-        settle(); // there is nobody left who could tell more
+        settle(); // no process is left that could report another cause
     }
     if (has_children()) {
-        end_all(); // a rank has left something behind
+        end_all(); // a process that a rank has started is left
         return;
     }
     _nothing_left = true;

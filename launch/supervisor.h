@@ -13,21 +13,21 @@
 
 namespace patchbay::launch {
 
-// Watches over the ranks' processes and decides when the job has to end, with which exit status and which one line that
-// says why. Ending is SIGTERM to everything that descends from the ranks, and SIGKILL to what is left half a second
-// later.
+// Supervises the processes of the ranks: it decides when the job has to end, with which exit status, and which one line
+// reports the cause. To end the job it sends SIGTERM to everything that descends from the ranks, and SIGKILL half a
+// second later to what is left.
 class Supervisor : public RankEvents {
 public:
     // `ended_by`: 0, or the signal that ended the rank's process.
     struct Hooks {
         std::function<void(int rank, int exit_status, int ended_by)> rank_ended;
-        std::function<void()> nothing_left; // no rank and nothing that one has started
+        std::function<void()> nothing_left; // no rank is left, and no process that a rank has started
     };
 
     Supervisor(EventLoop& loop, Output& output, Timing& timing, const JobLayout& layout, Hooks hooks);
 
     void started(int rank, pid_t pid);
-    // Nothing more will be started; from now on the end of the last process ends the run.
+    // No further process will be started; from now on the end of the last process ends the run.
     void all_started();
     // A rank could not be started.
     void cannot_start(int exit_status, const std::string& text);
@@ -35,7 +35,8 @@ public:
     // Collects every child process that has ended.
     void reap();
 
-    // A signal that the front end got. The first one that asks to end is passed on, the second one kills.
+    // A signal that the front end has received. The first one that requests the end of the job is forwarded, the second
+    // one kills the ranks.
     void pass_on(int signal);
     void front_end_is_gone();
     void time_limit_reached(std::chrono::milliseconds limit);
@@ -52,17 +53,17 @@ private:
         pid_t pid = -1;
         bool running = false;
         bool ever_connected = false;
-        bool finalized = false; // has left PMIx and not come back
+        bool finalized = false; // has finalized PMIx and not initialized it again
     };
     enum class Phase { running, terminating, killing };
-    // What may have caused the job to fail. The lower cause wins over a higher one: a rank that was killed takes others
-    // with it, which then exit or abort because they have lost it.
+    // A possible cause of the failure of the job. A lower cause has precedence over a higher one: when a rank is
+    // killed, other ranks lose their connection to it and then exit or abort.
     enum class Cause { signal, exit, abort };
     struct Failure {
         Cause cause;
         int exit_status;
-        std::string text; // empty: the user knows already
-        bool tell_others; // that they are ended
+        std::string text; // empty: the user has been informed already
+        bool tell_others; // whether the line says that the other ranks are ended
     };
 
     void rank_ended(int rank, int wait_status);
@@ -87,9 +88,9 @@ private:
     bool _nothing_left = false;
     Phase _phase = Phase::running;
     std::optional<int> _exit_status;
-    std::optional<Failure> _failure;              // the best explanation so far
+    std::optional<Failure> _failure;              // the lowest cause so far
     std::vector<std::function<void()>> _aborting; // ranks that wait in PMIx_Abort
-    int _passed_on = 0;                           // the last signal that asked the job to end
+    int _passed_on = 0;                           // the last signal that requested the end of the job
 };
 
 } // namespace patchbay::launch

@@ -15,7 +15,7 @@ struct Step {
 
 constexpr Step steps[] = {
     {Moment::begin, Moment::parsed, "parse the command line"},
-    {Moment::parsed, Moment::forked, "fork the launcher process"},
+    {Moment::parsed, Moment::forked, "fork the node daemon"},
     {Moment::forked, Moment::topology, "read the topology (hwloc)"},
     {Moment::topology, Moment::server, "start the PMIx server"},
     {Moment::server, Moment::registered, "register job and ranks"},

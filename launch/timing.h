@@ -8,14 +8,14 @@
 
 namespace patchbay::launch {
 
-// The moments of a run, in the order in which they come.
+// The moments of a run, in chronological order.
 enum class Moment {
     begin,          // of main()
     parsed,         // command line
-    forked,         // launcher process
+    forked,         // node daemon
     topology,       // read
     server,         // PMIx_server_init is done
-    registered,     // job and ranks are known to the server
+    registered,     // the server has the data of job and ranks
     spawned,        // the last rank's program runs
     first_connect,  // first rank in PMIx_Init
     last_connect,   // last rank in PMIx_Init
@@ -23,7 +23,7 @@ enum class Moment {
     last_ready,     // last rank has
     first_finalize, // first rank in PMIx_Finalize
     last_exit,      // last rank's process has ended
-    torn_down,      // output written, nothing left
+    torn_down,      // output written, no process left
     count
 };
 
@@ -34,7 +34,7 @@ public:
     // Only the first time counts, except for last_connect, last_ready and last_exit.
     void mark(Moment moment);
 
-    // The table that --timing prints, a line per step, in milliseconds. Ranks that know no MPI never are ready.
+    // The table that --timing prints, one line per step, in milliseconds. Ranks that do not use MPI are never ready.
     std::string table() const;
 
 private:

@@ -20,15 +20,15 @@ bool keep_only_what_placement_needs(hwloc_topology_t topology) {
         {HWLOC_OBJ_CORE, HWLOC_OBJ_PU, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L3CACHE}) {
         hwloc_topology_set_type_filter(topology, type, HWLOC_TYPE_FILTER_KEEP_ALL);
     }
-    // The kernel's files tell all that is needed. Without changing its binding hwloc cannot ask each core by CPUID, for
-    // which it would have to move to each of them.
+    // The kernel's files contain everything that is needed. To query each core by CPUID, hwloc would have to bind
+    // itself to each of them.
     return hwloc_topology_set_flags(topology,
                HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING |
                    HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING | HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
                    HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS) == 0;
 }
 
-// Which package or NUMA node a core belongs to.
+// Returns the package or NUMA node to which a core belongs.
 int group_of(hwloc_topology_t topology, hwloc_obj_t core, MapBy map_by) {
     if (map_by == MapBy::numa) {
         return hwloc_bitmap_first(core->nodeset);
@@ -39,7 +39,7 @@ int group_of(hwloc_topology_t topology, hwloc_obj_t core, MapBy map_by) {
 
 std::vector<hwloc_obj_t> cores_of(hwloc_topology_t topology) {
     std::vector<hwloc_obj_t> cores;
-    // A machine that tells nothing about cores (some virtual ones) still has its hardware threads.
+    // A machine that has no data about cores (some virtual ones) still has hardware threads.
     hwloc_obj_type_t type = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
     for (int i = 0; i < hwloc_get_nbobjs_by_type(topology, type); ++i) {
         cores.push_back(hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(i)));
@@ -47,7 +47,7 @@ std::vector<hwloc_obj_t> cores_of(hwloc_topology_t topology) {
     return cores;
 }
 
-// One core of each group in turn, until all are dealt out.
+// Takes one core of each group in turn, until all cores are taken.
 std::vector<hwloc_obj_t> round_robin(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& cores, MapBy map_by) {
     std::map<int, std::vector<hwloc_obj_t>> groups;
     for (hwloc_obj_t core : cores) {
@@ -74,8 +74,8 @@ cpu_set_t cpus_of(hwloc_topology_t topology, hwloc_obj_t object) {
 } // namespace
 
 Result<Topology> Topology::discover() {
-    // hwloc opens its plugins (OpenCL, GL, PCI, XML) before anyone can say that they are not wanted; only this variable
-    // keeps them out. It is set in this process alone: the ranks' environment was copied before.
+    // hwloc opens its plugins (OpenCL, GL, PCI, XML) before a program can exclude them; only this variable prevents
+    // that. It is set in this process alone: the environment of the ranks was copied before.
     ::setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 0);
     Topology topology;
     hwloc_topology_t handle = nullptr;
@@ -114,7 +114,7 @@ std::vector<Topology::Place> Topology::places() const {
     for (const HardwareKind& kind : hardware_kinds) {
         hwloc_obj_type_t type;
         if (hwloc_type_sscanf(kind.hwloc, &type, nullptr, 0) != 0) {
-            continue; // a hwloc that has another name for it
+            continue; // this version of hwloc has another name for it
         }
         for (int i = 0; i < hwloc_get_nbobjs_by_type(handle(), type); ++i) {
             hwloc_obj_t object = hwloc_get_obj_by_type(handle(), type, static_cast<unsigned>(i));

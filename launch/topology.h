@@ -12,21 +12,21 @@ struct hwloc_topology;
 
 namespace patchbay::launch {
 
-// The cores of this machine that mpirun itself may use; a narrower affinity or cpuset around it is respected.
+// The cores of this machine that mpirun itself may use; an inherited affinity mask or cpuset is respected.
 class Topology {
 public:
-    // Looks only at what placement and process sets need (cores, packages, NUMA nodes, third-level caches): no devices,
-    // no other caches, which take five times as long per core as these, no plugins of hwloc. That takes 1.5 ms here
-    // instead of the 20 ms of a full discovery with plugins; see README.md.
+    // Discovers only what placement and process sets need (cores, packages, NUMA nodes, third-level caches): no
+    // devices, no other caches, which take five times as long per core as these, no plugins of hwloc. That takes 1.5 ms
+    // here instead of the 20 ms of a full discovery with plugins; see README.md.
     static Result<Topology> discover();
 
-    // For the PMIx server, which would otherwise do a full discovery of its own.
+    // For the PMIx server, which would otherwise make a full discovery itself.
     hwloc_topology* handle() const { return _handle.get(); }
 
     int core_count() const;
     int cpu_count() const; // hardware threads
 
-    // A part of the machine and the set of processes there: "mpix://NUMA/0".
+    // A part of the machine, and the name of its process set: "mpix://NUMA/0".
     struct Place {
         std::string set;
         bool is_listed;
@@ -34,10 +34,10 @@ public:
     };
     // Of every kind in core/runtime/hardware_kinds.h.
     std::vector<Place> places() const;
-    // All that mpirun may use.
+    // All cpus that mpirun may use.
     cpu_set_t all_cpus() const;
 
-    // The cpus of each core, in the order in which ranks are dealt out to cores.
+    // The cpus of each core, in the order in which cores are assigned to ranks.
     std::vector<cpu_set_t> cores_in_order(MapBy map_by) const;
 
 private:

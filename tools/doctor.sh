@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Looks at this machine and says what each finding means for Patchbay MPI. Exit status 1 when something is wrong.
+# Checks this machine and prints what each result means for Patchbay MPI. Exit status 1 if something is wrong.
 set -u
 root=$(cd -P -- "$(dirname -- "$0")/.." && pwd)
 wrong=0
@@ -50,7 +50,7 @@ check_compiler() {
 check_pmix() {
     local version
     if ! version=$(pkg-config --modversion pmix 2>/dev/null); then
-        report BAD OpenPMIx 'pkg-config does not know pmix: mpirun and the library need it (libpmix-dev)'
+        report BAD OpenPMIx 'pkg-config does not find pmix: mpirun and the library need it (libpmix-dev)'
     else
         case $version in
         4.2.*) report ok "OpenPMIx $version" 'the version everything was tried with' ;;

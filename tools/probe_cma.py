@@ -20,7 +20,7 @@ def read_from(process, address, length):
 
 
 def main():
-    # Two children of one parent, like two ranks: neither is the other's ancestor.
+    # Two children of one parent, as two ranks are: neither is an ancestor of the other.
     text = ctypes.create_string_buffer(b"single copy", 16)
     gate_read, gate_write = os.pipe()
     sender = os.fork()

@@ -7,8 +7,8 @@ namespace patchbay::launch {
 
 namespace {
 
-// The server completes a fence of local processes by itself. It comes to us only when some of them have left: then what
-// it holds is all there will be, and goes back as it came. `data` is ours to free.
+// The server completes a fence of local processes by itself. It calls its host only if some of them have exited: then
+// no more data will arrive, and the upcall returns `data` unchanged. The upcall owns `data` and frees it.
 pmix_status_t fence(const pmix_proc_t*, std::size_t, const pmix_info_t*, std::size_t, char* data, std::size_t size,
     pmix_modex_cbfunc_t callback, void* callback_data) {
     pmix_host().loop.post([data, size, callback, callback_data] {
@@ -18,7 +18,7 @@ pmix_status_t fence(const pmix_proc_t*, std::size_t, const pmix_info_t*, std::si
     return PMIX_SUCCESS;
 }
 
-// Every process of the job is local, so whatever the server does not have does not exist.
+// Every process of the job is local, so data that the server does not have does not exist.
 pmix_status_t direct_modex(
     const pmix_proc_t*, const pmix_info_t*, std::size_t, pmix_modex_cbfunc_t callback, void* callback_data) {
     pmix_host().loop.post(

@@ -5,7 +5,7 @@ namespace patchbay::launch {
 
 namespace {
 
-// The server serves the clients on its own node by itself, and there is no other node to tell.
+// The server itself notifies the clients on its own node, and there is no other node.
 
 pmix_status_t register_events(pmix_status_t*, std::size_t, const pmix_info_t*, std::size_t, pmix_op_cbfunc_t, void*) {
     return PMIX_OPERATION_SUCCEEDED;

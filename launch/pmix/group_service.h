@@ -13,25 +13,26 @@ namespace patchbay::launch {
 
 // Groups of processes that get an identifier which no other group of the job has (a PGCID).
 //
-// PMIx's own PMIx_Group_construct hangs the survivors when a member dies (4.2.2), and its server asks its host only
-// once everyone has come, so that the host cannot help. Here each member's request comes to us at once: when a member
-// has died, or dies while others wait, all of them get PMIX_ERR_PROC_ABORTED. Only on PMIx's thread.
+// PMIx_Group_construct of PMIx 4.2.2 makes the surviving members wait for ever if a member dies; its server calls its
+// host only when all members have called, so that the host cannot help. Here the request of each member arrives at
+// once: if a member has died, or dies while others wait, all of them get PMIX_ERR_PROC_ABORTED. Called on PMIx's thread
+// only.
 class GroupService {
 public:
-    // `nspace` and `ranks`: the job, which is all the processes there are.
+    // `nspace` and `ranks` describe the job, which contains all processes.
     GroupService(std::string nspace, int ranks)
         : _nspace(std::move(nspace)),
           _ranks(ranks) {}
 
-    // The identifier for a group that PMIx itself has put together.
+    // The identifier of a group that PMIx itself has constructed.
     std::size_t next_context_id() { return _next_context_id++; }
 
-    // One member's request; the callback is answered with PMIX_GROUP_CONTEXT_ID when all members have come.
-    // PMIX_ERR_BAD_PARAM: a process that is none of the job's, or members that differ from those that others named.
+    // The request of one member; the callback is called with PMIX_GROUP_CONTEXT_ID when all members have sent theirs.
+    // PMIX_ERR_BAD_PARAM: a process is not in the job, or the members differ from those in the requests of others.
     void join(const pmix_proc_t& requestor, const std::string& name, const std::vector<pmix_proc_t>& members,
         pmix_info_cbfunc_t callback, void* callback_data);
 
-    // The process of this rank has ended and will join no more.
+    // The process of this rank has ended and will send no request.
     void ended(int rank);
 
 private:

@@ -28,7 +28,7 @@ GroupDirectives read_directives(const pmix_info_t* directives, std::size_t count
     return read;
 }
 
-// Called once all members have come, for all of them live here.
+// Called when all members have called, because all of them are local.
 pmix_status_t group(pmix_group_operation_t operation, char*, const pmix_proc_t*, std::size_t,
     const pmix_info_t* directives, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
     if (operation != PMIX_GROUP_CONSTRUCT) {
@@ -46,7 +46,7 @@ pmix_status_t group(pmix_group_operation_t operation, char*, const pmix_proc_t*,
     return PMIX_SUCCESS;
 }
 
-// The carrier of our own requests; see group_service.h, core/runtime/pset_protocol.h, core/runtime/ready_protocol.h.
+// Carries the requests of group_service.h, core/runtime/pset_protocol.h and core/runtime/ready_protocol.h.
 pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std::size_t, const pmix_info_t* directives,
     std::size_t count, pmix_info_cbfunc_t callback, void* data) {
     if (std::optional<pmix_status_t> status = pset_request(directives, count, callback, data)) {

@@ -13,10 +13,10 @@
 
 namespace patchbay::launch {
 
-// What stands behind PMIx's upcalls, which run on PMIx's own thread. Each part says which thread it belongs to: groups
-// and process sets to PMIx's, so that a request is served within its upcall; what needs the loop's timers or concerns
-// the ranks to the loop's: then the upcall copies what does not survive its return and posts a closure. Either way the
-// answer goes by pmix_thread.h.
+// The state behind PMIx's upcalls, which run on PMIx's own thread. Each part has an owning thread. PMIx's thread owns
+// groups and process sets, so that such a request is handled within its upcall. The event loop's thread owns what needs
+// timers or concerns the ranks: then the upcall copies what does not survive its return and posts a closure. In both
+// cases pmix_thread.h sends the answer.
 struct PmixHost {
     PmixHost(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout)
         : loop(loop),
@@ -37,12 +37,12 @@ struct PmixHost {
     PsetTable psets;
 };
 
-// The host of this process' PMIx server. PMIx has one server per process and hands its upcalls no pointer of ours, so
-// this is the one thing that must be found by itself. Set before PMIx_server_init.
+// The host of the PMIx server of this process. PMIx has one server per process and passes no user pointer to its
+// upcalls, so this is a global variable. It is set before PMIx_server_init.
 PmixHost& pmix_host();
 void set_pmix_host(PmixHost* host);
 
-// Each fills in the upcalls of one subject.
+// Each of these sets the upcalls of one subject.
 void add_process_upcalls(pmix_server_module_t& module);
 void add_collective_upcalls(pmix_server_module_t& module);
 void add_name_upcalls(pmix_server_module_t& module);
@@ -50,9 +50,9 @@ void add_query_upcalls(pmix_server_module_t& module);
 void add_group_upcalls(pmix_server_module_t& module);
 void add_event_upcalls(pmix_server_module_t& module);
 
-// Defines the sets that the layout names, before any rank is started.
+// Defines the process sets of the layout, before any rank is started.
 void define_initial_psets(PmixHost& host, const JobLayout& layout);
-// Takes a job control request that defines a set; nothing when it is about something else.
+// Handles a job control request that defines a process set; does nothing with other requests.
 std::optional<pmix_status_t> pset_request(
     const pmix_info_t* directives, std::size_t count, pmix_info_cbfunc_t callback, void* data);
 

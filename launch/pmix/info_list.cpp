@@ -48,7 +48,7 @@ void InfoList::add_list(const char* key, InfoList value) {
     pmix_info_t& info = append(key);
     info.value.type = PMIX_DATA_ARRAY;
     PMIX_DATA_ARRAY_CREATE(info.value.data.darray, value.size(), PMIX_INFO);
-    // The entries change their owner; what they point to is not copied.
+    // The ownership of the entries changes; the data to which they point is not copied.
     std::memcpy(info.value.data.darray->array, value.data(), value.size() * sizeof(pmix_info_t));
     value._infos.clear();
 }
@@ -57,7 +57,7 @@ void InfoList::add_topology(const char* key, pmix_topology_t* value) {
     pmix_info_t& info = append(key);
     info.value.type = PMIX_TOPO;
     info.value.data.topo = value;
-    info.flags = PMIX_INFO_PERSISTENT; // PMIX_INFO_DESTRUCT leaves the value alone
+    info.flags = PMIX_INFO_PERSISTENT; // PMIX_INFO_DESTRUCT does not free the value
 }
 
 std::vector<pmix_proc_t> procs_in(const pmix_value_t& value) {

@@ -10,7 +10,7 @@ namespace patchbay::launch {
 
 pmix_proc_t make_proc(const std::string& nspace, pmix_rank_t rank);
 
-// Puts together and owns an array of pmix_info_t.
+// Builds and owns an array of pmix_info_t.
 class InfoList {
 public:
     InfoList() = default;
@@ -46,7 +46,7 @@ private:
     std::vector<pmix_info_t> _infos;
 };
 
-// The processes in a data array of PMIX_PROC; none when it is something else.
+// The processes in a data array of PMIX_PROC; empty if the value is something else.
 std::vector<pmix_proc_t> procs_in(const pmix_value_t& value);
 
 } // namespace patchbay::launch

@@ -5,8 +5,7 @@
 
 namespace patchbay::launch {
 
-// What PMIx_server_register_nspace wants to know about a job: everything that its ranks can then look up without
-// asking.
+// The data of a job for PMIx_server_register_nspace: everything that its ranks can then look up without a request.
 InfoList job_info(const JobLayout& layout);
 
 } // namespace patchbay::launch

@@ -10,7 +10,7 @@ namespace patchbay::launch {
 
 namespace {
 
-// Keys of PMIx's own are directions, not data.
+// PMIx's own keys are directives and not data.
 bool is_data(const pmix_info_t& info) {
     return !std::string_view(info.key).starts_with("pmix.");
 }
@@ -92,7 +92,7 @@ void NameService::answer(const Lookup& lookup, pmix_status_t when_none) {
                                                               : PMIX_ERR_PARTIAL_SUCCESS;
     on_pmix_thread(
         [callback = lookup.callback, data = lookup.callback_data, status, found = std::move(found)]() mutable {
-            callback(status, found.data(), found.size(), data); // packs what was found before it returns
+            callback(status, found.data(), found.size(), data); // the callback packs the results before it returns
             for (pmix_pdata_t& entry : found) {
                 PMIX_PDATA_DESTRUCT(&entry);
             }

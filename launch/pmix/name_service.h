@@ -11,13 +11,13 @@
 
 namespace patchbay::launch {
 
-// What ranks publish for each other under names of their own (PMIx_Publish, PMIx_Lookup, PMIx_Unpublish). Only in the
-// loop's thread.
+// The data that ranks publish for each other under keys (PMIx_Publish, PMIx_Lookup, PMIx_Unpublish). Called in the
+// event loop's thread only.
 class NameService {
 public:
     struct Lookup {
         std::vector<std::string> keys;
-        bool wait = false;       // until all keys are there
+        bool wait = false;       // until all keys are published
         int timeout_seconds = 0; // 0: no limit; only with wait
         pmix_lookup_cbfunc_t callback = nullptr;
         void* callback_data = nullptr;
@@ -27,11 +27,11 @@ public:
         : _loop(loop) {}
     ~NameService();
 
-    // PMIX_ERR_DUPLICATE_KEY when one of the names is taken; then none is published.
+    // PMIX_ERR_DUPLICATE_KEY if one of the keys is published already; then none is published.
     pmix_status_t publish(const pmix_proc_t& owner, const pmix_info_t* infos, std::size_t count);
-    // Answers through the callback, now or when the names have come.
+    // Answers through the callback, at once or when the keys have been published.
     void lookup(Lookup lookup);
-    // No keys: all that this process has published. PMIX_ERR_NOT_FOUND when a name is not its own or not there.
+    // Without keys: all that this process has published. PMIX_ERR_NOT_FOUND if a key is not its own or not published.
     pmix_status_t unpublish(const pmix_proc_t& owner, const std::vector<std::string>& keys);
 
 private:

@@ -14,7 +14,7 @@ std::vector<std::string> copy_keys(char** keys) {
     return copy;
 }
 
-// PMIx keeps the infos alive until the callback.
+// PMIx keeps the infos valid until the callback.
 pmix_status_t publish(
     const pmix_proc_t* proc, const pmix_info_t* infos, std::size_t count, pmix_op_cbfunc_t callback, void* data) {
     PmixHost& host = pmix_host();
@@ -32,7 +32,7 @@ pmix_status_t lookup(const pmix_proc_t*, char** keys, const pmix_info_t* infos, 
     request.callback_data = data;
     for (std::size_t i = 0; i < count; ++i) {
         if (PMIX_CHECK_KEY(&infos[i], PMIX_WAIT)) {
-            request.wait = true; // its value is a count that only matters below the number of keys; all are waited for
+            request.wait = true; // the request waits for all keys; a lower count in the value is not supported
         } else if (PMIX_CHECK_KEY(&infos[i], PMIX_TIMEOUT) && infos[i].value.type == PMIX_INT) {
             request.timeout_seconds = infos[i].value.data.integer;
         }

@@ -8,8 +8,8 @@
 
 namespace patchbay::launch {
 
-// PMIx has no call for this. Taking back an event handler is its cheapest one that is handed to its thread and calls
-// back there, and with a number that no handler has it does nothing else.
+// PMIx has no function for this. The deregistration of an event handler is its cheapest call that is executed by its
+// thread and calls back there, and with a number that no handler has it does nothing else.
 void on_pmix_thread(std::function<void()> work) {
     constexpr std::size_t no_handler = SIZE_MAX;
     auto run = [](pmix_status_t, void* data) {
@@ -20,7 +20,7 @@ void on_pmix_thread(std::function<void()> work) {
 }
 
 void answer(pmix_info_cbfunc_t callback, void* callback_data, InfoList results) {
-    auto* held = new InfoList(std::move(results)); // freed when PMIx says so
+    auto* held = new InfoList(std::move(results)); // freed in the release callback of PMIx
     on_pmix_thread([callback, callback_data, held] {
         auto release = [](void* list) { delete static_cast<InfoList*>(list); };
         callback(PMIX_SUCCESS, held->data(), held->size(), callback_data, release, held);

@@ -15,7 +15,7 @@ pmix_status_t client_connected(const pmix_proc_t* proc, void*, pmix_info_t*, std
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-// Posted before the client is let out of PMIx_Finalize, hence before anything that follows from its end.
+// Posted before the client returns from PMIx_Finalize, hence before anything that its end causes.
 pmix_status_t client_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t, void*) {
     PmixHost& host = pmix_host();
     if (!host.knows(*proc)) {
@@ -25,7 +25,8 @@ pmix_status_t client_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-// Whoever is named as a victim, the whole job ends: a job that has lost some of its ranks is of no use to the others.
+// The whole job ends, whichever processes the call names: a job that has lost some of its ranks is of no use to the
+// others.
 pmix_status_t abort_job(const pmix_proc_t* proc, void*, int status, const char* message, pmix_proc_t*, std::size_t,
     pmix_op_cbfunc_t callback, void* data) {
     PmixHost& host = pmix_host();

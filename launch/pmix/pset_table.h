@@ -9,8 +9,8 @@
 
 namespace patchbay::launch {
 
-// The process sets of the job by name. PMIx keeps no list that a client could query: it asks its host. Only on
-// PMIx's thread.
+// The process sets of the job by name. PMIx keeps no list that a client could query: it passes queries on to its host.
+// Called on PMIx's thread only.
 class PsetTable {
 public:
     struct Entry {
@@ -19,12 +19,12 @@ public:
         bool is_listed;
     };
 
-    // Answers the version: 1 for a new name, the next one for a name whose members are others than before. The members
-    // are put in order. One that is not listed is found by its name only.
+    // Defines a set and returns its version: 1 for a new name, the next one for a name whose members differ from those
+    // before. Sorts the members. A set that is not listed is found by its name only.
     std::size_t define(const std::string& name, std::vector<pmix_proc_t> members, bool is_listed = true);
-    const Entry* find(const std::string& name) const; // null: there is none
+    const Entry* find(const std::string& name) const; // null: there is no such set
 
-    // Of those that are listed.
+    // Of the sets that are listed.
     std::size_t size() const;
     std::string names() const; // separated by commas
 

@@ -12,9 +12,10 @@ namespace patchbay::launch {
 
 namespace {
 
-// Tells whoever has registered for it. Blocks until PMIx's thread has done it, so only from the loop's.
+// Notifies the processes that have registered for the event. Blocks until PMIx's thread has sent the notification, so
+// it is called only in the event loop's thread.
 void announce(const std::string& name, const std::vector<pmix_proc_t>& members) {
-    // It copies both. What it returns in 4.2.2 is no status: a variable that nobody has set (7 was seen).
+    // PMIx copies both arguments. In 4.2.2 the return value is no status but an uninitialized variable (7 was seen).
     (void)PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
 }
 
@@ -33,7 +34,7 @@ void define(PmixHost& host, const std::string& name, const std::vector<pmix_proc
     const PsetTable::Entry* before = host.psets.find(name);
     const std::size_t old_version = before == nullptr ? 0 : before->version;
     const std::size_t version = host.psets.define(name, members);
-    // The one that defines it is answered when the others have been told.
+    // The process that defines the set gets its answer when the others have been notified.
     host.loop.post(
         [name, ordered = host.psets.find(name)->members, is_new = version != old_version, version, callback, data] {
             if (is_new) {
@@ -47,7 +48,7 @@ void define(PmixHost& host, const std::string& name, const std::vector<pmix_proc
 
 } // namespace
 
-// libpmix keeps announcements for those who register later; sets that are not listed may be too many for that.
+// libpmix keeps the events for processes that register later; there may be too many sets that are not listed for that.
 void define_initial_psets(PmixHost& host, const JobLayout& layout) {
     for (const JobLayout::Pset& pset : layout.psets) {
         std::vector<pmix_proc_t> members;

@@ -10,7 +10,7 @@ namespace patchbay::launch {
 
 namespace {
 
-// The set that a membership query asks for; empty without the qualifier.
+// The process set of a membership query; empty without the qualifier.
 std::string wanted_set(const pmix_query_t& query) {
     for (std::size_t i = 0; i < query.nqual; ++i) {
         if (PMIX_CHECK_KEY(&query.qualifiers[i], PMIX_PSET_NAME) && query.qualifiers[i].value.type == PMIX_STRING) {
@@ -38,7 +38,7 @@ pmix_status_t answer_key(const PmixHost& host, const pmix_query_t& query, const 
     return PMIX_SUCCESS;
 }
 
-// The process that PMIx names is the server, not the one that asks (4.2.2).
+// The process that PMIx passes is the server, not the one that sent the query (4.2.2).
 pmix_status_t query(pmix_proc_t*, pmix_query_t* queries, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
     const PmixHost& host = pmix_host();
     InfoList results;

@@ -22,9 +22,10 @@ Error pmix_error(const char* call, pmix_status_t status) {
 
 void configure_library() {
     scrub_own_environment();
-    // The user's own choice wins, as with every PMIX_MCA_ variable. hash: a client starts in a tenth of the time that
-    // shared-memory storage needs, and no file is left behind. ^zlib: nothing is long enough to compress, and every
-    // rank would load the library for it; clients follow because the ranks inherit both variables.
+    // A value that the user has set has precedence, as with every PMIX_MCA_ variable. hash: a client starts in a tenth
+    // of the time that shared-memory storage needs, and no file is left. ^zlib: no message is long enough to be
+    // compressed, and every rank would load the library; the clients use both values because the ranks inherit the
+    // variables.
     ::setenv("PMIX_MCA_gds", "hash", 0);
     ::setenv("PMIX_MCA_pcompress", "^zlib", 0);
 }
@@ -60,8 +61,8 @@ Result<PmixServer*> PmixServer::start(
     configure_library();
     set_pmix_host(server->_host.get());
 
-    // The server writes no file as long as it serves no tools, so it needs no directory of its own and nothing of it
-    // can be left behind; the two keys only keep it from looking for one.
+    // The server writes no file as long as it supports no tools, so it needs no directory and leaves no file; the two
+    // keys only prevent it from searching for a directory.
     InfoList infos;
     infos.add_string(PMIX_SERVER_NSPACE, layout.nspace + "-mpirun");
     infos.add_rank(PMIX_SERVER_RANK, 0);
@@ -84,7 +85,7 @@ Result<PmixServer*> PmixServer::start(
 
 Status PmixServer::register_job() {
     InfoList infos = job_info(_layout);
-    // Without a callback these calls wait until it is done; this is not PMIx's own thread, so they may.
+    // Without a callback these calls block until they are finished. They may, because this is not PMIx's own thread.
     pmix_status_t status = PMIx_server_register_nspace(
         _layout.nspace.c_str(), _layout.ranks, infos.data(), infos.size(), nullptr, nullptr);
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
@@ -126,7 +127,7 @@ void PmixServer::rank_ended(int rank, End end) {
     pmix_status_t status =
         PMIx_Notify_event(code, &proc, PMIX_RANGE_SESSION, infos->data(), infos->size(), release, infos);
     if (status != PMIX_SUCCESS) {
-        delete infos; // then it does not call back
+        delete infos; // PMIx does not call back then
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// coll/nway: MPI_Barrier by n-way dissemination. In each round a process tells n others instead of one, so that fewer
-// rounds are needed: ceil(log_{n+1} size). T. Hoefler, T. Mehlan, F. Mietke, W. Rehm: "Fast Barrier Synchronization for
+// coll/nway: MPI_Barrier by n-way dissemination. In each round a process sends to n others instead of one, which takes
+// fewer rounds: ceil(log_{n+1} size). T. Hoefler, T. Mehlan, F. Mietke, W. Rehm: "Fast Barrier Synchronization for
 // InfiniBand", IPDPS 2006, section 3.
 #include "core/component/describe.h"
 #include "core/core.h"
@@ -18,7 +18,7 @@ constexpr std::int64_t most_ways = 16;
 
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Barrier (0 to 100)"},
-    {"ways", ParamType::integer, "3", "processes that each process tells in one round of MPI_Barrier (1 to 16)"},
+    {"ways", ParamType::integer, "3", "processes to which each process sends in one round of MPI_Barrier (1 to 16)"},
 };
 
 class NwayModule final : public coll::Module {
@@ -27,7 +27,7 @@ public:
         : _ways(ways) {}
     std::uint32_t provides() const noexcept override { return 1u << int(coll::Function::barrier); }
 
-    // Whoever is in round r has heard, directly or not, of the (n+1)^r - 1 processes below it.
+    // A process in round r has received messages, directly or not, from the (n+1)^r - 1 processes below it.
     int barrier(Communicator& comm) noexcept override {
         coll::Transfer transfer(comm, coll::tag_of(coll::Function::barrier));
         const Datatype& byte = *to_object<Datatype>(MPI_BYTE);

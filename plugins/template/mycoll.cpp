@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A component to start from: a `coll` component that provides MPI_Barrier and leaves all other collectives to others.
-// Rename "mycoll" here and in the Makefile, then replace the protocol.
+// A template: a `coll` component that provides MPI_Barrier and no other collective. Rename "mycoll" here and in the
+// Makefile, then replace the protocol.
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/coll/coll.h"
@@ -17,12 +17,14 @@ constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Barrier (0 to 100)"},
 };
 
-// One module serves one communicator. What it does not provide is served by the next best component.
+// One module serves one communicator. For a function that it does not provide, the component with the next lower
+// priority is selected.
 class MyModule final : public coll::Module {
 public:
     std::uint32_t provides() const noexcept override { return 1u << int(coll::Function::barrier); }
 
-    // A token goes round twice: when it is back everybody has come, when it passes again everybody may go.
+    // A token goes round the ring twice: after the first round all members have called MPI_Barrier, and in the second
+    // round each member that receives it may return.
     int barrier(Communicator& comm) noexcept override {
         coll::Transfer transfer(comm, coll::tag_of(coll::Function::barrier));
         const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
@@ -37,22 +39,22 @@ public:
                 transfer.recv(nullptr, 0, byte, previous);
             }
         }
-        return transfer.code(); // after an error the rest of the messages still goes out: others wait for them
+        return transfer.code(); // after an error the other messages are still sent: members wait for them
     }
 };
 
 class MyComponent final : public coll::Component {
 public:
-    // Once, when the framework opens. Read parameters here; do not communicate.
+    // Called once, when the framework is opened. Read parameters here; do not communicate.
     Status open(Core& core) override {
         _priority = int(core.params.at("coll_mycoll_priority").as_int());
         return {};
     }
-    // What is lacking here makes the component no candidate where it is needed.
+    // Where a capability is required that is not in this list, the component is no candidate.
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
 
-    // Once per new communicator, in every member. Errc::not_available says "not for this one"; the text is shown by
-    // mpirun --explain.
+    // Called once per new communicator, in every member. Errc::not_available: the component does not serve this
+    // communicator; mpirun --explain prints the text.
     Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
         if (comm.is_inter || comm.size == 1) {
             return Error{Errc::not_available, "serves intracommunicators of two and more"};

@@ -11,7 +11,7 @@ import harness
 
 class Cleanup(harness.LaunchTest):
     def start_and_wait(self, *commands, ranks=2, **popen):
-        """Starts ranks that sleep; answers mpirun, the launcher process and all processes of the ranks."""
+        """Starts ranks that sleep; answers mpirun, the node daemon and all processes of the ranks."""
         process = self.start("-n", str(ranks), harness.RANK_PROGRAM, "init", "fence", f"orphan={self.path('orphan')}",
                              *commands, f"pid={self.path('rank')}", "sleep=60", **popen)
         ranks_found = self.wait_for_pids("rank", ranks)
@@ -72,7 +72,7 @@ class Cleanup(harness.LaunchTest):
         os.kill(launcher, signal.SIGKILL)
         result = self.finish(process)
         self.assert_result(result, 128 + signal.SIGKILL, err_lines=1)
-        self.assertIn("launcher process", result.err)
+        self.assertIn("node daemon", result.err)
         self.assert_all_gone(pids, 0)
 
     def test_mpirun_killed_while_ranks_ignore_sigterm(self):

@@ -37,7 +37,7 @@ class MpiCleanup(harness.LaunchTest):
                     yield what, backing
 
     def start_busy(self, what, backing, **popen):
-        """A job whose ranks are busy; answers mpirun, the launcher process and the ranks."""
+        """A job whose ranks are busy; answers mpirun, the node daemon and the ranks."""
         source = ["--mca", "cid_excid_source", "launcher"] if what == "groups" else []
         process = self.start("-n", str(RANKS), "--mca", "shm_backing", backing, "--mca", "shm_directory", self.segments,
                              *source, harness.RANK_PROGRAM, self.path("rank"), what, **popen)

@@ -33,7 +33,7 @@ def bootstrap_median(values, rounds=2000, seed=1):
 
 
 def verdict(interval, better, name):
-    """In words: what the interval of (name / first) says."""
+    """The verdict that follows from the interval of (name / first), as text."""
     if interval is None:
         return "no ratio: the first variant measured 0"
     low, high = interval

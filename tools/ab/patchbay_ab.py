@@ -30,7 +30,7 @@ SOURCES = {".c": "cc", ".cpp": "cxx", ".cc": "cxx", ".cxx": "cxx"}
 
 
 class Problem(Exception):
-    """Something the user can mend; its text says how."""
+    """An error that the user can correct; its text contains the remedy."""
 
 
 class Patchbay:
@@ -112,7 +112,7 @@ def build(program, variants, folder, flags):
             binary = os.path.join(folder, variant.library)
             compiler = variant.compiler(language)
             if compiler is None or not os.path.exists(compiler):
-                variant.command(1, [])  # a reference MPI says what to install
+                variant.command(1, [])  # fails with the packages to install for a reference MPI
                 raise Problem(f"{compiler}: no such compiler wrapper: is {PREFIX} an installed Patchbay?")
             command = [compiler, "-O2", *flags, program[0], "-o", binary]
             result = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)

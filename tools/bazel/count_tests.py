@@ -21,7 +21,7 @@ from pathlib import Path
 import case_report
 
 SLOWEST = 20
-# A machine may be busy: seconds are over the budget where they are so many times the number in the file.
+# A machine may be busy: seconds exceed the budget if they are more than so many times the number in the file.
 MARGIN = 2
 # What unittest prints with verbosity 2, and its last lines.
 UNITTEST_SKIP = re.compile(r"^(\w+) \(\S+\)(?:\n.*)? \.\.\. skipped (.+)$", re.MULTILINE)

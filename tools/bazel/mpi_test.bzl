@@ -66,7 +66,7 @@ def mpi_test(
       mpirun_args: more options of mpirun.
       exit_status: the exit status that is wanted.
       timeout_seconds: limit of one case, given to mpirun --timeout; ten seconds later the case is killed.
-      size: Bazel's test size, which only says how much memory the test may need.
+      size: Bazel's test size, which only determines how much memory the test may need.
       sanitizers: under which it runs again: "asan" (with ubsan), "tsan". `./dev test` takes one variant, another one with
         each commit, at the first number of ranks above 1.
       static: the numbers of ranks at which `./dev test`, too, runs it with all components linked into the library.

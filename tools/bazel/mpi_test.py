@@ -20,12 +20,12 @@ import case_selection
 
 # After so many cases that hang, the others of the same program are not tried any more.
 HANGS = 3
-# mpirun's own limit comes first and explains itself; this much later the case is ended from outside.
+# mpirun's own limit is reached first, and mpirun prints the cause; so much later this program ends the case.
 GRACE = 10
 
 
 class Ended(Exception):
-    """Bazel, or whoever started the test, wants it to end."""
+    """A signal of Bazel, or of another caller, has requested the end of the test."""
 
 
 class Launch:
@@ -62,7 +62,7 @@ class Launch:
 
     def run(self):
         """The exit status; all output goes to the file `output`."""
-        # Whatever the user's own configuration says, a test has only the parameters that it names.
+        # A test has only its own parameters, whatever the user's configuration contains.
         environment = {**os.environ, "HOME": self._folder, **self.settings}
         with open(self.output, "wb") as output:
             # A session of its own, so that the end of a hanging case reaches all its processes.

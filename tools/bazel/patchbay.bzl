@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules of the house: libraries, components, unit tests and MPI test programs."""
+"""Bazel rules of this source tree: libraries, components, unit tests and MPI test programs."""
 
 load(
     "//tools/bazel:mpi_test.bzl",
@@ -91,7 +91,7 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
     )
 
 def static_symbol(framework, name):
-    """The name under which a component's descriptor is known outside its plugin."""
+    """The name of a component's descriptor outside its plugin."""
     return "patchbay_component_{}_{}".format(framework, name)
 
 def component_plugins(components):

@@ -39,7 +39,7 @@ cc_library(
 def _ask(ctx, tool, package, debian, option):
     result = ctx.execute([tool, option, package])
     if result.return_code != 0:
-        fail("pkg-config does not know '{}': {}Install it with: apt-get install {} (or run ./dev doctor)".format(
+        fail("pkg-config does not find '{}': {}Install it with: apt-get install {} (or run ./dev doctor)".format(
             package,
             result.stderr,
             debian,

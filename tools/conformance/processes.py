@@ -94,7 +94,7 @@ def reap():
     """Takes the status of children that have ended, most of them orphans. Returns whether a child is left.
 
     Every descendant is below a child, and an orphan is a child: where no child is left there is no descendant. A look
-    into /proc cannot tell that, as it may miss a process that starts another one and ends meanwhile.
+    into /proc cannot show that, as it may miss a process that starts another one and ends meanwhile.
     """
     try:
         while os.waitpid(-1, os.WNOHANG)[0] != 0:

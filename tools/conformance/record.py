@@ -20,7 +20,7 @@ class Result:
 class Record:
     """The results of one run, each written to the file as soon as it is there.
 
-    The first line says which library was tested: results of another one are never mixed in.
+    The first line contains which library was tested: results of another one are never mixed in.
     """
 
     def __init__(self, path, library, resume):
@@ -102,7 +102,7 @@ def listing(results):
     lines = []
     for word, status in (("SKIPPED", verdict.SKIP), ("NOT COMPILING", verdict.NO_BUILD), ("FAILED", verdict.FAIL)):
         chosen = [result for result in results if result.status == status]
-        # What only lacks a function comes first, so that the other failures stand together at the end.
+        # Failures that only lack a function are first, so that the other failures are together at the end.
         chosen.sort(key=lambda result: not verdict.is_not_implemented(result.reason))
         lines += [f"{word}: {result.name}: {result.reason}" for result in chosen]
     return lines

@@ -97,7 +97,7 @@ def download(work):
     command = ["apt-get", *(f"-o{name}={value}" for name, value in options.items())]
     with open(work / "fetch.log", "wb") as log:
         try:
-            # Where one of several sources cannot be reached the others may have the package: the second command tells.
+            # If one of several sources cannot be reached, the others may have the package: the second command shows it.
             for arguments in (["update"], ["source", "--tar-only", PACKAGE]):
                 result = subprocess.run(
                     command + arguments, cwd=work, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=300

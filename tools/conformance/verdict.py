@@ -107,7 +107,7 @@ def judge(test, ended, output, limit, used=()):
 
 
 def build_problem(log):
-    """The line of a build's output that says why a program does not compile."""
+    """The line of a build's output with the reason why a program does not compile."""
     found = re.search(r"^.*(?:error:|undefined reference|No rule to make).*$", log, re.MULTILINE)
     text = found.group(0) if found else (log.strip().splitlines() or ["no message"])[-1]
     return re.sub(r"^\S*/", "", text.strip())[:200]

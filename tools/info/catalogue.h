@@ -12,7 +12,7 @@
 
 namespace patchbay::info {
 
-// What the library says of itself; asked of the library that is loaded, not of the one this tool was built with.
+// The versions of the library that is loaded, which may differ from the one with which this program was built.
 struct Versions {
     std::string library;  // "0.1.0"
     std::string full;     // library_version()
@@ -40,14 +40,14 @@ struct ComponentEntry {
     std::string reason; // of what is not usable
 };
 
-// What is installed and how it is set up. Looks at every component's descriptor, opens no framework, starts nothing.
+// The installed components and the parameters. Reads the descriptor of every component and opens no framework.
 class Catalogue {
 public:
     explicit Catalogue(Core& core)
         : _core(core),
           _instance(core, _process_state, MPI_THREAD_SINGLE) {}
 
-    // Makes every parameter known. What is ill-typed is an error to report; everything can be listed all the same.
+    // Defines every parameter. A value of the wrong type is returned as an error; all can be listed nevertheless.
     Status read();
 
     Versions versions();
@@ -62,7 +62,7 @@ private:
 
     Core& _core;
     ProcessState _process_state;
-    Instance _instance; // never brought up: it knows the frameworks and the library's own parameters
+    Instance _instance; // never initialized: it has the frameworks and the parameters of the library
 };
 
 // The group of a parameter: its framework, or "core" for those that have none.

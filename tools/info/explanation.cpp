@@ -10,7 +10,7 @@ namespace patchbay::info {
 
 namespace {
 
-// The same two that MPI_Init makes; they go with the instance.
+// The two communicators that MPI_Init constructs; the end of the instance destroys them.
 Status make_communicators(Instance& instance) {
     const Ref<Group> alone = Group::range(instance.self(), 1, instance.self());
     for (const PredefinedCommunicator* one : {&predefined_world, &predefined_self}) {
@@ -29,7 +29,7 @@ Explanation explain() {
     log.enable(true);
     auto lease = library().acquire(MPI_THREAD_SINGLE);
     const Status made = lease ? make_communicators(lease->instance()) : Status(lease.error());
-    // Whatever was decided until something failed explains the failure.
+    // The decisions before a failure explain the failure.
     Explanation explanation{log.decisions(), library().core()->take_explanation(), made ? "" : made.error().text};
     log.enable(false);
     return explanation;

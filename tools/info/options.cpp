@@ -23,8 +23,8 @@ po::options_description describe() {
         "param", words("FRAMEWORK [COMPONENT]"),
         "List parameters with value, origin and help: those of a framework and its components, of one component, or "
         "of 'all'.")("names", "List the names of all parameters, one per line.")(
-        "unimplemented", "List the functions that only answer MPI_ERR_UNSUPPORTED_OPERATION.")(
-        "explain", "Start the library alone here and tell which components it chooses and why.")(
+        "unimplemented", "List the functions that only return MPI_ERR_UNSUPPORTED_OPERATION.")(
+        "explain", "Initialize the library as a singleton, and print which components it selects and why.")(
         "mca", words("NAME VALUE"), "Look with this parameter set, as mpirun --mca sets it.")(
         "json", "Print JSON; without a choice of what, everything but --explain.")("help", "Print this text (-h).")(
         "version", "Print the version (-V).");
@@ -84,7 +84,7 @@ Status take(const po::option& given, Options& options) {
             return {};
         }
     }
-    return wrong("unexpected argument '" + join(given.value, " ") + "'; --help tells what is understood");
+    return wrong("unexpected argument '" + join(given.value, " ") + "'; --help lists the options");
 }
 
 } // namespace

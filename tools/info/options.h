@@ -8,7 +8,7 @@
 
 namespace patchbay::info {
 
-// What the user wants to see. Nothing asked for: versions and components.
+// The sections to print. Without any: versions and components.
 struct Options {
     // Parameters of a framework or group, or of one of its components only (empty: all of it). "all" is every one.
     struct Scope {
@@ -30,7 +30,7 @@ struct Options {
     }
 };
 
-// Errc::invalid: what is wrong with the command line, with the nearest option.
+// Errc::invalid: the command line is wrong; the text contains the nearest option.
 Result<Options> parse_options(const std::vector<std::string>& words);
 
 std::string help_text();

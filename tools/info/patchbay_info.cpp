@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// patchbay-info: what this installation consists of, how it is set up, and what it would choose here.
+// patchbay-info: prints the components and parameters of this installation, and which components it would select.
 #include "core/base/strings.h"
 #include "core/core.h"
 #include "core/param/sources.h"
@@ -26,7 +26,7 @@ int complain(const std::string& text) {
     return exit_failure;
 }
 
-// The way in which mpirun hands on its --mca, so that every later look finds them with their true origin.
+// Passes --mca on as mpirun does, so that the parameters have their true origin.
 void set_parameters(const std::vector<std::pair<std::string, std::string>>& parameters) {
     if (parameters.empty()) {
         return;

@@ -9,13 +9,13 @@
 
 namespace patchbay::info {
 
-// For people: aligned tables.
+// Text output: aligned tables.
 std::string text_of(const Versions& versions);
 std::string text_of(const std::vector<ComponentEntry>& components);
 std::string text_of(const std::vector<const Param*>& params);
 std::string names_of(const std::vector<const Param*>& params);
 
-// For programs. Each section is there when its pointer is; docs/parameters.md has the keys.
+// JSON output. It contains each section whose pointer is set; docs/parameters.md has the keys.
 struct JsonSections {
     const Versions* versions = nullptr;
     const std::vector<ComponentEntry>* components = nullptr;

@@ -5,7 +5,7 @@
 
 namespace patchbay::info {
 
-// Rows under a head, every column as wide as its widest cell. A note stands indented on its own lines below its row.
+// Rows under a header, every column as wide as its widest cell. A note is indented on its own lines below its row.
 class Table {
 public:
     explicit Table(std::vector<std::string> head)

@@ -6,7 +6,7 @@ _patchbay_options() {
     "$1" --help 2>/dev/null | grep -oE -e '(^|[ ,|[])--?[a-z][a-z-]*' | grep -oE -e '--?[a-z][a-z-]*' | sort -u
 }
 
-# _patchbay_info PROGRAM OPTION...: what the patchbay-info beside that program says.
+# _patchbay_info PROGRAM OPTION...: the output of the patchbay-info beside that program.
 _patchbay_info() {
     local info
     info=$(dirname -- "$(command -v -- "$1")")/patchbay-info

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the #include lines of the source tree and holds them to the layers of docs/architecture.md.
+"""Reads the #include lines of the source tree and checks them against the layers of docs/architecture.md.
 
-  layers.py check [--root DIR]           fails on an include that runs up or sideways
+  layers.py check [--root DIR]           fails on an include of a higher layer or of one beside
   layers.py draw [--root DIR] FILE.svg   draws the layers with the includes that the code has (needs graphviz)
   layers.py compare [--root DIR] FILE.svg   fails when the drawing no longer shows the code's includes
 """
@@ -32,8 +32,8 @@ LAYERS = [
 BESIDE = {"launch": {"core"}, "plugins": {"core", "include", "object", "frameworks"}}
 # What may include everything.
 UNCHECKED = ("tests/", "bench/")
-# The files of components that still reach into mpi/, each with what it includes. No line may be added: the list is
-# there to be emptied.
+# The files of components that still include files of mpi/, each with the folders. No line may be added; lines are to be
+# removed until the list is empty.
 EXCEPTIONS = {
     "components/btl/self/component.cpp": {"mpi/instance"},
     "components/btl/sm/component.cpp": {"mpi/instance"},

@@ -52,7 +52,7 @@ print_link_options() {
     print_quoted "$@" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags -lmpi_abi
 }
 
-# A question that stands alone is answered and nothing is compiled.
+# An option that only prints something ends the wrapper: nothing is compiled.
 for argument; do
     case $argument in
     -cc=* | -cxx=*) compiler=${argument#*=} ;;
@@ -107,7 +107,7 @@ while [ "$count" -gt 0 ]; do
     set -- "$@" "$argument"
 done
 # `mpicc -v` or `mpicc --version` is a question to the compiler, which libraries would turn into a failing link.
-# `mpicc -show` asks for the whole command.
+# `mpicc -show` prints the whole command.
 if [ $input = no ] && { [ $show = no ] || [ $# -gt 0 ]; }; then
     link=no
 fi
