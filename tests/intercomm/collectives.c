@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every blocking collective on intercommunicators, with each root on both sides. The argument of a rooted one is
- * MPI_ROOT at the root, MPI_PROC_NULL beside it, and the root's rank on the other side. */
+/* Every blocking collective on intercommunicators, with each root in both groups. The argument `root` is MPI_ROOT at
+ * the root, MPI_PROC_NULL in the rest of its group, and the root's rank in the remote group. */
 #include "tests/intercomm/sides.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int* room(int n) {
     return v;
 }
 
-/* Element i of what rank r of a side has for rank p of the other one. */
+/* Element i of the data of rank r of a side for rank p of the other side. */
 static int value(int side, int r, int p, int i) {
     return 100000 * (side + 1) + 1000 * r + 10 * p + i % 7;
 }
@@ -47,7 +47,7 @@ static void test_gather(struct sides* s, int root_side, int root, int n) {
     for (int i = 0; i < n; ++i) {
         in[i] = value(s->side, s->rank, root, i);
     }
-    /* What is not significant is nonsense. */
+    /* Arguments that are not significant have wrong values. */
     const MPI_Datatype send_type = how == MPI_ROOT ? MPI_DATATYPE_NULL : MPI_INT;
     const MPI_Datatype recv_type = how == MPI_ROOT ? MPI_INT : MPI_DATATYPE_NULL;
     if (how == MPI_PROC_NULL) {
@@ -123,7 +123,7 @@ static void multiply(void* a, void* b, int* n, MPI_Datatype* type) {
     }
 }
 
-/* The same applied here to what the ranks 0 .. size - 1 of `side` contribute. */
+/* The same composition, computed locally, of the contributions of ranks 0 .. size - 1 of `side`. */
 static void product_of(int side, int size, int i, int result[2]) {
     int sum[2] = {(side + 2 + size - 1) % 97, (3 * (size - 1) + i) % 97};
     int one = 1;
@@ -197,7 +197,7 @@ static void test_reduce_scatter(struct sides* s) {
     for (int p = 0; p < s->size; ++p) {
         counts[p] = block;
     }
-    if (s->size > 1) { /* uneven */
+    if (s->size > 1) { /* blocks of different sizes */
         counts[0] = 0;
         counts[1] = 2 * block;
     }
@@ -220,7 +220,7 @@ static void test_reduce_scatter(struct sides* s) {
     free(outv);
 }
 
-/* The two sides may contribute different amounts; one side nothing at all. */
+/* The two groups may contribute different amounts; one group may contribute nothing. */
 static void test_allgather(struct sides* s, int own, int theirs) {
     int *in = room(own), *out = room(s->remote_size * theirs), *outv = room(s->remote_size * (theirs + 1));
     int counts[64], places[64];
@@ -276,7 +276,7 @@ static void test_alltoall(struct sides* s, int n) {
     free(outw);
 }
 
-/* Nobody leaves before the last one of the other side has come. */
+/* No process leaves MPI_Barrier before the last process of the remote group has entered it. */
 static void test_barrier(struct sides* s) {
     for (int i = 0; i < 20; ++i) {
         CHECK(MPI_Barrier(s->inter) == MPI_SUCCESS);
@@ -284,7 +284,7 @@ static void test_barrier(struct sides* s) {
     int flag = 0, token = 1;
     const int late = s->remote_size - 1;
     MPI_Request request;
-    if (s->side == 0 && s->rank == 0) { /* sent before the barrier: there after it */
+    if (s->side == 0 && s->rank == 0) { /* sent before the barrier, so that it has arrived after the barrier */
         MPI_Isend(&token, 1, MPI_INT, late, 3, s->inter, &request);
     }
     CHECK(MPI_Barrier(s->inter) == MPI_SUCCESS);

@@ -11,7 +11,7 @@ import harness
 
 class Cleanup(harness.LaunchTest):
     def start_and_wait(self, *commands, ranks=2, **popen):
-        """Starts ranks that sleep; answers mpirun, the launcher process and all processes of the ranks."""
+        """Starts ranks that sleep; returns mpirun, the node daemon and all processes of the ranks."""
         process = self.start("-n", str(ranks), harness.RANK_PROGRAM, "init", "fence", f"orphan={self.path('orphan')}",
                              *commands, f"pid={self.path('rank')}", "sleep=60", **popen)
         ranks_found = self.wait_for_pids("rank", ranks)
@@ -111,7 +111,7 @@ class Cleanup(harness.LaunchTest):
             self.assertRegex(line, r"^open 0,1,2,\d+$")
 
     def test_silent_consumer_does_not_hold_the_end(self):
-        # Whoever reads our output has closed it; the ranks get SIGPIPE as they would without mpirun.
+        # The reader of the output has closed it; the ranks get SIGPIPE as they would without mpirun.
         process = self.start("-n", "2", "sh", "-c", "yes", stderr=subprocess.DEVNULL)
         process.stdout.read(10)
         process.stdout.close()
