@@ -57,7 +57,7 @@ TEST(Explain, NonDefaultParametersWithOrigin) {
     EXPECT_EQ((*core)->take_explanation(), "");
 }
 
-TEST(Explain, NothingIsSaidUnlessAskedFor) {
+TEST(Explain, NothingIsPrintedUnlessEnabled) {
     ParamSources places;
     places.environment = {"PATCHBAY_MCA_verbose=0"};
     auto core = Core::create({}, places, {});

@@ -46,7 +46,7 @@ TEST(Log, EveryLineOfATextHasThePrefix) {
     EXPECT_EQ(count_of(captured.text(), "\n"), 2u);
 }
 
-TEST(Log, OnlyRankZeroSpeaksForTheJob) {
+TEST(Log, OnlyRankZeroPrintsForTheJob) {
     CapturedStderr captured;
     set_log_rank(1);
     log_warn_job("not this");

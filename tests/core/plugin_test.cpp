@@ -52,8 +52,8 @@ std::string greeting(Framework<demo::Component>& framework) {
     return selected ? selected->module->greet() : selected.error().text;
 }
 
-// What opening the framework says on stderr, when `name` stands beside a good component and nobody asked for it; and
-// that the good one is used all the same.
+// The text on stderr when the framework opens with `name` beside a good component and no list names it; checks that the
+// good component is used.
 std::string said_about(const std::string& name) {
     const PluginDirectory directory({"alpha", name});
     const auto core = make_core({directory.path()});
@@ -73,7 +73,7 @@ std::string said_about(const std::string& name) {
     return captured.text();
 }
 
-// The error when it was asked for by name.
+// The error when a list names it.
 std::string error_when_asked_for(const std::string& name) {
     const PluginDirectory directory({"alpha", name});
     const auto core = make_core({directory.path()}, {"PATCHBAY_MCA_demo=alpha," + name});
@@ -198,7 +198,7 @@ TEST(Plugin, ComponentPathComesFirstAndItsMissingDirectoriesAreReported) {
     EXPECT_EQ(count_of(captured.text(), "optional"), 0u);
 }
 
-TEST(Plugin, MisspeltParameterIsReportedWithTheNearestOfAComponentNobodyOpened) {
+TEST(Plugin, MisspeltParameterIsReportedWithTheNearestOfAnUnopenedComponent) {
     const PluginDirectory directory({"alpha", "beta"});
     const auto core = make_core({directory.path()},
         {"PATCHBAY_MCA_demo_beta_limti=1", "PATCHBAY_MCA_demo_alpha_patience=5ms", "PATCHBAY_MCA_demp=alpha"});

@@ -133,7 +133,8 @@ void check_pmix_groups(Runtime& runtime) {
         }
     }
     if (!runtime.own_launcher()) {
-        // Some say so at once, some when all have come. No name is used twice, so nothing is left for others to meet.
+        // Some launchers refuse at once, some when all ranks have joined. No name is used twice, so that no later group
+        // joins a refused one.
         auto group = runtime.pmix_group_start(name, all);
         while (group && !group->done()) {
             std::this_thread::yield();
@@ -233,7 +234,7 @@ void check_psets(Runtime& runtime) {
     runtime.stop_pset_reports();
 }
 
-// Local ranks pass a token round a ring through the segment, waking each other by their bells.
+// Local ranks pass a token round a ring through the segment, waking each other by their doorbells.
 void check_segment(Runtime& runtime, NodeSegment& segment, Progress& progress) {
     auto region = segment.region("test_ring", 4096, "test=1");
     require(bool(region), "region", region ? "" : region.error().text);
@@ -277,7 +278,7 @@ void one_lifetime(const NodeSegmentOptions& options, bool thorough) {
     if ((*runtime)->local_size() > 1) {
         check_segment(**runtime, **segment, progress); // what a rank alone has is private and begins anew
     }
-    // Nobody takes the segment away while a neighbour still needs to be woken.
+    // No rank detaches the segment while another rank still has to wake it.
     require(bool((*runtime)->fence({}, false)), "last fence");
     (*runtime)->set_wake({}); // the last fence is done before its hook has run
     progress.set_doorbell(nullptr);

@@ -26,7 +26,7 @@ static MPI_Comm from_pset(MPI_Session session, const char* pset, int size) {
     MPI_Group_size(group, &members);
     if (members != size) {
         fprintf(stderr, "sessions: %d processes in %s, wanted %d\n", members, pset, size);
-        exit(3); /* nobody waits for anybody yet */
+        exit(3); /* no process waits for another one yet */
     }
     CHECK(MPI_Comm_create_from_group(group, "of a test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm) == MPI_SUCCESS);
     MPI_Group_free(&group);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nobody may leave a barrier before the last one has come. All ranks read one clock, so that can be seen directly. */
+/* No rank may leave MPI_Barrier before the last rank has entered it. All ranks read one clock, so that the program can
+   compare the times. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

@@ -25,7 +25,7 @@ GRACE = 10
 
 
 class Ended(Exception):
-    """Bazel, or whoever started the test, wants it to end."""
+    """Bazel, or the user that started the test, ends it."""
 
 
 class Launch:
@@ -62,7 +62,7 @@ class Launch:
 
     def run(self):
         """The exit status; all output goes to the file `output`."""
-        # Whatever the user's own configuration says, a test has only the parameters that it names.
+        # A test has only the parameters that it names, and none of the user's configuration files.
         environment = {**os.environ, "HOME": self._folder, **self.settings}
         with open(self.output, "wb") as output:
             # A session of its own, so that the end of a hanging case reaches all its processes.
