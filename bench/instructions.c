@@ -131,9 +131,9 @@ int main(int argc, char** argv) {
         for (int i = 0; i < count; ++i) {
             /* One process acts first, then the other. */
             for (int half = 0; half < 2; ++half, ++step) {
-                const int whose = steps[i].reply_first ? 1 - half : half;
+                const int next = steps[i].reply_first ? 1 - half : half;
                 wait_for(word, step);
-                if (whose == rank) {
+                if (next == rank) {
                     void (*call)(void) = rank == 0 ? steps[i].call : steps[i].reply;
                     if (call != NULL) {
                         call();

@@ -61,11 +61,11 @@ TEST(Log, VerboseLevelsAreOffByDefault) {
     CapturedStderr captured;
     log_verbose(1, "silent");
     set_log_level(2);
-    log_verbose(2, "spoken");
+    log_verbose(2, "detailed");
     log_verbose(3, "silent");
     set_log_level(0);
     EXPECT_EQ(count_of(captured.text(), "silent"), 0u);
-    EXPECT_EQ(count_of(captured.text(), "spoken"), 1u);
+    EXPECT_EQ(count_of(captured.text(), "detailed"), 1u);
 }
 
 TEST(Log, OnceIsOnceEvenFromThreads) {

@@ -204,18 +204,18 @@ TEST(Plugin, MisspeltParameterIsReportedWithTheNearestOfAnUnopenedComponent) {
         {"PATCHBAY_MCA_demo_beta_limti=1", "PATCHBAY_MCA_demo_alpha_patience=5ms", "PATCHBAY_MCA_demp=alpha"});
     CapturedStderr captured;
     ASSERT_TRUE(core->report_unknown_params());
-    const std::string said = captured.text();
-    EXPECT_EQ(count_of(said, "\n"), 2u) << said;
-    EXPECT_EQ(count_of(said,
+    const std::string printed = captured.text();
+    EXPECT_EQ(count_of(printed, "\n"), 2u) << printed;
+    EXPECT_EQ(count_of(printed,
                   "unknown parameter demo_beta_limti = '1' [environment PATCHBAY_MCA_demo_beta_limti]; did "
                   "you mean 'demo_beta_limit'?"),
         1u)
-        << said;
+        << printed;
     EXPECT_EQ(
-        count_of(said, "unknown parameter demp = 'alpha' [environment PATCHBAY_MCA_demp]; did you mean 'demo'?"), 1u)
-        << said;
+        count_of(printed, "unknown parameter demp = 'alpha' [environment PATCHBAY_MCA_demp]; did you mean 'demo'?"), 1u)
+        << printed;
     ASSERT_TRUE(core->report_unknown_params());
-    EXPECT_EQ(captured.text(), said) << "once is enough";
+    EXPECT_EQ(captured.text(), printed) << "once is enough";
 }
 
 TEST(Plugin, FindingComponentsOpensNone) {

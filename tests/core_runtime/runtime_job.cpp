@@ -2,7 +2,7 @@
 // A program for a PMIx launcher: `mpirun -n N runtime_job`. Every rank checks what core/runtime and the node segment
 // tell it, and exits with 0 when all is as it must be. `runtime_job child` is what it starts itself.
 //   runtime_job [RANKS] [--backing memfd|file] [--cycles N]
-// RANKS: how many there must be; 1 may then also be a process that nobody started.
+// RANKS: how many there must be; 1 may also be a singleton.
 #include "core/memory/node_segment.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
@@ -208,8 +208,8 @@ void check_psets(Runtime& runtime) {
         require(*runtime.define_pset(name, one) == 1, "the same again");
         require(
             runtime.define_pset("mpi://WORLD", one).error().code == Errc::invalid, "a name that is not ours to give");
-        std::uint32_t stranger[] = {runtime.size()};
-        require(runtime.define_pset(name, stranger).error().code == Errc::invalid, "a rank that is not there");
+        std::uint32_t wrong_rank[] = {runtime.size()};
+        require(runtime.define_pset(name, wrong_rank).error().code == Errc::invalid, "a rank that is not there");
     }
     require(bool(runtime.fence({}, false)), "fence");
     auto set = runtime.pset(name);
@@ -226,10 +226,10 @@ void check_psets(Runtime& runtime) {
     const std::size_t members = runtime.size() == 1 ? 1 : 2;
     require(set && set->version == members && set->members.size() == members, "the next version");
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    for (bool heard = false; !heard;) {
+    for (bool reported = false; !reported;) {
         require(std::chrono::steady_clock::now() < deadline, "report of the next version");
         const std::lock_guard lock(mutex);
-        heard = !reports.empty() && reports.back() == members;
+        reported = !reports.empty() && reports.back() == members;
     }
     runtime.stop_pset_reports();
 }

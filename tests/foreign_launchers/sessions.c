@@ -33,7 +33,7 @@ static MPI_Comm from_pset(MPI_Session session, const char* pset, int size) {
     return comm;
 }
 
-static void live(int size, int label) {
+static void run_generation(int size, int label) {
     MPI_Session session;
     int rank;
     CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session) == MPI_SUCCESS);
@@ -68,7 +68,7 @@ static void live(int size, int label) {
 
 int main(int argc, char** argv) {
     const int size = argc == 2 ? atoi(argv[1]) : 0;
-    live(size, 100);
-    live(size, 200);
+    run_generation(size, 100);
+    run_generation(size, 200);
     return failures();
 }

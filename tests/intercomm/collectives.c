@@ -7,7 +7,7 @@
 
 enum { guard = -77 };
 
-static int* room(int n) {
+static int* guarded(int n) {
     int* v = malloc(sizeof(int) * (size_t)(n + 1));
     for (int i = 0; i <= n; ++i) {
         v[i] = guard;
@@ -25,7 +25,7 @@ static int root_argument(struct sides* s, int root_side, int root) {
 }
 
 static void test_bcast(struct sides* s, int root_side, int root, int n) {
-    int* v = room(n);
+    int* v = guarded(n);
     const int how = root_argument(s, root_side, root);
     if (how == MPI_ROOT) {
         for (int i = 0; i < n; ++i) {
@@ -42,7 +42,7 @@ static void test_bcast(struct sides* s, int root_side, int root, int n) {
 
 static void test_gather(struct sides* s, int root_side, int root, int n) {
     const int how = root_argument(s, root_side, root);
-    int *in = room(n), *out = room(s->remote_size * n), *outv = room(s->remote_size * (n + 1));
+    int *in = guarded(n), *out = guarded(s->remote_size * n), *outv = guarded(s->remote_size * (n + 1));
     int counts[64], places[64];
     for (int i = 0; i < n; ++i) {
         in[i] = value(s->side, s->rank, root, i);
@@ -80,7 +80,7 @@ static void test_gather(struct sides* s, int root_side, int root, int n) {
 
 static void test_scatter(struct sides* s, int root_side, int root, int n) {
     const int how = root_argument(s, root_side, root);
-    int *in = room(s->remote_size * n), *out = room(n), *outv = room(n);
+    int *in = guarded(s->remote_size * n), *out = guarded(n), *outv = guarded(n);
     int counts[64], places[64];
     for (int p = 0; p < s->remote_size; ++p) {
         for (int i = 0; i < n; ++i) {
@@ -140,7 +140,7 @@ static MPI_Op product;
 
 static void test_reduce(struct sides* s, int root_side, int root, int n) {
     const int how = root_argument(s, root_side, root);
-    int *in = room(2 * n), *out = room(2 * n), *sum = room(n);
+    int *in = guarded(2 * n), *out = guarded(2 * n), *sum = guarded(n);
     for (int i = 0; i < n; ++i) {
         in[2 * i] = (s->side + 2 + s->rank) % 97;
         in[2 * i + 1] = (3 * s->rank + i) % 97;
@@ -170,7 +170,7 @@ static void test_reduce(struct sides* s, int root_side, int root, int n) {
 }
 
 static void test_allreduce(struct sides* s, int n) {
-    int *in = room(2 * n), *out = room(2 * n);
+    int *in = guarded(2 * n), *out = guarded(2 * n);
     for (int i = 0; i < n; ++i) {
         in[2 * i] = (s->side + 2 + s->rank) % 97;
         in[2 * i + 1] = (3 * s->rank + i) % 97;
@@ -189,7 +189,7 @@ static void test_allreduce(struct sides* s, int n) {
 /* Blocks of different sizes on the two sides, the same total. */
 static void test_reduce_scatter(struct sides* s) {
     const int total = s->size * s->remote_size * 3, block = s->remote_size * 3;
-    int *in = room(total), *out = room(block), *outv = room(total);
+    int *in = guarded(total), *out = guarded(block), *outv = guarded(total);
     int counts[64];
     for (int i = 0; i < total; ++i) {
         in[i] = 10 * s->rank + i + 1000 * s->side;
@@ -222,7 +222,7 @@ static void test_reduce_scatter(struct sides* s) {
 
 /* The two groups may contribute different amounts; one group may contribute nothing. */
 static void test_allgather(struct sides* s, int own, int theirs) {
-    int *in = room(own), *out = room(s->remote_size * theirs), *outv = room(s->remote_size * (theirs + 1));
+    int *in = guarded(own), *out = guarded(s->remote_size * theirs), *outv = guarded(s->remote_size * (theirs + 1));
     int counts[64], places[64];
     for (int i = 0; i < own; ++i) {
         in[i] = value(s->side, s->rank, 0, i);
@@ -247,11 +247,12 @@ static void test_allgather(struct sides* s, int own, int theirs) {
 }
 
 static void test_alltoall(struct sides* s, int n) {
-    const int peers = s->remote_size;
-    int *in = room(peers * n), *out = room(peers * n), *outv = room(peers * n), *outw = room(peers * n);
+    const int remote_size = s->remote_size;
+    int *in = guarded(remote_size * n), *out = guarded(remote_size * n), *outv = guarded(remote_size * n),
+        *outw = guarded(remote_size * n);
     int counts[64], places[64], bytes[64];
     MPI_Datatype types[64];
-    for (int p = 0; p < peers; ++p) {
+    for (int p = 0; p < remote_size; ++p) {
         for (int i = 0; i < n; ++i) {
             in[p * n + i] = value(s->side, s->rank, p, i);
         }
@@ -263,13 +264,13 @@ static void test_alltoall(struct sides* s, int n) {
     CHECK(MPI_Alltoall(in, n, MPI_INT, out, n, MPI_INT, s->inter) == MPI_SUCCESS);
     CHECK(MPI_Alltoallv(in, counts, places, MPI_INT, outv, counts, places, MPI_INT, s->inter) == MPI_SUCCESS);
     CHECK(MPI_Alltoallw(in, counts, bytes, types, outw, counts, bytes, types, s->inter) == MPI_SUCCESS);
-    for (int p = 0; p < peers; ++p) {
+    for (int p = 0; p < remote_size; ++p) {
         for (int i = 0; i < n; ++i) {
             const int wanted = value(1 - s->side, p, s->rank, i);
             CHECK(out[p * n + i] == wanted && outv[p * n + i] == wanted && outw[p * n + i] == wanted);
         }
     }
-    CHECK(out[peers * n] == guard && outv[peers * n] == guard && outw[peers * n] == guard);
+    CHECK(out[remote_size * n] == guard && outv[remote_size * n] == guard && outw[remote_size * n] == guard);
     free(in);
     free(out);
     free(outv);

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
         bad += first_left < last_came;
     }
     if (rank == 0) {
-        printf("%d of %d barriers let somebody through\n", bad, ROUNDS);
+        printf("%d of %d barriers let a rank leave early\n", bad, ROUNDS);
     }
     MPI_Finalize();
     return bad != 0;

@@ -83,7 +83,7 @@ TEST(Static, LooksAtHardwareOnlyForItsNames) {
 struct Fake {
     std::map<std::string, Set> sets;
     std::optional<Error> failure;
-    int names_requests = 0;
+    int name_requests = 0;
     std::map<std::string, int> requests;
 };
 Fake launcher;
@@ -94,7 +94,7 @@ template <Fake& fake>
 class FakeModule final : public Module {
 public:
     Result<std::vector<std::string>> names() override {
-        ++fake.names_requests;
+        ++fake.name_requests;
         if (fake.failure) {
             return *fake.failure;
         }
@@ -213,7 +213,7 @@ TEST_F(SetsTest, NumbersKeepTheirNames) {
     EXPECT_EQ(*_sets->count(), 5u);
     EXPECT_EQ(*_sets->name(3), "m");
     EXPECT_EQ(launcher.requests["not ours"], 1);
-    EXPECT_EQ(launcher.names_requests, 3);
+    EXPECT_EQ(launcher.name_requests, 3);
 }
 
 TEST_F(SetsTest, AFailureIsReportedUnlessAnotherSourceHasTheSet) {

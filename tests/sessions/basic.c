@@ -22,13 +22,13 @@ static void check_names(MPI_Session session) {
     CHECK(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &number) == MPI_SUCCESS && number >= 3);
     for (int n = 0; n < number; ++n) {
         char name[MPI_MAX_PSET_NAME_LEN], cut[4];
-        int length = 0, room = sizeof name, short_room = sizeof cut;
+        int length = 0, buffer_length = sizeof name, short_length = sizeof cut;
         CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, &length, NULL) == MPI_SUCCESS);
         CHECK(length > 1 && length <= MPI_MAX_PSET_NAME_LEN);
-        CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, &room, name) == MPI_SUCCESS);
-        CHECK(room == length && (int)strlen(name) == length - 1);
-        CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, &short_room, cut) == MPI_SUCCESS);
-        CHECK(short_room == length && strlen(cut) == 3 && strncmp(cut, name, 3) == 0);
+        CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, &buffer_length, name) == MPI_SUCCESS);
+        CHECK(buffer_length == length && (int)strlen(name) == length - 1);
+        CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, &short_length, cut) == MPI_SUCCESS);
+        CHECK(short_length == length && strlen(cut) == 3 && strncmp(cut, name, 3) == 0);
         CHECK(size_of_pset(session, name) >= 1);
         world += strcmp(name, "mpi://WORLD") == 0;
         self += strcmp(name, "mpi://SELF") == 0;

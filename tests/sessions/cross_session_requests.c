@@ -202,12 +202,12 @@ static int cancelled(void* state, int complete) {
 }
 
 /* Two communicators of one session, and requests of no session: with MPI_PROC_NULL, and a generalized request. */
-static void together(MPI_Comm one, MPI_Comm other_of_the_same, MPI_Comm stranger) {
+static void together(MPI_Comm one, MPI_Comm other_of_the_same, MPI_Comm other) {
     int in[2], out = 5;
     for (int i = 0; i < number_of_calls; ++i) {
         MPI_Request requests[4], starting[2];
         MPI_Irecv(&in[0], 1, MPI_INT, 0, 1, one, &requests[0]);
-        MPI_Irecv(&in[1], 1, MPI_INT, MPI_PROC_NULL, 1, stranger, &requests[1]);
+        MPI_Irecv(&in[1], 1, MPI_INT, MPI_PROC_NULL, 1, other, &requests[1]);
         MPI_Irecv(&in[1], 1, MPI_INT, 0, 1, other_of_the_same, &requests[2]);
         MPI_Grequest_start(query, released, cancelled, NULL, &requests[3]);
         MPI_Grequest_complete(requests[3]);

@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
         run(communicate, any_level, 50);
         run(communicate, lowest, 50);
         MPI_Session_finalize(&first);
-    } else if (strcmp(what, "lives") == 0) {
+    } else if (strcmp(what, "reinit") == 0) {
         run(communicate, lowest, 20); /* the library may be finalized between any two sessions */
     } else if (strcmp(what, "raise_world") == 0) {
         MPI_Init(&argc, &argv);

@@ -89,7 +89,7 @@ install_tree = rule(
             doc = "libraries whose headers, with all that these include, go to include/patchbay/ under their own paths",
         ),
         "links": attr.string_dict(
-            doc = "link -> what it says",
+            doc = "link -> its target",
         ),
         "version": attr.string(mandatory = True),
     },
