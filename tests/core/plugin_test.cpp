@@ -123,7 +123,7 @@ TEST(Plugin, GoodOnesAreOpenedAndTheBestIsChosen) {
 }
 
 TEST(Plugin, WrongCoreAbi) {
-    expect_incompatible("oldcore", "it was built for core ABI 0, this library has 1; build it again");
+    expect_incompatible("oldcore", "it was built for core ABI 0, this library has 2; build it again");
 }
 
 TEST(Plugin, WrongDescriptorSize) {
