@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The limit that every latency is measured against: one cache line handed over and back between two processes, each on
-// a core of its own, with nothing around it.
+// The limit with which every latency is compared: one cache line handed over and back between two processes, each on
+// a core of its own, without any other work.
 #include "metric.h"
 
 #include <atomic>

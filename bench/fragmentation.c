@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fragmentation [COMMUNICATORS]: us per MPI_Comm_dup, first where nothing else lives, then after so many communicators
-   (4,000 when not given, or as many as the library has room for) were made by each process alone and every second one
-   was freed, in odd ranks the other half: the holes that common indices are looked for in differ. */
+/* fragmentation [COMMUNICATORS]: us per MPI_Comm_dup, first without other communicators, then after each process has
+   duplicated MPI_COMM_SELF so many times (4,000 by default, or as many as the library supports) and has freed every
+   second duplicate. Odd ranks free the other half, so that the free indices differ between the ranks. */
 #include "metric.h"
 #include <mpi.h>
 
 enum { most = 4000, chunks = 7 };
 static const int more = 100; /* per sample */
 
-/* Only the making is measured. */
+/* Only MPI_Comm_dup is timed. */
 static double make_some(void) {
     static MPI_Comm comms[100];
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The smallest MPI program; states the longest MPI_Init of all ranks. Its wall time under mpirun is what a user waits
-   for before anything useful happens. */
+/* The smallest MPI program; it prints the longest MPI_Init of all ranks. Its wall time under mpirun is the start-up
+   time of a job. */
 #include "metric.h"
 #include <mpi.h>
 #include <time.h>

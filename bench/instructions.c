@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls that bench/instructions counts: 8-byte messages from rank 0 to rank 1 and back. Each call stands in a
- * function of its own, measure_*, so that callgrind can tell the calls apart. When a call is counted, everything that
- * it needs has happened already (the message has arrived, the peer does not sleep), so that no count depends on time.
- * The processes agree on that by a word of shared memory, not by messages. */
+ * function of its own, measure_*, so that callgrind counts each call separately. When a call is counted, everything
+ * that it needs has happened already (the message has arrived, the peer does not sleep), so that no count depends on
+ * time. The processes synchronise through a word of shared memory, not through messages. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -123,22 +123,22 @@ int main(int argc, char** argv) {
     MPI_Recv_init(&in, 1, MPI_DOUBLE, 1 - rank, tag, comm, &persistent_receive);
     MPI_Barrier(MPI_COMM_WORLD);
     const int count = (int)(sizeof steps / sizeof steps[0]);
-    int turn = 0;
+    int step = 0;
     for (int round = 0; round < warm_up + rounds; ++round) {
         if (round == warm_up) {
             begin_to_count();
         }
         for (int i = 0; i < count; ++i) {
-            /* The turn of the process that goes first, then that of the other. */
-            for (int half = 0; half < 2; ++half, ++turn) {
-                const int whose = steps[i].reply_first ? 1 - half : half;
-                wait_for(word, turn);
-                if (whose == rank) {
+            /* One process acts first, then the other. */
+            for (int half = 0; half < 2; ++half, ++step) {
+                const int next = steps[i].reply_first ? 1 - half : half;
+                wait_for(word, step);
+                if (next == rank) {
                     void (*call)(void) = rank == 0 ? steps[i].call : steps[i].reply;
                     if (call != NULL) {
                         call();
                     }
-                    atomic_store(word, turn + 1);
+                    atomic_store(word, step + 1);
                 }
             }
         }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A test, which looks at no figure, compiles with -DBENCH_DIVISOR=N: N times fewer rounds. */
+/* A test that ignores the figures compiles with -DBENCH_DIVISOR=N: N times fewer rounds. */
 #ifndef BENCH_DIVISOR
 #define BENCH_DIVISOR 1
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What waiting costs those who compute: rank 0 computes with a thread on each core while all other ranks wait in
-   MPI_Barrier. In turn with it the same computation while they sleep in the kernel, outside of MPI: the ratio is what
-   their waiting takes away. */
+/* The cost of waiting ranks for a rank that computes: rank 0 computes with a thread on each core while all other ranks
+   wait in MPI_Barrier. Alternately it does the same computation while the other ranks sleep in the kernel, outside of
+   MPI. The ratio of the two times is the cost. */
 #define _GNU_SOURCE
 #include "metric.h"
 #include <mpi.h>
@@ -20,7 +20,7 @@ static void* compute(void* core) {
     double x = 1;
     CPU_ZERO(&set);
     CPU_SET((int)(long)core, &set);
-    sched_setaffinity(0, sizeof set, &set); /* whatever the launcher has bound this rank to */
+    sched_setaffinity(0, sizeof set, &set); /* replaces the binding by the launcher */
     for (long i = 0; i < steps; i++) {
         x = x * 1.0000001 + 1e-9;
     }
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
         if (rank != 0) {
             sleep_for(0.6); /* longer than the computation */
         } else {
-            sleep_for(0.02); /* they are asleep by then */
+            sleep_for(0.02); /* by then the other ranks sleep */
             if (k < 0) {
                 choose_steps(); /* also the warm-up */
             } else {
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
         }
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0 && k >= 0) {
-            sleep_for(0.02); /* they wait by then */
+            sleep_for(0.02); /* by then the other ranks wait in MPI_Barrier */
             beside[k] = compute_on_all_cores() * 1e3;
             slowdown[k] = (beside[k] / time - 1) * 100;
         }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures every figure of README.md in one go and writes its table: ./dev bench --readme.
+"""Measures every figure of README.md in one run and writes its table: ./dev bench --readme.
 
 Every run is bounded: figures.py states the number of its blocks and the seconds after which no further block begins."""
 import argparse
@@ -33,7 +33,7 @@ def cores():
 
 
 def reference_version(name):
-    """The version of a reference MPI, by its own word."""
+    """The version of a reference MPI, as its mpirun prints it."""
     text = output("mpirun." + name, "--version")
     found = re.search(r"(?:\((?:Open MPI|OpenRTE)\)|Version:)\s+(\S+)", text)
     if not found:

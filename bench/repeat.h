@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timing an operation that all ranks of a communicator take part in. */
+/* Times an operation in which all ranks of a communicator take part. */
 #ifndef PATCHBAY_BENCH_REPEAT_H
 #define PATCHBAY_BENCH_REPEAT_H
 #include "metric.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does a message on a session's communicator cost more than one on a world communicator? Ranks 0 and 1; each pair of
-   figures is measured in turn within one run, and stated as figures and as their ratio.
+/* The cost of a message on a session's communicator against one on MPI_COMM_WORLD, between ranks 0 and 1. One run
+   measures each pair of figures alternately and prints both figures and their ratio.
      latency, rate          on MPI_COMM_WORLD and a session's communicator that has been used before
      first_exchange         half round trip of the very first messages on a communicator
-     fresh_rate             message rate of the first messages on it, with nothing sent there before by anybody
-   There is but one world: first messages as they would be on it go over duplicates whose index is the same everywhere
-   (Patchbay's info key patchbay_cid, which other libraries do not know), so that there is nothing to find out. */
+     fresh_rate             message rate of the first messages on it, with no message on it before
+   There is only one MPI_COMM_WORLD: its first messages are measured on duplicates with a uniform CID (Patchbay's info
+   key patchbay_cid, which other libraries ignore), which need no exCID handshake. */
 #include "metric.h"
 #include <mpi.h>
 
@@ -36,7 +36,7 @@ static double half_round_trip(MPI_Comm comm, int count) {
     return (MPI_Wtime() - start) / count / 2 * 1e6;
 }
 
-/* A window of messages to rank 1; the answer comes on `back`. */
+/* A window of messages to rank 1; rank 1 replies on `back`. */
 static void send_window(MPI_Comm comm, MPI_Comm back) {
     MPI_Request requests[window];
     for (int i = 0; i < window; i++) {
@@ -62,7 +62,7 @@ static double rate(MPI_Comm comm, int count) {
     return (double)count * window / (MPI_Wtime() - start) / 1e6;
 }
 
-/* Figures of both kinds, sample by sample; the ratio is the median of the samples' own. */
+/* Prints the figures of both kinds; the ratio is the median of the ratios of the samples. */
 static void state(const char* name, double samples[kinds][chunks], const char* unit, const char* better) {
     double ratios[chunks];
     char text[64];
@@ -86,7 +86,7 @@ struct maker {
     MPI_Comm world; /* ranks 0 and 1 of the world */
     MPI_Info equal_index;
 #if MPI_VERSION >= 4
-    MPI_Group group; /* the same two out of the session's set */
+    MPI_Group group; /* the same two ranks, from the session's process set */
 #endif
 };
 
@@ -112,8 +112,8 @@ static void used_before(const struct maker* maker) {
         rate(comms[kind], windows);
     }
     for (int k = 0; k < chunks; k++) {
-        for (int turn = 0; turn < kinds; turn++) {
-            const int kind = (turn + k) % kinds;
+        for (int n = 0; n < kinds; n++) {
+            const int kind = (n + k) % kinds;
             latencies[kind][k] = half_round_trip(comms[kind], rounds);
             rates[kind][k] = rate(comms[kind], windows);
         }
@@ -125,13 +125,13 @@ static void used_before(const struct maker* maker) {
     state("rate", rates, "M/s", "higher");
 }
 
-/* Many communicators, one first use of each. */
+/* The first message on each of many communicators. */
 static void never_used(const struct maker* maker) {
     double exchanges[kinds][chunks], rates[kinds][chunks];
     MPI_Comm comms[fresh];
     for (int k = 0; k < chunks; k++) {
-        for (int turn = 0; turn < kinds; turn++) {
-            const int kind = (turn + k) % kinds;
+        for (int n = 0; n < kinds; n++) {
+            const int kind = (n + k) % kinds;
             for (int i = 0; i < fresh; i++) {
                 comms[i] = make(maker, kind);
             }

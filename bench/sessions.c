@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions against the world model. The argument says which figure:
+/* Sessions against the world model. The argument chooses the figure:
      init     with MPI_Init: from main to a communicator of all ranks
-              (start_up), and to the end of a barrier on it (first_barrier), which nobody can leave before the last
-              rank is there, whoever of the two waits for it
+              (start_up), and to the end of a barrier on it (first_barrier), which no rank leaves before the last
+              rank has entered it, whether start-up or the barrier waits for that rank
      session  the same with MPI_Session_init, MPI_Group_from_session_pset("mpi://WORLD") and
               MPI_Comm_create_from_group
      create   create_from_group: that constructor and MPI_Comm_free, again and again
-   The slowest rank counts. With a library older than MPI-4.0 `session` and `create` print nothing. */
+   The figure is that of the slowest rank. With a library older than MPI-4.0 `session` and `create` print nothing. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include "repeat.h"
 #include <string.h>

@@ -15,12 +15,12 @@ COMPONENTS = [
     ("pset", "static"),
 ]
 
-# The parameters with which the tests of a framework run a component, unless TEST_VARIANTS says more. Every {} becomes the
-# component's name. A framework that is not listed needs no more than the choice of the component.
+# The parameters with which the tests of a framework run a component, unless TEST_VARIANTS has an entry. Every {} is
+# replaced by the component's name. The tests of a framework that is not listed only choose the component.
 TEST_PARAMETERS = {
-    # It needs a component for messages of a process to itself beside it.
+    # A btl needs btl/self beside it for messages of a process to itself.
     "btl": {"btl": "{},self"},
-    # It need not provide every collective operation for every communicator.
+    # coll/basic provides the collective operations that the component does not have.
     "coll": {
         "coll": "{},basic,inter,self",
         "coll_{}_priority": "1000",
@@ -28,14 +28,14 @@ TEST_PARAMETERS = {
 }
 
 # Components whose tests need more than one set of parameters, or other ones: (framework, component) -> the set that a
-# test asks for -> name of the variant -> parameters. A component without a set is one variant of its own name.
+# test chooses -> name of the variant -> parameters. A component without that set is one variant with its own name.
 TEST_VARIANTS = {
-    # Serves one process only, in every test.
+    # It handles messages of a process to itself only, in every test.
     ("btl", "self"): {"": {}},
     ("btl", "sm"): {"": {
         "cma": {"btl_sm_single_copy": "cma"},
         "copy": {"btl_sm_single_copy": "none"},
-        # Rings so small that everything waits for room all the time.
+        # Rings so small that senders wait for a free slot all the time.
         "tight": {
             "btl_sm_slots": "8",
             "btl_sm_bulk_size": "4KiB",
@@ -45,8 +45,8 @@ TEST_VARIANTS = {
         },
     }},
     ("cid", "excid"): {
-        # How members agree that have no communicator in common, where no launcher helps them.
-        "agreement": {
+        # The forms of the bootstrap exchange that need no launcher.
+        "bootstrap": {
             "auto": {
                 "cid": "excid",
                 "cid_excid_source": "auto",
@@ -56,7 +56,7 @@ TEST_VARIANTS = {
                 "cid_excid_source": "bootstrap",
             },
         },
-        # Where group identifiers (PGCIDs) come from. A test may use other components beside excid.
+        # The sources of PGCIDs. A test may use other components beside excid.
         "source": {source: {"cid_excid_source": source} for source in [
             "auto",
             "bootstrap",
@@ -64,9 +64,9 @@ TEST_VARIANTS = {
             "pmix",
         ]},
     },
-    ("cid", "mask"): {"agreement": {
+    ("cid", "mask"): {"bootstrap": {
         "mask": {"cid": "mask"},
-        # Letters in the bootstrap exchange that are announced and fetched, as those about thousands of scattered processes are.
+        # Bootstrap messages over the eager limit, as groups of thousands of irregular ranks need them.
         "long_messages": {
             "cid": "mask",
             "btl_sm_eager_limit": "256",
@@ -85,7 +85,7 @@ TEST_VARIANTS = {
         "tree": {"coll_basic_barrier": "tree"},
         "basic_alone": {"coll": "basic"},
     }},
-    # Each serves one kind of communicator only, beside coll/basic in every test.
+    # Each handles one kind of communicator only, beside coll/basic in every test.
     ("coll", "inter"): {"": {}},
     ("coll", "self"): {"": {}},
 }

@@ -26,7 +26,7 @@ echo "$name" >>"$RUN_LOG"
 echo "METRIC run $(wc -l <"$RUN_LOG") runs lower"
 """
 
-# Says which library it runs with, and on how many ranks.
+# Prints the library that it runs with, and the number of ranks.
 SOURCE = r"""
 #include <mpi.h>
 #include <stdio.h>

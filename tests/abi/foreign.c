@@ -154,11 +154,11 @@ static void sessions(void) {
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Info info = MPI_INFO_NULL;
     char value[32] = "";
-    int number = 0, room = sizeof value, flag = 0;
+    int number = 0, length = sizeof value, flag = 0;
     MPI_Info_create(&info);
     MPI_Info_set(info, "thread_level", "MPI_THREAD_SINGLE");
-    MPI_Info_get_string(info, "thread_level", &room, value, &flag);
-    CHECK(flag && room == 18 && strcmp(value, "MPI_THREAD_SINGLE") == 0);
+    MPI_Info_get_string(info, "thread_level", &length, value, &flag);
+    CHECK(flag && length == 18 && strcmp(value, "MPI_THREAD_SINGLE") == 0);
     CHECK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS && session != MPI_SESSION_NULL);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Group_size(group, &number);

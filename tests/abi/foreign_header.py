@@ -5,7 +5,7 @@
 usage: foreign_header.py header CONSTANTS.TSV FUNCTIONS.TSV     an mpi.h: types, values, prototypes
        foreign_header.py library CONSTANTS.TSV FUNCTIONS.TSV    a C source with all functions, to link programs against
 
-A program that is built with these two has seen neither our header nor our library. What the tables do not hold, which
+A program that is built with these two uses neither the header nor the library of Patchbay MPI at build time. What the tables do not hold, which
 is the layout of MPI_Status and the types of callbacks, is written here as chapter 21 of MPI-5.0 has it.
 """
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mpi.h against the tables that come from the MPI Forum's data. What can be said at compile time is in the generated
+// mpi.h against the tables that come from the MPI Forum's data. What the compiler can check is in the generated
 // source of this test.
 #include "tests/abi/header_test.h"
 

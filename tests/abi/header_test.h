@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-// Handles, addresses and predefined callbacks: what the header says and what the table expects. Generated from
+// Handles, addresses and predefined callbacks: the values of the header and those of the table. Generated from
 // expected_constants.tsv; ends with a null name.
 struct PointerConstant {
     const char* name;

@@ -18,9 +18,9 @@ static void check_versions(void) {
 static void check_abi_info(void) {
     MPI_Info info;
     char value[16];
-    int room = sizeof value, found;
+    int length = sizeof value, found;
     MPI_Abi_get_info(&info);
-    MPI_Info_get_string(info, "mpi_count_size", &room, value, &found);
+    MPI_Info_get_string(info, "mpi_count_size", &length, value, &found);
     CHECK_TEXT(found && strcmp(value, "8") == 0, "mpi_count_size in MPI_Abi_get_info");
     MPI_Info_free(&info);
 }
@@ -43,7 +43,7 @@ static void check_handle_numbers(void) {
 static void check_fortran_properties(void) {
     MPI_Info info, stored;
     char truth = 1, falsehood = 0, read_true, read_false, value[16];
-    int is_set, room = sizeof value, found;
+    int is_set, length = sizeof value, found;
     MPI_Abi_get_fortran_info(&stored);
     CHECK_TEXT(stored == MPI_INFO_NULL, "no Fortran properties at first");
     MPI_Abi_get_fortran_booleans(1, &read_true, &read_false, &is_set);
@@ -56,7 +56,7 @@ static void check_fortran_properties(void) {
     MPI_Info_free(&info);
     MPI_Abi_get_fortran_info(&stored);
     CHECK_TEXT(stored != MPI_INFO_NULL, "MPI_Abi_get_fortran_info");
-    MPI_Info_get_string(stored, "mpi_integer_size", &room, value, &found);
+    MPI_Info_get_string(stored, "mpi_integer_size", &length, value, &found);
     CHECK_TEXT(found && strcmp(value, "4") == 0, "the Fortran properties are kept");
     MPI_Info_free(&stored);
 

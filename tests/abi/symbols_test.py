@@ -18,7 +18,7 @@ def run(*command):
 
 
 def exported_symbols():
-    """Name -> type letter of nm: T strong, W weak, others data."""
+    """Name -> symbol type of nm: T strong, W weak, others data."""
     lines = (line.split() for line in run("nm", "-D", "--defined-only", library).splitlines())
     return {fields[-1].split("@")[0]: fields[-2] for fields in lines}
 
@@ -40,7 +40,7 @@ class Symbols(unittest.TestCase):
         for name in names:
             self.expect_function(symbols, name)
         extra = {s for s in symbols if re.match(r"P?MPI_", s)} - set(names) - {"P" + name for name in names}
-        self.assertFalse(extra, "the library exports what the standard does not know")
+        self.assertFalse(extra, "the library exports a name that the standard does not have")
 
     def test_extensions(self):
         symbols = exported_symbols()

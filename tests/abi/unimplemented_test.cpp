@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every function that is not implemented says so: by its code, and by an error text that names it. The tool interface
-// has no error handler and its own code.
+// Every function that is not implemented returns the code for that, with an error text that names the function. The
+// tool interface has no error handler and its own code.
 #include "tests/abi/unimplemented_calls.h"
 
 #include <cstdio>
@@ -24,7 +24,7 @@ bool belongs_to_files(const char* name) {
     return std::strncmp(name, "MPI_File_", 9) == 0;
 }
 
-bool answers_unsupported(const UnimplementedCall& function) {
+bool returns_unsupported(const UnimplementedCall& function) {
     const int code = function.call();
     if (belongs_to_tools(function.name)) {
         return code == MPI_T_ERR_NOT_SUPPORTED;
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     int failures = 0;
     for (const UnimplementedCall* function = unimplemented_calls; function->name != nullptr; ++function) {
-        failures += answers_unsupported(*function) ? 0 : 1;
+        failures += returns_unsupported(*function) ? 0 : 1;
     }
     MPI_Errhandler counting;
     MPI_Comm_create_errhandler(count_calls, &counting);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the application tests share: fetching Debian's source packages and saying what passed. Sourced, not run.
+# What the application tests share: fetching Debian's source packages and printing the results. Sourced, not run.
 
 say() { printf '%s\n' "$*"; }
 
@@ -9,7 +9,7 @@ skip() {
     exit 0
 }
 
-# full_size FIFTH: whether `./dev test` was asked for everything, or for that fifth of everything.
+# full_size FIFTH: whether `./dev test` runs with --full, or with that fifth of all cases.
 full_size() {
     [ "${PATCHBAY_TEST_SET:-default}" = full ] || [ "${PATCHBAY_TEST_FIFTH:-}" = "$1" ]
 }

@@ -19,7 +19,8 @@ fi
 say "Building it, unmodified, with $prefix/bin/mpicc ..."
 hpcc_build "$work/hpcc" "$prefix/bin/mpicc"
 
-# Two plugs for the same job: large messages by single copy or through shared memory, another pattern of collectives.
+# Two sets of components for the same application: single copy or shared memory for large messages, and another algorithm
+# of collectives.
 names=("single copy" "copy through memory")
 settings=("--mca btl_sm_single_copy cma --mca coll_basic_barrier doubling"
     "--mca btl_sm_single_copy none --mca coll_basic_barrier tree")

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 command -v perl >/dev/null || skip fftw "perl is not installed"
 fetch fftw3 "$work" || skip fftw "its source package cannot be fetched (no network?)"
 cd "$work/fftw3"
-# Glue for Fortran callers: it wants MPI_Fint, which the standard ABI does not have. No C program uses it.
+# Glue for Fortran callers: it needs MPI_Fint, which the standard ABI does not have. No C program uses it.
 : >mpi/f03-wrap.c
 
 configure() {
@@ -46,7 +46,7 @@ for ranks in $sizes; do
     (cd mpi && perl -w ../tests/check.pl -r -c=$checks -v --mpi "$prefix/bin/mpirun --timeout 120 -n $ranks $work/fftw3/mpi/mpi-bench") \
         >"check$ranks.log" 2>&1 || { tail -20 "check$ranks.log"; exit 1; }
     ! grep -qiE 'FAILED|error' "check$ranks.log" || { grep -iE 'FAILED|error' "check$ranks.log" | head; exit 1; }
-    # One result (a problem and its three errors) for each that was asked for; a log without any is no success.
+    # One result (a problem and its three errors) for each that was requested; a log without any is no success.
     wanted=$(grep -o -- "--verify '" "check$ranks.log" | wc -l)
     results=$(grep -cE '^[^ ]+( [0-9.]+(e[-+][0-9]+)?){3}$' "check$ranks.log" || true)
     if [ "$wanted" -lt $checks ] || [ "$results" -ne "$wanted" ]; then

@@ -15,7 +15,7 @@ const MPI_Comm handle = MPI_COMM_SELF;
 struct Calls {
     std::vector<std::intptr_t> deleted;
     int copies = 0;
-    int refuse = MPI_SUCCESS; // what the callbacks answer
+    int refuse = MPI_SUCCESS; // what the callbacks return
 };
 
 int delete_fn(MPI_Comm, int, void* value, void* extra) {
@@ -99,7 +99,7 @@ TEST_F(Attributes, a_key_of_another_kind_of_object_is_refused) {
     EXPECT_EQ(key, MPI_KEYVAL_INVALID);
 }
 
-TEST_F(Attributes, a_freed_key_lives_on_where_it_is_used) {
+TEST_F(Attributes, a_freed_key_remains_valid_where_it_is_used) {
     int key = make_key();
     const int saved = key;
     map.set(owner, handle, key, value_of(7));
@@ -111,7 +111,7 @@ TEST_F(Attributes, a_freed_key_lives_on_where_it_is_used) {
     EXPECT_EQ(map.erase_all(owner, handle), MPI_SUCCESS);
     EXPECT_EQ(copy.erase_all(owner, handle), MPI_SUCCESS);
     EXPECT_EQ(calls.deleted, (std::vector<std::intptr_t>{7, 8}));
-    EXPECT_FALSE(keyval_is_valid(owner, saved)); // its last attribute is gone
+    EXPECT_FALSE(keyval_is_valid(owner, saved)); // its last attribute is deleted
     EXPECT_EQ(map.set(owner, handle, saved, value_of(9)), MPI_ERR_KEYVAL);
 }
 

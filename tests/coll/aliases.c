@@ -17,7 +17,7 @@ static void fill(void) {
     }
 }
 
-/* All processes are refused. */
+/* The call is refused in all processes. */
 static void test_everywhere(void) {
     CHECK(MPI_Allgather(one, 1, MPI_INT, one, 1, MPI_INT, comm) == MPI_ERR_BUFFER);
     CHECK(MPI_Allgather(one + rank, 1, MPI_INT, one, 1, MPI_INT, comm) == MPI_ERR_BUFFER);
@@ -67,7 +67,7 @@ static void test_at_root(int root) {
     CHECK(!mine || other[0] == size * (size + 1) / 2);
 }
 
-/* What looks alike and is legal: MPI_IN_PLACE, nothing to move, and data between other data. */
+/* Similar calls that are legal: MPI_IN_PLACE, nothing to move, and data between other data. */
 static void test_legal(void) {
     struct pair {
         int sent, received;

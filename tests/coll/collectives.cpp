@@ -54,13 +54,13 @@ void check(
     expect(got[std::size_t(count)] == -7, c, what, count, got[std::size_t(count)], -7);
 }
 
-std::vector<int> room(int count) {
+std::vector<int> guarded(int count) {
     return std::vector<int>(std::size_t(count) + 1, -7);
 }
 
 void test_bcast(const Comm& c, int count) {
     for (int root = 0; root < c.size; ++root) {
-        auto buffer = c.rank == root ? own(c, count) : room(count);
+        auto buffer = c.rank == root ? own(c, count) : guarded(count);
         MPI_Bcast(buffer.data(), count, MPI_INT, root, c.comm);
         check(c, "bcast", buffer, count, [&](int i) { return value(root, i); });
     }
@@ -68,14 +68,14 @@ void test_bcast(const Comm& c, int count) {
     MPI_Datatype strided;
     MPI_Type_vector(count, 1, 2, MPI_INT, &strided);
     MPI_Type_commit(&strided);
-    auto sparse = room(2 * count);
+    auto sparse = guarded(2 * count);
     if (c.rank == 0) {
         for (int i = 0; i < count; ++i) {
             sparse[std::size_t(2 * i)] = value(0, i);
         }
         MPI_Bcast(sparse.data(), 1, strided, 0, c.comm);
     } else {
-        auto dense = room(count);
+        auto dense = guarded(count);
         MPI_Bcast(dense.data(), count, MPI_INT, 0, c.comm);
         check(c, "bcast strided", dense, count, [&](int i) { return value(0, i); });
     }
@@ -87,7 +87,7 @@ void test_gather_scatter(const Comm& c, int count) {
     for (int root = 0; root<c.size; root += c.size> 2 ? 2 : 1) {
         for (const bool in_place : {false, true}) {
             auto mine = own(c, count);
-            auto all = room(total);
+            auto all = guarded(total);
             const bool here = c.rank == root;
             if (here && in_place) {
                 std::copy(mine.begin(), mine.begin() + count, all.begin() + c.rank * count);
@@ -97,7 +97,7 @@ void test_gather_scatter(const Comm& c, int count) {
             if (here) {
                 check(c, "gather", all, total, [&](int i) { return value(i / count, i % count); });
             }
-            auto back = room(count);
+            auto back = guarded(count);
             MPI_Scatter(here ? all.data() : nullptr, count, MPI_INT, here && in_place ? MPI_IN_PLACE : back.data(),
                 count, MPI_INT, root, c.comm);
             if (!here || !in_place) {
@@ -135,24 +135,24 @@ void test_vector_forms(const Comm& c, int count) {
     const int mine_count = u.counts[std::size_t(c.rank)];
     auto mine = own(c, mine_count);
     const int root = c.size - 1;
-    auto all = room(u.total);
+    auto all = guarded(u.total);
     MPI_Gatherv(
         mine.data(), mine_count, MPI_INT, all.data(), u.counts.data(), u.displacements.data(), MPI_INT, root, c.comm);
     if (c.rank == root) {
         check(c, "gatherv", all, u.total, [&](int i) { return u.wanted(i); });
     }
-    auto back = room(mine_count);
+    auto back = guarded(mine_count);
     MPI_Scatterv(
         all.data(), u.counts.data(), u.displacements.data(), MPI_INT, back.data(), mine_count, MPI_INT, root, c.comm);
     check(c, "scatterv", back, mine_count, [&](int i) { return value(c.rank, i); });
-    all = room(u.total);
+    all = guarded(u.total);
     MPI_Allgatherv(
         mine.data(), mine_count, MPI_INT, all.data(), u.counts.data(), u.displacements.data(), MPI_INT, c.comm);
     check(c, "allgatherv", all, u.total, [&](int i) { return u.wanted(i); });
     // The large-count twin on the same data.
     const std::vector<MPI_Count> counts(u.counts.begin(), u.counts.end());
     const std::vector<MPI_Aint> displacements(u.displacements.begin(), u.displacements.end());
-    all = room(u.total);
+    all = guarded(u.total);
     MPI_Allgatherv_c(
         mine.data(), mine_count, MPI_INT, all.data(), counts.data(), displacements.data(), MPI_INT, c.comm);
     check(c, "allgatherv_c", all, u.total, [&](int i) { return u.wanted(i); });
@@ -161,20 +161,20 @@ void test_vector_forms(const Comm& c, int count) {
 void test_allgather_alltoall(const Comm& c, int count) {
     const int total = count * c.size;
     auto mine = own(c, count);
-    auto all = room(total);
+    auto all = guarded(total);
     MPI_Allgather(mine.data(), count, MPI_INT, all.data(), count, MPI_INT, c.comm);
     check(c, "allgather", all, total, [&](int i) { return value(i / count, i % count); });
-    auto in_place = room(total);
+    auto in_place = guarded(total);
     std::copy(mine.begin(), mine.begin() + count, in_place.begin() + c.rank * count);
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in_place.data(), count, MPI_INT, c.comm);
     check(c, "allgather in place", in_place, total, [&](int i) { return value(i / count, i % count); });
 
     const auto to = [&](int from, int dest, int i) { return value(from, i) * 64 + dest; };
-    auto out = room(total);
+    auto out = guarded(total);
     for (int i = 0; i < total; ++i) {
         out[std::size_t(i)] = to(c.rank, i / count, i % count);
     }
-    auto in = room(total);
+    auto in = guarded(total);
     MPI_Alltoall(out.data(), count, MPI_INT, in.data(), count, MPI_INT, c.comm);
     const auto wanted = [&](int i) { return to(i / count, c.rank, i % count); };
     check(c, "alltoall", in, total, wanted);
@@ -190,11 +190,11 @@ void test_allgather_alltoall(const Comm& c, int count) {
         displacements.push_back(r * count);
         bytes.push_back(r * count * int(sizeof(int)));
     }
-    in = room(total);
+    in = guarded(total);
     MPI_Alltoallv(out.data(), counts.data(), displacements.data(), MPI_INT, in.data(), counts.data(),
         displacements.data(), MPI_INT, c.comm);
     check(c, "alltoallv", in, total, wanted);
-    in = room(total);
+    in = guarded(total);
     MPI_Alltoallw(out.data(), counts.data(), bytes.data(), types.data(), in.data(), counts.data(), bytes.data(),
         types.data(), c.comm);
     check(c, "alltoallw", in, total, wanted);
@@ -213,33 +213,33 @@ int sum_below(int ranks, int i) {
 }
 
 void test_reductions(const Comm& c, int count) {
-    const auto everybody = [&](int i) { return sum_below(c.size, i); };
+    const auto sum_of_all = [&](int i) { return sum_below(c.size, i); };
     auto mine = own(c, count);
     for (int root = 0; root < c.size; ++root) {
-        auto result = c.rank == root ? room(count) : std::vector<int>{-7};
+        auto result = c.rank == root ? guarded(count) : std::vector<int>{-7};
         MPI_Reduce(mine.data(), result.data(), count, MPI_INT, MPI_SUM, root, c.comm);
         if (c.rank == root) {
-            check(c, "reduce", result, count, everybody);
+            check(c, "reduce", result, count, sum_of_all);
         }
         auto in_place = mine;
         const bool here = c.rank == root;
         MPI_Reduce(here ? MPI_IN_PLACE : in_place.data(), here ? in_place.data() : nullptr, count, MPI_INT, MPI_SUM,
             root, c.comm);
-        check(c, "reduce in place", in_place, count, [&](int i) { return here ? everybody(i) : value(c.rank, i); });
+        check(c, "reduce in place", in_place, count, [&](int i) { return here ? sum_of_all(i) : value(c.rank, i); });
     }
-    auto result = room(count);
+    auto result = guarded(count);
     MPI_Allreduce(mine.data(), result.data(), count, MPI_INT, MPI_SUM, c.comm);
-    check(c, "allreduce", result, count, everybody);
+    check(c, "allreduce", result, count, sum_of_all);
     result = mine;
     MPI_Allreduce(MPI_IN_PLACE, result.data(), count, MPI_INT, MPI_MAX, c.comm);
     check(c, "allreduce max in place", result, count, [&](int i) { return value(c.size - 1, i); });
-    result = room(count);
+    result = guarded(count);
     MPI_Scan(mine.data(), result.data(), count, MPI_INT, MPI_SUM, c.comm);
     check(c, "scan", result, count, [&](int i) { return sum_below(c.rank + 1, i); });
     result = mine;
     MPI_Scan(MPI_IN_PLACE, result.data(), count, MPI_INT, MPI_SUM, c.comm);
     check(c, "scan in place", result, count, [&](int i) { return sum_below(c.rank + 1, i); });
-    result = room(count);
+    result = guarded(count);
     MPI_Exscan(mine.data(), result.data(), count, MPI_INT, MPI_SUM, c.comm);
     check(c, "exscan", result, count, [&](int i) { return c.rank == 0 ? -7 : sum_below(c.rank, i); });
 }
@@ -253,12 +253,12 @@ void test_reduce_scatter(const Comm& c, int count) {
         total += u.counts[std::size_t(r)];
     }
     auto input = own(c, total);
-    auto result = room(u.counts[std::size_t(c.rank)]);
+    auto result = guarded(u.counts[std::size_t(c.rank)]);
     MPI_Reduce_scatter(input.data(), result.data(), u.counts.data(), MPI_INT, MPI_SUM, c.comm);
     check(c, "reduce_scatter", result, u.counts[std::size_t(c.rank)],
         [&](int i) { return sum_below(c.size, first + i); });
     input = own(c, count * c.size);
-    result = room(count);
+    result = guarded(count);
     MPI_Reduce_scatter_block(input.data(), result.data(), count, MPI_INT, MPI_SUM, c.comm);
     check(c, "reduce_scatter_block", result, count, [&](int i) { return sum_below(c.size, c.rank * count + i); });
     MPI_Reduce_scatter_block(MPI_IN_PLACE, input.data(), count, MPI_INT, MPI_SUM, c.comm);
@@ -352,7 +352,7 @@ void test_all(const Comm& c) {
     test_order(c, 5);
 }
 
-// A barrier holds everybody: nobody leaves before the last has entered. All ranks are on one node here and share its
+// No rank leaves MPI_Barrier before the last rank has entered it. All ranks are on one node here and share its
 // monotonic clock.
 void test_barrier(const Comm& c) {
     for (int late = 0; late < c.size; ++late) {

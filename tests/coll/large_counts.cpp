@@ -31,7 +31,7 @@ Ints own(const Comm& c, int count) {
     return v;
 }
 
-Ints room(int count) {
+Ints guarded(int count) {
     return Ints(std::size_t(count) + 1, guard);
 }
 
@@ -64,24 +64,24 @@ struct Uneven {
 void rooted(const Comm& c, int count, int root) {
     const bool here = c.rank == root;
     const Ints mine = own(c, count);
-    Ints plain = here ? mine : room(count);
+    Ints plain = here ? mine : guarded(count);
     Ints large = plain;
     MPI_Bcast(plain.data(), count, MPI_INT, root, c.comm);
     MPI_Bcast_c(large.data(), count, MPI_INT, root, c.comm);
     same("MPI_Bcast", plain, large, true);
 
-    Ints all = room(count * c.size);
+    Ints all = guarded(count * c.size);
     Ints all_large = all;
     MPI_Gather(mine.data(), count, MPI_INT, all.data(), count, MPI_INT, root, c.comm);
     MPI_Gather_c(mine.data(), count, MPI_INT, all_large.data(), count, MPI_INT, root, c.comm);
     same("MPI_Gather", all, all_large, here);
 
-    plain = large = room(count);
+    plain = large = guarded(count);
     MPI_Scatter(all.data(), count, MPI_INT, plain.data(), count, MPI_INT, root, c.comm);
     MPI_Scatter_c(all.data(), count, MPI_INT, large.data(), count, MPI_INT, root, c.comm);
     same("MPI_Scatter", plain, large, true);
 
-    plain = large = room(count);
+    plain = large = guarded(count);
     MPI_Reduce(mine.data(), plain.data(), count, MPI_INT, MPI_SUM, root, c.comm);
     MPI_Reduce_c(mine.data(), large.data(), count, MPI_INT, MPI_SUM, root, c.comm);
     same("MPI_Reduce", plain, large, here);
@@ -91,7 +91,7 @@ void rooted_vectors(const Comm& c, int count, int root) {
     const Uneven u(c.size, count);
     const int mine_count = u.counts[std::size_t(c.rank)];
     const Ints mine = own(c, mine_count);
-    Ints all = room(u.total);
+    Ints all = guarded(u.total);
     Ints all_large = all;
     MPI_Gatherv(
         mine.data(), mine_count, MPI_INT, all.data(), u.counts.data(), u.displacements.data(), MPI_INT, root, c.comm);
@@ -99,7 +99,7 @@ void rooted_vectors(const Comm& c, int count, int root) {
         u.large_displacements.data(), MPI_INT, root, c.comm);
     same("MPI_Gatherv", all, all_large, c.rank == root);
 
-    Ints plain = room(mine_count);
+    Ints plain = guarded(mine_count);
     Ints large = plain;
     MPI_Scatterv(
         all.data(), u.counts.data(), u.displacements.data(), MPI_INT, plain.data(), mine_count, MPI_INT, root, c.comm);
@@ -110,13 +110,13 @@ void rooted_vectors(const Comm& c, int count, int root) {
 
 void to_all(const Comm& c, int count) {
     const Ints mine = own(c, count * c.size);
-    Ints plain = room(count * c.size);
+    Ints plain = guarded(count * c.size);
     Ints large = plain;
     MPI_Allgather(mine.data(), count, MPI_INT, plain.data(), count, MPI_INT, c.comm);
     MPI_Allgather_c(mine.data(), count, MPI_INT, large.data(), count, MPI_INT, c.comm);
     same("MPI_Allgather", plain, large, true);
 
-    plain = large = room(count * c.size);
+    plain = large = guarded(count * c.size);
     MPI_Alltoall(mine.data(), count, MPI_INT, plain.data(), count, MPI_INT, c.comm);
     MPI_Alltoall_c(mine.data(), count, MPI_INT, large.data(), count, MPI_INT, c.comm);
     same("MPI_Alltoall", plain, large, true);
@@ -132,14 +132,14 @@ void to_all(const Comm& c, int count) {
     const std::vector<MPI_Aint> large_displacements(displacements.begin(), displacements.end());
     const std::vector<MPI_Aint> large_bytes(bytes.begin(), bytes.end());
     const std::vector<MPI_Datatype> types(std::size_t(c.size), MPI_INT);
-    plain = large = room(count * c.size);
+    plain = large = guarded(count * c.size);
     MPI_Alltoallv(mine.data(), counts.data(), displacements.data(), MPI_INT, plain.data(), counts.data(),
         displacements.data(), MPI_INT, c.comm);
     MPI_Alltoallv_c(mine.data(), large_counts.data(), large_displacements.data(), MPI_INT, large.data(),
         large_counts.data(), large_displacements.data(), MPI_INT, c.comm);
     same("MPI_Alltoallv", plain, large, true);
 
-    plain = large = room(count * c.size);
+    plain = large = guarded(count * c.size);
     MPI_Alltoallw(mine.data(), counts.data(), bytes.data(), types.data(), plain.data(), counts.data(), bytes.data(),
         types.data(), c.comm);
     MPI_Alltoallw_c(mine.data(), large_counts.data(), large_bytes.data(), types.data(), large.data(),
@@ -149,31 +149,31 @@ void to_all(const Comm& c, int count) {
 
 void reductions(const Comm& c, int count) {
     const Ints mine = own(c, count);
-    Ints plain = room(count);
+    Ints plain = guarded(count);
     Ints large = plain;
     MPI_Allreduce(mine.data(), plain.data(), count, MPI_INT, MPI_SUM, c.comm);
     MPI_Allreduce_c(mine.data(), large.data(), count, MPI_INT, MPI_SUM, c.comm);
     same("MPI_Allreduce", plain, large, true);
 
-    plain = large = room(count);
+    plain = large = guarded(count);
     MPI_Scan(mine.data(), plain.data(), count, MPI_INT, MPI_SUM, c.comm);
     MPI_Scan_c(mine.data(), large.data(), count, MPI_INT, MPI_SUM, c.comm);
     same("MPI_Scan", plain, large, true);
 
-    plain = large = room(count);
+    plain = large = guarded(count);
     MPI_Exscan(mine.data(), plain.data(), count, MPI_INT, MPI_SUM, c.comm);
     MPI_Exscan_c(mine.data(), large.data(), count, MPI_INT, MPI_SUM, c.comm);
     same("MPI_Exscan", plain, large, c.rank > 0);
 
     const Ints input = own(c, count * c.size);
-    plain = large = room(count);
+    plain = large = guarded(count);
     MPI_Reduce_scatter_block(input.data(), plain.data(), count, MPI_INT, MPI_SUM, c.comm);
     MPI_Reduce_scatter_block_c(input.data(), large.data(), count, MPI_INT, MPI_SUM, c.comm);
     same("MPI_Reduce_scatter_block", plain, large, true);
 
     const Uneven u(c.size, count);
     const Ints uneven = own(c, u.total);
-    plain = large = room(u.counts[std::size_t(c.rank)]);
+    plain = large = guarded(u.counts[std::size_t(c.rank)]);
     MPI_Reduce_scatter(uneven.data(), plain.data(), u.counts.data(), MPI_INT, MPI_SUM, c.comm);
     MPI_Reduce_scatter_c(uneven.data(), large.data(), u.large_counts.data(), MPI_INT, MPI_SUM, c.comm);
     same("MPI_Reduce_scatter", plain, large, true);
@@ -197,7 +197,7 @@ void large_operation(const Comm& c, int count) {
     MPI_Op_commutative(op, &commutative);
     CHECK(commutative == 1);
     const Ints mine = own(c, count);
-    Ints plain = room(count);
+    Ints plain = guarded(count);
     Ints large = plain;
     elements_seen = 0;
     MPI_Allreduce(mine.data(), plain.data(), count, MPI_INT, MPI_SUM, c.comm);

@@ -49,7 +49,7 @@ void for_all_groups(std::uint32_t ranks, std::size_t length, std::vector<std::ui
 
 } // namespace
 
-TEST(message, comes_out_as_it_went_in) {
+TEST(bootstrap_message, reading_gives_what_was_written) {
     const OperationKey key{"a tag", members_of(*group_of({4, 1, 9})), 7};
     const auto message = message_with(key);
     BootstrapMessage view;
@@ -66,39 +66,39 @@ TEST(message, comes_out_as_it_went_in) {
     }
 }
 
-TEST(message, topics_are_told_apart_by_each_of_their_parts) {
+TEST(bootstrap_message, every_part_of_the_operation_key_is_compared) {
     const OperationKey key{"a tag", "members", 7};
     const auto message = message_with(key);
     BootstrapMessage view;
     ASSERT_TRUE(BootstrapMessage::read(message, &view));
-    EXPECT_FALSE(view.has_key({"b tag", "members", 7})); // equal members
+    EXPECT_FALSE(view.has_key({"b tag", "members", 7})); // another tag of the same length
     EXPECT_FALSE(view.has_key({"a ta", "members", 7}));
-    EXPECT_FALSE(view.has_key({"a tagm", "embers", 7})); // equal bytes
+    EXPECT_FALSE(view.has_key({"a tagm", "embers", 7})); // the same bytes, divided differently
     EXPECT_FALSE(view.has_key({"", "members", 7}));
-    EXPECT_FALSE(view.has_key({"a tag", "memberz", 7})); // equal texts
-    EXPECT_FALSE(view.has_key({"a tag", "members", 8})); // the same once more
+    EXPECT_FALSE(view.has_key({"a tag", "memberz", 7})); // other members of the same length
+    EXPECT_FALSE(view.has_key({"a tag", "members", 8})); // another sequence number
     EXPECT_TRUE(view.has_key(key));
 }
 
-// Messages once said whom they were about by a digest of 64 bits, which these groups share.
-TEST(message, groups_whose_digests_met_are_two_meetings) {
+// An earlier bootstrap message held a 64-bit digest of the group; these two groups have the same digest.
+TEST(bootstrap_message, groups_with_an_equal_digest_differ) {
     const auto one = group_of({98153, 20338, 72993, 1000, 5, 6, 7});
     const auto other = group_of({91111, 69940, 126327, 381222, 5, 6, 7});
-    const OperationKey about_one{"a tag", members_of(*one), 0};
-    const OperationKey about_other{"a tag", members_of(*other), 0};
-    const auto message = message_with(about_one);
+    const OperationKey key_of_one{"a tag", members_of(*one), 0};
+    const OperationKey key_of_other{"a tag", members_of(*other), 0};
+    const auto message = message_with(key_of_one);
     BootstrapMessage view;
     ASSERT_TRUE(BootstrapMessage::read(message, &view));
-    EXPECT_TRUE(view.has_key(about_one));
-    EXPECT_FALSE(view.has_key(about_other));
-    EXPECT_NE(about_one.unique_name(), about_other.unique_name());
-    // A process that is in both counts for each, whichever comes first.
+    EXPECT_TRUE(view.has_key(key_of_one));
+    EXPECT_FALSE(view.has_key(key_of_other));
+    EXPECT_NE(key_of_one.unique_name(), key_of_other.unique_name());
+    // A process that is a member of both groups counts their calls separately.
     ProcessState process_state;
-    EXPECT_EQ(process_state.next_sequence("a tag", about_one.members), 0u);
-    EXPECT_EQ(process_state.next_sequence("a tag", about_other.members), 0u);
+    EXPECT_EQ(process_state.next_sequence("a tag", key_of_one.members), 0u);
+    EXPECT_EQ(process_state.next_sequence("a tag", key_of_other.members), 0u);
 }
 
-TEST(message, unique_names_of_different_keys_differ) {
+TEST(operation_key, unique_names_of_different_keys_differ) {
     using namespace std::string_literals;
     std::set<std::string> texts;
     for (const std::string& text :
@@ -113,7 +113,7 @@ TEST(message, unique_names_of_different_keys_differ) {
     }
 }
 
-TEST(message, malformed_ones_are_refused) {
+TEST(bootstrap_message, a_malformed_message_is_refused) {
     const auto message = message_with({"a tag", "members", 7});
     BootstrapMessage view;
     for (std::size_t size = 0; size < message.size(); ++size) {
@@ -122,21 +122,21 @@ TEST(message, malformed_ones_are_refused) {
     auto longer = message;
     longer.push_back(std::byte(0));
     EXPECT_FALSE(BootstrapMessage::read(longer, &view));
-    auto liar = message;
+    auto malformed = message;
     const std::uint16_t many = 0xffff;
-    std::memcpy(liar.data() + offsetof(BootstrapHeader, words), &many, sizeof many);
-    EXPECT_FALSE(BootstrapMessage::read(liar, &view));
-    liar = message;
-    std::memcpy(liar.data() + offsetof(BootstrapHeader, members), &many, sizeof many);
-    EXPECT_FALSE(BootstrapMessage::read(liar, &view));
+    std::memcpy(malformed.data() + offsetof(BootstrapHeader, words), &many, sizeof many);
+    EXPECT_FALSE(BootstrapMessage::read(malformed, &view));
+    malformed = message;
+    std::memcpy(malformed.data() + offsetof(BootstrapHeader, members), &many, sizeof many);
+    EXPECT_FALSE(BootstrapMessage::read(malformed, &view));
     EXPECT_TRUE(BootstrapMessage::read(message, &view));
 }
 
-TEST(members, however_a_group_is_represented) {
+TEST(group_id, does_not_depend_on_the_representation_of_the_group) {
     EXPECT_EQ(members_of(*group_of({0, 1, 2})), members_of(*Group::range({0, 0}, 3, {0, 1})));
 }
 
-TEST(members, different_groups_never_share_them) {
+TEST(group_id, differs_between_different_groups) {
     std::set<std::string> seen;
     std::vector<std::uint32_t> members;
     std::size_t count = 0;
@@ -145,7 +145,7 @@ TEST(members, different_groups_never_share_them) {
         EXPECT_TRUE(seen.insert(members_of(*group_of(ranks))).second);
     });
     EXPECT_EQ(count, 13699u); // 7 + 7 * 6 + ... + 7!
-    // Of other jobs, far away, and those that only a careless encoding would mix up with one of the above.
+    // Groups of other jobs, distant ranks, and groups that an ambiguous encoding would confuse with one of the above.
     for (const std::vector<ProcessId>& ids : std::vector<std::vector<ProcessId>>{{{1, 0}}, {{0, 0}, {1, 1}},
              {{1, 0}, {0, 1}}, {{1, 0}, {1, 1}}, {{0, 128}}, {{0, 127}, {0, 128}}, {{0, 0}, {0, UINT32_MAX}},
              {{0, UINT32_MAX}, {0, 0}}, {{0, 1}, {0, 0x80000001}}, {{UINT32_MAX, 0}}}) {
@@ -153,7 +153,7 @@ TEST(members, different_groups_never_share_them) {
     }
 }
 
-TEST(members, are_short_where_ranks_are_regular_and_bounded_otherwise) {
+TEST(group_id, is_short_for_regular_ranks_and_bounded_otherwise) {
     EXPECT_LE(members_of(*Group::range({0, 0}, 1000000, {0, 0})).size(), 8u);
     std::vector<std::uint32_t> downwards;
     for (std::uint32_t rank = 300; rank > 0; rank -= 3) {
@@ -165,15 +165,15 @@ TEST(members, are_short_where_ranks_are_regular_and_bounded_otherwise) {
         far.push_back({UINT32_MAX - i, UINT32_MAX - i * i * i});
     }
     EXPECT_LE(members_of(*Group::list(far, far.front())).size(), longest_members(far.size()));
-    std::vector<ProcessId> leaping; // pieces of two: 2 to the power of 32 is not far enough for a longer one
+    std::vector<ProcessId> alternating; // runs of two members, because a longer run needs a distance beyond 32 bits
     for (std::uint32_t i = 0; i < 32; ++i) {
-        leaping.push_back({UINT32_MAX - i, UINT32_MAX});
-        leaping.push_back({UINT32_MAX - i, 0});
+        alternating.push_back({UINT32_MAX - i, UINT32_MAX});
+        alternating.push_back({UINT32_MAX - i, 0});
     }
-    EXPECT_LE(members_of(*Group::list(leaping, leaping.front())).size(), longest_members(leaping.size()));
+    EXPECT_LE(members_of(*Group::list(alternating, alternating.front())).size(), longest_members(alternating.size()));
 }
 
-TEST(process_state, uses_are_counted_by_text_and_members) {
+TEST(process_state, sequence_numbers_are_counted_by_tag_and_group) {
     ProcessState process_state;
     EXPECT_EQ(process_state.next_sequence("a", "1"), 0u);
     EXPECT_EQ(process_state.next_sequence("a", "1"), 1u);
@@ -183,8 +183,8 @@ TEST(process_state, uses_are_counted_by_text_and_members) {
     EXPECT_NE(process_state.next_number(), process_state.next_number());
 }
 
-// A life in which nobody meets must not lose what an earlier one has left.
-TEST(process_state, messages_wait_until_they_are_collected) {
+// A library generation without a bootstrap exchange must keep the messages that an earlier generation has kept.
+TEST(process_state, bootstrap_messages_are_kept_until_they_are_taken) {
     ProcessState process_state;
     process_state.keep_bootstrap_messages({{std::byte(1)}});
     process_state.keep_bootstrap_messages({});

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The members of a communicator from a group say that different components shall name it: nobody waits for ever, and
-   nobody reads beyond a message. Arguments: notice (what is done on one node, with cid_excid_source auto) or message
-   (as between nodes, because the string tag is long, with bootstrap), and the components of rank 0, 1 and so on. Every
-   rank gets an error, but who names by excid without waiting for others may have its communicator: anybody by a notice,
-   rank 0 by messages. */
+/* MPI_Comm_create_from_group whose members name different cid components in `info`: no call hangs, and no process reads
+   beyond the end of a bootstrap message. Arguments: "store" (the members use the node store, with cid_excid_source
+   auto) or "message" (the string tag is too long for the node store, and the members use bootstrap messages as between
+   nodes, with bootstrap), then the components of rank 0, 1 and so on. Every rank gets an error, except that a rank with
+   excid may get its communicator when it does not wait for others: any rank with the node store, rank 0 with
+   bootstrap messages. */
 #include "tests/mpi_check/check.h"
 
 #include <string.h>
@@ -19,9 +20,9 @@ int main(int argc, char** argv) {
     MPI_Group_rank(group, &rank);
     MPI_Group_size(group, &size);
     CHECK(argc == size + 2);
-    const int by_notice = strcmp(argv[1], "notice") == 0;
-    char tag[MPI_MAX_STRINGTAG_LEN] = "disagreement";
-    if (!by_notice) {
+    const int with_store = strcmp(argv[1], "store") == 0;
+    char tag[MPI_MAX_STRINGTAG_LEN] = "mismatch";
+    if (!with_store) {
         memset(tag, 'x', sizeof tag - 1);
         tag[sizeof tag - 1] = '\0';
     }
@@ -29,7 +30,7 @@ int main(int argc, char** argv) {
     MPI_Info_create(&info);
     MPI_Info_set(info, "patchbay_cid", component);
     const int code = MPI_Comm_create_from_group(group, tag, info, MPI_ERRORS_RETURN, &comm);
-    CHECK(code != MPI_SUCCESS || (strcmp(component, "excid") == 0 && (rank == 0 || by_notice)));
+    CHECK(code != MPI_SUCCESS || (strcmp(component, "excid") == 0 && (rank == 0 || with_store)));
     if (code == MPI_SUCCESS) {
         MPI_Comm_free(&comm);
     }

@@ -23,7 +23,7 @@ struct ConsensusJob : Job {
 TEST(consensus, equal_tables_agree_in_one_round) {
     ConsensusJob job(5);
     auto parts = job.begin(1);
-    run_in_turn(parts[0]);
+    run_round_robin(parts[0]);
     EXPECT_EQ(common_index(parts[0]), cid::IndexTable::predefined);
     EXPECT_EQ(parts[0][0]->rounds(), 1u);
 }
@@ -34,13 +34,13 @@ TEST(consensus, the_lowest_index_that_is_free_everywhere) {
     job.tables[1].reserve(3);
     job.tables[1].reserve(4);
     auto parts = job.begin(1);
-    run_in_turn(parts[0]);
+    run_round_robin(parts[0]);
     EXPECT_EQ(common_index(parts[0]), 5);
     EXPECT_EQ(parts[0][0]->rounds(), 2u);
-    EXPECT_EQ(job.tables[2].reserve_lowest(0), 3u); // what was only proposed is free again
+    EXPECT_EQ(job.tables[2].reserve_lowest(0), 3u); // an index that was proposed and not chosen is free again
 }
 
-TEST(consensus, an_index_that_is_free_in_nobody_else_is_passed_over) {
+TEST(consensus, an_index_that_is_free_in_one_process_only_is_skipped) {
     ConsensusJob job(2);
     for (const std::uint32_t taken : {3u, 5u}) {
         job.tables[0].reserve(taken);
@@ -49,7 +49,7 @@ TEST(consensus, an_index_that_is_free_in_nobody_else_is_passed_over) {
         job.tables[1].reserve(taken);
     }
     auto parts = job.begin(1);
-    run_in_turn(parts[0]);
+    run_round_robin(parts[0]);
     EXPECT_GE(common_index(parts[0]), 7);
 }
 
@@ -69,28 +69,29 @@ TEST(consensus, no_index_left_is_an_error_everywhere) {
         EXPECT_EQ(code[1], MPI_ERR_NO_SPACE);
     }
     const std::string printed = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(complaints(printed, "cid/consensus", 5), 1u) << printed; // each process once
-    EXPECT_EQ(complaints(printed, "cid/consensus", 4), 1u) << printed; // the one that it has reserved is in use
+    EXPECT_EQ(no_index_messages(printed, "cid/consensus", 5), 1u) << printed; // each process prints once
+    EXPECT_EQ(no_index_messages(printed, "cid/consensus", 4), 1u) << printed; // the reserved index counts as in use
     EXPECT_EQ(job.tables[0].live(), cid::IndexTable::predefined);
 }
 
-// Their numbers follow one another. Were one to skip like the other, a failure later or a hundred, they would never
-// part.
-TEST(consensus, namings_do_not_skip_alike) {
+// CID allocations have successive numbers. If two of them skipped the same indices, at a distance of any number of
+// failures, their proposals would collide for ever.
+TEST(consensus, allocations_skip_different_indices) {
     constexpr std::uint32_t count = 4000;
     for (const std::uint32_t later : {0u, 1u, 2u, 100u}) {
         for (const std::uint64_t distance : {1u, 2u, 256u}) {
-            std::uint32_t alike = 0;
+            std::uint32_t equal = 0;
             for (std::uint32_t failures = 9; failures < 9 + count; ++failures) {
-                alike += cid::ConsensusAllocation::skipped_after(failures, 1000 + distance) ==
+                equal += cid::ConsensusAllocation::skipped_after(failures, 1000 + distance) ==
                     cid::ConsensusAllocation::skipped_after(failures + later, 1000);
             }
-            EXPECT_LT(alike, count / 64) << distance << ", " << later; // of 256 that it can be: 16 expected
+            EXPECT_LT(equal, count / 64) << distance << ", "
+                                         << later; // 256 values are possible: 16 equal ones are expected
         }
     }
 }
 
-// Several threads per process make communicators at once and take each other's indices away, in any order.
+// Several threads of each process make communicators at once and propose the same indices, in any order.
 TEST(consensus, many_at_once_in_any_order) {
     for (unsigned seed = 0; seed < 200; ++seed) {
         std::mt19937 random(seed);

@@ -12,7 +12,8 @@ static void check_use(MPI_Comm comm) {
     CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == size);
 }
 
-/* Odd ranks have `count` duplicates under way when they call the blocking constructor that the others call first. */
+/* Odd ranks call MPI_Comm_idup `count` times before the blocking constructor; even ranks call the blocking one first.
+ */
 static void cross(MPI_Comm blocking, MPI_Comm* parents, int count) {
     MPI_Comm made[MOST], dup;
     MPI_Request requests[MOST];
@@ -43,7 +44,8 @@ int main(int argc, char** argv) {
         MPI_Comm_dup(MPI_COMM_WORLD, &parents[i]);
     }
     for (int round = 0; round < 20; ++round) {
-        cross(parents[round], parents + (round == 0), 1); /* the blocking one has the lower key, and the higher */
+        cross(parents[round], parents + (round == 0),
+            1); /* the blocking constructor has the lower key, then the higher one */
         if (round > 0) {
             cross(parents[0], parents + round, 1);
         }

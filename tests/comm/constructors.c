@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocking constructors of communicators, and what can be asked of the results. */
+/* Blocking constructors of communicators, and the inquiry functions on the results. */
 #include "tests/mpi_check/check.h"
 
 #include <string.h>
 
 static int rank, size;
 
-/* The new communicator works, and nothing sent on it is received on its parent. */
+/* The new communicator works, and its parent receives no message that was sent on it. */
 static void use(MPI_Comm comm) {
     int my_rank, my_size, sum = 0;
     MPI_Comm_rank(comm, &my_rank);
@@ -27,7 +27,7 @@ static void test_dup(void) {
     CHECK(MPI_Comm_get_name(dup, name, &length) == MPI_SUCCESS && length == 6 && strcmp(name, "second") == 0);
     use(dup);
 
-    /* One message each on two communicators, received in the other order. */
+    /* One message on each of two communicators, received in the opposite order. */
     int here = rank, there = 1000 + rank, got_here = -1, got_there = -1;
     MPI_Request requests[2];
     MPI_Isend(&here, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, &requests[0]);
@@ -77,12 +77,12 @@ static void test_create(void) {
         MPI_Group_free(&own);
         use(comm);
         MPI_Comm_free(&comm);
-        /* Only the members call this one. */
+        /* Only the members call MPI_Comm_create_group. */
         CHECK(MPI_Comm_create_group(MPI_COMM_WORLD, part, 17, &comm) == MPI_SUCCESS);
         use(comm);
         CHECK(MPI_Comm_disconnect(&comm) == MPI_SUCCESS && comm == MPI_COMM_NULL);
     }
-    /* Disjoint groups in one call. */
+    /* One call of MPI_Comm_create with disjoint groups. */
     MPI_Group mine;
     MPI_Group_incl(world, 1, &rank, &mine);
     CHECK(MPI_Comm_create(MPI_COMM_WORLD, mine, &comm) == MPI_SUCCESS);
@@ -108,7 +108,7 @@ static void test_info(void) {
     MPI_Info_free(&used);
     use(dup);
 
-    /* Hints are not inherited, the choice of components is. */
+    /* A child does not inherit hints; it inherits the choice of components. */
     CHECK(MPI_Comm_dup(dup, &child) == MPI_SUCCESS);
     CHECK(MPI_Comm_get_info(child, &used) == MPI_SUCCESS);
     length = sizeof value;
@@ -119,7 +119,7 @@ static void test_info(void) {
     use(child);
     MPI_Comm_free(&child);
 
-    MPI_Info_set(info, "patchbay_coll", "nobody");
+    MPI_Info_set(info, "patchbay_coll", "none_such");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     CHECK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &child) != MPI_SUCCESS && child == MPI_COMM_NULL);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);

@@ -21,7 +21,7 @@ std::uint64_t field(const ExtendedId& id, int number) {
     return id.fields >> 8 * number & 0xff;
 }
 
-// The next child; a block that is used up is renewed with the next PGCID.
+// The next child; when a block is used up, it gets the next PGCID.
 Derivation::Child next(Derivation& parent, std::uint64_t& pgcids) {
     const Derivation::ChildNumber child_number = parent.take();
     if (child_number.renews) {
@@ -85,14 +85,14 @@ TEST(derivation, each_generation_counts_in_the_field_below) {
             EXPECT_EQ(field(now.id, number), number >= 8 - generation ? 2u : 0u);
         }
     }
-    // No field is left: the first child needs a PGCID already, and counts from the top again.
+    // No field is left: the first child needs a new PGCID, and its number is in the highest field.
     Derivation last(now.id, now.active);
     const auto child = next(last, pgcids);
     EXPECT_EQ(child.id, (ExtendedId{101, 1ull << 56}));
     EXPECT_EQ(child.active, 6);
 }
 
-TEST(derivation, child_numbers_of_a_block_that_is_not_there_yet_wait_and_may_be_resolved_in_any_order) {
+TEST(derivation, child_numbers_wait_for_their_block_and_resolve_in_any_order) {
     Derivation parent({7, 0}, 7);
     std::vector<Derivation::ChildNumber> child_numbers;
     for (int n = 0; n < 255 + 2 * 255 + 10; ++n) {
@@ -100,25 +100,25 @@ TEST(derivation, child_numbers_of_a_block_that_is_not_there_yet_wait_and_may_be_
         EXPECT_EQ(child_numbers.back().renews, n == 255 || n == 510 || n == 765);
         EXPECT_EQ(parent.ready(child_numbers.back()), n < 255);
     }
-    parent.renew(child_numbers[510], 12, 0); // the later block comes first
+    parent.renew(child_numbers[510], 12, 0); // the later block gets its PGCID first
     EXPECT_FALSE(parent.ready(child_numbers[255]));
     EXPECT_TRUE(parent.ready(child_numbers[700]));
     parent.renew(child_numbers[255], 11, 0);
     parent.renew(child_numbers[765], 13, 0);
     std::mt19937 random(3);
     std::ranges::shuffle(child_numbers, random);
-    std::set<std::pair<std::uint64_t, std::uint64_t>> names;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> ids;
     for (const auto& child_number : child_numbers) {
         int code = 0;
         const auto child = parent.resolve(child_number, &code);
         ASSERT_TRUE(child);
         EXPECT_EQ(child->id.pgcid, child_number.block == 0 ? 7 : 10 + child_number.block);
-        EXPECT_TRUE(names.emplace(child->id.pgcid, child->id.fields).second);
+        EXPECT_TRUE(ids.emplace(child->id.pgcid, child->id.fields).second);
     }
 }
 
-// A process that is in no new communicator counts along, so that all members go on alike.
-TEST(derivation, skipped_child_numbers_use_up_names) {
+// Non-member participation uses up a child number, so that all members of the parent have the same next child number.
+TEST(derivation, skipped_child_numbers_use_up_excids) {
     std::uint64_t pgcids = 100;
     Derivation one({7, 0}, 7);
     Derivation other({7, 0}, 7);
@@ -143,8 +143,8 @@ TEST(derivation, skipped_child_numbers_use_up_names) {
     }
 }
 
-TEST(derivation, a_child_number_may_be_skipped_before_its_block_is_there) {
-    Derivation parent({7, 1}, 0); // no field of its own
+TEST(derivation, a_child_number_may_be_skipped_before_its_block_has_a_pgcid) {
+    Derivation parent({7, 1}, 0); // no field is left for children
     const auto renewing = parent.take();
     const auto skipped = parent.take();
     const auto waiting = parent.take();
@@ -175,17 +175,17 @@ TEST(derivation, a_renewal_that_fails_fails_its_block_and_not_the_next) {
     EXPECT_EQ(code, 0);
 }
 
-TEST(derivation, names_are_unique_in_a_random_tree) {
+TEST(derivation, excids_are_unique_in_a_random_tree) {
     std::mt19937 random(11);
     std::uint64_t pgcids = 1;
     std::deque<Derivation> tree;
     tree.emplace_back(ExtendedId{1, 0}, 7);
-    std::set<std::pair<std::uint64_t, std::uint64_t>> names{{1, 0}};
+    std::set<std::pair<std::uint64_t, std::uint64_t>> ids{{1, 0}};
     for (int n = 0; n < 50000; ++n) {
-        // Mostly few parents with many children, and long chains.
+        // Few parents with many children, and long chains of descendants.
         const std::size_t at = random() % 3 == 0 ? tree.size() - 1 : random() % std::min<std::size_t>(tree.size(), 40);
         const auto child = next(tree[at], pgcids);
-        EXPECT_TRUE(names.emplace(child.id.pgcid, child.id.fields).second) << child.id.text();
+        EXPECT_TRUE(ids.emplace(child.id.pgcid, child.id.fields).second) << child.id.text();
         tree.emplace_back(child.id, child.active);
     }
 }

@@ -14,7 +14,7 @@ using namespace patchbay;
 using cid::Directory;
 using cid::ExtendedId;
 
-TEST(directory, a_name_leads_to_its_communicator_until_it_goes) {
+TEST(directory, find_returns_the_communicator_until_unbind) {
     Directory directory;
     Communicator one;
     Communicator other;
@@ -26,19 +26,19 @@ TEST(directory, a_name_leads_to_its_communicator_until_it_goes) {
     EXPECT_EQ(directory.find({1, 1}), nullptr);
     directory.unbind({1, 2});
     EXPECT_EQ(directory.find({1, 2}), nullptr);
-    directory.unbind({1, 2}); // nothing
+    directory.unbind({1, 2}); // has no effect
     EXPECT_EQ(directory.size(), 1u);
 }
 
-TEST(directory, a_name_that_is_taken_is_refused_and_nothing_changes) {
+TEST(directory, bind_refuses_an_excid_that_is_bound) {
     Directory directory;
     Communicator one;
     Communicator other;
     ASSERT_TRUE(directory.bind({1, 2}, &one));
     ASSERT_TRUE(directory.bind({1, 3}, &one));
-    directory.unbind({1, 3}); // leaves memory for the next one
+    directory.unbind({1, 3}); // leaves memory for the next bind
     EXPECT_FALSE(directory.bind({1, 2}, &other));
-    EXPECT_FALSE(directory.bind({1, 2}, &other)); // once more, with memory left over from the first refusal
+    EXPECT_FALSE(directory.bind({1, 2}, &other)); // again, with the memory of the first refusal
     EXPECT_EQ(directory.find({1, 2}), &one);
     EXPECT_TRUE(directory.bind({1, 3}, &other));
     EXPECT_EQ(directory.find({1, 3}), &other);
@@ -59,9 +59,9 @@ TEST(directory, random_use) {
             directory.unbind(id);
             expected.erase(key);
         }
-        const std::uint64_t asked = random() % 500;
-        const auto found = expected.find(asked);
-        ASSERT_EQ(directory.find({asked % 7, asked}), found == expected.end() ? nullptr : found->second);
+        const std::uint64_t wanted = random() % 500;
+        const auto found = expected.find(wanted);
+        ASSERT_EQ(directory.find({wanted % 7, wanted}), found == expected.end() ? nullptr : found->second);
         ASSERT_EQ(directory.size(), expected.size());
     }
 }

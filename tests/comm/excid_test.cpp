@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cid/excid among simulated processes: what children of all kinds are called, in any order of progress, and what
-// becomes of the rest when something fails at one of them.
+// cid/excid with simulated processes: the exCIDs of children of all kinds, in any order of progress, and the state of
+// the other processes when one process fails.
 #include "tests/comm/simulated_excid_job.h"
 
 #include <new>
@@ -8,7 +8,7 @@
 using namespace patchbay;
 using namespace patchbay::test;
 
-static bool memory_is_out = false; // for who asks without exceptions
+static bool memory_is_out = false; // operator new with std::nothrow returns nullptr
 
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     return memory_is_out ? nullptr : ::operator new(size);
@@ -22,7 +22,7 @@ std::uint64_t field(const cid::ExtendedId& id, int number) {
 
 } // namespace
 
-TEST(excid, children_are_named_without_a_word) {
+TEST(excid, children_need_no_group_reduction) {
     ExcidJob job(3);
     Node& world = job.world();
     EXPECT_EQ(job.rounds(1), 1u);
@@ -62,7 +62,7 @@ TEST(excid, a_new_pgcid_after_255_children) {
         EXPECT_EQ(child.id().pgcid == world.id().pgcid, n < 255);
         EXPECT_EQ(field(child.id(), 7), std::uint64_t(n % 255 + 1));
         EXPECT_EQ(job.pgcids(0), n < 255 ? 1u : n < 510 ? 2u : 3u);
-        job.free(child, 0); // a name that was given once is not given again
+        job.free(child, 0); // the exCID of a freed communicator is not used again
         job.free(child, 1);
     }
 }
@@ -74,17 +74,18 @@ TEST(excid, a_new_pgcid_at_depth_8) {
     for (int depth = 1; depth <= 20; ++depth) {
         node = &job.dup(*node);
         EXPECT_EQ(node->id().pgcid == first, depth <= 7) << "depth " << depth;
-        EXPECT_EQ(job.pgcids(1), 1u + unsigned(depth - 1) / 7) << "depth " << depth; // each has 7 generations
+        EXPECT_EQ(job.pgcids(1), 1u + unsigned(depth - 1) / 7)
+            << "depth " << depth; // a PGCID has exCIDs for 7 generations
     }
 }
 
-// Of a split only some are in the new communicator; the others must count as well.
-TEST(excid, who_passes_keeps_in_step) {
+// MPI_Comm_split leaves one process out: non-member participation advances its child number as well.
+TEST(excid, non_members_advance_the_child_number) {
     ExcidJob job(3);
     Node& world = job.world();
-    for (int n = 0; n < 600; ++n) { // two renewals, which those that pass take part in
+    for (int n = 0; n < 600; ++n) { // two new PGCIDs, in whose reduction non-members take part
         const std::size_t left_out = std::size_t(n) % 3;
-        std::vector<std::size_t> members = job.everybody();
+        std::vector<std::size_t> members = job.all_processes();
         std::erase(members, left_out);
         const Call& call = job.run(&world, members);
         job.check(call);
@@ -101,13 +102,13 @@ TEST(excid, create_group_takes_a_pgcid_of_its_own) {
     Node& world = job.world();
     Node& pair = job.make(&world, {3, 1}, false);
     EXPECT_NE(pair.id().pgcid, world.id().pgcid);
-    EXPECT_EQ(job.rounds(0), 1u); // who is not in it does not hear of it
-    Node& child = job.dup(world); // nor does it take a name from the children
+    EXPECT_EQ(job.rounds(0), 1u); // a process outside of the group takes no part
+    Node& child = job.dup(world); // and the group uses none of the child numbers
     EXPECT_EQ(field(child.id(), 7), 1u);
 }
 
-// All calls of a block wait for the one that gets its PGCID, whoever gets on first.
-TEST(excid, later_calls_wait_for_the_renewal) {
+// All calls of a block wait for the call that gets the PGCID of the block, in any order of progress.
+TEST(excid, later_calls_wait_for_the_new_pgcid) {
     ExcidJob job(2);
     Node& world = job.world();
     for (int n = 0; n < 255; ++n) {
@@ -128,8 +129,8 @@ TEST(excid, later_calls_wait_for_the_renewal) {
     EXPECT_EQ(field(waits.child->id(), 7), 2u);
 }
 
-// The other members hear nothing of it, and go on counting.
-TEST(excid, memory_runs_out_at_one_process) {
+// The other members get no message about the failure, and all child numbers advance.
+TEST(excid, no_memory_at_one_process) {
     ExcidJob job(2);
     Node& world = job.world();
     for (int n = 0; n < 255; ++n) {
@@ -150,27 +151,27 @@ TEST(excid, memory_runs_out_at_one_process) {
     EXPECT_EQ(field(job.dup(world).id(), 7), 3u);
 }
 
-TEST(excid, memory_runs_out_for_a_renewal) {
-    for (const bool passes : {false, true}) {
+TEST(excid, no_memory_for_a_new_pgcid) {
+    for (const bool non_member : {false, true}) {
         ExcidJob job(2);
         Node& world = job.world();
         for (int n = 0; n < 255; ++n) {
             job.dup(world);
         }
-        Call& renews = job.prepare(&world, passes ? std::vector<std::size_t>{0} : world.members, true);
+        Call& renews = job.prepare(&world, non_member ? std::vector<std::size_t>{0} : world.members, true);
         Call& waits = job.prepare(&world, world.members, true);
         memory_is_out = true;
         job.begin(renews, 1);
         memory_is_out = false;
-        EXPECT_EQ(renews.tasks.at(1).code, passes ? MPI_SUCCESS : MPI_ERR_NO_MEM);
+        EXPECT_EQ(renews.tasks.at(1).code, non_member ? MPI_SUCCESS : MPI_ERR_NO_MEM);
         job.begin(waits, 1);
-        EXPECT_TRUE(waits.tasks.at(1).finished) << "it waits for a PGCID that nobody gets";
+        EXPECT_TRUE(waits.tasks.at(1).finished) << "it waits for a PGCID that no process gets";
         EXPECT_EQ(waits.tasks.at(1).code, MPI_ERR_NO_MEM);
     }
 }
 
-// What is under way when a construction is given up gives back what it has reserved.
-TEST(excid, a_naming_that_is_given_up_keeps_no_index) {
+// A CID allocation that is destroyed before its end releases the index that it has reserved.
+TEST(excid, a_destroyed_allocation_releases_its_index) {
     ExcidJob job(2);
     Node& group = job.world();
     const std::uint32_t live = job.processes[0]->instance.communicators().live();
@@ -181,7 +182,7 @@ TEST(excid, a_naming_that_is_given_up_keeps_no_index) {
     EXPECT_EQ(job.processes[0]->instance.communicators().live(), live);
 }
 
-TEST(excid, without_a_pgcid_a_whole_block_fails_and_the_next_one_does_not) {
+TEST(excid, without_a_pgcid_one_block_fails_and_the_next_succeeds) {
     for (const Fault fault : {Fault::start, Fault::end}) {
         ExcidJob job(2);
         Node& world = job.world();
@@ -192,12 +193,12 @@ TEST(excid, without_a_pgcid_a_whole_block_fails_and_the_next_one_does_not) {
         for (int n = 0; n < 255; ++n) {
             std::vector<std::size_t> members = world.members;
             if (n % 2 == 1) {
-                std::erase(members, 1); // the other one passes and hears nothing of it
+                std::erase(members, 1); // process 1 takes part as a non-member and gets no error
             }
             const Call& call = job.run(&world, members, true, n == 0 ? fault : Fault::none);
             for (const auto& [process, task] : call.tasks) {
-                const bool passes = std::ranges::find(members, process) == members.end();
-                EXPECT_EQ(task.code, passes ? MPI_SUCCESS : failure) << "call " << n;
+                const bool non_member = std::ranges::find(members, process) == members.end();
+                EXPECT_EQ(task.code, non_member ? MPI_SUCCESS : failure) << "call " << n;
             }
         }
         EXPECT_EQ(job.processes[1]->instance.communicators().live(), live);
@@ -205,7 +206,7 @@ TEST(excid, without_a_pgcid_a_whole_block_fails_and_the_next_one_does_not) {
     }
 }
 
-// The one that has no index left gets an error; the others get their communicator, and all stay in step.
+// The process without a free index gets an error; the others get their communicator; all child numbers advance.
 TEST(excid, no_index_left_at_one_process) {
     ExcidJob job(2);
     Node& world = job.world();
@@ -217,7 +218,7 @@ TEST(excid, no_index_left_at_one_process) {
     while (const auto index = full.reserve_lowest(0)) {
         taken.push_back(*index);
     }
-    for (int n = 254; n < 258; ++n) { // a renewal among them, for which the process without an index is needed
+    for (int n = 254; n < 258; ++n) { // one needs a new PGCID, and the process without an index takes part in that
         const Call& call = job.run(&world, world.members);
         EXPECT_EQ(call.tasks.at(0).code, MPI_SUCCESS);
         EXPECT_EQ(call.tasks.at(1).code, MPI_ERR_NO_SPACE);
@@ -230,12 +231,14 @@ TEST(excid, no_index_left_at_one_process) {
 
 namespace {
 
-// Calls of all kinds on random communicators, none begun; what they make is a parent at once.
+// Prepares calls of all kinds on random communicators without beginning one. Each result may be the parent of a later
+// call.
 void plan_tree(ExcidJob& job, std::size_t calls, std::mt19937& random) {
-    job.prepare(nullptr, job.everybody(), false);
+    job.prepare(nullptr, job.all_processes(), false);
     while (job.calls.size() < calls) {
-        const std::size_t family = random() % 2 == 0 ? 1 : job.nodes.size(); // half of them on the first, to renew it
-        Node& parent = *job.nodes[random() % family];
+        // Half of the calls have the first communicator as parent, so that it needs new PGCIDs.
+        const std::size_t candidates = random() % 2 == 0 ? 1 : job.nodes.size();
+        Node& parent = *job.nodes[random() % candidates];
         std::vector<std::size_t> some = parent.members;
         std::ranges::shuffle(some, random);
         some.resize(1 + random() % some.size());
@@ -244,7 +247,7 @@ void plan_tree(ExcidJob& job, std::size_t calls, std::mt19937& random) {
     }
 }
 
-// Goes on with what one process has begun: with all, or with one of the last, of which some wait for others.
+// Advances calls that one process has begun: all of them, or one of the last 20.
 void advance_some(ExcidJob& job, std::size_t process, std::size_t begun, std::mt19937& random) {
     const std::size_t from = random() % 16 == 0 ? 0 : begun - std::min<std::size_t>(begun, 1 + random() % 20);
     const std::size_t to = from == 0 ? begun : from + 1;
@@ -255,7 +258,7 @@ void advance_some(ExcidJob& job, std::size_t process, std::size_t begun, std::mt
     }
 }
 
-// Each process begins its calls in the order of all, as soon as their parent is there, and goes on with any of them.
+// Each process begins its calls in the common order, as soon as their parent exists, and advances them in any order.
 bool run_at_random(ExcidJob& job, std::mt19937& random, std::size_t most_steps) {
     std::vector<std::size_t> begun(job.processes.size());
     const auto is_done = [&](std::size_t process) {
@@ -265,7 +268,7 @@ bool run_at_random(ExcidJob& job, std::mt19937& random, std::size_t most_steps) 
         });
     };
     for (std::size_t steps = 0; steps < most_steps; ++steps) {
-        if (steps % 256 == 0 && std::ranges::all_of(job.everybody(), is_done)) {
+        if (steps % 256 == 0 && std::ranges::all_of(job.all_processes(), is_done)) {
             return true;
         }
         const std::size_t process = random() % begun.size();

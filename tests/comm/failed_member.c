@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members of a communicator from a group that fail before they have said anything to the others: nobody waits for them,
-   however often. Arguments: first or last (who fails), and long for a string tag that is too long for a notice, so that
-   messages tell it. */
+/* MPI_Comm_create_from_group with a member that fails before it sends anything to the others: no other member hangs, in
+   any number of calls. Arguments: "first" or "last" (the member that fails), and "long" for a string tag that is too
+   long for the node store, so that a bootstrap message reports the failure. */
 #include "tests/mpi_check/check.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     MPI_Comm comm;
     MPI_Info info;
     int rank = -1, size = 0;
-    char tag[MPI_MAX_STRINGTAG_LEN] = "withdrawn";
+    char tag[MPI_MAX_STRINGTAG_LEN] = "failed";
     if (argc > 2) {
         memset(tag, 'x', sizeof tag - 1);
         tag[sizeof tag - 1] = '\0';
@@ -23,13 +23,13 @@ int main(int argc, char** argv) {
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Group_rank(group, &rank);
     MPI_Group_size(group, &size);
-    const int fails = argc > 1 && strcmp(argv[1], "first") == 0 ? 0 : size - 1;
+    const int failed = argc > 1 && strcmp(argv[1], "first") == 0 ? 0 : size - 1;
     MPI_Info_create(&info);
     MPI_Info_set(info, "patchbay_cid", "no_such_component");
     for (int round = 0; round < rounds; round++) {
         const int code =
-            MPI_Comm_create_from_group(group, tag, rank == fails ? info : MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
-        CHECK(code != MPI_SUCCESS || rank != fails);
+            MPI_Comm_create_from_group(group, tag, rank == failed ? info : MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+        CHECK(code != MPI_SUCCESS || rank != failed);
         if (code == MPI_SUCCESS) {
             MPI_Comm_free(&comm);
         }

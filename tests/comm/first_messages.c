@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first messages on a communicator, whose index each process chooses for itself. Argument: late (one process makes
-   its communicators when the messages are there already), both (both processes send before they receive), many (1,000
-   communicators at once, all processes send to all before they receive), apart (the same, and half of the processes
-   have sent on all before the others make them), cancelled (the message by which a process was to be known is taken
-   back), persistent, freed (before the answer is there), flood (more than the receiver takes), stream (the sender never
-   waits for anything). */
+/* The first messages on a communicator whose local index differs from process to process. The argument:
+     late        one process makes its communicators after the messages on them have arrived
+     both        both processes send before they receive
+     many        1,000 communicators at once; all processes send to all others before they receive
+     apart       the same, and half of the processes have sent on a communicator before the others make it
+     cancelled   the message that carries the exCID handshake is cancelled
+     persistent  the first messages come from persistent requests
+     freed       the sender frees the communicator before the CID acknowledgement arrives
+     flood       the messages exceed pml_ob1_unexpected_limit at the receiver
+     stream      the sender never waits in MPI */
 #define _GNU_SOURCE /* usleep, mkstemp */
 #include "tests/mpi_check/check.h"
 #include "tests/mpi_check/shared_ints.h"
@@ -18,13 +22,13 @@ static int rank, size;
 enum { long_count = 1 << 17 }; /* doubles: 1 MiB */
 static double sent_text[long_count], got_text[long_count];
 
-static int* stage; /* what rank 0 has reached, seen by rank 1 without a message */
+static int* stage; /* the progress of rank 0, which rank 1 reads without a message */
 
-/* Lets messages come without receiving them. */
+/* Calls MPI progress, so that messages arrive without being received. */
 static void poll(void) {
     int flag;
     for (int i = 0; i < 1000; ++i) {
-        MPI_Iprobe(MPI_ANY_SOURCE, 30000, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE); /* there is none */
+        MPI_Iprobe(MPI_ANY_SOURCE, 30000, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE); /* no such message exists */
     }
 }
 
@@ -32,10 +36,10 @@ static void poll_until_sent(void) {
     while (shared_get(stage) == 0) {
         poll();
     }
-    poll(); /* for what was sent last */
+    poll(); /* for the messages that were sent last */
 }
 
-/* A hint's worth of difference between the indices of the processes. */
+/* Makes the next local index differ between the processes. */
 static void shift_indices(MPI_Comm* extra) {
     for (int i = 0; i <= rank; ++i) {
         MPI_Comm_dup(MPI_COMM_SELF, &extra[i]);
@@ -55,7 +59,7 @@ static void send_first(MPI_Comm comm, int i, MPI_Request* request, const int* la
     case 2:
         MPI_Isend(sent_text, i % 5 == 0 ? long_count : 10000, MPI_DOUBLE, 1, 7, comm, request);
         break;
-    case 3: /* taken back later */
+    case 3: /* late() cancels this one */
         MPI_Isend(label, 1, MPI_INT, 1, 8, comm, request);
         break;
     case 4:
@@ -120,7 +124,7 @@ static void late(void) {
             MPI_Cancel(&requests[i]);
             MPI_Wait(&requests[i], &status);
             MPI_Test_cancelled(&status, &cancelled);
-            CHECK(cancelled); /* nobody receives it */
+            CHECK(cancelled); /* no receive matches tag 8 */
             MPI_Isend(&labels[i], 1, MPI_INT, 1, 7, comms[i], &requests[i]);
         }
     }
@@ -130,7 +134,7 @@ static void late(void) {
     if (rank == 0) {
         MPI_Waitall(late_count, requests, MPI_STATUSES_IGNORE);
     }
-    for (int i = 0; i < late_count; ++i) { /* and the way back */
+    for (int i = 0; i < late_count; ++i) { /* messages in the other direction */
         int got = i;
         if (rank == 1) {
             MPI_Send(&got, 1, MPI_INT, 0, 9, comms[i]);
@@ -144,7 +148,7 @@ static void late(void) {
     free(buffer);
 }
 
-/* As many at a time as fit on any wire, so that nobody has to look at what has come before all is sent. */
+/* A batch fits into the smallest ring, so that no process has to poll before it has sent all of the batch. */
 static void both(void) {
     enum { batch = 4, batches = 250 };
     MPI_Comm comms[batch];
@@ -176,9 +180,9 @@ static void both(void) {
     }
 }
 
-/* Apart: the processes of even rank make and use the first half while the others make and use the second one; only then
-   does each make what the others have sent on. As many children of a parent as its name has room for, so that nobody
-   has to be asked. */
+/* With `apart`, processes of even rank make and use the first half of the communicators while the others make and use
+   the second half; then each process makes the half on which the others have already sent. A parent has no more
+   children than one PGCID has exCIDs for, so that no constructor needs a group reduction for a new PGCID. */
 static void many(int apart) {
     enum { parent_count = 4, per_parent = 250, count = parent_count * per_parent };
     static MPI_Comm parents[2][parent_count], comms[2][count];
@@ -188,8 +192,8 @@ static void many(int apart) {
     for (int i = 0; i < 2 * parent_count; ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &parents[i / parent_count][i % parent_count]);
     }
-    for (int turn = 0; turn < 2; ++turn) {
-        const int half = apart ? (rank + turn) % 2 : turn;
+    for (int step = 0; step < 2; ++step) {
+        const int half = apart ? (rank + step) % 2 : step;
         for (int i = 0; i < count; ++i) {
             MPI_Comm_dup(parents[half][i / per_parent], &comms[half][i]);
             texts[half][i] = (rank * 2 + half) * count + i;
@@ -198,10 +202,10 @@ static void many(int apart) {
             }
         }
         if (apart) {
-            MPI_Barrier(MPI_COMM_WORLD); /* all messages are under way */
+            MPI_Barrier(MPI_COMM_WORLD); /* all messages of this half are sent */
         }
     }
-    for (int round = 0; round < 2; ++round) { /* the second one when all have learned */
+    for (int round = 0; round < 2; ++round) { /* the second round comes after the exCID handshake */
         for (int i = 2 * count - 1; i >= 0; --i) {
             for (int from = (rank + 1) % size; from != rank; from = (from + 1) % size) {
                 int got = -1;
@@ -226,7 +230,7 @@ static void many(int apart) {
     free(requests);
 }
 
-/* A message that the receiver has thrown away must not count as one that has told it our index. */
+/* A cancelled message, which the receiver has discarded, does not count as the sender's part of the exCID handshake. */
 static void cancelled(void) {
     MPI_Comm comm, extra[2];
     MPI_Request request;
@@ -249,7 +253,7 @@ static void cancelled(void) {
     if (rank == 1) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     }
-    for (int i = 0; i < 20; ++i) { /* rank 1 speaks first */
+    for (int i = 0; i < 20; ++i) { /* rank 1 sends first */
         if (rank == 1) {
             MPI_Send(&text, 1, MPI_INT, 0, 6, comm);
         }
@@ -264,7 +268,7 @@ static void cancelled(void) {
     }
 }
 
-/* Persistent sends that were made, and started, before and after the receiver's index was known. */
+/* Persistent sends are initialized before the exCID handshake, and started before and after it. */
 static void persistent(void) {
     enum { rounds = 10, requests_count = 4 };
     MPI_Comm comm, extra[2];
@@ -301,8 +305,8 @@ static void persistent(void) {
     }
 }
 
-/* One side frees the communicator, and makes the next one at its index, before the answer to its first message comes.
- */
+/* The sender frees the communicator, and makes the next one with the same local index, before the CID acknowledgement
+   of its first message arrives. */
 static void freed(void) {
     enum { rounds = 500 };
     for (int i = 0; i < rounds; ++i) {
@@ -319,8 +323,8 @@ static void freed(void) {
     }
 }
 
-/* Run with pml_ob1_unexpected_limit=8KiB: the receiver stops its sender before it knows the communicator. Messages are
-   complete at the sender as long as it is not stopped. */
+/* Run with pml_ob1_unexpected_limit=8KiB: the receiver sends xoff before it has made the communicator. Sends complete as
+   long as the sender has not received xoff. */
 enum { flood_count = 400, flood_words = 100, flood_limit = 8192 };
 
 static int completed(MPI_Request* requests) {
@@ -382,7 +386,7 @@ static void flood(void) {
     MPI_Comm_free(&other);
 }
 
-/* Messages one way, by a process that does nothing else: that their receiver has answered is noticed while sending. */
+/* Messages in one direction only: the sender handles the CID acknowledgement while it sends. */
 static void stream(void) {
     enum { count = 100 };
     MPI_Comm comm, extra[2];

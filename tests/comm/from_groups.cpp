@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
         Job job;
         if (argc > 1 && job.size != std::atoi(argv[1])) {
             std::fprintf(stderr, "from_groups: %d processes, wanted %s\n", job.size, argv[1]);
-            return 3; // nobody waits for anybody yet
+            return 3; // no process waits for another one yet
         }
         same_group_different_tags(job, false);
         same_group_different_tags(job, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Comm_idup does not block, and several may be under way at once. */
+/* MPI_Comm_idup does not block, and several calls may be pending at once. */
 #include "tests/mpi_check/check.h"
 
 enum { count = 20 };
@@ -11,7 +11,7 @@ static void use(MPI_Comm comm) {
     CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == size);
 }
 
-/* Rank 0 begins, then tells the others to: a call that waited for them would hang. */
+/* Rank 0 calls MPI_Comm_idup, then sends the others a message to call it: a call that waited for them would hang. */
 static void test_returns_at_once(void) {
     MPI_Comm made;
     MPI_Request request;
@@ -30,7 +30,7 @@ static void test_returns_at_once(void) {
     MPI_Comm_free(&made);
 }
 
-/* Completed in another order than begun, with a blocking constructor in between. */
+/* The duplicates complete in another order than they begin, with a blocking constructor between. */
 static void test_many(void) {
     MPI_Comm made[count], split;
     MPI_Request requests[count];
@@ -59,7 +59,7 @@ static void test_with_info_and_test(void) {
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpi_assert_exact_length", "true");
     CHECK(MPI_Comm_idup_with_info(MPI_COMM_WORLD, info, &made, &request) == MPI_SUCCESS);
-    MPI_Info_free(&info); /* it has been read */
+    MPI_Info_free(&info); /* MPI_Comm_idup_with_info has read it */
     while (!done) {
         CHECK(MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS);
     }
@@ -69,7 +69,7 @@ static void test_with_info_and_test(void) {
     MPI_Comm_free(&made);
 }
 
-/* The parent may go while its duplicate is under way. */
+/* The parent may be freed while its duplicate is pending. */
 static void test_freed_parent(void) {
     MPI_Comm parent, made;
     MPI_Request request;

@@ -54,7 +54,7 @@ TEST(index_table, find_sees_what_is_bound) {
     EXPECT_EQ(table.find(300), nullptr);
 }
 
-// Against a plain set of integers.
+// Compares the table with a set of integers.
 TEST(index_table, random_use) {
     std::mt19937 random(7);
     IndexTable table;
@@ -83,16 +83,16 @@ TEST(index_table, random_use) {
     }
 }
 
-TEST(index_table, what_is_on_offer_is_given_to_nobody) {
+TEST(index_table, offered_indices_are_not_reserved) {
     IndexTable table;
     ASSERT_TRUE(table.reserve(70));
     std::uint64_t mask[2];
     table.offer(0, 0, mask);
-    EXPECT_EQ(mask[0], ~std::uint64_t(7)); // but for the predefined ones
+    EXPECT_EQ(mask[0], ~std::uint64_t(7)); // all but the predefined indices
     EXPECT_EQ(mask[1], ~(std::uint64_t(1) << 6));
     EXPECT_FALSE(table.reserve(20));
     EXPECT_EQ(table.reserve_lowest(0), 128u);
-    table.release(70); // was not on offer and is not now
+    table.release(70); // was not offered and is not offered now
     table.withdraw_offer(0, 20);
     EXPECT_FALSE(table.reserve(20));
     EXPECT_EQ(table.reserve_lowest(0), IndexTable::predefined);
@@ -118,7 +118,7 @@ TEST(index_table, two_offers_at_one_time) {
     table.offer(1, 64, mask);
     EXPECT_EQ(table.reserve_lowest(0), IndexTable::predefined);
     table.offer(0, 0, mask);
-    EXPECT_EQ(table.reserve_lowest(0), 128u); // beyond both
+    EXPECT_EQ(table.reserve_lowest(0), 128u); // the first index beyond both offers
     EXPECT_FALSE(table.reserve(5));
     EXPECT_FALSE(table.reserve(65));
     table.withdraw_offer(0, 5);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many communicators at one time, and many more one after the other. Argument: live, reuse, family or exhausted. */
+/* Many communicators. The argument: "simultaneous" (many exist at one time), "reuse" (more than there are indices, one
+   after the other), "derived" (children and later descendants) or "exhausted" (one process has no free index). */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 static int rank, size;
 
-/* A message round the ring, with the communicator's own label. */
+/* A message round the ring of members, with a label of the communicator. */
 static void check_ring(MPI_Comm comm, int label) {
     int got = -1, at = 0, members = 0;
     MPI_Comm_rank(comm, &at);
@@ -17,8 +18,8 @@ static void check_ring(MPI_Comm comm, int label) {
     CHECK(got == label);
 }
 
-/* 10,000 communicators; first all messages are sent, then received in the opposite order. */
-static void live(void) {
+/* 10,000 communicators exist at one time. All messages are sent first, then received in the opposite order. */
+static void simultaneous(void) {
     enum { count = 10000 };
     static MPI_Comm comms[count];
     static MPI_Request requests[count];
@@ -40,7 +41,7 @@ static void live(void) {
     }
 }
 
-/* More communicators than there are indices; few live at a time, and not the oldest go first. */
+/* More communicators than there are indices. Few exist at a time, and they are not freed in the order of creation. */
 static void reuse(void) {
     enum { count = 70000, places = 11 };
     MPI_Comm comms[places];
@@ -67,17 +68,17 @@ static void reuse(void) {
     }
 }
 
-/* 600 children of one parent: with names that are derived this needs new PGCIDs. Some constructors are those in which
-   not all members get a communicator, and a name is due for renewal just then at one of the numbers. */
+/* 600 children of one parent: derived exCIDs need new PGCIDs for that. In one round some constructors leave a member of
+   the parent out, and for one of these the parent needs a new PGCID. */
 static void renewals(void) {
     enum { count = 600 };
     static MPI_Comm comms[count];
     MPI_Comm parent;
-    for (int turn = 0; turn < 3; ++turn) {
+    for (int round = 0; round < 3; ++round) {
         MPI_Comm_dup(MPI_COMM_WORLD, &parent);
         for (int i = 0; i < count; ++i) {
-            const int alone = turn == 1 && i % 5 == 0;
-            if (alone) {
+            const int leave_one_out = round == 1 && i % 5 == 0;
+            if (leave_one_out) {
                 MPI_Comm_split(parent, rank == (i / 5) % size ? MPI_UNDEFINED : 0, 0, &comms[i]);
             } else {
                 MPI_Comm_dup(parent, &comms[i]);
@@ -93,7 +94,7 @@ static void renewals(void) {
     }
 }
 
-/* The same, all of them under way at one time; their parent is freed meanwhile. */
+/* The same with MPI_Comm_idup, all pending at one time; the parent is freed before they complete. */
 static void renewals_at_once(void) {
     enum { count = 600 };
     static MPI_Comm comms[count];
@@ -111,7 +112,7 @@ static void renewals_at_once(void) {
     }
 }
 
-/* Each generation has three children; the third one goes on. */
+/* Each generation has three children; the third child is the parent of the next generation. */
 static void depth(MPI_Comm root) {
     enum { generations = 12, children = 3 };
     MPI_Comm comms[generations][children];
@@ -125,14 +126,14 @@ static void depth(MPI_Comm root) {
             check_ring(comms[g][c], 100 * g + c);
         }
     }
-    for (int g = 0; g < generations; ++g) { /* parents before their children */
+    for (int g = 0; g < generations; ++g) { /* a parent is freed before its children */
         for (int c = 0; c < children; ++c) {
             MPI_Comm_free(&comms[g][c]);
         }
     }
 }
 
-/* Communicators of one process beside those of all, which count their names in other fields of one PGCID. */
+/* Duplicates of MPI_COMM_SELF beside those of MPI_COMM_WORLD: they derive exCIDs in different fields of one PGCID. */
 static void self(void) {
     enum { count = 300 };
     static MPI_Comm own[count], all[count];
@@ -156,7 +157,7 @@ static void self(void) {
     depth(MPI_COMM_SELF);
 }
 
-/* MPI_Comm_create_group by all, rank 1 the first or the last of them; it fails at all of them. */
+/* All processes call MPI_Comm_create_group, with rank 1 as the first or the last member; it fails at all members. */
 static void group_without_an_index(int first) {
     MPI_Group world, others, ordered;
     MPI_Comm comm;
@@ -172,7 +173,8 @@ static void group_without_an_index(int first) {
     MPI_Group_free(&ordered);
 }
 
-/* A process without a free index fails alone, where names need no group reduction; later ones go on together. */
+/* Where exCIDs need no group reduction, only the process without a free index fails, and later constructors succeed
+   everywhere. */
 static void exhausted(void) {
     enum { most = 65536, tries = 300 };
     static MPI_Comm own[most];
@@ -184,7 +186,7 @@ static void exhausted(void) {
         ++count;
     }
     CHECK(rank != 1 || (count > 60000 && count < most));
-    for (int i = 0; i < tries; ++i) { /* beyond a renewal */
+    for (int i = 0; i < tries; ++i) { /* more than one PGCID has exCIDs for */
         CHECK((MPI_Comm_dup(MPI_COMM_WORLD, &tried[i]) == MPI_SUCCESS) == (rank != 1));
     }
     group_without_an_index(1);
@@ -207,11 +209,11 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (strcmp(what, "live") == 0) {
-        live();
+    if (strcmp(what, "simultaneous") == 0) {
+        simultaneous();
     } else if (strcmp(what, "reuse") == 0) {
         reuse();
-    } else if (strcmp(what, "family") == 0) {
+    } else if (strcmp(what, "derived") == 0) {
         renewals();
         renewals_at_once();
         depth(MPI_COMM_WORLD);

@@ -35,28 +35,28 @@ void fill(cid::IndexTable& table, std::uint32_t from, std::uint32_t to) {
 TEST(mask, one_round_whatever_the_holes) {
     MaskJob job(3);
     for (std::uint32_t index = 3; index < 3000; ++index) {
-        job.tables[index % 3].reserve(index); // free in two of three
+        job.tables[index % 3].reserve(index); // each index is free in two of three processes
     }
     auto parts = job.begin(1);
-    run_in_turn(parts[0]);
+    run_round_robin(parts[0]);
     EXPECT_EQ(common_index(parts[0]), 3000);
     EXPECT_EQ(parts[0][0]->rounds(), 1u);
-    EXPECT_EQ(job.tables[2].reserve_lowest(0), 3u); // what was only offered is free again
+    EXPECT_EQ(job.tables[2].reserve_lowest(0), 3u); // an index that was offered and not chosen is free again
 }
 
 TEST(mask, a_process_alone) {
     MaskJob job(1);
     auto parts = job.begin(1);
-    run_in_turn(parts[0]);
+    run_round_robin(parts[0]);
     EXPECT_EQ(common_index(parts[0]), cid::IndexTable::predefined);
 }
 
-TEST(mask, windows_beyond_the_first) {
+TEST(mask, segments_beyond_the_first) {
     MaskJob job(2);
     fill(job.tables[0], 3, segment);
     fill(job.tables[1], segment, 3 * segment + 7);
     auto parts = job.begin(1);
-    run_in_turn(parts[0]);
+    run_round_robin(parts[0]);
     EXPECT_EQ(common_index(parts[0]), 3 * segment + 7);
     EXPECT_EQ(parts[0][0]->rounds(), 4u);
 }
@@ -65,7 +65,7 @@ TEST(mask, the_last_index_of_all) {
     MaskJob job(2);
     fill(job.tables[1], 3, cid::IndexTable::capacity - 1);
     auto parts = job.begin(1);
-    run_in_turn(parts[0]);
+    run_round_robin(parts[0]);
     EXPECT_EQ(common_index(parts[0]), cid::IndexTable::capacity - 1);
 }
 
@@ -78,19 +78,19 @@ TEST(mask, no_index_left_is_an_error_everywhere) {
     testing::internal::CaptureStderr();
     for (int attempt = 0; attempt < 2; ++attempt) {
         auto parts = job.begin(1);
-        run_in_turn(parts[0]);
+        run_round_robin(parts[0]);
         EXPECT_EQ(parts[0][0]->code, MPI_ERR_NO_SPACE);
         EXPECT_EQ(parts[0][1]->code, MPI_ERR_NO_SPACE);
     }
     const std::string printed = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(complaints(printed, "cid/mask", live), 1u) << printed; // each process once
-    EXPECT_EQ(complaints(printed, "cid/mask", job.tables[1].live()), 1u) << printed;
+    EXPECT_EQ(no_index_messages(printed, "cid/mask", live), 1u) << printed; // each process prints once
+    EXPECT_EQ(no_index_messages(printed, "cid/mask", job.tables[1].live()), 1u) << printed;
     EXPECT_EQ(job.tables[0].live(), live);
-    EXPECT_EQ(job.tables[0].reserve_lowest(0), 3u); // the even ones are taken here
+    EXPECT_EQ(job.tables[0].reserve_lowest(0), 3u); // process 0 has the even indices in use
 }
 
-// One process has begun A and must not keep B from getting an index: the other process calls A only after B.
-TEST(mask, a_naming_whose_members_have_not_all_come_blocks_nobody) {
+// Process 0 has begun A, and process 1 begins A only after B: the mask ownership of A must not block B.
+TEST(mask, an_allocation_with_missing_members_blocks_no_other) {
     for (const std::uint64_t number_of_a : {1u, 9u}) {
         MaskJob job(2);
         auto a = job.prepare();
@@ -110,7 +110,7 @@ TEST(mask, a_naming_whose_members_have_not_all_come_blocks_nobody) {
         }
         ASSERT_TRUE(all_finished(b) && all_finished(c)) << "number " << number_of_a;
         job.begin(a, 1, number_of_a);
-        run_in_turn(a);
+        run_round_robin(a);
         EXPECT_NE(common_index(a), common_index(b));
         EXPECT_NE(common_index(a), common_index(c));
         EXPECT_NE(common_index(b), common_index(c));
@@ -130,7 +130,7 @@ TEST(mask, many_at_once_in_any_order) {
                 }
             }
         }
-        // In each process in another order.
+        // The constructors begin in a different order in each process.
         std::vector<Job::Parts> parts;
         std::vector<std::pair<std::size_t, std::size_t>> order;
         for (std::size_t c = 0; c < count; ++c) {

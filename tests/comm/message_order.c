@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Comm_create_from_group about several operation keys at one time, to which the members come in different orders,
- * so that messages about one arrive before those that are waited for. Topics: two groups with one member less or more,
- * and one in another order; each with two tags, one of which is the other's beginning. Argument "threads": a call in
- * each thread, begun one after the other. Without: one thread, for a component that lets the first member go ahead
- * (excid with bootstrap); it leads all groups, and each tag is used three times. */
+/* MPI_Comm_create_from_group with several operation keys at one time. The members call it in different orders, so that
+ * bootstrap messages of one key arrive while a process waits for those of another. The keys consist of a group and a
+ * string tag: three groups, one of which has fewer members and one another order of members; two tags, one of which is
+ * a prefix of the other. With the argument "threads" each call has its own thread, and the threads start one after the
+ * other. Without an argument one thread makes all calls. This needs a component that does not let the first member wait
+ * (excid with bootstrap); that member is the first in all groups, and each tag is used three times. */
 #define _DEFAULT_SOURCE /* usleep */
 #include "tests/mpi_check/check.h"
 
@@ -29,12 +30,12 @@ static int takes_part(int key) {
     return world_rank != 1 || sizes[key / tags] == 3;
 }
 
-/* Rank 0 begins with the first, rank 1 with the last, rank 2 in the middle. */
+/* The order of the keys: rank 0 begins with the first key, rank 1 with the last, rank 2 with the middle one. */
 static int nth_key(int n) {
     return world_rank == 0 ? n : world_rank == 1 ? keys - 1 - n : (n + keys / 2) % keys;
 }
 
-static void tell(MPI_Comm comm, int label) {
+static void pass_label(MPI_Comm comm, int label) {
     int rank, size, value = -1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
@@ -43,9 +44,9 @@ static void tell(MPI_Comm comm, int label) {
     CHECK(value == label);
 }
 
-static void* meet(void* key) {
+static void* create_and_use(void* key) {
     MPI_Comm comm = create(*(int*)key);
-    tell(comm, *(int*)key);
+    pass_label(comm, *(int*)key);
     MPI_Comm_free(&comm);
     return NULL;
 }
@@ -56,9 +57,9 @@ static void in_threads(void) {
     for (int n = 0; n < keys; ++n) {
         which[begun] = nth_key(n);
         if (takes_part(which[begun])) {
-            CHECK(pthread_create(&threads[begun], NULL, meet, &which[begun]) == 0);
+            CHECK(pthread_create(&threads[begun], NULL, create_and_use, &which[begun]) == 0);
             ++begun;
-            usleep(2000); /* the others come the other way; right in any order */
+            usleep(2000); /* makes the order likely that this test is for; every order is correct */
         }
     }
     while (begun > 0) {
@@ -68,7 +69,7 @@ static void in_threads(void) {
 
 static void in_one_thread(void) {
     MPI_Comm comms[keys][uses];
-    for (int n = 0; n < keys * uses; ++n) { /* the same key's uses in order, but far from each other */
+    for (int n = 0; n < keys * uses; ++n) { /* all keys before the next use of the first one */
         const int key = nth_key(n % keys);
         if (takes_part(key)) {
             comms[key][n / keys] = create(key);
@@ -76,7 +77,7 @@ static void in_one_thread(void) {
     }
     for (int key = 0; key < keys; ++key) {
         for (int use = 0; use < uses && takes_part(key); ++use) {
-            tell(comms[key][use], 10 * key + use);
+            pass_label(comms[key][use], 10 * key + use);
             MPI_Comm_free(&comms[key][use]);
         }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random trees of communicators over random sets of processes: two live communicators never see each other's messages.
-// All processes draw the same random numbers, so that they agree on what to do next. Messages go out as soon as their
-// sender has its communicator, often before their receiver has it, and wait there until somebody wants them.
-// Argument "mixed": the component that names a communicator is drawn too.
+// Random trees of communicators over random sets of processes: no message is received on another communicator than it
+// was sent on. All processes draw the same random numbers, so that they make the same calls. A process sends as soon as
+// it has the communicator, often before the receiver has it; the message is unexpected there until a receive matches
+// it. With the argument "mixed" the cid component of each communicator is random, too.
 #include "tests/mpi_check/check.h"
 
 #include <algorithm>
@@ -21,17 +21,17 @@ namespace {
 int world_rank = 0;
 int world_size = 0;
 
-// A live communicator as all processes know it; `comm` is MPI_COMM_NULL in those that do not belong to it.
+// A communicator in all processes; `comm` is MPI_COMM_NULL in processes that are not members.
 struct Node {
     std::vector<int> members; // ranks in the world
     MPI_Comm comm;
     int label;
-    std::vector<int> coming; // the senders of messages to this process that it has not received yet
+    std::vector<int> unreceived; // the senders of messages to this process that it has not received yet
 };
 
-constexpr int tag = 9; // of all messages: only the communicator tells them apart
+constexpr int tag = 9; // of all messages: only the communicator differs
 constexpr std::size_t short_words = 2;
-constexpr std::size_t long_words = 20000; // beyond every eager limit
+constexpr std::size_t long_words = 20000; // more than any eager limit
 
 bool contains(const std::vector<int>& members, int rank) {
     return std::find(members.begin(), members.end(), rank) != members.end();
@@ -100,15 +100,15 @@ public:
         }
     }
 
-    // Some messages between random members of random communicators. They are received later.
-    void chat() {
+    // Sends some messages between random members of random communicators. check() receives them.
+    void send_some() {
         for (int n = 0; n < 6; ++n) {
             Node& node = _nodes[n < 2 ? _nodes.size() - 1 : _random() % _nodes.size()];
             const std::size_t from = _random() % node.members.size();
             const std::size_t to = _random() % node.members.size();
             const unsigned kind = unsigned(_random() % 8);
             if (node.members[to] == world_rank) {
-                node.coming.push_back(int(from));
+                node.unreceived.push_back(int(from));
             }
             if (node.members[from] == world_rank) {
                 send(node, int(to), kind);
@@ -116,8 +116,8 @@ public:
         }
     }
 
-    // All that is under way is received, the communicators and the senders in any order. From anybody would be wrong
-    // here: other processes may be ahead and have sent more.
+    // Receives all messages, with the communicators and the senders in any order. MPI_ANY_SOURCE would be wrong here,
+    // because other processes may be ahead and have sent later messages.
     void check() {
         std::vector<std::size_t> order(_nodes.size());
         for (std::size_t i = 0; i < order.size(); ++i) {
@@ -125,14 +125,14 @@ public:
         }
         std::shuffle(order.begin(), order.end(), _own);
         for (const std::size_t i : order) {
-            std::shuffle(_nodes[i].coming.begin(), _nodes[i].coming.end(), _own);
+            std::shuffle(_nodes[i].unreceived.begin(), _nodes[i].unreceived.end(), _own);
             receive_all(_nodes[i], false);
         }
         complete_sends();
     }
 
 private:
-    // The hints for the next communicator: who names it.
+    // The info of the next communicator, which chooses the cid component.
     MPI_Info draw_info() {
         static const char* const names[] = {"consensus", "mask", "excid"};
         const unsigned choice = unsigned(_random() % 4);
@@ -159,10 +159,10 @@ private:
         _sends.push_back(request);
     }
 
-    void receive_all(Node& node, bool from_anybody) {
+    void receive_all(Node& node, bool from_any_source) {
         std::vector<int> text(long_words);
-        for (; !node.coming.empty(); node.coming.pop_back()) {
-            const int source = from_anybody ? MPI_ANY_SOURCE : node.coming.back();
+        for (; !node.unreceived.empty(); node.unreceived.pop_back()) {
+            const int source = from_any_source ? MPI_ANY_SOURCE : node.unreceived.back();
             MPI_Status status;
             int words = 0;
             std::fill_n(text.begin(), short_words, -1);
@@ -179,7 +179,7 @@ private:
         }
     }
 
-    // One after the other: those of the session and those of the world must not meet in one call.
+    // One request after the other: one call must not have requests of the session and of the world.
     template <typename Requests>
     static void wait_for(Requests& requests) {
         for (MPI_Request& request : requests) {
@@ -208,7 +208,7 @@ private:
         add(_nodes[at].members, made);
     }
 
-    // Two at once, begun in any order where they have different parents.
+    // Two duplicates at once; with different parents they begin in any order.
     void idup(std::size_t first, std::size_t second) {
         const std::size_t at[] = {first, second};
         MPI_Info infos[] = {draw_info(), draw_info()};
@@ -252,7 +252,7 @@ private:
         }
     }
 
-    // Over an intercommunicator between two halves, on which everybody talks as well, back to all members.
+    // Makes an intercommunicator between two halves, exchanges messages on it, and merges it to all members.
     void split_and_merge(std::size_t at) {
         const std::vector<int> members = _nodes[at].members;
         const std::size_t first = members.size() / 2;
@@ -268,7 +268,7 @@ private:
             const bool high = std::size_t(rank) >= first;
             CHECK(MPI_Comm_split(_nodes[at].comm, high, 0, &local) == MPI_SUCCESS);
             CHECK(MPI_Intercomm_create(local, 0, _nodes[at].comm, high ? 0 : int(first), 5, &inter) == MPI_SUCCESS);
-            talk_across(inter, _next_label);
+            exchange_across(inter, _next_label);
             CHECK(MPI_Intercomm_merge(inter, high, &made) == MPI_SUCCESS);
             CHECK(MPI_Comm_free(&inter) == MPI_SUCCESS);
             CHECK(MPI_Comm_free(&local) == MPI_SUCCESS);
@@ -276,8 +276,8 @@ private:
         add(members, made);
     }
 
-    // Everybody with everybody on the other side.
-    static void talk_across(MPI_Comm inter, int label) {
+    // Each process exchanges a message with each process of the other group.
+    static void exchange_across(MPI_Comm inter, int label) {
         int remote_size = 0;
         MPI_Comm_remote_size(inter, &remote_size);
         std::vector<MPI_Request> requests(static_cast<std::size_t>(remote_size));
@@ -408,7 +408,7 @@ void grow(unsigned seed, bool mixed) {
     Forest forest(seed, mixed);
     for (int step = 1; step <= 60; ++step) {
         forest.step();
-        forest.chat();
+        forest.send_some();
         if (step % 12 == 0) {
             forest.check();
         }
@@ -418,7 +418,7 @@ void grow(unsigned seed, bool mixed) {
     }
 }
 
-// Of rank 0, for all; other ones in each run.
+// Rank 0 draws the seed for all processes; it differs from run to run.
 unsigned first_fresh_seed() {
     unsigned seed = std::random_device()() % 1'000'000'000 + fixed_seeds + 1;
     MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
@@ -445,7 +445,7 @@ int main(int argc, char** argv) {
             grow(seed, mixed);
         }
         const unsigned fresh = first_fresh_seed();
-        if (world_rank == 0) { // before they run: a job that hangs has told them, too
+        if (world_rank == 0) { // before the trees are made, so that a job that hangs has printed the seeds
             std::fprintf(
                 stderr, "fresh seeds %u to %u; repeat one with the argument seed=N\n", fresh, fresh + fresh_seeds - 1);
         }

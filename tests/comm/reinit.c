@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library goes down with the last session and comes up with the next, at another time in each process: partners
-   speak to processes that are down, or in a life in which they meet nobody. */
+/* The library is finalized with the last session and initialized again with the next one, at another time in each
+   process: bootstrap messages go to processes whose library is down, or is in a library generation that takes part in
+   no common constructor. */
 #define _DEFAULT_SOURCE /* usleep */
 #include "tests/mpi_check/check.h"
 
@@ -23,7 +24,8 @@ static MPI_Group world_of(MPI_Session session) {
     return group;
 }
 
-/* Lives in which nothing happens, or only this process's own affairs; sometimes with time for messages to arrive. */
+/* Library generations without a communicator, or with a communicator of this process alone, in which messages of other
+   processes have time to arrive. */
 static void empty_generations(int count, int own_communicator) {
     for (int i = 0; i < count; ++i) {
         MPI_Session session = open_session();
@@ -43,12 +45,12 @@ static void empty_generations(int count, int own_communicator) {
     }
 }
 
-static void meet(int round) {
+static void create_and_use(int round) {
     MPI_Session session = open_session();
     MPI_Group all = world_of(session);
     MPI_Comm comm, child;
     int sum = 0, one = round + 1, got = -1;
-    CHECK(MPI_Comm_create_from_group(all, "meeting", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm) == MPI_SUCCESS);
+    CHECK(MPI_Comm_create_from_group(all, "common", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm) == MPI_SUCCESS);
     MPI_Comm_split(comm, rank % 2, 0, &child);
     MPI_Sendrecv(&round, 1, MPI_INT, (rank + 1) % size, 3, &got, 1, MPI_INT, (rank + size - 1) % size, 3, comm,
         MPI_STATUS_IGNORE);
@@ -70,12 +72,12 @@ int main(void) {
     srand((unsigned)rank + 1);
     for (int round = 0; round < 40; ++round) {
         if (rand() % 3 == 0) {
-            usleep((unsigned)(rand() % 4000)); /* down, while the others' messages come */
+            usleep((unsigned)(rand() % 4000)); /* the library is down while messages of the others arrive */
         }
         empty_generations(rand() % 4, 0);
         empty_generations(rand() % 2, 1);
         empty_generations(rand() % 3, 0);
-        meet(round);
+        create_and_use(round);
     }
     return failures();
 }

@@ -47,7 +47,7 @@ TEST(sequence_counters, texts_longer_than_a_chunk) {
     EXPECT_THROW(counts.next(7, std::string(65536, 'x')), std::bad_alloc);
 }
 
-// What a program pays that never uses a tag again.
+// The memory of a program that never uses a tag twice.
 TEST(sequence_counters, bytes_per_tag) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a sanitizer's allocator does not count";
@@ -63,7 +63,7 @@ TEST(sequence_counters, bytes_per_tag) {
         const std::size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
         const double each = double(after - before) / tags;
         std::printf("tags of %d characters: %.1f bytes each\n", length, each);
-        EXPECT_LT(each, length + 10 + 12); // text, head, place in the table
+        EXPECT_LT(each, length + 10 + 12); // string tag, header, entry of the table
     }
 #endif
 }

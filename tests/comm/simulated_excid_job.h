@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-// cid/excid among simulated processes, each with an instance of its own.
+// cid/excid with simulated processes, each of which has an instance.
 #include "components/cid/excid/excid.h"
 #include "core/core.h"
 #include "mpi/instance/instance.h"
@@ -16,7 +16,7 @@ namespace patchbay::test {
 
 constexpr int failure = 4711;
 
-// An group reduction that comes to nothing, in the same reduction at all members.
+// A group reduction that fails at all members, when it starts or when it ends.
 class FailingReduction final : public cid::GroupReduction {
 public:
     explicit FailingReduction(bool at_once)
@@ -40,7 +40,7 @@ struct Process {
     cid::ExcidModule module;
 };
 
-// One communicator as all processes know it.
+// One communicator in all processes.
 struct Node {
     std::vector<std::size_t> members;                        // processes, by rank
     std::map<std::size_t, std::unique_ptr<Communicator>> of; // by process
@@ -49,7 +49,7 @@ struct Node {
     const cid::ExtendedId& id() const { return id(members.front()); }
 };
 
-// One process's part in a constructor.
+// The part of one process in a constructor.
 struct Task {
     std::unique_ptr<cid::GroupReduction> members;
     std::unique_ptr<cid::GroupReduction> whole;
@@ -66,9 +66,9 @@ struct Task {
     }
 };
 
-enum class Fault { none, start, end }; // of the group reduction over the parent
+enum class Fault { none, start, end }; // where the group reduction over the parent fails
 
-// A call of a constructor by all who make it.
+// The calls of one constructor by all processes that take part.
 struct Call {
     Node* parent; // null: from a group
     Node* child;
@@ -103,7 +103,7 @@ public:
         }
     }
 
-    std::vector<std::size_t> everybody() const {
+    std::vector<std::size_t> all_processes() const {
         std::vector<std::size_t> all;
         for (std::size_t p = 0; p < processes.size(); ++p) {
             all.push_back(p);
@@ -111,7 +111,7 @@ public:
         return all;
     }
 
-    // The parts of a constructor, none of which has begun: all of the parent call it, or only the new members.
+    // The parts of a constructor, none of which has begun. All members of the parent call it, or only the new members.
     Call& prepare(Node* parent, const std::vector<std::size_t>& members, bool collective, Fault fault = Fault::none) {
         nodes.push_back(std::make_unique<Node>());
         Node& child = *nodes.back();
@@ -125,7 +125,7 @@ public:
         calls.push_back(std::move(call));
         return *calls.back();
     }
-    // May be called once the parent has its name in that process.
+    // May be called once the parent has its exCID in that process.
     void begin(Call& call, std::size_t process) {
         Task& task = call.tasks.at(process);
         task.begun = true;
@@ -174,13 +174,13 @@ public:
             }
         }
     }
-    // A communicator that came to be in all its members, under one name and found by it.
+    // Makes a communicator and checks that all members have it with one exCID, by which the directory finds it.
     Node& make(Node* parent, const std::vector<std::size_t>& members, bool collective = true) {
         Call& call = run(parent, members, collective);
         check(call);
         return *call.child;
     }
-    Node& world() { return make(nullptr, everybody(), false); }
+    Node& world() { return make(nullptr, all_processes(), false); }
     Node& dup(Node& parent) { return make(&parent, parent.members); }
 
     void check(const Call& call) {
@@ -221,7 +221,7 @@ private:
         }
     }
 
-    ProcessState _process_state; // of all, so that no two processes draw one number
+    ProcessState _process_state; // shared, so that no two processes get the same number
     std::unique_ptr<Core> _core;
     std::deque<std::unique_ptr<Exchange>> _exchanges;
     std::set<std::string> _names;

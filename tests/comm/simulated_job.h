@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-// Components of framework cid among simulated processes: each has its own table of indices; messages are shared memory.
+// Components of framework cid with simulated processes. Each process has an index table; shared memory replaces
+// messages.
 #include "frameworks/cid/cid.h"
 #include "frameworks/cid/counters.h"
 #include "frameworks/cid/index_table.h"
@@ -20,7 +21,7 @@
 
 namespace patchbay::test {
 
-// What the members of one construction have told each other.
+// The words that the members of one construction exchange.
 class Exchange {
 public:
     explicit Exchange(std::size_t members)
@@ -83,7 +84,7 @@ private:
     std::span<std::uint64_t> _words;
 };
 
-// One process's part in one construction.
+// The part of one process in one construction.
 struct Part {
     explicit Part(Exchange& exchange)
         : reduction(exchange) {}
@@ -105,7 +106,7 @@ struct Part {
 };
 
 struct Job {
-    // Begins one process's part. `number` is this CID allocation's own; only the leader, process 0, has it.
+    // Begins the part of one process. `number` identifies the CID allocation; only the leader, process 0, has it.
     using Begin = std::function<std::unique_ptr<cid::Allocation>(std::size_t process, cid::Counters& counters,
         const cid::NewCommunicator& what, std::optional<std::uint64_t> number)>;
     using Parts = std::vector<std::unique_ptr<Part>>; // one per process
@@ -114,7 +115,7 @@ struct Job {
         : tables(processes),
           begin_part(std::move(begin)) {}
 
-    // A construction that begin_part() has not been called for in any process.
+    // A construction for which no process has called begin_part().
     Parts prepare() {
         Parts parts;
         exchanges.push_back(std::make_unique<Exchange>(tables.size()));
@@ -125,7 +126,7 @@ struct Job {
     }
     void begin(Parts& parts, std::size_t process, std::uint64_t number) {
         Part& part = *parts[process];
-        const cid::NewCommunicator what{part.comm, nullptr, part.reduction, nullptr, {}}; // all alike
+        const cid::NewCommunicator what{part.comm, nullptr, part.reduction, nullptr, {}}; // the same in all processes
         part.allocation = begin_part(
             process, part.counters, what, process == 0 ? std::optional<std::uint64_t>(number) : std::nullopt);
     }
@@ -158,8 +159,8 @@ inline std::uint16_t common_index(const Job::Parts& parts) {
     return parts.front()->comm.index;
 }
 
-// Of what was printed: how many processes have said that they, so much in use, know no index that all have free.
-inline std::size_t complaints(const std::string& printed, const std::string& component, std::uint32_t used) {
+// The number of messages in `printed` by processes with `used` indices in use, that no index is free in all members.
+inline std::size_t no_index_messages(const std::string& printed, const std::string& component, std::uint32_t used) {
     const std::string text = component +
         ": no index is free in all members of a communicator to be made (this process "
         "uses " +
@@ -175,7 +176,7 @@ inline bool all_finished(const Job::Parts& parts) {
     return std::ranges::all_of(parts, [](const auto& part) { return part->finished; });
 }
 
-inline void run_in_turn(Job::Parts& parts) {
+inline void run_round_robin(Job::Parts& parts) {
     while (!all_finished(parts)) {
         for (auto& part : parts) {
             part->step();
@@ -183,7 +184,7 @@ inline void run_in_turn(Job::Parts& parts) {
     }
 }
 
-// Steps of random parts until all are finished; false: they were not after so many steps.
+// Advances random parts until all have finished; false when they have not after `most_steps` steps.
 inline bool run_at_random(std::vector<Job::Parts>& all, std::mt19937& random, std::size_t most_steps) {
     for (std::size_t steps = 0; steps < most_steps; ++steps) {
         if (steps % 64 == 0 && std::ranges::all_of(all, all_finished)) {
@@ -195,7 +196,7 @@ inline bool run_at_random(std::vector<Job::Parts>& all, std::mt19937& random, st
     return false;
 }
 
-// Every part in a thread of its own.
+// Runs every part in its own thread.
 inline void run_in_threads(std::vector<Job::Parts>& all) {
     std::vector<std::thread> threads;
     for (auto& parts : all) {
@@ -213,7 +214,7 @@ inline void run_in_threads(std::vector<Job::Parts>& all) {
     }
 }
 
-// The indices of all; a failure when two are equal.
+// The indices of all communicators; fails when two are equal.
 inline std::set<std::uint16_t> distinct_indices(const std::vector<Job::Parts>& all) {
     std::set<std::uint16_t> indices;
     for (const auto& parts : all) {

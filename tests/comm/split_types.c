@@ -56,7 +56,8 @@ static void test_guided(void) {
     release(comm);
     CHECK(split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, key, "tape drive") == MPI_COMM_NULL);
     CHECK(split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, NULL, NULL) == MPI_COMM_NULL);
-    /* Whoever is bound within one package finds all that are; the others get no communicator. */
+    /* A process that is bound within one package gets a communicator of all processes bound to it; the others get
+       MPI_COMM_NULL. */
     comm = split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, key, "hwloc://Package");
     CHECK(size_of(comm) <= size);
     release(comm);
@@ -104,7 +105,7 @@ static void check_kind(MPI_Comm comm, MPI_Comm made, MPI_Info info) {
     release(guided);
 }
 
-/* Is every process bound to a core of its own, as mpirun does when there are enough? */
+/* Whether each process is bound to a core of its own, as mpirun binds them when there are enough cores. */
 static int all_apart(void) {
     int cpu = -1, cpus[64], apart = 1;
     cpu_set_t set;
@@ -121,7 +122,7 @@ static int all_apart(void) {
     return apart && size > 1;
 }
 
-/* Each split gives a strict subset, until there is none any more. */
+/* Each split gives a proper subset, until a split gives MPI_COMM_NULL. */
 static void test_unguided(int with_info) {
     MPI_Comm comm = MPI_COMM_WORLD;
     int depth = 0, members = size;
@@ -147,7 +148,7 @@ static void test_unguided(int with_info) {
         ++depth;
     }
     CHECK(comm == MPI_COMM_NULL);
-    /* Members that take no part do not get in the way. */
+    /* Members that pass MPI_UNDEFINED do not change the result of the others. */
     comm = split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_HW_UNGUIDED, 0, NULL, NULL);
     CHECK(size_of(comm) < (size > 1 ? size : 1) || comm == MPI_COMM_NULL);
     release(comm);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators that are made and freed by several threads at once, each from a parent of its own.
+// Several threads make and free communicators at once, each from a parent of its own.
 #include "tests/mpi_check/check.h"
 
 #include <atomic>
@@ -36,7 +36,7 @@ void work(MPI_Comm parent, int thread) {
     }
 }
 
-// All threads make communicators of all processes from one parent at once; their tags tell them apart.
+// All threads make communicators of all processes from one parent at once; the tags of MPI_Comm_create_group differ.
 void work_in_group(MPI_Group group, int thread) {
     for (int round = 0; round < rounds; ++round) {
         MPI_Comm comm = MPI_COMM_NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Comm_create_from_group with excid does not wait for members that come later, but for the first one with source
-   bootstrap. The argument:
-     last    the last member calls it only when all others have their communicator, have used it, and have sent it a
-             message there
-     first   the same with the first member, for which nobody waits with source auto
-     ahead   the first member comes a good while later than others who make many; they get ahead of it as far as there
-             is memory for that, and then wait */
+/* MPI_Comm_create_from_group with excid does not wait for members that call it later; with source bootstrap it waits
+   for the first member only. The argument:
+     last    the last member calls it only after all others have their communicator, have used it, and have sent the
+             last member a message on it
+     first   the same with the first member, for which no other member waits with source auto
+     ahead   the first member calls it 300 ms later than the others, which make many communicators; the others get
+             ahead of the first member as far as there is memory for that, and then wait */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "tests/mpi_check/check.h"
 
@@ -50,10 +50,10 @@ static void one_is_late(MPI_Group group, int late) {
 
 static void get_ahead(MPI_Group group) {
     enum { count = 400 };
-    const struct timespec while_others_work = {0, 300 * 1000 * 1000};
+    const struct timespec while_others_create = {0, 300 * 1000 * 1000};
     MPI_Comm made[count];
     if (rank == 0) {
-        nanosleep(&while_others_work, NULL);
+        nanosleep(&while_others_create, NULL);
     }
     for (int i = 0; i < count; i++) {
         made[i] = create(group);

@@ -106,8 +106,8 @@ class Command(unittest.TestCase):
         result = subprocess.run(
             self.command(*arguments), env=environment, capture_output=True, text=True, timeout=100, check=False
         )
-        self.said = result.stderr
-        self.assertNotIn("Traceback", self.said)
+        self.errors = result.stderr
+        self.assertNotIn("Traceback", self.errors)
         return result.returncode, result.stdout.splitlines()
 
     def build_folder(self):
@@ -154,7 +154,7 @@ class Command(unittest.TestCase):
         self.assertEqual((self.count_of("configured.count"), self.count_of("built")), (1, 1))
         status, _ = self.run_command("nowhere")
         self.assertEqual(status, 1)
-        self.assertIn("no folder or program nowhere", self.said)
+        self.assertIn("no folder or program nowhere", self.errors)
 
     def test_removed_names_are_replaced_in_a_copy_of_the_suite_alone(self):
         self.run_command("a/good")
@@ -172,12 +172,12 @@ class Command(unittest.TestCase):
         self.assertEqual((status, lines[-1]), (0, "2 passed, 0 failed, 0 skipped"))
         (self.tool / "subset.txt").write_text("a/gone -n 1\n")
         self.assertEqual(self.run_command("--subset")[0], 1)
-        self.assertIn("no test a/gone", self.said)
+        self.assertIn("no test a/gone", self.errors)
 
     def test_configure_that_leaves_folders_out_is_an_error(self):
         status, _ = self.run_command("a/good", CONFIGURED_FOLDERS="errors part rma")
         self.assertEqual(status, 1)
-        self.assertIn("left out threads", self.said)
+        self.assertIn("left out threads", self.errors)
         self.assertEqual(self.run_command("a/good")[0], 0)
 
     def interrupt(self, number):
@@ -191,7 +191,7 @@ class Command(unittest.TestCase):
             time.sleep(0.02)
         self.assertTrue(found, "the test never started")
         process.send_signal(number)
-        self.said = process.communicate(timeout=30)[1]
+        self.errors = process.communicate(timeout=30)[1]
         self.assertEqual(process.returncode, 130)
         slow = int(found[0].read_text().split()[0])
         found[0].unlink()
@@ -201,7 +201,7 @@ class Command(unittest.TestCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             slow = self.interrupt(number)
             self.assertFalse(os.path.exists(f"/proc/{slow}"), "a process was left behind")
-        self.assertIn("--resume", self.said)
+        self.assertIn("--resume", self.errors)
         built = self.count_of("built")
         results = self.work / "results/results.jsonl"
         self.assertIn("a/wrong -n 2", results.read_text())
@@ -216,7 +216,7 @@ class Command(unittest.TestCase):
         self.assertEqual(self.count_of("built"), built + 2)
         write(self.prefix / "lib/libmpi_abi.so.1", "library 2\n")
         self.assertNotIn("a/wrong", " ".join(self.run_command("a/good", "a/wrong", "--resume")[1]))
-        self.assertIn("starting anew", self.said)
+        self.assertIn("starting anew", self.errors)
 
     def test_second_run_at_the_same_time_is_refused(self):
         process = subprocess.Popen(self.command("a/slow"), env=self.environment, stdout=-1, stderr=-1)
@@ -225,7 +225,7 @@ class Command(unittest.TestCase):
             while not list(self.work.glob("build-*/slow.started")) and time.monotonic() < deadline:
                 time.sleep(0.02)
             self.assertEqual(self.run_command("a/good")[0], 1)
-            self.assertIn("another run uses", self.said)
+            self.assertIn("another run uses", self.errors)
         finally:
             process.terminate()
             process.communicate(timeout=30)

@@ -35,7 +35,7 @@ class Processes(unittest.TestCase):
             log.seek(0)
             output = log.read().decode()
         self.assertEqual(processes.descendants(os.getpid()), [], "processes were left")
-        self.assertTrue(os.path.exists(f"/proc/{self.outsider}"), "a process of somebody else was ended")
+        self.assertTrue(os.path.exists(f"/proc/{self.outsider}"), "a process outside of the job was ended")
         return ended, output
 
     def test_status_and_output(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The words by which a failure is known as `not implemented` are those that the library itself prints."""
+"""The texts by which the verdict `not implemented` is recognised are those that the library prints."""
 import os
 import subprocess
 import sys
@@ -12,7 +12,7 @@ PREFIX = os.path.dirname(os.path.dirname(os.path.realpath(sys.argv.pop(1) + "/li
 
 
 class Words(unittest.TestCase):
-    def test_an_unimplemented_function_is_known_by_its_error(self):
+    def test_an_unimplemented_function_is_recognised_by_its_error(self):
         environment = {**os.environ, "LD_LIBRARY_PATH": f"{PREFIX}/lib"}
         command = [f"{PREFIX}/bin/patchbay-info", "--unimplemented"]
         names = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout.split()

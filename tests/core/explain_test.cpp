@@ -28,7 +28,7 @@ TEST(Explain, TableHasEachDecisionOnce) {
         "coll       MPI_COMM_WORLD  tuned      chosen    30        highest priority\n"
         "coll       MPI_COMM_WORLD  basic      lost      10        lower priority than tuned\n"
         "btl        job             ofi        declined  -         no provider\n");
-    EXPECT_EQ(log.take_table(), "") << "said already";
+    EXPECT_EQ(log.take_table(), "") << "printed already";
     log.record("cid", "job", "mask", Outcome::incompatible, 0, "wrong version");
     EXPECT_NE(log.take_table().find("incompatible"), std::string::npos);
 }
@@ -57,7 +57,7 @@ TEST(Explain, NonDefaultParametersWithOrigin) {
     EXPECT_EQ((*core)->take_explanation(), "");
 }
 
-TEST(Explain, NothingIsSaidUnlessAskedFor) {
+TEST(Explain, NothingIsPrintedUnlessEnabled) {
     ParamSources places;
     places.environment = {"PATCHBAY_MCA_verbose=0"};
     auto core = Core::create({}, places, {});

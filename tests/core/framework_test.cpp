@@ -18,9 +18,9 @@ struct Behaviour {
     const char* name;
     int priority;
     Capability capabilities;
-    Errc open_error = Errc::invalid; // of `says`, when that is set
-    const char* says = nullptr;
-    const char* query_says = nullptr;
+    Errc open_error = Errc::invalid; // the code of `open_text`, when that is set
+    const char* open_text = nullptr;
+    const char* query_text = nullptr;
 };
 
 std::map<std::string, int> open_now;    // by component
@@ -43,8 +43,8 @@ template <const Behaviour& behaviour>
 class Fake : public demo::Component {
 public:
     Status open(Core&) override {
-        if (behaviour.says != nullptr) {
-            return Error{behaviour.open_error, behaviour.says};
+        if (behaviour.open_text != nullptr) {
+            return Error{behaviour.open_error, behaviour.open_text};
         }
         ++open_now[behaviour.name];
         return {};
@@ -52,8 +52,8 @@ public:
     void close() noexcept override { --open_now[behaviour.name]; }
     Capability capabilities() const noexcept override { return behaviour.capabilities; }
     Result<Choice<demo::Module>> query(int) override {
-        if (behaviour.query_says != nullptr) {
-            return Error{Errc::not_available, behaviour.query_says};
+        if (behaviour.query_text != nullptr) {
+            return Error{Errc::not_available, behaviour.query_text};
         }
         return Choice<demo::Module>{behaviour.priority, std::make_unique<FakeModule>(behaviour.name)};
     }
@@ -117,7 +117,7 @@ protected:
 
 } // namespace
 
-TEST_F(FrameworkTest, HighestPriorityWinsAndEveryReasonIsKnown) {
+TEST_F(FrameworkTest, HighestPriorityWinsAndEveryReasonIsRecorded) {
     start(usual);
     auto lease = framework.open(*core);
     ASSERT_TRUE(lease) << lease.error().text;
@@ -215,7 +215,7 @@ TEST_F(FrameworkTest, ComponentThatFailsToOpenIsReportedEvenUnasked) {
     EXPECT_EQ(count_of(captured.text(), "cannot map: Cannot allocate memory"), 1u);
 }
 
-TEST_F(FrameworkTest, WhoLacksACapabilityIsNoCandidate) {
+TEST_F(FrameworkTest, AComponentWithoutACapabilityIsNoCandidate) {
     start(usual);
     auto lease = framework.open(*core, Capability::thread_multiple);
     ASSERT_TRUE(lease);
@@ -224,7 +224,7 @@ TEST_F(FrameworkTest, WhoLacksACapabilityIsNoCandidate) {
     EXPECT_EQ(outcome_of("fast"), "excluded: lacks thread_multiple");
 }
 
-TEST_F(FrameworkTest, ALaterUserWhoNeedsMoreHidesWhatLacksIt) {
+TEST_F(FrameworkTest, ALaterUserWithMoreCapabilitiesHidesOtherComponents) {
     start(usual);
     auto first = framework.open(*core);
     ASSERT_TRUE(first);
@@ -253,7 +253,7 @@ TEST_F(FrameworkTest, AnObjectsOwnListOverridesTheJobs) {
     EXPECT_EQ(open_now["fast"], 0);
 }
 
-TEST_F(FrameworkTest, NobodyGivesEveryonesReason) {
+TEST_F(FrameworkTest, NoCandidateGivesTheReasonOfEach) {
     start(usual, {"PATCHBAY_MCA_demo=mute"});
     auto lease = framework.open(*core);
     ASSERT_TRUE(lease);
@@ -267,7 +267,7 @@ TEST_F(FrameworkTest, NobodyGivesEveryonesReason) {
     EXPECT_EQ(chosen(), "no component of framework demo can be used for a test: none is installed");
 }
 
-TEST_F(FrameworkTest, SelectAllIsSortedAndSaysWhatWasTaken) {
+TEST_F(FrameworkTest, SelectAllIsSortedAndRecordsTheChoice) {
     start(usual);
     auto lease = framework.open(*core);
     ASSERT_TRUE(lease);
@@ -380,7 +380,7 @@ TEST_F(FrameworkTest, AnnouncedParametersAreNotTakenForMisspeltOnes) {
         << captured.text();
 }
 
-TEST_F(FrameworkTest, IllTypedParameterOfAComponentNobodyOpensIsFoundToo) {
+TEST_F(FrameworkTest, IllTypedParameterOfAComponentThatIsNotOpenedIsFound) {
     start(usual, {"PATCHBAY_MCA_demo_plain_limit=big"});
     const Status reported = core->report_unknown_params();
     ASSERT_FALSE(reported);

@@ -46,7 +46,7 @@ TEST(Log, EveryLineOfATextHasThePrefix) {
     EXPECT_EQ(count_of(captured.text(), "\n"), 2u);
 }
 
-TEST(Log, OnlyRankZeroSpeaksForTheJob) {
+TEST(Log, OnlyRankZeroPrintsForTheJob) {
     CapturedStderr captured;
     set_log_rank(1);
     log_warn_job("not this");
@@ -61,11 +61,11 @@ TEST(Log, VerboseLevelsAreOffByDefault) {
     CapturedStderr captured;
     log_verbose(1, "silent");
     set_log_level(2);
-    log_verbose(2, "spoken");
+    log_verbose(2, "detailed");
     log_verbose(3, "silent");
     set_log_level(0);
     EXPECT_EQ(count_of(captured.text(), "silent"), 0u);
-    EXPECT_EQ(count_of(captured.text(), "spoken"), 1u);
+    EXPECT_EQ(count_of(captured.text(), "detailed"), 1u);
 }
 
 TEST(Log, OnceIsOnceEvenFromThreads) {

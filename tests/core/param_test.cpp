@@ -147,7 +147,7 @@ TEST(Param, FrozenWhileItsFrameworkIsOpen) {
     EXPECT_TRUE(params.set("btl_ofi_count", "5"));
 }
 
-TEST(Param, UnknownNamesAreAnsweredOnceWithOriginAndSuggestion) {
+TEST(Param, UnknownNamesAreReportedOnceWithOriginAndSuggestion) {
     ParamRegistry params;
     ASSERT_TRUE(params.read(environment({"PATCHBAY_MCA_btl_sm_limt=1", "PATCHBAY_MCA_nonsense=2",
         "PATCHBAY_MCA_later_x=3", "PATCHBAY_MCA_btl_sm_flag=0"})));

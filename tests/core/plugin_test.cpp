@@ -52,8 +52,8 @@ std::string greeting(Framework<demo::Component>& framework) {
     return selected ? selected->module->greet() : selected.error().text;
 }
 
-// What opening the framework says on stderr, when `name` stands beside a good component and nobody asked for it; and
-// that the good one is used all the same.
+// The text on stderr when the framework opens with `name` beside a good component and no list names it; checks that the
+// good component is used.
 std::string said_about(const std::string& name) {
     const PluginDirectory directory({"alpha", name});
     const auto core = make_core({directory.path()});
@@ -73,7 +73,7 @@ std::string said_about(const std::string& name) {
     return captured.text();
 }
 
-// The error when it was asked for by name.
+// The error when a list names it.
 std::string error_when_asked_for(const std::string& name) {
     const PluginDirectory directory({"alpha", name});
     const auto core = make_core({directory.path()}, {"PATCHBAY_MCA_demo=alpha," + name});
@@ -198,24 +198,24 @@ TEST(Plugin, ComponentPathComesFirstAndItsMissingDirectoriesAreReported) {
     EXPECT_EQ(count_of(captured.text(), "optional"), 0u);
 }
 
-TEST(Plugin, MisspeltParameterIsReportedWithTheNearestOfAComponentNobodyOpened) {
+TEST(Plugin, MisspeltParameterIsReportedWithTheNearestOfAnUnopenedComponent) {
     const PluginDirectory directory({"alpha", "beta"});
     const auto core = make_core({directory.path()},
         {"PATCHBAY_MCA_demo_beta_limti=1", "PATCHBAY_MCA_demo_alpha_patience=5ms", "PATCHBAY_MCA_demp=alpha"});
     CapturedStderr captured;
     ASSERT_TRUE(core->report_unknown_params());
-    const std::string said = captured.text();
-    EXPECT_EQ(count_of(said, "\n"), 2u) << said;
-    EXPECT_EQ(count_of(said,
+    const std::string printed = captured.text();
+    EXPECT_EQ(count_of(printed, "\n"), 2u) << printed;
+    EXPECT_EQ(count_of(printed,
                   "unknown parameter demo_beta_limti = '1' [environment PATCHBAY_MCA_demo_beta_limti]; did "
                   "you mean 'demo_beta_limit'?"),
         1u)
-        << said;
+        << printed;
     EXPECT_EQ(
-        count_of(said, "unknown parameter demp = 'alpha' [environment PATCHBAY_MCA_demp]; did you mean 'demo'?"), 1u)
-        << said;
+        count_of(printed, "unknown parameter demp = 'alpha' [environment PATCHBAY_MCA_demp]; did you mean 'demo'?"), 1u)
+        << printed;
     ASSERT_TRUE(core->report_unknown_params());
-    EXPECT_EQ(captured.text(), said) << "once is enough";
+    EXPECT_EQ(captured.text(), printed) << "once is enough";
 }
 
 TEST(Plugin, FindingComponentsOpensNone) {

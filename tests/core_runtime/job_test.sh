@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# job_test.sh MPIRUN PROGRAM RANKS [ARGUMENT...]: every rank must say that all is well, and nothing may be left behind.
+# job_test.sh MPIRUN PROGRAM RANKS [ARGUMENT...]: every rank must report success, and nothing may be left behind.
 set -u
 mpirun=$1 program=$2 ranks=$3
 shift 3

@@ -18,7 +18,7 @@ using test::run_processes;
 using Outcome = NodeStore::Outcome;
 using Entry = NodeStore::Entry;
 
-// One process of the node, with the store open.
+// One process of the node, which has opened the store.
 class Member {
 public:
     Member(int fd, std::uint32_t rank, std::uint32_t size)
@@ -56,10 +56,10 @@ protected:
     static constexpr std::uint32_t size = 3;
     int fd = memfd();
     std::vector<std::unique_ptr<Member>> members;
-    NodeStore::EntryRef inserted; // most lately
+    NodeStore::EntryRef inserted; // the entry of the last get_or_put()
 };
 
-TEST_F(NodeStoreTest, WhoeverIsFirstSaysWhatHolds) {
+TEST_F(NodeStoreTest, TheFirstRankInserts) {
     Entry of[] = {{1, 10}, {2, 20}, {3, 30}};
     EXPECT_EQ(get_or_put(1, "x", 3, of[1]), Outcome::inserted);
     EXPECT_EQ(get_or_put(0, "x", 3, of[0]), Outcome::found);
@@ -69,7 +69,7 @@ TEST_F(NodeStoreTest, WhoeverIsFirstSaysWhatHolds) {
     }
 }
 
-TEST_F(NodeStoreTest, AfterTheLastAskerTheSubjectIsNew) {
+TEST_F(NodeStoreTest, AfterTheLastReaderTheKeyIsFree) {
     for (std::uint64_t round = 0; round < 3; ++round) {
         Entry first{0, round};
         Entry second{0, 99};
@@ -79,23 +79,23 @@ TEST_F(NodeStoreTest, AfterTheLastAskerTheSubjectIsNew) {
     }
 }
 
-TEST_F(NodeStoreTest, SubjectsDifferInEveryByte) {
-    const std::string_view subjects[] = {
+TEST_F(NodeStoreTest, KeysDifferInEveryByte) {
+    const std::string_view keys[] = {
         "", std::string_view("\0", 1), "x", std::string_view("x\0", 2), std::string_view("\0x", 2), "xx"};
     std::uint64_t number = 0;
-    for (std::string_view key : subjects) {
+    for (std::string_view key : keys) {
         Entry entry{0, number++};
         EXPECT_EQ(get_or_put(0, key, 2, entry), Outcome::inserted);
     }
     number = 0;
-    for (std::string_view key : subjects) {
+    for (std::string_view key : keys) {
         Entry entry{0, 99};
         EXPECT_EQ(get_or_put(1, key, 2, entry), Outcome::found);
         EXPECT_EQ(entry.word, number++);
     }
 }
 
-// More subjects than there are chains to look in, taken down in an order of their own.
+// More keys than the hash table has chains; the last readers come in another order.
 TEST_F(NodeStoreTest, ManyAtOnce) {
     const auto name = [](std::uint64_t number) {
         std::string text = std::to_string(number);
@@ -116,7 +116,7 @@ TEST_F(NodeStoreTest, ManyAtOnce) {
     }
 }
 
-TEST_F(NodeStoreTest, WhoHasNoRoomIsWoken) {
+TEST_F(NodeStoreTest, AFullRankIsWoken) {
     Entry entry{0, 0};
     for (std::uint32_t i = 0; i < NodeStore::entries_per_rank; ++i) {
         EXPECT_EQ(get_or_put(0, std::to_string(i), 2, entry), Outcome::inserted);
@@ -131,15 +131,15 @@ TEST_F(NodeStoreTest, WhoHasNoRoomIsWoken) {
     EXPECT_EQ(get_or_put(0, "two more", 2, entry), Outcome::full);
 }
 
-// Another rank has, and says what holds.
-TEST_F(NodeStoreTest, WhoHasNoRoomNeedsNoneForWhatItFinds) {
+// Another rank, which is not full, inserts the entry.
+TEST_F(NodeStoreTest, AFullRankFindsEntries) {
     Entry entry{0, 0};
     for (std::uint32_t i = 0; i < NodeStore::entries_per_rank; ++i) {
         EXPECT_EQ(get_or_put(0, std::to_string(i), 2, entry), Outcome::inserted);
     }
     EXPECT_EQ(get_or_put(0, "x", 2, entry), Outcome::full);
     entry = {1, 2};
-    EXPECT_EQ(get_or_put(1, "x", 2, entry), Outcome::inserted) << "another's entries take no room from us";
+    EXPECT_EQ(get_or_put(1, "x", 2, entry), Outcome::inserted) << "entries of another rank do not count";
     EXPECT_TRUE(members[0]->store().has_room("x"));
     EXPECT_FALSE(members[0]->store().has_room("y"));
     entry = {};
@@ -147,8 +147,8 @@ TEST_F(NodeStoreTest, WhoHasNoRoomNeedsNoneForWhatItFinds) {
     EXPECT_EQ(entry, (Entry{1, 2}));
 }
 
-// Whoever is far ahead waits: for its own entry, whatever becomes of the others, or until the slow have caught up.
-TEST_F(NodeStoreTest, WithManyUnreadItIsCrowded) {
+// A rank over the high-water mark waits until all have read its own entry, or until the rank is below the mark.
+TEST_F(NodeStoreTest, ManyUnreadEntriesReachTheHighWaterMark) {
     Entry entry{0, 0};
     NodeStore& store = members[0]->store();
     for (std::uint32_t i = 0; i < NodeStore::high_water_mark; ++i) {
@@ -163,7 +163,7 @@ TEST_F(NodeStoreTest, WithManyUnreadItIsCrowded) {
     EXPECT_FALSE(store.below_high_water_mark(one_more));
     EXPECT_EQ(get_or_put(2, "one more", 3, entry), Outcome::found);
     EXPECT_TRUE(store.below_high_water_mark(one_more));
-    EXPECT_FALSE(store.below_high_water_mark(inserted)) << "it is still high_water_mark";
+    EXPECT_FALSE(store.below_high_water_mark(inserted)) << "the rank is still over the mark";
     EXPECT_EQ(get_or_put(0, "in the same place", 3, entry), Outcome::inserted);
     EXPECT_EQ(inserted.slot, one_more.slot);
     EXPECT_TRUE(store.below_high_water_mark(one_more));
@@ -173,32 +173,32 @@ TEST_F(NodeStoreTest, WithManyUnreadItIsCrowded) {
         EXPECT_FALSE(store.below_high_water_mark(inserted));
         EXPECT_EQ(get_or_put(2, std::to_string(i), 3, entry), Outcome::found);
     }
-    EXPECT_TRUE(store.below_high_water_mark(inserted)) << "the slow have caught up";
+    EXPECT_TRUE(store.below_high_water_mark(inserted)) << "the other ranks have caught up";
 }
 
-TEST_F(NodeStoreTest, WhatWasPinnedUpOutlivesWhoeverDidIt) {
+TEST_F(NodeStoreTest, AnEntryRemainsWhenItsRankAttachesAgain) {
     Entry entry{1, 7};
     EXPECT_EQ(get_or_put(0, "x", 2, entry), Outcome::inserted);
-    members[0] = std::make_unique<Member>(fd, 0, size); // its next life
+    members[0] = std::make_unique<Member>(fd, 0, size); // its next library generation
     EXPECT_EQ(get_or_put(0, "y", 2, entry), Outcome::inserted);
     entry = {};
     EXPECT_EQ(get_or_put(1, "x", 2, entry), Outcome::found);
     EXPECT_EQ(entry, (Entry{1, 7}));
 }
 
-// All race for the same subjects: exactly one of them says what holds, and nobody sees anything else.
+// All members race for the same keys: exactly one inserts each entry, and all others find that entry.
 bool race(NodeStore& store, std::uint64_t self, std::uint32_t readers, std::atomic<std::uint32_t>* inserted) {
     for (std::uint64_t i = 0; i < 2000; ++i) {
         Entry entry{i, self};
-        Outcome answer = Outcome::full;
+        Outcome outcome = Outcome::full;
         NodeStore::EntryRef ours;
-        while ((answer = store.get_or_put("key " + std::to_string(i), readers, entry, &ours)) == Outcome::full) {
+        while ((outcome = store.get_or_put("key " + std::to_string(i), readers, entry, &ours)) == Outcome::full) {
             std::this_thread::yield();
         }
-        if (entry.kind != i || entry.word >= readers || (answer == Outcome::inserted && entry.word != self)) {
+        if (entry.kind != i || entry.word >= readers || (outcome == Outcome::inserted && entry.word != self)) {
             return false;
         }
-        *inserted += answer == Outcome::inserted;
+        *inserted += outcome == Outcome::inserted;
     }
     return true;
 }
@@ -219,7 +219,7 @@ TEST_F(NodeStoreTest, ThreadsRace) {
     std::atomic<std::uint32_t> inserted{0};
     std::atomic<bool> good{true};
     std::vector<std::thread> threads;
-    for (std::uint64_t thread = 0; thread < 4; ++thread) { // two of them in one process
+    for (std::uint64_t thread = 0; thread < 4; ++thread) { // two threads share a process
         threads.emplace_back(
             [&, thread] { good = race(members[thread % size]->store(), thread, 4, &inserted) && good; });
     }
@@ -230,8 +230,8 @@ TEST_F(NodeStoreTest, ThreadsRace) {
     EXPECT_EQ(inserted, 2000u);
 }
 
-// A process is killed again and again at some point of what it does there; the others are not held up by it.
-TEST(NodeStore, SurvivesTheDeathOfWhoHoldsTheLock) {
+// A process is killed at a random point of get_or_put(), again and again; the other processes do not hang.
+TEST(NodeStore, SurvivesTheDeathOfTheLockHolder) {
     const int fd = memfd();
     Member survivor(fd, 0, 2);
     for (int round = 0; round < 200; ++round) {
@@ -240,7 +240,7 @@ TEST(NodeStore, SurvivesTheDeathOfWhoHoldsTheLock) {
             Member victim(fd, 1, 2);
             Entry entry{0, 0};
             NodeStore::EntryRef inserted;
-            for (std::uint64_t i = 0;; ++i) { // each pinned up and taken down
+            for (std::uint64_t i = 0;; ++i) { // inserts each entry and reads it for the last time
                 const std::string key = std::to_string(i % 1000);
                 victim.store().get_or_put(key, 2, entry, &inserted);
                 victim.store().get_or_put(key, 2, entry, &inserted);
@@ -258,8 +258,8 @@ TEST(NodeStore, SurvivesTheDeathOfWhoHoldsTheLock) {
     close(fd);
 }
 
-// What nobody asks for takes no memory: a store of 1,000 ranks is mapped, not filled.
-TEST(NodeStore, TakesMemoryForThoseWhoUseIt) {
+// The parts of the store that no rank uses take no memory: a store of 1,000 ranks is mapped, not filled.
+TEST(NodeStore, TakesMemoryForTheRanksThatUseIt) {
     const int fd = memfd();
     Member first(fd, 0, 1000);
     struct stat before {};

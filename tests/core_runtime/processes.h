@@ -10,7 +10,7 @@
 
 namespace patchbay::test {
 
-// Runs `body(rank)` in `count` child processes at once; it answers whether all went well. A child that still runs after
+// Runs `body(rank)` in `count` child processes at once; it returns whether all succeeded. A child that still runs after
 // `seconds` is killed, so that a lost wake-up is a failure and not a hang.
 inline bool run_processes(int count, unsigned seconds, const std::function<bool(int rank)>& body) {
     std::fflush(nullptr);

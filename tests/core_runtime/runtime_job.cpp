@@ -2,7 +2,7 @@
 // A program for a PMIx launcher: `mpirun -n N runtime_job`. Every rank checks what core/runtime and the node segment
 // tell it, and exits with 0 when all is as it must be. `runtime_job child` is what it starts itself.
 //   runtime_job [RANKS] [--backing memfd|file] [--cycles N]
-// RANKS: how many there must be; 1 may then also be a process that nobody started.
+// RANKS: how many there must be; 1 may also be a singleton.
 #include "core/memory/node_segment.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
@@ -133,7 +133,8 @@ void check_pmix_groups(Runtime& runtime) {
         }
     }
     if (!runtime.own_launcher()) {
-        // Some say so at once, some when all have come. No name is used twice, so nothing is left for others to meet.
+        // Some launchers refuse at once, some when all ranks have joined. No name is used twice, so that no later group
+        // joins a refused one.
         auto group = runtime.pmix_group_start(name, all);
         while (group && !group->done()) {
             std::this_thread::yield();
@@ -207,8 +208,8 @@ void check_psets(Runtime& runtime) {
         require(*runtime.define_pset(name, one) == 1, "the same again");
         require(
             runtime.define_pset("mpi://WORLD", one).error().code == Errc::invalid, "a name that is not ours to give");
-        std::uint32_t stranger[] = {runtime.size()};
-        require(runtime.define_pset(name, stranger).error().code == Errc::invalid, "a rank that is not there");
+        std::uint32_t wrong_rank[] = {runtime.size()};
+        require(runtime.define_pset(name, wrong_rank).error().code == Errc::invalid, "a rank that is not there");
     }
     require(bool(runtime.fence({}, false)), "fence");
     auto set = runtime.pset(name);
@@ -225,15 +226,15 @@ void check_psets(Runtime& runtime) {
     const std::size_t members = runtime.size() == 1 ? 1 : 2;
     require(set && set->version == members && set->members.size() == members, "the next version");
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    for (bool heard = false; !heard;) {
+    for (bool reported = false; !reported;) {
         require(std::chrono::steady_clock::now() < deadline, "report of the next version");
         const std::lock_guard lock(mutex);
-        heard = !reports.empty() && reports.back() == members;
+        reported = !reports.empty() && reports.back() == members;
     }
     runtime.stop_pset_reports();
 }
 
-// Local ranks pass a token round a ring through the segment, waking each other by their bells.
+// Local ranks pass a token round a ring through the segment, waking each other by their doorbells.
 void check_segment(Runtime& runtime, NodeSegment& segment, Progress& progress) {
     auto region = segment.region("test_ring", 4096, "test=1");
     require(bool(region), "region", region ? "" : region.error().text);
@@ -277,7 +278,7 @@ void one_lifetime(const NodeSegmentOptions& options, bool thorough) {
     if ((*runtime)->local_size() > 1) {
         check_segment(**runtime, **segment, progress); // what a rank alone has is private and begins anew
     }
-    // Nobody takes the segment away while a neighbour still needs to be woken.
+    // No rank detaches the segment while another rank still has to wake it.
     require(bool((*runtime)->fence({}, false)), "last fence");
     (*runtime)->set_wake({}); // the last fence is done before its hook has run
     progress.set_doorbell(nullptr);

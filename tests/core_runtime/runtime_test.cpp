@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that no PMIx launcher started. Each case runs in a child of its own: what the launcher left in the
-// environment is looked at once in a process's life.
+// A process that no PMIx launcher started. Each case runs in a child of its own: the library reads the
+// launcher's environment variables once in a process.
 #include "core/memory/node_segment.h"
 #include "core/runtime/runtime.h"
 #include "tests/core_runtime/processes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A second thread begins to use the library while the first one is somewhere in it.
+// A second thread begins to use the library while the first one is at any point inside it.
 #include "core/progress/waiter.h"
 
 #include <atomic>
@@ -36,7 +36,7 @@ TEST(ThreadLevelUpgrade, TheSingleThreadIsWaitedFor) {
     }
 }
 
-// Only one thread is ever in a poller, also when the first one is in a poll while the second one comes.
+// Only one thread is in a poller at any time, also when the second thread starts during a poll of the first one.
 struct Exclusive {
     std::atomic<int> inside{0};
     std::atomic<bool> overlapped{false};
@@ -76,24 +76,24 @@ TEST(ThreadLevelUpgrade, OneThreadPollsAtATime) {
     }
 }
 
-// Both sleep for as long as nobody rings; what arrives for one of them may be found by the other.
-struct Mail {
+// Both threads sleep until the doorbell rings; either of them may poll an event for the other.
+struct Events {
     std::atomic<unsigned> arrived{0};
     unsigned handled = 0;
     std::atomic<unsigned> done[2]{};
 };
 
 int deliver(void* context) noexcept {
-    auto* mail = static_cast<Mail*>(context);
+    auto* arrivals = static_cast<Events*>(context);
     int events = 0;
-    while (mail->handled != mail->arrived.load(std::memory_order_acquire)) {
-        mail->done[mail->handled++ % 2].fetch_add(1, std::memory_order_release);
+    while (arrivals->handled != arrivals->arrived.load(std::memory_order_acquire)) {
+        arrivals->done[arrivals->handled++ % 2].fetch_add(1, std::memory_order_release);
         ++events;
     }
     return events;
 }
 
-TEST(ThreadLevelUpgrade, ASleeperGetsUpAndNoWakeUpIsLost) {
+TEST(ThreadLevelUpgrade, ASleepingThreadWakesAndNoWakeUpIsLost) {
     WaitPolicy policy;
     policy.spin = 0ns;
     policy.yield = 0ns;
@@ -101,26 +101,26 @@ TEST(ThreadLevelUpgrade, ASleeperGetsUpAndNoWakeUpIsLost) {
     policy.longest_sleep = 24h;
     for (int round = 0; round < 200; ++round) {
         Progress progress(false, policy);
-        Mail mail;
-        PollerHandle poller = progress.add_poller(deliver, &mail);
-        constexpr unsigned letters = 30;
-        const auto read_all = [&](int id) {
-            for (unsigned letter = 1; letter <= letters; ++letter) {
-                wait_until(progress, [&] { return mail.done[id].load(std::memory_order_acquire) >= letter; });
+        Events arrivals;
+        PollerHandle poller = progress.add_poller(deliver, &arrivals);
+        constexpr unsigned event_count = 30;
+        const auto wait_for_all = [&](int id) {
+            for (unsigned number = 1; number <= event_count; ++number) {
+                wait_until(progress, [&] { return arrivals.done[id].load(std::memory_order_acquire) >= number; });
             }
         };
-        std::thread first([&] { read_all(0); });
+        std::thread first([&] { wait_for_all(0); });
         if (round % 2 == 0) {
             while (!progress.doorbell().flag_is_up()) {
                 std::this_thread::yield();
             }
         }
         progress.enable_threads();
-        std::thread second([&] { read_all(1); });
-        for (unsigned letter = 1; letter <= 2 * letters; ++letter) {
-            mail.arrived.store(letter, std::memory_order_release);
+        std::thread second([&] { wait_for_all(1); });
+        for (unsigned number = 1; number <= 2 * event_count; ++number) {
+            arrivals.arrived.store(number, std::memory_order_release);
             progress.doorbell().notify();
-            if (letter % 3 == 0) {
+            if (number % 3 == 0) {
                 std::this_thread::sleep_for(1us);
             }
         }

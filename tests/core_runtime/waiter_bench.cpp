@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The waiting policy alone, without MPI: RANKS processes on CORES cores meet in a central-counter barrier over shared
+// The waiting policy alone, without MPI: RANKS processes on CORES cores wait in a central-counter barrier over shared
 // memory, each waiting with wait_until. Prints one line in the format of our benches.
 //   waiter_bench [RANKS [CORES [ROUNDS [spin_us [yield_us]]]]]
 #include "core/progress/waiter.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every constructor, plain and large: what MPI_Type_get_envelope and _contents say makes the same type again.
+// Every constructor, plain and large: the results of MPI_Type_get_envelope and _contents make the same type again.
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
@@ -277,7 +277,7 @@ static void named_and_fortran_types(void) {
     CHECK_CLASS(MPI_Type_free(&real), MPI_ERR_TYPE);
 }
 
-/* What is handed out is the caller's: the original lives on without it, and the other way round. */
+/* What is handed out is the caller's: freeing it does not affect the original, nor the reverse. */
 static void components_are_new_types(void) {
     MPI_Datatype inner, outer;
     MPI_Type_vector(2, 1, 3, MPI_INT, &inner);

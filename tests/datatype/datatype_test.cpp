@@ -79,7 +79,7 @@ TEST(Bounds, EmptyTypesHaveNone) {
     EXPECT_EQ(convertor.total(), 0u);
     char out[8];
     EXPECT_EQ(convertor.pack(out, sizeof out), 0u);
-    // A block of no elements has no say in the bounds.
+    // A block without elements does not change the bounds.
     const auto outer = create(MPI_COMBINER_HINDEXED, {2, 0, 1, -800, 8}, {named(MPI_INT)});
     EXPECT_EQ(outer->lower_bound, 8);
     EXPECT_EQ(outer->extent, 4);
@@ -189,7 +189,7 @@ TEST(Layouts, AbsoluteAddressesFromBottom) {
     EXPECT_EQ(std::memcmp(out + 4, &b, 8), 0);
 }
 
-TEST(Lifetime, ComponentsLiveAsLongAsWhatUsesThem) {
+TEST(Lifetime, ComponentsExistAsLongAsTheirUsers) {
     auto inner = create(MPI_COMBINER_VECTOR, {2, 1, 2}, {named(MPI_INT)});
     Datatype* raw = inner.get();
     auto outer = create(MPI_COMBINER_CONTIGUOUS, {3}, {inner});
@@ -203,7 +203,7 @@ TEST(Lifetime, ComponentsLiveAsLongAsWhatUsesThem) {
     EXPECT_EQ(to_object<Datatype>(MPI_INT)->references(), before - 1);
 }
 
-// Every element of a distributed array belongs to exactly one process, to the one that the standard says.
+// Every element of a distributed array belongs to exactly one process, the one that the standard defines.
 void check_darray(std::array<int, 2> sizes, std::array<int, 2> distributions, std::array<int, 2> arguments,
     std::array<int, 2> grid, int order) {
     const auto total = static_cast<std::size_t>(sizes[0] * sizes[1]);

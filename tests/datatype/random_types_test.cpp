@@ -108,11 +108,11 @@ TEST_P(RandomTypes, ListsItsBlocks) {
     while (convertor.remaining() > 0) {
         iovec vectors[3];
         const auto limit = static_cast<std::size_t>(maker.number(1, 90));
-        const auto room = static_cast<std::size_t>(maker.number(1, 3));
+        const auto capacity = static_cast<std::size_t>(maker.number(1, 3));
         const std::size_t before = convertor.position();
-        const std::size_t used = convertor.next_blocks(std::span(vectors, room), limit);
+        const std::size_t used = convertor.next_blocks(std::span(vectors, capacity), limit);
         ASSERT_GE(used, 1u);
-        ASSERT_LE(used, room);
+        ASSERT_LE(used, capacity);
         std::size_t bytes = 0;
         for (const iovec& v : std::span(vectors, used)) {
             const auto* from = static_cast<const unsigned char*>(v.iov_base);
@@ -122,7 +122,7 @@ TEST_P(RandomTypes, ListsItsBlocks) {
         ASSERT_LE(bytes, limit);
         ASSERT_EQ(convertor.position(), before + bytes);
         // A list that stops early stops because it is full.
-        ASSERT_TRUE(used == room || bytes == limit || convertor.remaining() == 0);
+        ASSERT_TRUE(used == capacity || bytes == limit || convertor.remaining() == 0);
     }
     EXPECT_EQ(out, data.packed);
 }

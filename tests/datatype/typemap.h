@@ -9,7 +9,7 @@
 
 namespace patchbay::test {
 
-// A datatype by the letter of the standard: a list of (basic type, displacement), and bounds where they were set by
+// A datatype as the standard defines it: a list of (basic type, displacement), and bounds where they were set by
 // hand. Slow and simple on purpose; it shares nothing with the library but the table of predefined types.
 class Typemap {
 public:

@@ -5,7 +5,7 @@
 dev=$(realpath "$1")
 use_prefix "$2"
 
-# What main() knows is what the help lists.
+# The help lists the commands of main().
 known=$(sed -n '/^main()/,/^}/p' "$dev" | sed -nE 's/^    ([a-z][a-z-]*)\).*/\1/p' | sort)
 listed=$("$dev" help | sed -nE 's/^  ([a-z][a-z-]*)( .*)?$/\1/p' | sort)
 expect "$known" "$listed" 'the commands in ./dev help'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """docs/coverage.md is up to date and a test calls every implemented function: coverage_test.py COVERAGE.PY
 
-The first tests hold the scanner to account in a small source tree; the last one looks at the real tree.
+The first tests run the scanner on a small source tree; the last one runs it on the real tree.
 """
 
 import pathlib

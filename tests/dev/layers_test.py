@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds the source tree to its layers, and shows on made-up trees that the check finds what it is there for."""
+"""Checks the layers of the source tree, and tests the check on made-up trees with errors."""
 import os
 import sys
 import tempfile
@@ -40,7 +40,7 @@ class MadeUpTree(unittest.TestCase):
         self.assertEqual(problems({"components/cid/mask/a.cpp": '#include "components/common/b.h"\n'}), [])
         self.assertEqual(len(problems({"components/common/a.h": '#include "components/btl/sm/b.h"\n'})), 1)
 
-    def test_the_launcher_knows_core_only(self):
+    def test_the_launcher_uses_core_only(self):
         self.assertEqual(problems({"launch/a.cpp": '#include "core/b.h"\n'}), [])
         self.assertEqual(len(problems({"launch/a.cpp": '#include "object/b.h"\n'})), 1)
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The source tree passes ./dev lint --quick (layout, scripts, pages): lint_test.sh DEV
-# It reads the whole tree, of which Bazel knows only ./dev: the test's tag makes it run every time.
+# It reads the whole tree, of which only ./dev is an input for Bazel: the test's tag makes it run every time.
 . "$(dirname "$0")/common.sh"
 root=$(dirname "$(realpath "$1")")
 if ! git -C "$root" rev-parse --git-dir >/dev/null 2>&1; then

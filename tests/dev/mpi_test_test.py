@@ -76,9 +76,9 @@ class Runner(unittest.TestCase):
 
     def test_each_case_has_its_verdict(self):
         status, log, verdicts = self.run_program(
-            'case $RANKS in 1) exit 0;; 2) echo "SKIPPED: y: no room";; 3) echo the reason; exit 9;; esac')
+            'case $RANKS in 1) exit 0;; 2) echo "SKIPPED: y: no space";; 3) echo the reason; exit 9;; esac')
         self.assertEqual((status, verdicts), (1, {"np1": "passed", "np2": "skipped", "np3": "failure"}))
-        self.assertIn("SKIPPED: y: no room", log)
+        self.assertIn("SKIPPED: y: no space", log)
         self.assertIn("[failed] //x:y np3", log)
         self.assertIn("exit status 9, wanted 0", log)
         self.assertIn("the reason", log)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* With the default error handler a wrong rank ends the job, and nobody waits for the barrier for ever. */
+/* With the default error handler a wrong rank ends the job, and no rank hangs in MPI_Barrier. */
 #include <mpi.h>
 
 int main(int argc, char** argv) {

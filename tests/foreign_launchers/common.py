@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For the tests under other people's launchers: RUNTIME PROGRAM... are the test's arguments.
+"""For the tests under launchers of other projects: RUNTIME PROGRAM... are the test's arguments.
 
 A program is called with the number of ranks as its only argument; it must fail when its job has another size. Each program
 with each way to start it is a case of its own in the report.

@@ -26,14 +26,14 @@ static MPI_Comm from_pset(MPI_Session session, const char* pset, int size) {
     MPI_Group_size(group, &members);
     if (members != size) {
         fprintf(stderr, "sessions: %d processes in %s, wanted %d\n", members, pset, size);
-        exit(3); /* nobody waits for anybody yet */
+        exit(3); /* no process waits for another one yet */
     }
     CHECK(MPI_Comm_create_from_group(group, "of a test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm) == MPI_SUCCESS);
     MPI_Group_free(&group);
     return comm;
 }
 
-static void live(int size, int label) {
+static void run_generation(int size, int label) {
     MPI_Session session;
     int rank;
     CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session) == MPI_SUCCESS);
@@ -68,7 +68,7 @@ static void live(int size, int label) {
 
 int main(int argc, char** argv) {
     const int size = argc == 2 ? atoi(argv[1]) : 0;
-    live(size, 100);
-    live(size, 200);
+    run_generation(size, 100);
+    run_generation(size, 200);
     return failures();
 }

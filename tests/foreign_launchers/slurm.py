@@ -50,7 +50,7 @@ class Slurm:
         self._children = []
 
     def start(self):
-        """Waits until the node takes jobs. Errors carry the daemons' own words."""
+        """Waits until the node takes jobs. Errors contain the output of the daemons."""
         for name in ("state", "spool", "tmp", "munge"):
             os.mkdir(os.path.join(self.directory, name), 0o700)
         self._configure()

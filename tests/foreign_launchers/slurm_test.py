@@ -12,7 +12,7 @@ import slurm
 
 
 def check_without_pmix(srun, program, env):
-    """The processes cannot find each other. Each must say so rather than run as a job of its own."""
+    """The processes cannot find each other. Each must report that and not run as a singleton."""
     status, text = common.run([srun, "--mpi=none", "-n", str(common.RANKS), program, "1"], env)
     common.expect(status != 0, "srun --mpi=none made jobs of one process each")
     common.expect("srun --mpi=pmix" in text, "srun --mpi=none: the remedy is not named")

@@ -33,7 +33,7 @@ using Ranks = std::vector<std::uint32_t>;
 
 } // namespace
 
-TEST(group, a_run_knows_its_members_without_a_list) {
+TEST(group, a_run_has_its_members_without_a_list) {
     const auto group = Group::range({0, 10}, 5, {0, 12});
     EXPECT_EQ(group->size(), 5);
     EXPECT_EQ(group->rank(), 2);
@@ -44,7 +44,7 @@ TEST(group, a_run_knows_its_members_without_a_list) {
     EXPECT_EQ(group->rank_of({1, 12}), MPI_UNDEFINED);
 }
 
-TEST(group, a_list_knows_its_members) {
+TEST(group, a_list_has_its_members) {
     const auto group = group_of({7, 3, 9, 0});
     EXPECT_EQ(group->rank(), 1);
     EXPECT_EQ(group->rank_of({0, 9}), 2);
@@ -53,7 +53,7 @@ TEST(group, a_list_knows_its_members) {
     EXPECT_EQ(ranks_of(*group), (Ranks{7, 3, 9, 0}));
 }
 
-TEST(group, who_does_not_belong_has_no_rank) {
+TEST(group, a_process_outside_has_no_rank) {
     EXPECT_EQ(group_of({1, 2})->rank(), MPI_UNDEFINED);
 }
 
@@ -75,7 +75,7 @@ TEST(group, an_empty_result_is_always_the_predefined_group) {
     EXPECT_EQ(to_object<Group>(MPI_GROUP_NULL), nullptr);
 }
 
-TEST(group, giving_back_the_empty_group_too_often_does_no_harm) {
+TEST(group, releasing_the_empty_group_too_often_has_no_effect) {
     for (int i = 0; i < 3; ++i) {
         Ref<Group>::adopt(to_object<Group>(MPI_GROUP_EMPTY)).reset();
     }
@@ -89,7 +89,7 @@ TEST(group, include_orders_and_exclude_keeps_order) {
     EXPECT_EQ(group->exclude(std::vector{0, 2})->rank(), 0);
 }
 
-TEST(group, with_the_empty_group_self_is_still_known) {
+TEST(group, with_the_empty_group_self_is_still_found) {
     EXPECT_EQ(Group::unite(*Group::empty(), *group_of({5, 3}))->rank(), 1);
     EXPECT_EQ(Group::unite(*group_of({5, 3}), *Group::empty())->rank(), 1);
 }

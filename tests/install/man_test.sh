@@ -13,7 +13,7 @@ for command in "$prefix"/bin/*; do
     expect '' "$(cat "$work/warnings")" "groff about ${page##*/}"
 done
 
-# help COMMAND: what it says about itself.
+# help COMMAND: the text of its --help.
 help() {
     case $1 in
     mpicc) "$prefix/bin/mpicc" -showme:help ;;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The wrappers' answers, and what they build: wrappers_test.sh PREFIX
+# The output of the wrappers, and the programs that they build: wrappers_test.sh PREFIX
 . "$(dirname "$0")/common.sh"
 cd "$work"
 bin=$prefix/bin

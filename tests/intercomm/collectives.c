@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every blocking collective on intercommunicators, with each root on both sides. The argument of a rooted one is
- * MPI_ROOT at the root, MPI_PROC_NULL beside it, and the root's rank on the other side. */
+/* Every blocking collective on intercommunicators, with each root in both groups. The argument `root` is MPI_ROOT at
+ * the root, MPI_PROC_NULL in the rest of its group, and the root's rank in the remote group. */
 #include "tests/intercomm/sides.h"
 
 #include <stdlib.h>
 
 enum { guard = -77 };
 
-static int* room(int n) {
+static int* guarded(int n) {
     int* v = malloc(sizeof(int) * (size_t)(n + 1));
     for (int i = 0; i <= n; ++i) {
         v[i] = guard;
@@ -15,7 +15,7 @@ static int* room(int n) {
     return v;
 }
 
-/* Element i of what rank r of a side has for rank p of the other one. */
+/* Element i of the data of rank r of a side for rank p of the other side. */
 static int value(int side, int r, int p, int i) {
     return 100000 * (side + 1) + 1000 * r + 10 * p + i % 7;
 }
@@ -25,7 +25,7 @@ static int root_argument(struct sides* s, int root_side, int root) {
 }
 
 static void test_bcast(struct sides* s, int root_side, int root, int n) {
-    int* v = room(n);
+    int* v = guarded(n);
     const int how = root_argument(s, root_side, root);
     if (how == MPI_ROOT) {
         for (int i = 0; i < n; ++i) {
@@ -42,12 +42,12 @@ static void test_bcast(struct sides* s, int root_side, int root, int n) {
 
 static void test_gather(struct sides* s, int root_side, int root, int n) {
     const int how = root_argument(s, root_side, root);
-    int *in = room(n), *out = room(s->remote_size * n), *outv = room(s->remote_size * (n + 1));
+    int *in = guarded(n), *out = guarded(s->remote_size * n), *outv = guarded(s->remote_size * (n + 1));
     int counts[64], places[64];
     for (int i = 0; i < n; ++i) {
         in[i] = value(s->side, s->rank, root, i);
     }
-    /* What is not significant is nonsense. */
+    /* Arguments that are not significant have wrong values. */
     const MPI_Datatype send_type = how == MPI_ROOT ? MPI_DATATYPE_NULL : MPI_INT;
     const MPI_Datatype recv_type = how == MPI_ROOT ? MPI_INT : MPI_DATATYPE_NULL;
     if (how == MPI_PROC_NULL) {
@@ -80,7 +80,7 @@ static void test_gather(struct sides* s, int root_side, int root, int n) {
 
 static void test_scatter(struct sides* s, int root_side, int root, int n) {
     const int how = root_argument(s, root_side, root);
-    int *in = room(s->remote_size * n), *out = room(n), *outv = room(n);
+    int *in = guarded(s->remote_size * n), *out = guarded(n), *outv = guarded(n);
     int counts[64], places[64];
     for (int p = 0; p < s->remote_size; ++p) {
         for (int i = 0; i < n; ++i) {
@@ -123,7 +123,7 @@ static void multiply(void* a, void* b, int* n, MPI_Datatype* type) {
     }
 }
 
-/* The same applied here to what the ranks 0 .. size - 1 of `side` contribute. */
+/* The same composition, computed locally, of the contributions of ranks 0 .. size - 1 of `side`. */
 static void product_of(int side, int size, int i, int result[2]) {
     int sum[2] = {(side + 2 + size - 1) % 97, (3 * (size - 1) + i) % 97};
     int one = 1;
@@ -140,7 +140,7 @@ static MPI_Op product;
 
 static void test_reduce(struct sides* s, int root_side, int root, int n) {
     const int how = root_argument(s, root_side, root);
-    int *in = room(2 * n), *out = room(2 * n), *sum = room(n);
+    int *in = guarded(2 * n), *out = guarded(2 * n), *sum = guarded(n);
     for (int i = 0; i < n; ++i) {
         in[2 * i] = (s->side + 2 + s->rank) % 97;
         in[2 * i + 1] = (3 * s->rank + i) % 97;
@@ -170,7 +170,7 @@ static void test_reduce(struct sides* s, int root_side, int root, int n) {
 }
 
 static void test_allreduce(struct sides* s, int n) {
-    int *in = room(2 * n), *out = room(2 * n);
+    int *in = guarded(2 * n), *out = guarded(2 * n);
     for (int i = 0; i < n; ++i) {
         in[2 * i] = (s->side + 2 + s->rank) % 97;
         in[2 * i + 1] = (3 * s->rank + i) % 97;
@@ -189,7 +189,7 @@ static void test_allreduce(struct sides* s, int n) {
 /* Blocks of different sizes on the two sides, the same total. */
 static void test_reduce_scatter(struct sides* s) {
     const int total = s->size * s->remote_size * 3, block = s->remote_size * 3;
-    int *in = room(total), *out = room(block), *outv = room(total);
+    int *in = guarded(total), *out = guarded(block), *outv = guarded(total);
     int counts[64];
     for (int i = 0; i < total; ++i) {
         in[i] = 10 * s->rank + i + 1000 * s->side;
@@ -197,7 +197,7 @@ static void test_reduce_scatter(struct sides* s) {
     for (int p = 0; p < s->size; ++p) {
         counts[p] = block;
     }
-    if (s->size > 1) { /* uneven */
+    if (s->size > 1) { /* blocks of different sizes */
         counts[0] = 0;
         counts[1] = 2 * block;
     }
@@ -220,9 +220,9 @@ static void test_reduce_scatter(struct sides* s) {
     free(outv);
 }
 
-/* The two sides may contribute different amounts; one side nothing at all. */
+/* The two groups may contribute different amounts; one group may contribute nothing. */
 static void test_allgather(struct sides* s, int own, int theirs) {
-    int *in = room(own), *out = room(s->remote_size * theirs), *outv = room(s->remote_size * (theirs + 1));
+    int *in = guarded(own), *out = guarded(s->remote_size * theirs), *outv = guarded(s->remote_size * (theirs + 1));
     int counts[64], places[64];
     for (int i = 0; i < own; ++i) {
         in[i] = value(s->side, s->rank, 0, i);
@@ -247,11 +247,12 @@ static void test_allgather(struct sides* s, int own, int theirs) {
 }
 
 static void test_alltoall(struct sides* s, int n) {
-    const int peers = s->remote_size;
-    int *in = room(peers * n), *out = room(peers * n), *outv = room(peers * n), *outw = room(peers * n);
+    const int remote_size = s->remote_size;
+    int *in = guarded(remote_size * n), *out = guarded(remote_size * n), *outv = guarded(remote_size * n),
+        *outw = guarded(remote_size * n);
     int counts[64], places[64], bytes[64];
     MPI_Datatype types[64];
-    for (int p = 0; p < peers; ++p) {
+    for (int p = 0; p < remote_size; ++p) {
         for (int i = 0; i < n; ++i) {
             in[p * n + i] = value(s->side, s->rank, p, i);
         }
@@ -263,20 +264,20 @@ static void test_alltoall(struct sides* s, int n) {
     CHECK(MPI_Alltoall(in, n, MPI_INT, out, n, MPI_INT, s->inter) == MPI_SUCCESS);
     CHECK(MPI_Alltoallv(in, counts, places, MPI_INT, outv, counts, places, MPI_INT, s->inter) == MPI_SUCCESS);
     CHECK(MPI_Alltoallw(in, counts, bytes, types, outw, counts, bytes, types, s->inter) == MPI_SUCCESS);
-    for (int p = 0; p < peers; ++p) {
+    for (int p = 0; p < remote_size; ++p) {
         for (int i = 0; i < n; ++i) {
             const int wanted = value(1 - s->side, p, s->rank, i);
             CHECK(out[p * n + i] == wanted && outv[p * n + i] == wanted && outw[p * n + i] == wanted);
         }
     }
-    CHECK(out[peers * n] == guard && outv[peers * n] == guard && outw[peers * n] == guard);
+    CHECK(out[remote_size * n] == guard && outv[remote_size * n] == guard && outw[remote_size * n] == guard);
     free(in);
     free(out);
     free(outv);
     free(outw);
 }
 
-/* Nobody leaves before the last one of the other side has come. */
+/* No process leaves MPI_Barrier before the last process of the remote group has entered it. */
 static void test_barrier(struct sides* s) {
     for (int i = 0; i < 20; ++i) {
         CHECK(MPI_Barrier(s->inter) == MPI_SUCCESS);
@@ -284,7 +285,7 @@ static void test_barrier(struct sides* s) {
     int flag = 0, token = 1;
     const int late = s->remote_size - 1;
     MPI_Request request;
-    if (s->side == 0 && s->rank == 0) { /* sent before the barrier: there after it */
+    if (s->side == 0 && s->rank == 0) { /* sent before the barrier, so that it has arrived after the barrier */
         MPI_Isend(&token, 1, MPI_INT, late, 3, s->inter, &request);
     }
     CHECK(MPI_Barrier(s->inter) == MPI_SUCCESS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Constructors of intercommunicators, and what can be asked of the results. */
+/* Constructors of intercommunicators, and the inquiry functions on the results. */
 #include "tests/intercomm/sides.h"
 
 static int rank, size;
@@ -76,7 +76,7 @@ static void test_dup(struct sides* s) {
     MPI_Comm_free_keyval(&keyval);
 }
 
-/* Many at a time that do not block, waited for in another order on each process. */
+/* Many calls of MPI_Comm_idup at a time; each process waits for them in another order. */
 static void test_idup(struct sides* s) {
     enum { many = 12 };
     MPI_Comm dups[many];
@@ -88,7 +88,7 @@ static void test_idup(struct sides* s) {
         const int which = rank % 2 == 0 ? i : many - 1 - i;
         CHECK(MPI_Wait(&requests[which], MPI_STATUS_IGNORE) == MPI_SUCCESS);
     }
-    /* Each leads to the same one on the other side. */
+    /* Each duplicate connects to the same duplicate in the remote group. */
     for (int i = 0; i < many; ++i) {
         int got = -1;
         MPI_Request request;
@@ -139,7 +139,7 @@ static void test_create(struct sides* s) {
 static void test_split(struct sides* s) {
     MPI_Comm made;
     int value;
-    /* All, in the opposite order. */
+    /* All processes, in the opposite order. */
     CHECK(MPI_Comm_split(s->inter, 4, -s->rank, &made) == MPI_SUCCESS && made != MPI_COMM_NULL);
     CHECK(MPI_Comm_rank(made, &value) == MPI_SUCCESS && value == s->size - 1 - s->rank);
     CHECK(MPI_Comm_compare(made, s->inter, &value) == MPI_SUCCESS);
@@ -147,7 +147,7 @@ static void test_split(struct sides* s) {
     use_inter(made, 4);
     MPI_Barrier(made);
     CHECK(MPI_Comm_free(&made) == MPI_SUCCESS);
-    /* Colours by parity: rank 1 of a side has none where the other side has no rank 1. */
+    /* The colour is the parity of the rank: rank 1 of a side gets MPI_COMM_NULL when the other side has no rank 1. */
     CHECK(MPI_Comm_split(s->inter, s->rank % 2, 0, &made) == MPI_SUCCESS);
     CHECK((made == MPI_COMM_NULL) == (s->rank % 2 == 1 && s->remote_size == 1));
     if (made != MPI_COMM_NULL) {
@@ -165,7 +165,7 @@ static void test_split(struct sides* s) {
     CHECK(MPI_Comm_split(s->inter, s->side, 0, &made) == MPI_SUCCESS && made == MPI_COMM_NULL);
 }
 
-/* The parts may go before the whole, and the other way round. */
+/* Local and parent communicators may be freed before the intercommunicator, or after it. */
 static void test_order_of_freeing(void) {
     struct sides s = make_sides(1, 0, 0);
     CHECK(MPI_Comm_free(&s.local) == MPI_SUCCESS);
@@ -202,7 +202,7 @@ static void test_many(void) {
     }
 }
 
-/* The peer communicator may be one of two groups itself, and another one than the world. */
+/* The peer communicator may be an intercommunicator, and need not be MPI_COMM_WORLD. */
 static void test_other_peers(struct sides* s) {
     MPI_Comm through, peer;
     CHECK(MPI_Intercomm_create(s->local, 0, s->inter, 0, 3, &through) == MPI_SUCCESS);
@@ -224,7 +224,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int first = 1; first < size; ++first) {
-        /* Leaders first, last and in the middle. */
+        /* The leader is the first, the last or a middle rank. */
         for (int place = 0; place < 3; ++place) {
             const int second = size - first;
             struct sides s = make_sides(first, place * (first - 1) / 2, (2 - place) * (second - 1) / 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is refused on and around intercommunicators, and that the objects still work afterwards. */
+/* Erroneous calls with intercommunicators are refused, and the objects still work afterwards. */
 #include "tests/intercomm/sides.h"
 
 #define REFUSED(call, wanted) CHECK(class_of(call) == (wanted))
@@ -11,7 +11,7 @@ static void test_create(int rank, int size) {
     CHECK(made == MPI_COMM_NULL);
     REFUSED(MPI_Intercomm_create(MPI_COMM_WORLD, size, MPI_COMM_WORLD, 0, 1, &made), MPI_ERR_RANK);
     REFUSED(MPI_Intercomm_create(MPI_COMM_NULL, 0, MPI_COMM_WORLD, 0, 1, &made), MPI_ERR_COMM);
-    /* The leader alone knows, and tells the others. */
+    /* Only the leader detects the error, and it sends the error to its group. */
     REFUSED(MPI_Intercomm_create(MPI_COMM_WORLD, 0, MPI_COMM_WORLD, size, 1, &made), MPI_ERR_RANK);
     REFUSED(
         MPI_Intercomm_create(MPI_COMM_WORLD, 0, rank == 0 ? MPI_COMM_NULL : MPI_COMM_WORLD, 0, 1, &made), MPI_ERR_COMM);
@@ -21,7 +21,7 @@ static void test_create(int rank, int size) {
     MPI_Comm_free(&made);
 }
 
-/* Each process for itself: both groups are this process. */
+/* Each process alone: both groups consist of this process. */
 static void test_overlap(int rank) {
     MPI_Comm self, made = MPI_COMM_WORLD;
     MPI_Comm_dup(MPI_COMM_SELF, &self);
@@ -42,7 +42,7 @@ static void test_use(struct sides* s) {
     REFUSED(MPI_Exscan(in, out, 1, MPI_INT, MPI_SUM, s->inter), MPI_ERR_COMM);
     REFUSED(MPI_Bcast(in, 1, MPI_INT, s->remote_size, s->inter), MPI_ERR_ROOT);
     REFUSED(MPI_Bcast(in, 1, MPI_INT, MPI_ANY_SOURCE, s->inter), MPI_ERR_ROOT);
-    /* In place is for intracommunicators. */
+    /* MPI_IN_PLACE is for intracommunicators. */
     REFUSED(MPI_Allreduce(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM, s->inter), MPI_ERR_BUFFER);
     REFUSED(MPI_Allgather(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, s->inter), MPI_ERR_BUFFER);
     REFUSED(MPI_Alltoall(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, s->inter), MPI_ERR_BUFFER);
@@ -50,7 +50,7 @@ static void test_use(struct sides* s) {
         MPI_Alltoallv(MPI_IN_PLACE, counts, places, MPI_INT, out, counts, places, MPI_INT, s->inter), MPI_ERR_BUFFER);
     REFUSED(MPI_Reduce_scatter_block(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM, s->inter), MPI_ERR_BUFFER);
     REFUSED(MPI_Comm_create_group(s->inter, MPI_GROUP_EMPTY, 0, &made), MPI_ERR_COMM);
-    /* The leaders find each other, so that each hears what the other one has to say. */
+    /* The leaders can exchange messages, so that each gets the error of the other. */
     REFUSED(MPI_Intercomm_create(s->inter, 0, MPI_COMM_WORLD, s->side == 0 ? 1 : 0, 0, &made), MPI_ERR_COMM);
     MPI_Comm_remote_group(s->inter, &remote);
     REFUSED(MPI_Comm_create(s->inter, remote, &made), MPI_ERR_GROUP);

@@ -10,14 +10,14 @@ static void check_merged(struct sides* s, int high0, int high1) {
     CHECK(MPI_Comm_test_inter(merged, &flag) == MPI_SUCCESS && !flag);
     CHECK(MPI_Comm_size(merged, &size) == MPI_SUCCESS && size == total);
     MPI_Comm_rank(merged, &rank);
-    int first_side = s->side; /* whose processes come first */
+    int first_side = s->side; /* the side whose processes have the lower ranks */
     CHECK(MPI_Bcast(&first_side, 1, MPI_INT, 0, merged) == MPI_SUCCESS);
-    /* Both said the same: some order, the same one everywhere. */
+    /* With equal `high` the order is any, but the same in all processes. */
     if (!!high0 != !!high1) {
         CHECK(first_side == (high0 ? 1 : 0));
     }
     CHECK(rank == (s->side == first_side ? s->rank : s->remote_size + s->rank));
-    /* It is an ordinary communicator. */
+    /* The result is an intracommunicator. */
     int got = -1;
     MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 0, &got, 1, MPI_INT, (rank - 1 + size) % size, 0, merged,
         MPI_STATUS_IGNORE);
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
         check_merged(&s, 1, 1);
         check_merged(&s, -3, 0); /* any value but 0 is true */
         test_unequal_high(&s);
-        check_merged(&s, 0, 1); /* it still works */
+        check_merged(&s, 0, 1); /* the intercommunicator still works */
         free_sides(&s);
     }
     MPI_Finalize();

@@ -21,7 +21,7 @@ static void test_any_source(struct sides* s) {
     MPI_Waitall(s->remote_size, requests, MPI_STATUSES_IGNORE);
 }
 
-/* From the last of side 0 to the last of side 1 and back: eager, rendezvous, synchronous. */
+/* From the last rank of side 0 to the last rank of side 1 and back: eager, rendezvous, synchronous. */
 static void test_sizes(struct sides* s) {
     static const int sizes[] = {0, 1, 100, 5000, 100000, 3000000};
     const int peer = s->remote_size - 1;
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
     for (int first = 1; first < size; ++first) {
         struct sides s = make_sides(first, 0, 0);
         test_any_source(&s);
-        MPI_Barrier(s.inter); /* nobody's next message is taken for one of these */
+        MPI_Barrier(s.inter); /* no receive of this round matches a message of the next one */
         test_sizes(&s);
         test_probes(&s);
         MPI_Barrier(s.inter);

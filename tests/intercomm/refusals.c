@@ -7,7 +7,7 @@ enum { tag = 17 };
 
 static MPI_Comm session_world; /* all processes, of a session */
 
-/* How a process of the side that gets it wrong calls MPI_Intercomm_create. */
+/* The erroneous argument of MPI_Intercomm_create on the wrong side. */
 enum mistake { null_result, mixture, wrong_kind, null_at_member, no_rank_at_member, different_leaders };
 
 static int call(const struct sides* s, int leader, int remote_leader, enum mistake mistake) {
@@ -44,7 +44,7 @@ static void expect_text(int code, const char* part) {
 static void test(struct sides* s, int first_size, int size, enum mistake mistake, int wanted, int wrong) {
     const int leader = s->size - 1, remote_leader = s->side == 0 ? size - 1 : first_size - 1;
     const MPI_Comm peer = mistake == mixture ? session_world : MPI_COMM_WORLD;
-    /* Of the session, for those who do it right. */
+    /* A communicator of the session, for processes with correct arguments. */
     MPI_Comm made = MPI_COMM_NULL, local = s->local, again;
     if (mistake == mixture) {
         MPI_Comm_split(session_world, s->side, 0, &local);
@@ -74,7 +74,7 @@ static void test(struct sides* s, int first_size, int size, enum mistake mistake
     }
 }
 
-/* Who names is chosen by info keys of the local communicators, which must be equal. */
+/* Info keys of the local communicators choose the cid component; both sides must choose the same. */
 static void test_cid_components(const struct sides* s, int first_size) {
     const char* names[2] = {"mask", "consensus"};
     const int remote_leader = s->side == 0 ? first_size : 0;
@@ -102,7 +102,7 @@ static void test_cid_components(const struct sides* s, int first_size) {
     MPI_Comm_free(&chosen[1]);
 }
 
-/* The processes of one side of the world, of the session. */
+/* The group of one side, from the session. */
 static MPI_Group side_group(MPI_Group world, int side, int first_size, int size) {
     int range[1][3] = {{side == 0 ? 0 : first_size, side == 0 ? first_size - 1 : size - 1, 1}};
     MPI_Group group;
@@ -136,7 +136,7 @@ static void test_from_groups(
     MPI_Group_free((MPI_Group*)&remote);
 }
 
-/* The sides of `wrong` that have a process which does not lead. */
+/* The sides of `wrong` with at least one process that is not the leader. */
 static int with_members(int wrong, int first_size, int size) {
     return (first_size > 1 ? wrong & 1 : 0) | (size - first_size > 1 ? wrong & 2 : 0);
 }

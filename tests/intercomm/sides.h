@@ -7,15 +7,15 @@
 #include <string.h>
 
 struct sides {
-    MPI_Comm local; /* the intracommunicator of the own side */
+    MPI_Comm local; /* the intracommunicator of the local group */
     MPI_Comm inter;
     int side;       /* 0 or 1 */
-    int rank, size; /* in the own group */
+    int rank, size; /* of the local group */
     int remote_size;
 };
 
-/* Ranks below `first_size` of the world are side 0, the others side 1. The leaders are given as ranks of their groups;
- * the world is the peer communicator. */
+/* Ranks below `first_size` of the world are side 0, the others side 1. The leaders are ranks of their groups;
+ * MPI_COMM_WORLD is the peer communicator. */
 static inline struct sides make_sides(int first_size, int leader0, int leader1) {
     struct sides s;
     int rank, size, remote_leader;
@@ -39,7 +39,7 @@ static inline void free_sides(struct sides* s) {
     CHECK(MPI_Comm_free(&s->local) == MPI_SUCCESS);
 }
 
-/* Everybody tells everybody on the other side who it is; `tag` keeps uses apart. */
+/* Each process sends its rank to each process of the remote group; every use has its own `tag`. */
 static inline void use_inter(MPI_Comm inter, int tag) {
     enum { most = 64 };
     MPI_Request requests[2 * most];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Comm_split_type on an intercommunicator: what a split of all processes puts together stays together, as far as
- * either side has some of it. */
+/* MPI_Comm_split_type on an intercommunicator: the union of the two groups of a result is one part of the same split of
+ * all processes, if both sides have processes in this part. */
 #include "tests/intercomm/sides.h"
 
-/* An unguided split names the kind of hardware that it found. */
+/* An unguided split stores the type of the hardware resource in the info of the result. */
 static void check_kind(MPI_Comm made, int type) {
     MPI_Info hints;
     char value[64] = "";
@@ -77,10 +77,10 @@ static void test_types(const struct sides* s, int takes_part) {
     test(s, guided, NULL, NULL, 7);
     test(s, by_resource, kind, "hwloc://PU", 8);
     test(s, by_resource, set, "mpi://WORLD", 9);
-    test(s, by_resource, set, "mpi://SELF", 10); /* nobody is on both sides */
+    test(s, by_resource, set, "mpi://SELF", 10); /* no process is on both sides */
 }
 
-/* On one node, where all are that take part. */
+/* All processes that take part are on one node. */
 static void test_shared(const struct sides* s) {
     MPI_Comm made, smaller;
     MPI_Info info, hints;
@@ -96,7 +96,7 @@ static void test_shared(const struct sides* s) {
     CHECK(MPI_Info_get_string(hints, "patchbay_cid", &length, value, &flag) == MPI_SUCCESS && flag);
     CHECK(strcmp(value, "mask") == 0);
     MPI_Info_free(&hints);
-    /* What was made can be split again. Side 1 has nobody there. */
+    /* The result can be split again. Side 1 has no process in it. */
     CHECK(MPI_Comm_split_type(made, s->side == 1 ? MPI_UNDEFINED : MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL,
               &smaller) == MPI_SUCCESS);
     CHECK(smaller == MPI_COMM_NULL);
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
         struct sides s = make_sides(first_size, 0, 0);
         MPI_Comm_set_errhandler(s.inter, MPI_ERRORS_RETURN);
         test_types(&s, 1);
-        test_types(&s, rank != 0); /* of side 0, one less or nobody at all */
+        test_types(&s, rank != 0); /* side 0 has one process less, or none */
         test_types(&s, rank % 2 == 0);
         test_types(&s, s.side == 0);
         test_shared(&s);

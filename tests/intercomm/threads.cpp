@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Intercommunicators that are made, used and freed by several threads at once, each from parents of its own.
+// Several threads make, use and free intercommunicators at once, each from parents of its own.
 #include "tests/intercomm/sides.h"
 
 #include <atomic>
@@ -21,7 +21,7 @@ void use(MPI_Comm inter, int value) {
     }
 }
 
-// The peer communicator is shared: the tag keeps the threads apart.
+// The threads share the peer communicator and use different tags.
 void work(MPI_Comm local, int leader, int thread) {
     for (int round = 0; round < rounds; ++round) {
         const int value = 1000 * thread + round;

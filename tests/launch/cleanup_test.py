@@ -111,7 +111,7 @@ class Cleanup(harness.LaunchTest):
             self.assertRegex(line, r"^open 0,1,2,\d+$")
 
     def test_silent_consumer_does_not_hold_the_end(self):
-        # Whoever reads our output has closed it; the ranks get SIGPIPE as they would without mpirun.
+        # The reader of the output has closed it; the ranks get SIGPIPE as they would without mpirun.
         process = self.start("-n", "2", "sh", "-c", "yes", stderr=subprocess.DEVNULL)
         process.stdout.read(10)
         process.stdout.close()

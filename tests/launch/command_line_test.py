@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options: what they do and what is said about wrong ones."""
+"""Options: their effect, and the messages about wrong ones."""
 
 import os
 import re
@@ -180,7 +180,7 @@ class CommandLine(harness.LaunchTest):
         for step in ("parse", "PMIx server", "register", "spawn", "first rank connects", "last rank connects", "run",
                      "tear down", "total"):
             self.assertIn(step, result.err)
-        # These ranks know no MPI; tests/init has some that do.
+        # These ranks do not use MPI; tests/init has ranks that do.
         without = [line for line in result.err.splitlines() if line.endswith(" -")]
         self.assertEqual(["MPI_Init is done" in line for line in without], [True, True], result.err)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exit status, and the one line that says what happened."""
+"""Exit status, and the one line that states the cause."""
 
 import os
 import resource
@@ -14,7 +14,7 @@ class ExitStatus(harness.LaunchTest):
     def test_success(self):
         self.assert_result(self.run_ranks(4, "init", "fence", "finalize"), 0, err_lines=0)
 
-    def test_program_that_knows_no_pmix(self):
+    def test_program_without_pmix(self):
         self.assert_result(self.run_words("-n", "3", "true"), 0, err_lines=0)
 
     def test_status_before_finalize_ends_all(self):
@@ -63,7 +63,7 @@ class ExitStatus(harness.LaunchTest):
             self.assert_result(result, 128 + signal.SIGQUIT, err_lines=1)
             self.assertIn(text, result.err)
 
-    def test_the_cause_is_told_and_not_its_consequences(self):
+    def test_the_cause_is_reported_and_not_its_consequences(self):
         # The others lose rank 2 in a fence and exit with a status of their own, perhaps before mpirun sees its death.
         for number in (signal.SIGSEGV, signal.SIGKILL):
             for _ in range(10):
@@ -102,7 +102,7 @@ class ExitStatus(harness.LaunchTest):
     def test_abort(self):
         result = self.run_ranks(3, "init", "fence", "1/abort=9", "sleep=60")
         self.assert_result(result, 9, err_lines=1)
-        self.assertRegex(result.err, r"rank 1 on host \S+ aborted the job with status 9: told to")
+        self.assertRegex(result.err, r"rank 1 on host \S+ aborted the job with status 9: as commanded")
         self.assertLess(result.seconds, harness.END_LIMIT)
 
     def test_abort_with_status_zero_is_no_success(self):

@@ -54,7 +54,7 @@ def descendants(pid):
 
 
 def wait_until(condition, seconds=END_LIMIT):
-    """Waits for a condition; answers whether it came true in time."""
+    """Waits for a condition; returns whether it became true in time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

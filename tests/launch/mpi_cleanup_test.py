@@ -12,8 +12,8 @@ import harness
 
 RANKS = 3
 BUSY = ("receive", "messages", "barrier", "groups")
-# Where the segment of the node is: inherited from mpirun, or a file that the ranks make. The file's name is gone once
-# all ranks have it.
+# The backing of the node segment: inherited from mpirun, or a file that the ranks make. The file is unlinked once all
+# ranks have opened it.
 BACKINGS = ("memfd", "file")
 
 
@@ -90,7 +90,7 @@ class MpiCleanup(harness.LaunchTest):
             self.assert_all_gone(ranks + [launcher], 0)
 
     def test_mpirun_is_killed_while_ranks_start(self):
-        # Wherever MPI_Init is then. The ranks' processes are those that mpirun has started by that time.
+        # MPI_Init may have reached any point. The ranks' processes are those that mpirun has started by that time.
         for delay in range(0, 60, 4):
             process = self.start("-n", str(RANKS), harness.RANK_PROGRAM, self.path("rank"), "receive")
             harness.wait_until(lambda: False, delay / 1000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An MPI program that mpi_cleanup_test.py kills: mpi_rank PID_FILE WHAT. It uses shared memory, writes its process id
- * and its parent's to PID_FILE.RANK, and then is busy for ever with WHAT: "receive" (each rank waits for a message that
- * nobody sends), "messages" (large and small ones go round), "barrier", or "groups" (the constructor of communicators
+ * and its parent's to PID_FILE.RANK, and then runs for ever with WHAT: "receive" (each rank waits for a message that
+ * no rank sends), "messages" (large and small ones go round), "barrier", or "groups" (the constructor of communicators
  * from groups; the last rank takes no part, so that all others wait in it). */
 #include <mpi.h>
 #include <stdio.h>

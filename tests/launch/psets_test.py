@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Process sets: what --pset and the binding define, and what PMIx answers."""
+"""Process sets: what --pset and the binding define, and the results of PMIx queries."""
 
 import glob
 import os
@@ -24,7 +24,7 @@ class Psets(harness.LaunchTest):
         return names
 
     def members(self, ranks, name, *options):
-        """The words that PMIx answers, the same to all ranks."""
+        """The words of the result of a PMIx query, the same in all ranks."""
         result = self.run_ranks(ranks, "init", f"pset={name}", "finalize", options=options)
         self.assert_result(result, 0, err_lines=0)
         self.assertEqual(len(result.lines()), ranks)
@@ -56,7 +56,7 @@ class Psets(harness.LaunchTest):
         self.assertFalse([name for name in self.names(2) if name.startswith("mpirun:")])
 
     def test_sets_of_the_hardware(self):
-        # What this machine is like, by the kernel's own account.
+        # The hardware of this machine, from the kernel.
         nodes = [name for name in os.listdir("/sys/devices/system/node") if re.fullmatch(r"node\d+", name)]
         if len(nodes) != 1:
             self.skipTest("SKIPPED: sets of the hardware: this machine has several NUMA nodes")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the tests of mpirun run as ranks: a PMIx client that carries out the commands in its arguments, one after the
-// other. `RANK/command` is carried out by that rank only. It knows no MPI, so the launcher is tested on its own.
+// other. `RANK/command` is carried out by that rank only. It does not use MPI, so that the tests cover the launcher
+// alone.
 #include "tests/launch/rank_program.h"
 
 #include <cerrno>
@@ -45,7 +46,7 @@ void die_by(const std::string& signal) {
 }
 
 void abort_with(const std::string& status) {
-    PMIx_Abort(std::atoi(status.c_str()), "told to", nullptr, 0);
+    PMIx_Abort(std::atoi(status.c_str()), "as commanded", nullptr, 0);
     ::_exit(std::atoi(status.c_str()));
 }
 
@@ -235,7 +236,7 @@ const std::map<std::string, void (*)(const std::string&)> commands = {
     {"miss", miss_published},
     {"group", host_group},
     {"pmix-group", pmix_group},
-    {"ask-amid-events", ask_amid_events},
+    {"request-amid-events", request_amid_events},
     {"exchange", exchange},
     {"psets", query_psets},
     {"pset", query_pset},

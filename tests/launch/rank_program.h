@@ -6,7 +6,7 @@
 #include <pmix.h>
 #include <string>
 
-// What the commands of rank_program have in common.
+// Declarations that the commands of rank_program share.
 namespace rank_program {
 
 inline pmix_proc_t self;
@@ -28,7 +28,7 @@ inline pmix_proc_t everyone() {
     return all;
 }
 
-// A number that the launcher told about a process.
+// A number that the launcher provides about a process.
 inline std::uint32_t look_up(const pmix_proc_t& proc, const char* key) {
     pmix_value_t* value = nullptr;
     expect(key, PMIx_Get(&proc, key, nullptr, 0, &value));
@@ -65,7 +65,7 @@ void look_up_published(const std::string&);
 void miss_published(const std::string&);
 void host_group(const std::string&);
 void pmix_group(const std::string&);
-void ask_amid_events(const std::string& times);
+void request_amid_events(const std::string& times);
 void exchange(const std::string&);
 void query_psets(const std::string&);
 void query_pset(const std::string&);

@@ -57,7 +57,7 @@ pmix_status_t join_host_group(const std::string& name, const std::vector<pmix_pr
     std::size_t count = 0;
     pmix_status_t status = PMIx_Job_control(nullptr, 0, infos, 2, &results, &count);
     if (status == PMIX_SUCCESS && (count != 1 || !PMIX_CHECK_KEY(&results[0], PMIX_GROUP_CONTEXT_ID))) {
-        give_up("PMIx_Job_control", "answers something else");
+        give_up("PMIx_Job_control", "returned another result");
     }
     id = status == PMIX_SUCCESS ? results[0].value.data.size : 0;
     PMIX_INFO_FREE(results, count);
@@ -120,7 +120,7 @@ void exchange(const std::string&) {
     print("exchange ok");
 }
 
-std::pair<std::size_t, std::string> ask_for_psets() {
+std::pair<std::size_t, std::string> request_psets() {
     pmix_query_t* query = nullptr;
     PMIX_QUERY_CREATE(query, 1);
     pmix_status_t status = PMIX_SUCCESS;
@@ -132,33 +132,33 @@ std::pair<std::size_t, std::string> ask_for_psets() {
     std::size_t count = 0;
     expect("PMIx_Query_info", PMIx_Query_info(query, 1, &results, &count));
     if (count != 2) {
-        give_up("PMIx_Query_info", "answers something else");
+        give_up("PMIx_Query_info", "returned another result");
     }
-    const std::pair<std::size_t, std::string> answer(results[0].value.data.size, results[1].value.data.string);
+    const std::pair<std::size_t, std::string> result(results[0].value.data.size, results[1].value.data.string);
     PMIX_QUERY_FREE(query, 1);
     PMIX_INFO_FREE(results, count);
-    return answer;
+    return result;
 }
 
-// Who registers for new process sets is sent those that exist already, on the server's own account: then answers to
-// what it asks go out to the same rank at the same time.
-void ask_amid_events(const std::string& times) {
+// A rank that registers for new process sets is sent an event for each that exists already. Replies to its requests go
+// out to the same rank at the same time.
+void request_amid_events(const std::string& times) {
     auto ignore = [](std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, std::size_t, pmix_info_t*,
                       std::size_t, pmix_event_notification_cbfunc_fn_t done,
                       void* context) { done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context); };
-    for (int fd = 3; fd < 64; ++fd) { // ours to the server is among them: without it a turn takes 80 ms
+    for (int fd = 3; fd < 64; ++fd) { // the socket to the server is among them; without TCP_NODELAY a round takes 80 ms
         const int on = 1;
         (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
     const std::string own = "alone." + std::to_string(self.rank);
-    for (int turn = 0; turn < std::atoi(times.c_str()); ++turn) {
+    for (int round = 0; round < std::atoi(times.c_str()); ++round) {
         pmix_status_t code = PMIX_PROCESS_SET_DEFINE;
         const pmix_status_t handler = PMIx_Register_event_handler(&code, 1, nullptr, 0, ignore, nullptr, nullptr);
         if (handler < 0) {
             give_up("PMIx_Register_event_handler", PMIx_Error_string(handler));
         }
         std::size_t id = 0;
-        ask_for_psets();
+        request_psets();
         expect("PMIx_Job_control", join_host_group(own, {self}, id));
         pmix_info_t info;
         PMIX_INFO_LOAD(&info, own.c_str(), "x", PMIX_STRING);
@@ -168,12 +168,12 @@ void ask_amid_events(const std::string& times) {
         expect("PMIx_Unpublish", PMIx_Unpublish(keys, nullptr, 0));
         expect("PMIx_Deregister_event_handler", PMIx_Deregister_event_handler(std::size_t(handler), nullptr, nullptr));
     }
-    print("asked");
+    print("requested");
 }
 
 // The number and the names of the process sets.
 void query_psets(const std::string&) {
-    const auto [number, names] = ask_for_psets();
+    const auto [number, names] = request_psets();
     std::printf("psets %zu: %s\n", number, names.c_str());
     std::fflush(stdout);
 }

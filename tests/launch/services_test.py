@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the PMIx server offers to the ranks."""
+"""Services of the PMIx server for the ranks."""
 
 import re
 
@@ -30,12 +30,12 @@ class Services(harness.LaunchTest):
         self.assert_result(result, 0, err_lines=0)
         self.assertEqual(result.lines(), ["rank 0 found here I am of rank 0", "rank 1 found here I am of rank 0"])
 
-    def test_answers_amid_events(self):
-        # An answer that is put into the connection's queue while PMIx empties it is never sent: then a rank hangs.
+    def test_replies_amid_events(self):
+        # A reply that is put into the connection's queue while PMIx empties the queue is never sent: then a rank hangs.
         psets = [word for name in "abc" for word in ("--pset", f"{name}=0-3")]
-        result = self.run_ranks(4, "init", "ask-amid-events=1000", "fence", "finalize", options=psets, limit=60)
+        result = self.run_ranks(4, "init", "request-amid-events=1000", "fence", "finalize", options=psets, limit=60)
         self.assert_result(result, 0, err_lines=0)
-        self.assertEqual(result.out, "asked\n" * 4)
+        self.assertEqual(result.out, "requested\n" * 4)
 
     def test_groups_get_different_identifiers(self):
         result = self.run_ranks(4, "init", "group=a:0,1,2,3", "pmix-group=b", "0/group=c:0,1", "1/group=c:0,1",

@@ -23,7 +23,7 @@ inline bool is_asleep(pid_t thread) {
     return name_end != std::string::npos && line[name_end + 2] == 'S';
 }
 
-// `thread`: 0 until the thread is about to call what it waits in.
+// `thread`: 0 until the thread is about to call the function in which it waits.
 inline void wait_until_asleep(const std::atomic<pid_t>& thread) {
     while (thread == 0 || !is_asleep(thread)) {
         std::this_thread::sleep_for(std::chrono::microseconds(100));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef PATCHBAY_TESTS_CHECK_H
 #define PATCHBAY_TESTS_CHECK_H
-/* For MPI test programs in C and C++: a check that fails says what and where, is counted, and lets the program go on.
- * Return failures() or finish() from main. */
+/* For MPI test programs in C and C++: a check that fails prints its text and line, is counted, and lets the program go
+ * on. Return failures() or finish() from main. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What patchbay-info says about an installation, and what completion makes of it: info_test.py PREFIX"""
+"""The output of patchbay-info for an installation, and the completion in bash: info_test.py PREFIX"""
 import json
 import os
 import re

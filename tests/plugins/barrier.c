@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nobody may leave a barrier before the last one has come. All ranks read one clock, so that can be seen directly. */
+/* No rank may leave MPI_Barrier before the last rank has entered it. All ranks read one clock, so that the program can
+   compare the times. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>
@@ -24,7 +25,7 @@ int main(int argc, char** argv) {
         bad += first_left < last_came;
     }
     if (rank == 0) {
-        printf("%d of %d barriers let somebody through\n", bad, ROUNDS);
+        printf("%d of %d barriers let a rank leave early\n", bad, ROUNDS);
     }
     MPI_Finalize();
     return bad != 0;

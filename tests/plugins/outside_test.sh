@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds the template and the example as an outsider would, with pkg-config and g++ and nothing else, and runs a program
+# Builds the template and the example without the source tree, with pkg-config and g++ and nothing else, and runs a program
 # with them: outside_test.sh PREFIX PROGRAM_SOURCE
 . "$(dirname "$0")/../install/common.sh"
 cp -L "$2" "$work/barrier.c"
@@ -26,12 +26,12 @@ run() {
     timeout 90 "$prefix/bin/mpirun" --timeout 60 -n "$ranks" "$@" ./barrier >out 2>err || status=$?
 }
 
-# chosen COMPONENT: the decision table says that it serves MPI_COMM_WORLD
+# chosen COMPONENT: checks that the decision table names it for MPI_COMM_WORLD
 chosen() {
     grep -Eq "^coll .*MPI_COMM_WORLD.* $1 +chosen" err || fail "$1 was not chosen: $(cat err)"
 }
 
-good='0 of 20 barriers let somebody through'
+good='0 of 20 barriers let a rank leave early'
 mkdir mine sources
 cp -R "$kit/template" "$kit/examples" sources/
 chmod -R u+w sources
@@ -62,12 +62,12 @@ done
 run 2 --mca component_path "$work/mine" --mca coll_nway_ways 17
 grep -q 'coll_nway_ways must be 1 to 16' err || fail "a parameter out of range is not reported: $(cat err)"
 
-# Left out by parameter; not looked for where nobody said to look.
+# Excluded by parameter; not found without the parameter that names its directory.
 run 2 --explain --mca component_path "$work/mine" --mca coll ^nway,mycoll
 chosen basic
 grep -Eq '^coll .* nway +excluded .*left out by coll=\^nway,mycoll' err || fail "nway is not excluded: $(cat err)"
 run 2 --mca coll nway,basic,self
-[ $status -ne 0 ] || fail 'nway was found though nobody said where'
+[ $status -ne 0 ] || fail 'nway was found without the parameter that names its directory'
 grep -q "framework coll has no component 'nway'" err || fail "the missing component is not named: $(cat err)"
 
 # The user's own directory needs no parameter.
@@ -92,6 +92,6 @@ run 3 --mca component_path "$work/other" --mca coll nway,basic,self
 "$prefix/bin/patchbay-info" --mca component_path "$work/other" >info
 grep -Eq '^coll +nway +- +incompatible ' info || fail "patchbay-info does not show the incompatible: $(cat info)"
 
-# What patchbay-info says of a component that fits.
+# The output of patchbay-info for a compatible component.
 "$prefix/bin/patchbay-info" --mca component_path "$work/mine" --mca coll_nway_ways 5 --param coll nway >info
 grep -Eq '^coll_nway_ways +int +5 +3 +command line' info || fail "patchbay-info --param coll nway: $(cat info)"

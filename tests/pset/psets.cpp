@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process sets inside a job: psets SOURCE, where SOURCE says who defines the set "first" (rank 0 alone): launcher,
-// static, both (the parameter then has one more, "second") or nobody. A number instead: so many ranks must there be,
-// under a launcher that is not ours.
+// Process sets inside a job: psets SOURCE. SOURCE names the component that defines the set "first" (rank 0 alone):
+// launcher, static, both (the parameter then defines "second", too) or none. SOURCE may be the expected number of ranks
+// instead, under a launcher that is not ours.
 #include "core/runtime/runtime.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/library/library.h"
@@ -36,12 +36,12 @@ bool has(pset::Sets& sets, const char* name, const std::vector<ProcessId>& membe
     return set && (*set)->members() == members && (*set)->name == name;
 }
 
-// Nobody is asked, nothing is opened.
+// The library defines these sets: it sends no request and opens no component.
 void check_own_sets(Instance& instance) {
     pset::Sets& sets = instance.psets();
     CHECK(has(sets, "mpi://WORLD", processes(0, size)));
     CHECK(has(sets, "mpi://SELF", processes(rank, 1)));
-    CHECK(has(sets, "mpix://SHARED", processes(0, size))); // all run here
+    CHECK(has(sets, "mpix://SHARED", processes(0, size))); // all processes run on this node
     CHECK(*sets.name(0) == "mpi://WORLD" && *sets.name(1) == "mpi://SELF" && *sets.name(2) == "mpix://SHARED");
     CHECK(sets.name(3).error().code == Errc::invalid);
     CHECK(sets.requests() == 0 && instance.pset_framework().components().empty());
@@ -49,8 +49,8 @@ void check_own_sets(Instance& instance) {
     CHECK(group->size() == int(size) && group->rank() == int(rank));
 }
 
-// Many threads want it at once; one request is made.
-void check_one_request(pset::Sets& sets, bool asks) {
+// Many threads look the set up at once; the library makes one request.
+void check_one_request(pset::Sets& sets, bool has_request) {
     std::vector<std::thread> threads;
     std::vector<char> good(8, 0);
     for (char& result : good) {
@@ -60,17 +60,17 @@ void check_one_request(pset::Sets& sets, bool asks) {
         thread.join();
     }
     CHECK(std::count(good.begin(), good.end(), 1) == 8);
-    CHECK(sets.requests() == (asks ? 1 : 0));
+    CHECK(sets.requests() == (has_request ? 1 : 0));
     CHECK(has(sets, "first", processes(0, 1)));
-    CHECK(sets.requests() == (asks ? 1 : 0));
+    CHECK(sets.requests() == (has_request ? 1 : 0));
 }
 
-void check_unknown(pset::Sets& sets, bool asks) {
+void check_unknown(pset::Sets& sets, bool has_request) {
     for (int round = 1; round <= 3; ++round) {
         const std::uint64_t before = sets.requests();
         auto set = sets.find("no such set");
         CHECK(!set && set.error().code == Errc::not_found);
-        CHECK(sets.requests() - before == (asks ? 1 : 0));
+        CHECK(sets.requests() - before == (has_request ? 1 : 0));
     }
     CHECK(!sets.find(""));
     CHECK(!sets.find("mpi://WORLD/"));
@@ -87,7 +87,7 @@ bool listed(pset::Sets& sets, const std::string& wanted) {
     return found == 1;
 }
 
-// Only what we are in, and always under the same number.
+// The list holds only sets that contain this process, and the numbers do not change.
 void check_list(pset::Sets& sets, bool defined) {
     auto count = sets.count();
     CHECK(bool(count) && *count >= 3);
@@ -105,7 +105,7 @@ void check_list(pset::Sets& sets, bool defined) {
     CHECK(listed(sets, "first") == (defined && rank == 0));
 }
 
-// A set that comes later, and its next version.
+// A set that is defined later, and its next version.
 void check_later(Instance& instance) {
     pset::Sets& sets = instance.psets();
     CHECK(!sets.find("later"));
@@ -140,11 +140,11 @@ void check_later(Instance& instance) {
     }
     CHECK(second && (*second)->version == 2 && (*second)->members() == processes(size - 1, 1));
     CHECK(sets.requests() == requests + 1);
-    CHECK((*first)->version == 1 && (*first)->size() == size); // who holds it, keeps it
+    CHECK((*first)->version == 1 && (*first)->size() == size); // a set that is held does not change
     CHECK(*sets.count() == before + 1);
 }
 
-// Where all of the machine is one node of memory, all ranks are in it, bound or not.
+// When the machine has one NUMA node, all ranks are in its set, bound or not.
 void check_hardware(Instance& instance, bool source) {
     pset::Sets& sets = instance.psets();
     if (source && std::system("test $(ls -d /sys/devices/system/node/node[0-9]* | wc -l) -eq 1") == 0) {
@@ -163,7 +163,7 @@ void check_hardware(Instance& instance, bool source) {
 } // namespace
 
 int main(int argc, char** argv) {
-    std::string source = argc > 1 ? argv[1] : "nobody";
+    std::string source = argc > 1 ? argv[1] : "none";
     const int wanted = std::atoi(source.c_str());
     if (wanted > 0) {
         source = "foreign launcher";
@@ -174,7 +174,7 @@ int main(int argc, char** argv) {
     rank = instance.runtime().rank();
     size = instance.runtime().size();
     const bool launcher = source == "launcher" || source == "both";
-    const bool defined = source != "nobody" && wanted == 0;
+    const bool defined = source != "none" && wanted == 0;
     CHECK(wanted == 0 || size == std::uint32_t(wanted));
     check_own_sets(instance);
     if (defined) {
@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
     }
     check_unknown(instance.psets(), launcher);
     check_list(instance.psets(), defined);
-    // Under our mpirun only the launcher tells of the hardware, elsewhere only the process itself.
+    // Under our mpirun only component pmix has the hardware sets; elsewhere the process finds its hardware itself.
     check_hardware(instance, launcher || wanted > 0 || (source == "static" && instance.runtime().is_singleton()));
     if (launcher) {
         check_later(instance);

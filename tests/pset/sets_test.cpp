@@ -14,7 +14,7 @@ using namespace patchbay::pset;
 
 namespace {
 
-using Runs = std::vector<pset::Run>; // in a test, Run is GoogleTest's
+using Runs = std::vector<pset::Run>; // in a test, Run is a function of GoogleTest
 
 TEST(Set, HasRunsInOrder) {
     const Set set = Set::of("a", 1, {{0, 6}, {0, 1}, {0, 0}, {0, 2}, {0, 1}, {1, 3}});
@@ -79,12 +79,12 @@ TEST(Static, LooksAtHardwareOnlyForItsNames) {
     EXPECT_EQ(looks, 4);
 }
 
-// What the fake source knows, and how often it was asked.
+// The sets of the fake source, and how often each was requested.
 struct Fake {
     std::map<std::string, Set> sets;
     std::optional<Error> failure;
-    int names_asked = 0;
-    std::map<std::string, int> asked;
+    int name_requests = 0;
+    std::map<std::string, int> requests;
 };
 Fake launcher;
 Fake parameter;
@@ -94,7 +94,7 @@ template <Fake& fake>
 class FakeModule final : public Module {
 public:
     Result<std::vector<std::string>> names() override {
-        ++fake.names_asked;
+        ++fake.name_requests;
         if (fake.failure) {
             return *fake.failure;
         }
@@ -105,7 +105,7 @@ public:
         return names;
     }
     Result<Set> find(const std::string& name) override {
-        ++fake.asked[name];
+        ++fake.requests[name];
         if (fake.failure) {
             return *fake.failure;
         }
@@ -156,46 +156,46 @@ protected:
     std::unique_ptr<Sets> _sets;
 };
 
-TEST_F(SetsTest, OwnSetsAskNobody) {
+TEST_F(SetsTest, OwnSetsNeedNoRequest) {
     define(launcher, "mpi://WORLD", 7, {{0, 2}});
     EXPECT_EQ((*_sets->find("mpi://WORLD"))->size(), 8u);
     EXPECT_EQ((*_sets->find("mpi://SELF"))->members(), (std::vector<ProcessId>{{0, 2}}));
     EXPECT_EQ((*_sets->find("mpix://SHARED"))->members(), (std::vector<ProcessId>{{0, 0}, {0, 2}, {0, 3}}));
     EXPECT_EQ(queries, 0);
-    EXPECT_EQ(*_sets->count(), 3u); // and nobody can say otherwise
+    EXPECT_EQ(*_sets->count(), 3u); // no source overrides that
     EXPECT_EQ((*_sets->find("mpi://WORLD"))->size(), 8u);
-    EXPECT_EQ(launcher.asked["mpi://WORLD"], 0);
+    EXPECT_EQ(launcher.requests["mpi://WORLD"], 0);
 }
 
-TEST_F(SetsTest, TheHigherPriorityIsBelieved) {
+TEST_F(SetsTest, TheHigherPriorityWins) {
     define(launcher, "a", 1, {{0, 1}});
     define(parameter, "a", 1, {{0, 2}});
     define(parameter, "b", 1, {{0, 3}});
     EXPECT_EQ((*_sets->find("a"))->members(), (std::vector<ProcessId>{{0, 1}}));
     EXPECT_EQ((*_sets->find("b"))->members(), (std::vector<ProcessId>{{0, 3}}));
-    EXPECT_EQ(parameter.asked["a"], 0);
+    EXPECT_EQ(parameter.requests["a"], 0);
     EXPECT_EQ(queries, 2);
 }
 
-TEST_F(SetsTest, IsAskedOncePerVersion) {
+TEST_F(SetsTest, IsRequestedOncePerVersion) {
     define(launcher, "a", 1, {{0, 1}});
     auto old = *_sets->find("a");
     EXPECT_EQ(*_sets->find("a"), old);
-    EXPECT_EQ(launcher.asked["a"], 1);
+    EXPECT_EQ(launcher.requests["a"], 1);
     define(launcher, "a", 2, {{0, 5}});
     auto now = *_sets->find("a");
     EXPECT_EQ(now->version, 2u);
     EXPECT_EQ(*_sets->find("a"), now);
-    EXPECT_EQ(launcher.asked["a"], 2);
+    EXPECT_EQ(launcher.requests["a"], 2);
     EXPECT_EQ(old->members(), (std::vector<ProcessId>{{0, 1}}));
     launcher.sets.clear();
     EXPECT_EQ(_sets->find("a").error().code, Errc::not_found);
 }
 
-TEST_F(SetsTest, AnUnknownNameIsAskedForAgain) {
+TEST_F(SetsTest, AnUnknownNameIsRequestedAgain) {
     EXPECT_EQ(_sets->find("late").error().code, Errc::not_found);
     EXPECT_EQ(_sets->find("late").error().code, Errc::not_found);
-    EXPECT_EQ(launcher.asked["late"], 2);
+    EXPECT_EQ(launcher.requests["late"], 2);
     define(parameter, "late", 1, {{0, 2}});
     EXPECT_TRUE(bool(_sets->find("late")));
 }
@@ -212,11 +212,11 @@ TEST_F(SetsTest, NumbersKeepTheirNames) {
     launcher.sets.erase("m");
     EXPECT_EQ(*_sets->count(), 5u);
     EXPECT_EQ(*_sets->name(3), "m");
-    EXPECT_EQ(launcher.asked["not ours"], 1);
-    EXPECT_EQ(launcher.names_asked, 3);
+    EXPECT_EQ(launcher.requests["not ours"], 1);
+    EXPECT_EQ(launcher.name_requests, 3);
 }
 
-TEST_F(SetsTest, AFailureIsToldUnlessAnotherSourceKnows) {
+TEST_F(SetsTest, AFailureIsReportedUnlessAnotherSourceHasTheSet) {
     define(parameter, "b", 1, {{0, 2}});
     launcher.failure = Error{Errc::system, "the launcher is gone"};
     EXPECT_TRUE(bool(_sets->find("b")));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads attach, flush and detach buffers while another one sends with whatever is attached. */
+/* Threads attach, flush and detach buffers while another thread sends with the buffer that is attached. */
 #include "tests/mpi_check/check.h"
 
 #include <pthread.h>
@@ -76,7 +76,7 @@ static void send_beside(void (*send)(void), int count, void* (*const* others)(vo
     }
 }
 
-/* The process's buffer stays, so that there always is one. */
+/* The buffer of the process stays attached, so that each send finds one. */
 static void send_in_a_ring(void) {
     static int out[largest], in[largest];
     int rank, size;
@@ -94,7 +94,7 @@ static void send_in_a_ring(void) {
     }
 }
 
-/* Now there is one and now there is none. */
+/* A buffer is attached at some times and not at others. */
 static void try_to_send(void) {
     for (int round = 0; round < rounds; ++round) {
         int in = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffered sends from attached and automatic buffers, of the process and of a communicator; what happens when there is
- * no room; flush and detach. */
+/* Buffered sends from attached and automatic buffers, of the process and of a communicator; what happens when the
+ * buffer is too small; flush and detach. */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void receive(int messages, int n, MPI_Comm comm) {
     free(in);
 }
 
-/* Everybody sends before anybody receives: this needs the buffer for messages over the eager limit. */
+/* All processes send before they receive: messages over the eager limit need the buffer for that. */
 static void send_first(int messages, int n, MPI_Comm comm) {
     int* out = malloc(sizeof(int) * n);
     for (int m = 0; m < messages; m++) {
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     void* address;
     int bytes;
 
-    /* Exactly the room that the standard says is enough. */
+    /* A buffer of exactly the size that the standard states. */
     for (int n = 1; n <= 100000; n *= 100) {
         const int need = 6 * (n * (int)sizeof(int) + MPI_BSEND_OVERHEAD);
         void* memory = malloc(need);
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
         free(memory);
     }
 
-    /* Too small: an error, and nothing was sent. */
+    /* The buffer is too small: the call returns an error, and no message is sent. */
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
     MPI_Comm_detach_buffer(comm, &address, &bytes);
     CHECK(address == small && bytes == sizeof small);
 
-    /* A communicator's own buffer goes before the process's. */
+    /* A buffer of the communicator comes before that of the process. */
     MPI_Buffer_attach(small, sizeof small);
     MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 0);
     send_first(20, 30000, comm);

@@ -294,7 +294,7 @@ TEST_P(Ob1HandshakeTest, ACancelledReplyAcknowledges) {
     }));
 }
 
-// The btl has no room for the reply.
+// The ring of the btl is full when the reply is sent.
 TEST_P(Ob1HandshakeTest, AQueuedReply) {
     EXPECT_TRUE(run([](Ob1Rank& self) {
         Communicators comms(self, 2, 0);
@@ -321,7 +321,7 @@ TEST_P(Ob1HandshakeTest, AQueuedReply) {
             fine = exchange(self, *self.world, 4) && fine; // the acknowledgement arrives before this message
             fine = exchange(self, comms[i], 5) && fine;
         }
-        // The poll in which the btl has room again has sent the acknowledgement before.
+        // The poll in which the ring has free slots again has sent the acknowledgement before.
         return (self.rank == 0 ? sent(2, 0, 4, 0) : sent(0, 0, 7, 2)) && fine;
     }));
 }

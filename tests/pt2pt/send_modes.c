@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every send mode (standard, buffered, synchronous, ready) in its blocking, nonblocking and persistent form, with int
- * and with MPI_Count: what arrives, and what the mode says about completion. */
+ * and with MPI_Count: the data, and when the mode lets the send complete. */
 #include "tests/mpi_check/check.h"
 
 #include <limits.h>
@@ -104,7 +104,7 @@ static MPI_Request send_persistent(enum Mode mode, int large, const int* out, in
     return request;
 }
 
-/* An active receive, in the form that belongs to the send's. */
+/* A receive in the form that corresponds to that of the send. */
 static MPI_Request post_receive(enum Form form, int large, int* in, int n) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (form == persistent) {
@@ -129,7 +129,7 @@ static void finish_request(MPI_Request* request, MPI_Status* status) {
     }
 }
 
-/* Returns when the receive of `next` is posted, as ready mode wants. */
+/* Returns when the receive of `next` is posted, as ready mode requires. */
 static void wait_until_next_has_posted(void) {
     MPI_Sendrecv(NULL, 0, MPI_INT, previous, posted_tag, NULL, 0, MPI_INT, next, posted_tag, comm, MPI_STATUS_IGNORE);
 }
@@ -192,8 +192,8 @@ static void synchronous_needs_a_receive(enum Form form, int large) {
     finish_request(&request, MPI_STATUS_IGNORE);
 }
 
-/* The receiver sends a notice between probing the message and receiving it. A synchronous send that returned has seen
- * the receive, so that the notice, which was sent before on the same way, has arrived too. */
+/* The receiver sends a signal message between probing the message and receiving it. A synchronous send that returned
+ * has seen the receive, so that the signal message, which was sent before on the same communicator, has arrived too. */
 static void synchronous_returns_after_the_receive(int large) {
     const int partner = rank % 2 == 0 ? rank + 1 : rank - 1;
     if (partner >= size) {

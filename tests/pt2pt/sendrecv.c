@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Sendrecv and its kin, small and large, strided, with MPI_PROC_NULL on either side. */
+/* MPI_Sendrecv and its variants, small and large, strided, with MPI_PROC_NULL on either side. */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void strided(void) {
     MPI_Type_free(&every_other);
 }
 
-/* A chain: the ends talk to MPI_PROC_NULL. */
+/* A chain of ranks: the neighbours at the ends are MPI_PROC_NULL. */
 static void chain(void) {
     int out = rank, in = -5;
     const int right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;

@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
     } else if (strcmp(what, "none") == 0) {
         CHECK(calls == 0);
     } else if (strcmp(what, "refused") == 0) {
-        CHECK(refusals == 1 && read == 0); /* the probe; it is not asked again */
+        CHECK(refusals == 1 && read == 0); /* the probe is refused; there is no other call */
     } else {
         CHECK(refusals == 1 && read >= allowed && read < all);
     }

@@ -15,14 +15,14 @@
 namespace patchbay::btl::sm {
 namespace {
 
-TEST(SingleCopy, ProbeFindsTheProcessThatShowsTheCard) {
+TEST(SingleCopy, ProbeFindsTheProcessThatPublishesTheToken) {
     ProbeToken token{};
-    EXPECT_EQ(probe_process(getpid(), token), ENOTCONN); // nobody has shown anything
+    EXPECT_EQ(probe_process(getpid(), token), ENOTCONN); // no process has published the token
     {
         OwnProbe probe(token);
         EXPECT_EQ(probe_process(getpid(), token), 0);
         EXPECT_EQ(probe_process(0, token), ENOTCONN);
-        // Another process that has the address, but not the number: what a foreign pid namespace looks like.
+        // Another process with the same address and another number, as in a foreign pid namespace.
         ProbeToken other{};
         other.address.store(token.address.load());
         other.value.store(token.value.load() + 2);
@@ -64,7 +64,7 @@ TEST(SingleCopy, StopsWhereMemoryEnds) {
     munmap(memory, 2 * page);
 }
 
-TEST(CopyCost, BreaksEvenWhereTheSecondCopyHasPaidForTheCall) {
+TEST(CopyCost, BreaksEvenWhereTheSecondCopyCostsAsMuchAsTheCall) {
     // A call of 400 ns, 40 ns per KiB read, 30 per KiB copied: each KiB gains 20 ns.
     EXPECT_EQ((CopyCost{400, 40, 30}.break_even()), 20u * 1024);
     // A call that costs nothing wins from the first byte on; 0 would mean never.
@@ -78,7 +78,7 @@ TEST(CopyCost, BreaksEvenWhereTheSecondCopyHasPaidForTheCall) {
 
 TEST(CopyCost, MeasuresARealRead) {
     ProbeToken token{};
-    EXPECT_FALSE(CopyCost::measure(getpid(), token)); // nothing is shown
+    EXPECT_FALSE(CopyCost::measure(getpid(), token)); // no token is published
     OwnProbe probe(token);
     const auto cost = CopyCost::measure(getpid(), token);
     ASSERT_TRUE(cost);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_THREAD_MULTIPLE: several threads of each process talk at once, on their own communicators and on a common one
-// with their own tags, blocking most of the time; sizes over the eager limit, self-messages, probes.
+// MPI_THREAD_MULTIPLE: several threads of each process communicate at once, on their own communicators and on a
+// common one with their own tags, blocking most of the time; sizes over the eager limit, self-messages, probes.
 #include "tests/mpi_check/asleep.h"
 #include "tests/mpi_check/check.h"
 
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
     for (std::thread& thread : running) {
         thread.join();
     }
-    // One thread waits for what another one of the same process sends, after it went to sleep.
+    // One thread sleeps in a receive until another thread of the same process sends the message.
     std::atomic<pid_t> waiting{0};
     std::thread waiter([&] {
         int value = 0;
@@ -78,10 +78,10 @@ int main(int argc, char** argv) {
         expect(value == 42);
     });
     wait_until_asleep(waiting);
-    const int answer = 42;
-    MPI_Send(&answer, 1, MPI_INT, 0, 5, MPI_COMM_SELF);
+    const int number = 42;
+    MPI_Send(&number, 1, MPI_INT, 0, 5, MPI_COMM_SELF);
     waiter.join();
-    // ... and a receive that another thread cancels.
+    // Another thread cancels a receive in which a thread waits.
     MPI_Request request;
     int never;
     MPI_Irecv(&never, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &request);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Millions of messages that no receive waits for. From other processes: the receiver stops them at
- * pml_ob1_unexpected_limit bytes for each sender, so that its resident memory is bounded, whatever they still want to
- * send. From the process itself: a message takes no more than a small multiple of its size, and what is received gives
- * its memory to the next. Argument: that limit in KiB. */
+ * pml_ob1_unexpected_limit bytes for each sender, so that its resident memory is bounded, however much they have
+ * still to send. From the process itself: a message takes no more than a small multiple of its size, and what is
+ * received gives its memory to the next. Argument: that limit in KiB. */
 #define _GNU_SOURCE
 #include "tests/mpi_check/check.h"
 #include "tests/mpi_check/shared_ints.h"
@@ -30,8 +30,8 @@ static long resident_kib(void) {
     return kib;
 }
 
-/* Takes in what comes without receiving it, until so much is here that senders may be held back and no sender gets any
- * further. Returns the memory that it took. */
+/* Polls without receiving, until xoff may have been sent and no sender sends any more. Returns the memory that the
+ * messages took. */
 static long look_away(const int* sent, long enough) {
     const long before = resident_kib();
     long grown = 0, last = -1;
@@ -47,7 +47,7 @@ static long look_away(const int* sent, long enough) {
         }
         still = now == last ? still + 1 : 0;
         last = now;
-        usleep(1000); /* the cores belong to the senders */
+        usleep(1000); /* leaves the cores to the senders */
         grown = resident_kib() - before;
     }
     return grown;
@@ -93,7 +93,7 @@ static void from_itself(void) {
     static MPI_Request requests[at_once];
     static int values[at_once];
     long before = 0, grown[2] = {0, 0};
-    for (int i = 0; i < at_once; i++) { /* these pages are the program's own */
+    for (int i = 0; i < at_once; i++) { /* the program needs these pages itself */
         requests[i] = MPI_REQUEST_NULL;
         values[i] = i;
     }

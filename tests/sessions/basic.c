@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions one by one (MPI-5.0, 11.3): opening, what they know, process sets, closing; with and without MPI_Init. */
+/* Sessions one by one (MPI-5.0, 11.3): MPI_Session_init, info, process sets, MPI_Session_finalize; with and without
+   MPI_Init. */
 #include "tests/mpi_check/check.h"
 #include "tests/sessions/session_check.h"
 
@@ -21,13 +22,13 @@ static void check_names(MPI_Session session) {
     CHECK(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &number) == MPI_SUCCESS && number >= 3);
     for (int n = 0; n < number; ++n) {
         char name[MPI_MAX_PSET_NAME_LEN], cut[4];
-        int length = 0, room = sizeof name, short_room = sizeof cut;
+        int length = 0, buffer_length = sizeof name, short_length = sizeof cut;
         CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, &length, NULL) == MPI_SUCCESS);
         CHECK(length > 1 && length <= MPI_MAX_PSET_NAME_LEN);
-        CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, &room, name) == MPI_SUCCESS);
-        CHECK(room == length && (int)strlen(name) == length - 1);
-        CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, &short_room, cut) == MPI_SUCCESS);
-        CHECK(short_room == length && strlen(cut) == 3 && strncmp(cut, name, 3) == 0);
+        CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, &buffer_length, name) == MPI_SUCCESS);
+        CHECK(buffer_length == length && (int)strlen(name) == length - 1);
+        CHECK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, &short_length, cut) == MPI_SUCCESS);
+        CHECK(short_length == length && strlen(cut) == 3 && strncmp(cut, name, 3) == 0);
         CHECK(size_of_pset(session, name) >= 1);
         world += strcmp(name, "mpi://WORLD") == 0;
         self += strcmp(name, "mpi://SELF") == 0;
@@ -37,7 +38,7 @@ static void check_names(MPI_Session session) {
 }
 
 static void check_groups(MPI_Session session, int expected) {
-    MPI_Group world, self, shared, again, nobody = MPI_GROUP_EMPTY;
+    MPI_Group world, self, shared, again, unknown = MPI_GROUP_EMPTY;
     int size = 0, rank = -1, same = 0;
     CHECK(MPI_Group_from_session_pset(session, "mpi://WORLD", &world) == MPI_SUCCESS);
     MPI_Group_size(world, &size);
@@ -50,11 +51,11 @@ static void check_groups(MPI_Session session, int expected) {
     MPI_Group_size(self, &size);
     CHECK(size == 1);
     CHECK(MPI_Group_from_session_pset(session, MPIX_PSET_SHARED, &shared) == MPI_SUCCESS);
-    CHECK(MPI_Group_compare(world, shared, &same) == MPI_SUCCESS && same == MPI_IDENT); /* tests use one node */
+    CHECK(MPI_Group_compare(world, shared, &same) == MPI_SUCCESS && same == MPI_IDENT); /* the tests run on one node */
     CHECK(MPI_Group_intersection(world, self, &again) == MPI_SUCCESS);
     CHECK(MPI_Group_compare(again, self, &same) == MPI_SUCCESS && same == MPI_IDENT);
-    CHECK(MPI_Group_from_session_pset(session, "test://nobody/knows/this", &nobody) == MPI_SUCCESS);
-    CHECK(nobody == MPI_GROUP_NULL);
+    CHECK(MPI_Group_from_session_pset(session, "test://not/defined", &unknown) == MPI_SUCCESS);
+    CHECK(unknown == MPI_GROUP_NULL);
     MPI_Group_free(&world);
     MPI_Group_free(&self);
     MPI_Group_free(&shared);
@@ -66,7 +67,7 @@ static void check_session(int expected) {
     CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS && session != MPI_SESSION_NULL);
     CHECK(MPI_Session_fromint(MPI_Session_toint(session)) == session);
     check_info(session, "mpi_memory_alloc_kinds", "mpi,system");
-    check_info(session, "thread_level", "MPI_THREAD_FUNNELED"); /* without a wish */
+    check_info(session, "thread_level", "MPI_THREAD_FUNNELED"); /* without a thread_level in the info */
     check_names(session);
     check_groups(session, expected);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS && session == MPI_SESSION_NULL);
@@ -80,7 +81,7 @@ static void check_thread_levels(void) {
         check_info(sessions[i], "thread_level", levels[i]);
     }
     for (int i = 0; i < 4; ++i) {
-        check_info(sessions[i], "thread_level", levels[i]); /* those that came later have changed nothing */
+        check_info(sessions[i], "thread_level", levels[i]); /* later sessions have not changed it */
     }
     MPI_Info info;
     MPI_Info_create(&info);
@@ -100,7 +101,7 @@ static void check_mistakes(void) {
     CHECK(MPI_Group_from_session_pset(session, NULL, &group) == MPI_ERR_ARG);
     CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, NULL) == MPI_ERR_ARG);
     MPI_Initialized(&flag);
-    if (flag) { /* without a session only MPI_COMM_SELF can hear of an error */
+    if (flag) { /* without a session the error goes to MPI_COMM_SELF */
         MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         CHECK(MPI_Session_get_num_psets(null, MPI_INFO_NULL, &number) == MPI_ERR_SESSION);
@@ -109,7 +110,7 @@ static void check_mistakes(void) {
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
 }
 
-/* Groups of different sessions, or of a session and the world, do not meet. */
+/* One call must not have groups of two sessions, or of a session and the world model. */
 static void check_mixtures(int with_world) {
     MPI_Session one = open_session(NULL), other = open_session(NULL);
     MPI_Group first, second, world, out;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is legal from any thread although nobody has started MPI: info objects, error handlers, classes and codes,
- * attribute keys (MPI-5.0, 11.6.2). Again after the last session has ended. */
+/* Calls that any thread may make before MPI is initialized: info objects, error handlers, classes and codes,
+ * attribute keys (MPI-5.0, 11.6.2). The same after the last session has ended. */
 #include "tests/sessions/session_check.h"
 
 #include <mpix.h>

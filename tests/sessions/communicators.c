@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is derived from a session: communicators, their error handlers, buffers and attributes, and what is left over.
- */
+/* Objects of a session: communicators, their error handlers, buffers and attributes, and objects that the program has
+   not freed before MPI_Session_finalize. */
 #include "tests/sessions/session_check.h"
 
 #include <mpix.h>
@@ -15,7 +15,7 @@ static MPI_Comm comm_of(MPI_Session session, const char* pset, const char* tag) 
     return comm;
 }
 
-static void talk(MPI_Comm comm) {
+static void exchange(MPI_Comm comm) {
     int rank, size, sum = 0, from = -1;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
@@ -41,14 +41,14 @@ static void check_communicators(void) {
     MPI_Comm twin = comm_of(other, "mpi://WORLD", "here"), none = MPI_COMM_WORLD;
     MPI_Group group, of_half;
     int rank, result = 0;
-    talk(comm);
-    talk(mine);
-    talk(twin);
+    exchange(comm);
+    exchange(mine);
+    exchange(twin);
     MPI_Comm_rank(comm, &rank);
     CHECK(MPI_Comm_dup(comm, &dup) == MPI_SUCCESS);
     CHECK(MPI_Comm_split(comm, rank % 2, 0, &half) == MPI_SUCCESS);
-    talk(dup);
-    talk(half);
+    exchange(dup);
+    exchange(half);
     check_predefined_attributes(comm);
     check_predefined_attributes(mine);
     check_predefined_attributes(half);
@@ -59,44 +59,44 @@ static void check_communicators(void) {
     CHECK(MPI_Comm_compare(comm, twin, &result) == MPI_ERR_SESSION);
     CHECK(MPI_Comm_create_group(twin, group, 1, &none) == MPI_ERR_SESSION);
     CHECK(
-        MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "nobody", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none) == MPI_SUCCESS &&
+        MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "empty", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none) == MPI_SUCCESS &&
         none == MPI_COMM_NULL);
     MPI_Group_free(&of_half);
     MPI_Comm_free(&twin);
     CHECK(MPI_Session_finalize(&other) == MPI_SUCCESS);
-    talk(half); /* the other session's end is nothing to this one */
+    exchange(half); /* the end of the other session does not affect this one */
     MPI_Comm_free(&half);
     MPI_Comm_free(&dup);
     MPI_Comm_free(&mine);
     MPI_Comm_free(&comm);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
-    CHECK(MPI_Group_free(&group) == MPI_SUCCESS); /* groups are local and may outlive their session */
+    CHECK(MPI_Group_free(&group) == MPI_SUCCESS); /* groups are local and may exist longer than their session */
 }
 
-static MPI_Session heard_session;
-static MPI_Comm heard_comm;
-static int heard_session_code, heard_comm_code, session_calls, comm_calls;
+static MPI_Session reported_session;
+static MPI_Comm reported_comm;
+static int reported_session_code, reported_comm_code, session_calls, comm_calls;
 static void on_session(MPI_Session* session, int* code, ...) {
-    heard_session = *session;
-    heard_session_code = *code;
+    reported_session = *session;
+    reported_session_code = *code;
     ++session_calls;
 }
 static void on_comm(MPI_Comm* comm, int* code, ...) {
-    heard_comm = *comm;
-    heard_comm_code = *code;
+    reported_comm = *comm;
+    reported_comm_code = *code;
     ++comm_calls;
 }
 
-/* Nobody but MPI_COMM_SELF can hear of it. */
+/* The error goes to MPI_COMM_SELF, because there is no session yet. */
 static void check_wrong_handler_for_session(void) {
     MPI_Session session = MPI_SESSION_NULL;
     MPI_Errhandler for_comms, for_others;
     MPI_Comm_create_errhandler(on_comm, &for_comms);
     MPI_Comm_create_errhandler(on_comm, &for_others);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, for_comms);
-    heard_comm = MPI_COMM_NULL;
+    reported_comm = MPI_COMM_NULL;
     CHECK(MPI_Session_init(MPI_INFO_NULL, for_others, &session) == MPI_ERR_ERRHANDLER && session == MPI_SESSION_NULL);
-    CHECK(comm_calls == 1 && heard_comm == MPI_COMM_SELF && heard_comm_code == MPI_ERR_ERRHANDLER);
+    CHECK(comm_calls == 1 && reported_comm == MPI_COMM_SELF && reported_comm_code == MPI_ERR_ERRHANDLER);
     comm_calls = 0;
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Errhandler_free(&for_comms);
@@ -117,48 +117,50 @@ static void check_error_handlers(void) {
     MPI_Errhandler_free(&current);
 
     CHECK(MPI_Session_get_num_psets(one, MPI_INFO_NULL, NULL) == MPI_ERR_ARG);
-    CHECK(session_calls == 1 && heard_session == one && heard_session_code == MPI_ERR_ARG);
+    CHECK(session_calls == 1 && reported_session == one && reported_session_code == MPI_ERR_ARG);
     CHECK(MPI_Session_get_num_psets(other, MPI_INFO_NULL, NULL) == MPI_ERR_ARG && session_calls == 1);
     CHECK(MPI_Session_call_errhandler(one, MPI_ERR_IO) == MPI_SUCCESS);
-    CHECK(session_calls == 2 && heard_session_code == MPI_ERR_IO);
+    CHECK(session_calls == 2 && reported_session_code == MPI_ERR_IO);
     CHECK(MPI_Session_set_errhandler(one, for_comms) == MPI_ERR_ERRHANDLER && session_calls == 3);
 
     MPI_Group_from_session_pset(one, "mpi://WORLD", &group);
     CHECK(MPI_Group_size(group, NULL) == MPI_ERR_ARG); /* an error with a group goes to its session */
-    CHECK(session_calls == 4 && heard_session == one);
+    CHECK(session_calls == 4 && reported_session == one);
 
-    /* The handler that the communicator is to have hears of errors in making it, and then of its own. */
+    /* The error handler in the argument is called for errors of the constructor, then for those of the communicator. */
     memset(long_tag, 'x', sizeof long_tag - 1);
     long_tag[sizeof long_tag - 1] = '\0';
     CHECK(MPI_Comm_create_from_group(group, long_tag, MPI_INFO_NULL, for_comms, &comm) == MPI_ERR_ARG);
-    CHECK(comm_calls == 1 && heard_comm == MPI_COMM_NULL && heard_comm_code == MPI_ERR_ARG && session_calls == 4);
-    CHECK(MPI_Comm_create_from_group(group, "heard", MPI_INFO_NULL, for_comms, &comm) == MPI_SUCCESS);
+    CHECK(comm_calls == 1 && reported_comm == MPI_COMM_NULL && reported_comm_code == MPI_ERR_ARG && session_calls == 4);
+    CHECK(MPI_Comm_create_from_group(group, "handler", MPI_INFO_NULL, for_comms, &comm) == MPI_SUCCESS);
     CHECK(MPI_Send(&n, 1, MPI_INT, 1 << 20, 0, comm) == MPI_ERR_RANK);
-    CHECK(comm_calls == 2 && heard_comm == comm && heard_comm_code == MPI_ERR_RANK && session_calls == 4);
+    CHECK(comm_calls == 2 && reported_comm == comm && reported_comm_code == MPI_ERR_RANK && session_calls == 4);
 
-    /* Of one that is for other objects the group's session hears; never its function, which would take the handle for
-       such an object. */
-    heard_session = MPI_SESSION_NULL;
-    CHECK(MPI_Comm_create_from_group(group, "heard", MPI_INFO_NULL, for_sessions, &comm) == MPI_ERR_ERRHANDLER);
-    CHECK(session_calls == 5 && heard_session == one && heard_session_code == MPI_ERR_ERRHANDLER);
-    heard_session = MPI_SESSION_NULL;
-    CHECK(MPI_Intercomm_create_from_groups(group, 0, group, 0, "heard", MPI_INFO_NULL, for_sessions, &comm) ==
+    /* With an error handler for another kind of object the error goes to the session of the group. The function of
+       that handler is never called, because its first argument would have the wrong type. */
+    reported_session = MPI_SESSION_NULL;
+    CHECK(MPI_Comm_create_from_group(group, "handler", MPI_INFO_NULL, for_sessions, &comm) == MPI_ERR_ERRHANDLER);
+    CHECK(session_calls == 5 && reported_session == one && reported_session_code == MPI_ERR_ERRHANDLER);
+    reported_session = MPI_SESSION_NULL;
+    CHECK(MPI_Intercomm_create_from_groups(group, 0, group, 0, "handler", MPI_INFO_NULL, for_sessions, &comm) ==
         MPI_ERR_ERRHANDLER);
-    CHECK(session_calls == 6 && heard_session == one && heard_session_code == MPI_ERR_ERRHANDLER);
-    CHECK(MPI_Comm_create_from_group(group, "heard", MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &comm) == MPI_ERR_ERRHANDLER);
-    CHECK(session_calls == 7 && heard_session == one && comm_calls == 2);
+    CHECK(session_calls == 6 && reported_session == one && reported_session_code == MPI_ERR_ERRHANDLER);
+    CHECK(
+        MPI_Comm_create_from_group(group, "handler", MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &comm) == MPI_ERR_ERRHANDLER);
+    CHECK(session_calls == 7 && reported_session == one && comm_calls == 2);
     MPI_Group_free(&group);
-    MPI_Comm_free(&heard_comm);
+    MPI_Comm_free(&reported_comm);
     MPI_Errhandler_free(&for_sessions);
     MPI_Errhandler_free(&for_comms);
     CHECK(MPI_Session_finalize(&one) == MPI_SUCCESS);
     CHECK(MPI_Session_finalize(&other) == MPI_SUCCESS);
 }
 
-/* Each session has its own buffer; a communicator's own goes first, the process's serves who has none. */
+/* Each session has its own buffer. A buffer of the communicator comes before it; a session without a buffer uses that
+   of the process. */
 static void check_buffers(void) {
     MPI_Session session = open_session(NULL), bare = open_session(NULL);
-    MPI_Comm comm = comm_of(session, "mpi://SELF", "buffers"), poor = comm_of(bare, "mpi://SELF", "buffers");
+    MPI_Comm comm = comm_of(session, "mpi://SELF", "buffers"), without = comm_of(bare, "mpi://SELF", "buffers");
     const int size = 4000 + MPI_BSEND_OVERHEAD;
     char *memory = malloc(size), *process = malloc(size), data[1000], in[1000];
     void* back = NULL;
@@ -170,10 +172,10 @@ static void check_buffers(void) {
     CHECK(MPI_Session_attach_buffer(session, memory, size) == MPI_SUCCESS);
     CHECK(MPI_Session_attach_buffer(session, memory, size) == MPI_ERR_BUFFER);
     CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 1, comm) == MPI_SUCCESS);
-    CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 1, poor) == MPI_ERR_BUFFER);
+    CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 1, without) == MPI_ERR_BUFFER);
     CHECK(MPI_Buffer_attach(process, size) == MPI_SUCCESS);
-    CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 2, poor) == MPI_SUCCESS);
-    CHECK(MPI_Recv(in, 1000, MPI_CHAR, 0, 2, poor, MPI_STATUS_IGNORE) == MPI_SUCCESS && memcmp(in, data, 1000) == 0);
+    CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 2, without) == MPI_SUCCESS);
+    CHECK(MPI_Recv(in, 1000, MPI_CHAR, 0, 2, without, MPI_STATUS_IGNORE) == MPI_SUCCESS && memcmp(in, data, 1000) == 0);
     CHECK(MPI_Recv(in, 1000, MPI_CHAR, 0, 1, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS && memcmp(in, data, 1000) == 0);
     CHECK(MPI_Session_iflush_buffer(session, &request) == MPI_SUCCESS);
     CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
@@ -187,9 +189,9 @@ static void check_buffers(void) {
     CHECK(MPI_Bsend(data, 1000, MPI_CHAR, 0, 1, comm) == MPI_SUCCESS);
     CHECK(MPI_Recv(in, 1000, MPI_CHAR, 0, 1, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
     CHECK(MPI_Session_detach_buffer_c(session, &back, &big) == MPI_SUCCESS && back == MPI_BUFFER_AUTOMATIC);
-    CHECK(MPI_Session_attach_buffer(session, memory, size) == MPI_SUCCESS); /* and left attached */
+    CHECK(MPI_Session_attach_buffer(session, memory, size) == MPI_SUCCESS); /* MPI_Session_finalize detaches it */
     MPI_Comm_free(&comm);
-    MPI_Comm_free(&poor);
+    MPI_Comm_free(&without);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
     CHECK(MPI_Session_finalize(&bare) == MPI_SUCCESS);
     free(memory);
@@ -236,11 +238,11 @@ static void check_attributes(void) {
     CHECK(MPIX_Session_get_attr(session, key, &value, &flag) == MPI_ERR_KEYVAL || flag);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS && deleted == 2);
 
-    /* A communicator that is left to its session goes with it, attributes and all. */
+    /* MPI_Session_finalize frees a communicator that the program has not freed, with its attributes. */
     static int comm_deleted;
     MPI_Comm left = comm_of(other, "mpi://WORLD", "left"), dup;
     MPI_Comm_dup(left, &dup);
-    talk(dup);
+    exchange(dup);
     MPI_Comm_set_attr(left, comm_keyval, &comm_deleted);
     CHECK(MPI_Session_finalize(&other) == MPI_SUCCESS && deleted == 3 && comm_deleted == 1);
     MPI_Comm_free_keyval(&comm_keyval);
@@ -254,19 +256,19 @@ int main(int argc, char** argv) {
         MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
         check_wrong_handler_for_session();
     }
-    MPI_Session all = open_session(NULL); /* not the last one to end, without MPI_Init */
+    MPI_Session all = open_session(NULL); /* without MPI_Init, the other sessions are not the last to end */
     check_communicators();
     check_error_handlers();
     check_buffers();
     check_attributes();
     if (with_world) {
-        talk(MPI_COMM_WORLD);
+        exchange(MPI_COMM_WORLD);
         MPI_Group group;
         MPI_Comm comm = MPI_COMM_NULL;
         MPI_Comm_group(MPI_COMM_WORLD, &group);
         CHECK(
             MPI_Comm_create_from_group(group, "of the world", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
-        talk(comm);
+        exchange(comm);
         MPI_Group_free(&group);
         MPI_Comm_free(&comm);
         MPI_Finalize();

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of two sessions, or of a session and the world model, in one call: MPI_ERR_SESSION, and nothing has
- * happened. Requests that belong together, or to nobody, go together. */
+/* Requests of two sessions, or of a session and the world model, in one call: the call returns MPI_ERR_SESSION and has
+ * no other effect. Requests of one session, and requests of no session, may be in one call. */
 #include "tests/sessions/session_check.h"
 
 enum { most = 4 };
 
-static int complained;
+static int error_calls;
 static void on_error(MPI_Session* session, int* code, ...) {
     CHECK(*session != MPI_SESSION_NULL && *code == MPI_ERR_SESSION);
-    ++complained;
+    ++error_calls;
 }
 
-static MPI_Session open_complaining(void) {
+static MPI_Session open_counting(void) {
     MPI_Session session = MPI_SESSION_NULL;
     MPI_Errhandler handler;
     MPI_Session_create_errhandler(on_error, &handler);
@@ -72,7 +72,7 @@ static const struct call calls[] = {
 };
 enum { number_of_calls = sizeof calls / sizeof *calls };
 
-/* Calls that leave the requests as they are. */
+/* Calls that do not change the requests. */
 static int status_all(int count, MPI_Request* requests, int* done) {
     return MPI_Request_get_status_all(count, requests, done, MPI_STATUSES_IGNORE);
 }
@@ -107,7 +107,7 @@ static void refuse(const struct call* call, MPI_Request requests[3], const char*
         check_failed(__FILE__, __LINE__, call->name);
     }
     check_text(call->name, whose);
-    CHECK(requests[0] == first && requests[2] == last); /* as if it had not been called */
+    CHECK(requests[0] == first && requests[2] == last); /* the call has changed nothing */
 }
 
 static int drain(const struct call* call, int count, MPI_Request* requests) {
@@ -125,7 +125,7 @@ static int drain(const struct call* call, int count, MPI_Request* requests) {
     return 1;
 }
 
-/* `whose` stands in the error's text. The errors of `one` go to a session that complains, if it is one's. */
+/* The error text contains `whose`. If `one` belongs to a session, the error goes to that session's error handler. */
 static void mix(MPI_Comm one, MPI_Comm other, const char* whose) {
     int in[2], out[2] = {1, 2};
     for (int i = 0; i < number_of_calls + number_of_looks; ++i) {
@@ -133,7 +133,7 @@ static void mix(MPI_Comm one, MPI_Comm other, const char* whose) {
         MPI_Request requests[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
         MPI_Irecv(&in[0], 1, MPI_INT, 0, 1, one, &requests[0]);
         MPI_Irecv(&in[1], 1, MPI_INT, 0, 1, other, &requests[2]);
-        refuse(call, requests, whose); /* nothing has arrived */
+        refuse(call, requests, whose); /* no message has arrived */
         MPI_Send(&out[0], 1, MPI_INT, 0, 1, one);
         MPI_Send(&out[1], 1, MPI_INT, 0, 1, other);
         refuse(call, requests, whose);
@@ -142,7 +142,8 @@ static void mix(MPI_Comm one, MPI_Comm other, const char* whose) {
     }
 }
 
-/* A request may be complete as soon as it begins, and its communicator gone before anybody waits for it. */
+/* A request may complete as soon as it begins, and its communicator may be freed before a call waits for the request.
+ */
 static void mix_after_free(MPI_Session session, MPI_Comm other) {
     int in[2], out[2] = {1, 2};
     for (int i = 0; i < number_of_calls; ++i) {
@@ -166,7 +167,7 @@ static void mix_persistent(MPI_Comm one, MPI_Comm other, const char* whose) {
     MPI_Recv_init(&in[1], 1, MPI_INT, 0, 3, other, &requests[1]);
     CHECK(MPI_Startall(2, requests) == MPI_ERR_SESSION);
     check_text("MPI_Startall", whose);
-    /* None has begun. */
+    /* No persistent request has been started. */
     CHECK(MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag);
     CHECK(MPI_Start(&requests[0]) == MPI_SUCCESS);
     CHECK(MPI_Start(&requests[1]) == MPI_SUCCESS);
@@ -175,7 +176,7 @@ static void mix_persistent(MPI_Comm one, MPI_Comm other, const char* whose) {
     for (int i = 0; i < 2; ++i) {
         CHECK(MPI_Wait(&sends[i], MPI_STATUS_IGNORE) == MPI_SUCCESS);
     }
-    /* The other one is inactive, or null: it is not looked at. */
+    /* The other request is inactive or null, so that its session does not matter. */
     CHECK(MPI_Wait(&requests[1], MPI_STATUS_IGNORE) == MPI_SUCCESS && requests[1] != MPI_REQUEST_NULL);
     CHECK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS && in[0] == 1 && in[1] == 2);
     MPI_Request_free(&requests[0]);
@@ -200,13 +201,13 @@ static int cancelled(void* state, int complete) {
     return MPI_SUCCESS;
 }
 
-/* Two communicators of one session, and requests that belong to none: an operation with nobody, one of the program. */
-static void together(MPI_Comm one, MPI_Comm other_of_the_same, MPI_Comm stranger) {
+/* Two communicators of one session, and requests of no session: with MPI_PROC_NULL, and a generalized request. */
+static void together(MPI_Comm one, MPI_Comm other_of_the_same, MPI_Comm other) {
     int in[2], out = 5;
     for (int i = 0; i < number_of_calls; ++i) {
         MPI_Request requests[4], starting[2];
         MPI_Irecv(&in[0], 1, MPI_INT, 0, 1, one, &requests[0]);
-        MPI_Irecv(&in[1], 1, MPI_INT, MPI_PROC_NULL, 1, stranger, &requests[1]);
+        MPI_Irecv(&in[1], 1, MPI_INT, MPI_PROC_NULL, 1, other, &requests[1]);
         MPI_Irecv(&in[1], 1, MPI_INT, 0, 1, other_of_the_same, &requests[2]);
         MPI_Grequest_start(query, released, cancelled, NULL, &requests[3]);
         MPI_Grequest_complete(requests[3]);
@@ -231,29 +232,29 @@ int main(int argc, char** argv) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     }
-    MPI_Session session = open_complaining(), another = open_complaining();
+    MPI_Session session = open_counting(), another = open_counting();
     MPI_Comm one = self_of(session, "one"), two = self_of(session, "two"), other = self_of(another, "other");
     const char* sessions = "two different sessions";
     const char* world = "a session and to the world model";
     together(one, two, other);
-    CHECK(complained == 0);
+    CHECK(error_calls == 0);
     mix(one, other, sessions);
     mix_persistent(one, other, sessions);
-    CHECK(complained == 2 * (number_of_calls + number_of_looks) + 1);
+    CHECK(error_calls == 2 * (number_of_calls + number_of_looks) + 1);
     mix_after_free(session, other);
-    CHECK(complained == 2 * (number_of_calls + number_of_looks) + 1 + number_of_calls);
+    CHECK(error_calls == 2 * (number_of_calls + number_of_looks) + 1 + number_of_calls);
     if (with_world) {
         MPI_Comm dup;
         MPI_Comm_dup(MPI_COMM_SELF, &dup);
         together(dup, MPI_COMM_SELF, one);
-        complained = 0;
+        error_calls = 0;
         mix(one, MPI_COMM_SELF, world);
         mix_persistent(one, dup, world);
-        CHECK(complained == 2 * (number_of_calls + number_of_looks) + 1);
-        /* What comes first belongs to the world: MPI_COMM_SELF hears of it. */
+        CHECK(error_calls == 2 * (number_of_calls + number_of_looks) + 1);
+        /* The first request belongs to the world model: the error goes to MPI_COMM_SELF. */
         mix(MPI_COMM_SELF, one, world);
         mix_persistent(dup, one, world);
-        CHECK(complained == 2 * (number_of_calls + number_of_looks) + 1);
+        CHECK(error_calls == 2 * (number_of_calls + number_of_looks) + 1);
         mix_after_free(session, MPI_COMM_SELF);
         MPI_Comm_free(&dup);
     }

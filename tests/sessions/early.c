@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions end locally, so a peer may be ahead: rank 1 has called MPI_Init and sends, while rank 0 still has a session
- * of which it takes the end, and the next one, only after it has seen that traffic. Argument "dup": the messages are
- * for a duplicate of the world, which excid names without rank 0. */
+/* MPI_Session_finalize is local, so a peer may be ahead: rank 1 has called MPI_Init and sends, while rank 0 still has a
+ * session. Rank 0 finalizes this session, and opens and finalizes another one, only after these messages have arrived.
+ * With the argument "dup" the messages are on a duplicate of MPI_COMM_WORLD, to which excid gives its exCID without
+ * rank 0. */
 #include "tests/mpi_check/check.h"
 #include "tests/sessions/session_check.h"
 
@@ -42,7 +43,7 @@ static void be_ahead(MPI_Comm earlier, int dup) {
     MPI_Isend(large, count, MPI_INT, 0, 2, comm, &sends[2]);
     MPI_Isend(&small[3], 1, MPI_INT, 0, 0, comm, &sends[3]);
     MPI_Isend(NULL, 0, MPI_INT, 0, 3, comm, &sends[4]);
-    CHECK(MPI_Send(small, 1, MPI_INT, 0, 9, earlier) == MPI_SUCCESS); /* after those on its way, too */
+    CHECK(MPI_Send(small, 1, MPI_INT, 0, 9, earlier) == MPI_SUCCESS); /* this message arrives after the others */
     CHECK(MPI_Waitall(messages, sends, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
     MPI_Comm_free(&earlier);
     if (dup) {
@@ -55,8 +56,8 @@ static void follow(MPI_Session* session, MPI_Comm earlier, int dup) {
     int number = 0;
     CHECK(MPI_Recv(&number, 1, MPI_INT, 1, 9, earlier, MPI_STATUS_IGNORE) == MPI_SUCCESS && number == 40);
     MPI_Comm_free(&earlier);
-    MPI_Session_finalize(session); /* the last one: the library goes down */
-    *session = open_session(NULL); /* one between them that knows nothing of it */
+    MPI_Session_finalize(session); /* the last session: the library is finalized */
+    *session = open_session(NULL); /* a session between, without communicators */
     MPI_Session_finalize(session);
     MPI_Init(NULL, NULL);
     comm = world_or_duplicate(dup);

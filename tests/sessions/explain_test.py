@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpirun --explain tells why the library locks and how processes meet, also when that was settled after the rest had
-been explained.
+"""mpirun --explain states why the library locks and which bootstrap exchange it uses, also when the library decides
+that after the table was first printed.
 
 Arguments: PREFIX, the program locks.
 """
@@ -52,7 +52,7 @@ class ExplainTest(unittest.TestCase):
             OFF, ("chosen", "a session was finalized by another thread than the one that opened it")])
 
     def test_bootstrap(self):
-        rows = [line.split() for line in self.explained("meeting") if "bootstrap exchange" in line]
+        rows = [line.split() for line in self.explained("from_group") if "bootstrap exchange" in line]
         self.assertEqual([row[:5] for row in rows], [["cid", "bootstrap", "exchange", "node", "store"]])
 
 

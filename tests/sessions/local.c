@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session beside another one is opened and closed without a system call and without communication, and so is a group
- * of a process set that is known already. A seccomp filter turns every system call into a signal, whose handler counts
- * it and lets it pass. In a job the last rank does this while no other rank calls MPI, and the shared memory of the
- * node is the same afterwards, byte for byte. */
+/* MPI_Session_init and MPI_Session_finalize beside another session make no system call and do not communicate; the same
+ * holds for a group of a process set that the library has in its cache. A seccomp filter turns every system call into a
+ * signal, whose handler counts the call and executes it. In a job the last rank does this while no other rank calls
+ * MPI, and afterwards the shared memory of the node is the same, byte for byte. */
 #define _GNU_SOURCE
 #include "tests/mpi_check/shared_ints.h"
 #include "tests/sessions/session_check.h"
@@ -21,7 +21,7 @@
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-/* The filter lets calls with this sixth argument through, which are those of the handler. */
+/* The filter allows calls with this sixth argument, which the handler makes. */
 #define PASS 0x70617373UL
 
 static volatile int counting;
@@ -54,7 +54,7 @@ static int install(void) {
     struct sigaction action = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_NODEFER};
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        /* Those that need their sixth argument, or a stack of their own, are not what a session would use. */
+        /* A session uses no call that needs its sixth argument or a stack of its own. */
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 4, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 3, 0),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[5])),
@@ -81,7 +81,7 @@ static void open_and_close(void) {
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
 }
 
-/* Of the memory that the processes of this node share: an FNV hash and its number of bytes. */
+/* An FNV hash and the number of bytes of the memory that the processes of this node share. */
 struct digest {
     unsigned long long hash, bytes;
 };
@@ -99,7 +99,7 @@ static struct digest digest_of_shared_memory(void) {
             access[3] != 's' || access[0] != 'r') {
             continue;
         }
-        /* What lies behind the end of the file cannot be read. */
+        /* Memory behind the end of the file cannot be read. */
         fseek(memory, (long)from, SEEK_SET);
         for (; from < to && fread(block, 1, sizeof block, memory) == sizeof block; from += sizeof block) {
             for (size_t i = 0; i < sizeof block; ++i) {
@@ -115,9 +115,9 @@ static struct digest digest_of_shared_memory(void) {
     return digest;
 }
 
-/* The filter is this thread's alone, for good. */
+/* The filter applies to this thread only and cannot be removed. */
 static void* count_calls(void* skipped) {
-    open_and_close(); /* the heap has what it takes */
+    open_and_close(); /* afterwards the heap holds enough memory */
     if (install() != 0) {
         printf("SKIPPED: local: the kernel refuses a seccomp filter (%s)\n", strerror(errno));
         *(int*)skipped = 1;
@@ -126,7 +126,7 @@ static void* count_calls(void* skipped) {
     counting = 1;
     syscall(SYS_getpid);
     counting = 0;
-    CHECK(calls == 1 && last_call == SYS_getpid); /* they are seen */
+    CHECK(calls == 1 && last_call == SYS_getpid); /* the filter counts calls */
     calls = 0;
     counting = 1;
     for (int i = 0; i < 100; ++i) {
@@ -149,7 +149,7 @@ static MPI_Comm all_processes(MPI_Session session) {
     return comm;
 }
 
-/* In a thread of its own, because the end of a job's library needs calls that the filter cannot pass on. */
+/* Runs in a thread of its own, because finalizing the library of a job needs calls that the handler cannot execute. */
 static void count_in_job(MPI_Comm comm) {
     enum { open_now, done };
     int rank = 0, size = 1, skipped = 0;
@@ -191,7 +191,7 @@ int main(int argc, char** argv) {
         return failures();
     }
     fflush(NULL);
-    _exit(failures()); /* the library's end would go through the filter, too */
+    _exit(failures()); /* without finalizing the library, to which the filter would apply, too */
 }
 
 #else

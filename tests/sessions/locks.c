@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Users of the library in the constellation that the argument names; what is said of it is looked at by
- * explain_test.py. */
+/* Users of the library (sessions, the world model) in the combination that the argument names. explain_test.py checks
+ * the table of mpirun --explain. */
 #include "tests/sessions/session_check.h"
 
 #include <pthread.h>
@@ -30,7 +30,7 @@ static void in_thread(void* (*act)(void*), MPI_Session* session) {
     CHECK(pthread_join(thread, NULL) == 0);
 }
 
-static int meet(const char* tag) {
+static int create_from_group(const char* tag) {
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm;
@@ -46,8 +46,8 @@ static int meet(const char* tag) {
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     int provided = -1;
-    if (strcmp(what, "meeting") == 0) {
-        return meet("explained");
+    if (strcmp(what, "from_group") == 0) {
+        return create_from_group("explained");
     }
     if (strcmp(what, "world_multiple") == 0) {
         MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);

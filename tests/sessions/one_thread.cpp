@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several users of one thread cost no locks; locks are there before a second thread communicates.
+// Several users (sessions, the world model) in one thread need no locks; the library locks before a second thread
+// communicates.
 #include "tests/sessions/session_check.h"
 
 #include "core/progress/progress.h"
@@ -9,7 +10,7 @@
 
 namespace {
 
-// Where the kernel refuses what the change from one thread to several takes, there are locks from the start.
+// Where the kernel refuses membarrier(2), which a thread-level upgrade needs, the library locks from the start.
 void expect_locks(bool expected, int line) {
     patchbay::Progress& progress = patchbay::library().instance()->progress();
     if (progress.threaded() != (expected || !progress.sleeps_are_fenced())) {
@@ -38,7 +39,7 @@ void open_and_communicate(const char* level) {
 }
 
 template <typename Action>
-void elsewhere(Action action) {
+void in_another_thread(Action action) {
     std::thread(action).join();
 }
 
@@ -56,14 +57,14 @@ void users_of_one_thread() {
 void a_user_of_another_thread() {
     MPI_Session session = open_session("MPI_THREAD_FUNNELED");
     MPI_Comm comm = communicate(session), again;
-    elsewhere([] {
+    in_another_thread([] {
         MPI_Session idle = open_session("MPI_THREAD_FUNNELED");
         expect_locks(false, __LINE__);
         MPI_Session_finalize(&idle);
     });
-    again = communicate(session); // it has left
+    again = communicate(session); // that thread has ended
     expect_locks(false, __LINE__);
-    elsewhere([] {
+    in_another_thread([] {
         open_and_communicate("MPI_THREAD_FUNNELED");
         expect_locks(true, __LINE__);
     });
@@ -72,11 +73,11 @@ void a_user_of_another_thread() {
     MPI_Session_finalize(&session);
 }
 
-// MPI_THREAD_SERIALIZED says nothing about the calls of others.
-void any_thread_in_turn() {
+// MPI_THREAD_SERIALIZED of one session states nothing about calls on other sessions.
+void one_thread_after_the_other() {
     MPI_Session session = open_session("MPI_THREAD_SERIALIZED");
     MPI_Comm comm = MPI_COMM_NULL;
-    elsewhere([&] { comm = communicate(session); });
+    in_another_thread([&] { comm = communicate(session); });
     expect_locks(false, __LINE__);
     MPI_Session other = open_session("MPI_THREAD_FUNNELED");
     expect_locks(false, __LINE__);
@@ -88,11 +89,11 @@ void any_thread_in_turn() {
     MPI_Session_finalize(&session);
 }
 
-void opened_here_used_elsewhere() {
+void opened_here_used_in_another_thread() {
     MPI_Session one = open_session("MPI_THREAD_FUNNELED"), other = open_session("MPI_THREAD_FUNNELED");
     MPI_Comm comm = communicate(one), of_other = MPI_COMM_NULL;
     expect_locks(false, __LINE__);
-    elsewhere([&] { of_other = communicate(other); });
+    in_another_thread([&] { of_other = communicate(other); });
     expect_locks(true, __LINE__);
     MPI_Comm_free(&of_other);
     MPI_Session_finalize(&other);
@@ -100,7 +101,7 @@ void opened_here_used_elsewhere() {
     MPI_Session_finalize(&one);
 }
 
-// Two threads at once, each in a session of its own that this one has opened and prepared, at the default level.
+// Two threads at once, each with a session that this thread has opened at the default thread level.
 void handed_to_two_threads() {
     MPI_Session sessions[2] = {open_session(nullptr), open_session(nullptr)};
     MPI_Comm comms[2] = {communicate(sessions[0]), communicate(sessions[1])};
@@ -128,14 +129,14 @@ void handed_to_two_threads() {
     }
 }
 
-void closed_elsewhere() {
+void closed_in_another_thread() {
     MPI_Session one = open_session("MPI_THREAD_FUNNELED"), other = open_session("MPI_THREAD_FUNNELED"),
                 idle = open_session("MPI_THREAD_FUNNELED");
     MPI_Comm comm = communicate(one);
     communicate(other);
-    elsewhere([&] { MPI_Session_finalize(&idle); });
+    in_another_thread([&] { MPI_Session_finalize(&idle); });
     expect_locks(false, __LINE__);
-    elsewhere([&] { MPI_Session_finalize(&other); });
+    in_another_thread([&] { MPI_Session_finalize(&other); });
     expect_locks(true, __LINE__);
     MPI_Comm_free(&comm);
     MPI_Session_finalize(&one);
@@ -147,7 +148,7 @@ void beside_the_world() {
     MPI_Barrier(MPI_COMM_WORLD);
     open_and_communicate(nullptr);
     expect_locks(false, __LINE__);
-    elsewhere([] { MPI_Barrier(MPI_COMM_WORLD); });
+    in_another_thread([] { MPI_Barrier(MPI_COMM_WORLD); });
     expect_locks(true, __LINE__);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
@@ -159,10 +160,10 @@ void beside_the_world() {
 int main() {
     users_of_one_thread();
     a_user_of_another_thread();
-    any_thread_in_turn();
-    opened_here_used_elsewhere();
+    one_thread_after_the_other();
+    opened_here_used_in_another_thread();
     handed_to_two_threads();
-    closed_elsewhere();
+    closed_in_another_thread();
     beside_the_world();
     return failures();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a session is the last thing that its peers need this process for: rank 0 finalizes one of two sessions and
- * then calls no MPI until rank 1 has all that it was owed on the first. Rank 1 does not look until rank 0 has filled
- * what lies between them. Both tell each other by signals, so that no test depends on how fast anything is. */
+/* MPI_Session_finalize returns only after all that its communicators have pending is sent: rank 0 finalizes one of two
+ * sessions and then calls no MPI until rank 1 has received all pending packets of that session. Rank 1 does not call
+ * MPI before rank 0 has filled the ring between them. The ranks synchronise by signals, so that no test depends on
+ * time. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/sessions/session_check.h"
 
@@ -24,12 +25,12 @@ static sigset_t the_signal(void) {
     return set;
 }
 
-static void tell_peer(void) {
+static void signal_peer(void) {
     CHECK(kill(peer_pid, SIGUSR1) == 0);
 }
 
-/* Without MPI. */
-static int peer_tells(void) {
+/* Waits without MPI. */
+static int await_signal(void) {
     const sigset_t set = the_signal();
     const struct timespec limit = {patience, 0};
     int got;
@@ -48,13 +49,13 @@ static MPI_Comm all_of(MPI_Session session, const char* tag) {
     return comm;
 }
 
-static void meet(void) {
+static void exchange_pids(void) {
     const int pid = getpid();
     MPI_Sendrecv(&pid, 1, MPI_INT, !rank, 0, &peer_pid, 1, MPI_INT, !rank, 0, second, MPI_STATUS_IGNORE);
     MPI_Barrier(first);
 }
 
-/* What nobody holds a request for. */
+/* Messages whose requests are freed. */
 static void leave_short_messages(void) {
     for (int i = 0; i < count; ++i) {
         MPI_Request request;
@@ -72,26 +73,26 @@ static void expect_short_messages(void) {
 
 static void end_first(MPI_Session* session) {
     CHECK(MPI_Session_finalize(session) == MPI_SUCCESS);
-    CHECK(peer_tells());
+    CHECK(await_signal());
 }
 
-/* "messages": short ones for which there is no room yet. "freed": their communicator has been freed as well. */
+/* "messages": short messages are queued because the ring is full. "freed": their communicator is freed as well. */
 static void messages(MPI_Session* session, int freed) {
     if (rank == 0) {
         leave_short_messages();
         if (freed) {
             MPI_Comm_free(&first);
         }
-        tell_peer();
+        signal_peer();
         end_first(session);
     } else {
-        CHECK(peer_tells());
+        CHECK(await_signal());
         expect_short_messages();
-        tell_peer();
+        signal_peer();
     }
 }
 
-/* A buffered message behind them, in the buffer of the whole process, which no end of a session flushes. */
+/* A buffered message is queued behind them, in the buffer of the process, which MPI_Session_finalize does not flush. */
 static void buffered(MPI_Session* session) {
     static char buffer[1000 + MPI_BSEND_OVERHEAD];
     int number = 77;
@@ -99,21 +100,21 @@ static void buffered(MPI_Session* session) {
         MPI_Buffer_attach(buffer, sizeof buffer);
         leave_short_messages();
         MPI_Bsend(&number, 1, MPI_INT, 1, 2, first);
-        tell_peer();
+        signal_peer();
         end_first(session);
         void* back;
         int size;
         MPI_Buffer_detach(&back, &size);
     } else {
-        CHECK(peer_tells());
+        CHECK(await_signal());
         expect_short_messages();
         number = 0;
         CHECK(MPI_Recv(&number, 1, MPI_INT, 0, 2, first, MPI_STATUS_IGNORE) == MPI_SUCCESS && number == 77);
-        tell_peer();
+        signal_peer();
     }
 }
 
-/* "large": one that its receiver must ask for. */
+/* "large": a rendezvous message. */
 static void large_message(MPI_Session* session) {
     if (rank == 0) {
         MPI_Request request;
@@ -122,24 +123,25 @@ static void large_message(MPI_Session* session) {
         }
         MPI_Isend(large, length, MPI_INT, 1, 3, first, &request);
         MPI_Request_free(&request);
-        tell_peer();
+        signal_peer();
         end_first(session);
     } else {
-        CHECK(peer_tells());
+        CHECK(await_signal());
         CHECK(MPI_Recv(large, length, MPI_INT, 0, 3, first, MPI_STATUS_IGNORE) == MPI_SUCCESS);
         for (int i = 0; i < length; ++i) {
             CHECK(large[i] == i);
         }
-        tell_peer();
+        signal_peer();
     }
 }
 
-/* "acknowledgements": what rank 1 sent has been received; that it was waits behind messages of the other session. */
+/* "acknowledgements": rank 0 has received what rank 1 sent; the acknowledgements are queued behind messages of the
+ * other session. */
 static void acknowledgements(MPI_Session* session) {
     MPI_Request synchronous, announced;
     int number = 5;
     if (rank == 0) {
-        CHECK(peer_tells());
+        CHECK(await_signal());
         for (int i = 0; i < count; ++i) {
             out[i] = 3 * i;
             MPI_Isend(&out[i], 1, MPI_INT, 1, 1, second, &kept[i]);
@@ -147,25 +149,25 @@ static void acknowledgements(MPI_Session* session) {
         CHECK(MPI_Recv(&number, 1, MPI_INT, 1, 4, first, MPI_STATUS_IGNORE) == MPI_SUCCESS && number == 5);
         CHECK(MPI_Recv(large, 0, MPI_INT, 1, 5, first, MPI_STATUS_IGNORE) == MPI_ERR_TRUNCATE); /* nothing to fetch */
         MPI_Comm_free(&first);
-        tell_peer();
+        signal_peer();
         end_first(session);
         MPI_Waitall(count, kept, MPI_STATUSES_IGNORE);
     } else {
         MPI_Issend(&number, 1, MPI_INT, 0, 4, first, &synchronous);
         MPI_Isend(large, length, MPI_INT, 0, 5, first, &announced);
-        tell_peer();
-        CHECK(peer_tells());
+        signal_peer();
+        CHECK(await_signal());
         MPI_Wait(&synchronous, MPI_STATUS_IGNORE);
         MPI_Wait(&announced, MPI_STATUS_IGNORE);
-        tell_peer();
+        signal_peer();
         for (int i = 0; i < count; ++i) {
             CHECK(MPI_Recv(&in[i], 1, MPI_INT, 0, 1, second, MPI_STATUS_IGNORE) == MPI_SUCCESS && in[i] == 3 * i);
         }
     }
 }
 
-/* What is under way on the other communicator is received only after this one has gone: nothing may wait for it. */
-static void elsewhere(void (*end)(void*), void* what) {
+/* The message on the other communicator is received only after `end` has returned: `end` must not wait for it. */
+static void beside_message(void (*end)(void*), void* what) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (rank == 0) {
         MPI_Isend(large, length, MPI_INT, 1, 6, second, &request);
@@ -177,7 +179,7 @@ static void elsewhere(void (*end)(void*), void* what) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-static void end_session_and_agree(void* session) {
+static void end_session_and_synchronise(void* session) {
     int token = 0;
     CHECK(MPI_Session_finalize(session) == MPI_SUCCESS);
     MPI_Sendrecv(&token, 1, MPI_INT, !rank, 7, &token, 1, MPI_INT, !rank, 7, second, MPI_STATUS_IGNORE);
@@ -193,7 +195,8 @@ static void finalize_world(void* session) {
     CHECK(MPI_Finalize() == MPI_SUCCESS);
 }
 
-/* A freed communicator with a receive that nothing matches outlives its session: the program's mistake, no crash. */
+/* A freed communicator with a receive that no message matches exists longer than its session. The program is erroneous;
+ * the library must not crash. */
 static void unmatched(MPI_Session* session) {
     static int never;
     MPI_Request request;
@@ -208,7 +211,7 @@ static void unmatched(MPI_Session* session) {
 int main(int argc, char** argv) {
     const char* what = argc > 1 ? argv[1] : "";
     const sigset_t set = the_signal();
-    sigprocmask(SIG_BLOCK, &set, NULL); /* before there is any other thread */
+    sigprocmask(SIG_BLOCK, &set, NULL); /* before any other thread starts */
     if (strcmp(what, "beside_finalize") == 0) {
         MPI_Init(NULL, NULL);
     }
@@ -216,7 +219,7 @@ int main(int argc, char** argv) {
     first = all_of(session, "first");
     second = all_of(other, "second");
     MPI_Comm_rank(second, &rank);
-    meet();
+    exchange_pids();
     if (strcmp(what, "messages") == 0 || strcmp(what, "freed") == 0) {
         messages(&session, strcmp(what, "freed") == 0);
     } else if (strcmp(what, "buffered") == 0) {
@@ -226,15 +229,15 @@ int main(int argc, char** argv) {
     } else if (strcmp(what, "acknowledgements") == 0) {
         acknowledgements(&session);
     } else if (strcmp(what, "beside_session") == 0) {
-        elsewhere(end_session_and_agree, &session);
+        beside_message(end_session_and_synchronise, &session);
     } else if (strcmp(what, "beside_disconnect") == 0) {
-        elsewhere(disconnect_first, NULL);
+        beside_message(disconnect_first, NULL);
     } else if (strcmp(what, "beside_finalize") == 0) {
-        elsewhere(finalize_world, NULL);
+        beside_message(finalize_world, NULL);
     } else if (strcmp(what, "unmatched") == 0) {
         unmatched(&session);
     } else {
-        CHECK(!"an argument that is known");
+        CHECK(!"known argument");
     }
     if (session != MPI_SESSION_NULL) {
         MPI_Session_finalize(&session);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A deletion callback makes MPI_Session_finalize fail: the session stays open, and all of it works on. */
+/* A deletion callback makes MPI_Session_finalize fail: the session stays open, and all its objects still work. */
 #include "tests/sessions/session_check.h"
 
 static int refuse;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* `thread_level` may be null: as the library likes. Errors are returned. */
+/* `thread_level` may be null: the library chooses. Errors are returned. */
 static inline MPI_Session open_session(const char* thread_level) {
     MPI_Session session = MPI_SESSION_NULL;
     MPI_Info info = MPI_INFO_NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups outlive their session. No later one takes them for its own, wherever it lies in memory: with the argument
- * "world" beside MPI_Init, otherwise beside a session and after the library has been down. */
+/* A group may exist longer than its session. No later session accepts the group, even at the same address in memory.
+ * With the argument "world" MPI_Init has been called; without it the library is finalized between the sessions. */
 #include "tests/sessions/session_check.h"
 
-static int complained;
+static int errors;
 static void on_error(MPI_Session* session, int* code, ...) {
     CHECK(*session != MPI_SESSION_NULL && *code != MPI_SUCCESS);
-    ++complained;
+    ++errors;
 }
 
 static MPI_Group group_of(MPI_Session session, const char* pset) {
@@ -15,16 +15,16 @@ static MPI_Group group_of(MPI_Session session, const char* pset) {
     return group;
 }
 
-static MPI_Group orphan(void) {
+static MPI_Group stale_group(void) {
     MPI_Session session = open_session(NULL);
     MPI_Group group = group_of(session, "mpi://SELF");
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
     return group;
 }
 
-/* Errors of the orphan itself are MPI_COMM_SELF's. */
-static void mix(int with_world) {
-    MPI_Group old = orphan(), made = MPI_GROUP_NULL;
+/* Errors of the stale group alone go to MPI_COMM_SELF. */
+static void mix_groups(int with_world) {
+    MPI_Group old = stale_group(), made = MPI_GROUP_NULL;
     MPI_Errhandler handler;
     MPI_Session session = MPI_SESSION_NULL;
     MPI_Comm comm = MPI_COMM_NULL, child = MPI_COMM_NULL;
@@ -33,10 +33,10 @@ static void mix(int with_world) {
     CHECK(MPI_Session_init(MPI_INFO_NULL, handler, &session) == MPI_SUCCESS);
     MPI_Errhandler_free(&handler);
     MPI_Group own = group_of(session, "mpi://SELF");
-    complained = 0;
+    errors = 0;
     CHECK(class_of(MPI_Group_union(own, old, &made)) == MPI_ERR_SESSION);
     CHECK(class_of(MPI_Group_compare(own, old, &result)) == MPI_ERR_SESSION);
-    CHECK(complained == 2);
+    CHECK(errors == 2);
     CHECK(class_of(MPI_Comm_create_from_group(old, "o", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm)) == MPI_ERR_SESSION);
     CHECK(comm == MPI_COMM_NULL);
     CHECK(MPI_Comm_create_from_group(own, "o", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
@@ -44,7 +44,7 @@ static void mix(int with_world) {
     if (with_world) {
         CHECK(class_of(MPI_Group_union(old, own, &made)) == MPI_ERR_SESSION);
     }
-    CHECK(complained == 2);
+    CHECK(errors == 2);
     MPI_Comm_free(&comm);
     MPI_Group_free(&own);
     MPI_Group_free(&old);
@@ -58,11 +58,11 @@ int main(int argc, char** argv) {
         MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     }
     for (int round = 0; round < 5; ++round) {
-        mix(with_world);
+        mix_groups(with_world);
     }
     MPI_Session beside = open_session(NULL);
     for (int round = 0; round < 5; ++round) {
-        mix(with_world);
+        mix_groups(with_world);
     }
     CHECK(MPI_Session_finalize(&beside) == MPI_SUCCESS);
     if (with_world) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions on several threads at once. What is tested is named on the command line. */
+/* Sessions in several threads at once. The argument names the test. */
 #include "tests/sessions/session_check.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ static MPI_Comm comm_of(MPI_Session session, const char* pset, const char* tag) 
     return comm;
 }
 
-static void talk(MPI_Comm comm, int rounds) {
+static void exchange(MPI_Comm comm, int rounds) {
     int rank, size;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
@@ -35,7 +35,7 @@ static void talk(MPI_Comm comm, int rounds) {
     }
 }
 
-/* The library goes up and down below whoever comes first and goes last. */
+/* The first session of any thread initializes the library, the last one finalizes it. */
 static void* open_and_close(void* argument) {
     const struct task* task = argument;
     for (int round = 0; round < task->rounds; ++round) {
@@ -53,7 +53,7 @@ static void* open_and_close(void* argument) {
     return NULL;
 }
 
-/* Each thread communicates in a session of its own, at whatever level: sessions are isolated. */
+/* Each thread communicates in a session of its own, at any thread level: sessions are isolated. */
 static void* communicate(void* argument) {
     const struct task* task = argument;
     char tag[64];
@@ -61,8 +61,8 @@ static void* communicate(void* argument) {
     for (int round = 0; round < 3; ++round) {
         MPI_Session session = open_session(task->level);
         MPI_Comm comm = comm_of(session, "mpi://WORLD", tag), mine = comm_of(session, "mpi://SELF", "tests://own");
-        talk(comm, task->rounds);
-        talk(mine, task->rounds);
+        exchange(comm, task->rounds);
+        exchange(mine, task->rounds);
         MPI_Comm_free(&comm);
         MPI_Comm_free(&mine);
         CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
@@ -87,33 +87,34 @@ static const char* const any_level[] = {
 static const char* const lowest[] = {
     "MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE", "MPI_THREAD_SINGLE"};
 
-/* The main thread talks all the time in what was opened for one thread; others come, the first one at `level`. */
+/* The main thread communicates all the time in a session that was opened for one thread. Other threads open sessions,
+   the first one at `level`. */
 static void raise_beside(MPI_Comm comm, const char* level) {
     pthread_t thread;
     struct task task = {0, level, 50};
-    talk(comm, 100);
+    exchange(comm, 100);
     pthread_create(&thread, NULL, communicate, &task);
-    talk(comm, 1000);
+    exchange(comm, 1000);
     pthread_join(thread, NULL);
     run(communicate, any_level, 20);
-    talk(comm, 100);
+    exchange(comm, 100);
 }
 
-/* One communicator per thread in one session at MPI_THREAD_MULTIPLE, which came after one at MPI_THREAD_SINGLE. */
+/* One communicator for each thread in one session at MPI_THREAD_MULTIPLE, opened after one at MPI_THREAD_SINGLE. */
 static MPI_Session shared;
 static void* communicate_in_shared(void* argument) {
     const struct task* task = argument;
     char tag[64];
     snprintf(tag, sizeof tag, "tests://sessions/shared/%d", task->number);
     MPI_Comm comm = comm_of(shared, "mpi://WORLD", tag);
-    talk(comm, task->rounds);
+    exchange(comm, task->rounds);
     MPI_Comm_free(&comm);
     return NULL;
 }
 
 static void* init_the_world(void* unused) {
     MPI_Init(NULL, NULL);
-    talk(MPI_COMM_WORLD, 100);
+    exchange(MPI_COMM_WORLD, 100);
     MPI_Finalize();
     return unused;
 }
@@ -123,14 +124,14 @@ static void* finalize(void* session) {
     return NULL;
 }
 
-/* Two sessions of the main thread; another one ends the second with its communicators while the first one uses and
-   makes some. */
+/* The main thread has two sessions. Another thread finalizes the second one, with its communicators, while the main
+   thread uses and makes communicators of the first one. */
 static void finalize_beside(void) {
     enum { many = 8 };
     pthread_t thread;
     MPI_Session session = open_session("MPI_THREAD_FUNNELED"), other = open_session("MPI_THREAD_FUNNELED");
     MPI_Comm comm = comm_of(session, "mpi://WORLD", "tests://one"), left = comm_of(other, "mpi://WORLD", "tests://two");
-    talk(left, 5);
+    exchange(left, 5);
     for (int i = 0; i < many; ++i) {
         MPI_Comm copy;
         MPI_Comm_dup(left, &copy);
@@ -139,7 +140,7 @@ static void finalize_beside(void) {
     for (int i = 0; i < many; ++i) {
         MPI_Comm copy;
         CHECK(MPI_Comm_dup(comm, &copy) == MPI_SUCCESS);
-        talk(copy, 5);
+        exchange(copy, 5);
         MPI_Comm_free(&copy);
     }
     pthread_join(thread, NULL);
@@ -152,12 +153,12 @@ int main(int argc, char** argv) {
     if (strcmp(what, "open") == 0) {
         run(open_and_close, any_level, 100);
     } else if (strcmp(what, "communicate") == 0) {
-        MPI_Session first = open_session("MPI_THREAD_SINGLE"); /* nobody's first */
+        MPI_Session first = open_session("MPI_THREAD_SINGLE"); /* opened before all threads */
         run(communicate, any_level, 50);
         run(communicate, lowest, 50);
         MPI_Session_finalize(&first);
-    } else if (strcmp(what, "lives") == 0) {
-        run(communicate, lowest, 20); /* the library may go down between any two */
+    } else if (strcmp(what, "reinit") == 0) {
+        run(communicate, lowest, 20); /* the library may be finalized between any two sessions */
     } else if (strcmp(what, "raise_world") == 0) {
         MPI_Init(&argc, &argv);
         raise_beside(MPI_COMM_WORLD, "MPI_THREAD_MULTIPLE");
@@ -166,9 +167,9 @@ int main(int argc, char** argv) {
         MPI_Init(&argc, &argv);
         MPI_Session session = open_session("MPI_THREAD_FUNNELED");
         MPI_Comm comm = comm_of(session, "mpi://WORLD", "tests://raise");
-        talk(MPI_COMM_WORLD, 10);
+        exchange(MPI_COMM_WORLD, 10);
         raise_beside(comm, "MPI_THREAD_FUNNELED");
-        talk(MPI_COMM_WORLD, 10);
+        exchange(MPI_COMM_WORLD, 10);
         MPI_Comm_free(&comm);
         MPI_Session_finalize(&session);
         MPI_Finalize();
@@ -182,7 +183,7 @@ int main(int argc, char** argv) {
         raise_beside(comm, "MPI_THREAD_MULTIPLE");
         shared = open_session("MPI_THREAD_MULTIPLE");
         run(communicate_in_shared, any_level, 50);
-        talk(comm, 10);
+        exchange(comm, 10);
         MPI_Session_finalize(&shared);
         MPI_Comm_free(&comm);
         MPI_Session_finalize(&session);

@@ -8,7 +8,7 @@ import re
 import time
 import xml.etree.ElementTree as ElementTree
 
-# The name of the root element, by which count_tests.py recognizes these reports.
+# The name of the root element, by which count_tests.py recognises these reports.
 ROOT = "cases"
 SKIPPED = re.compile(r"^SKIPPED: (.+)$", re.MULTILINE)
 # Characters that XML 1.0 cannot hold.
@@ -25,7 +25,7 @@ class Report:
         self._cases = []
 
     def add(self, name, verdict, seconds, text="", launches=0, sampled=True):
-        """Verdict is "passed", "skipped" or "failed"; the text is the reason. Sampled: the case is in the default set."""
+        """Verdict is "passed", "skipped" or "failed"; the text is the reason. Sampled: the default set contains the case."""
         self._cases.append((name, verdict, seconds, text, launches, sampled))
         line = f"[{verdict}] {self._label} {name} ({seconds:.2f} s)"
         print(f"{line}\n{text}" if text else line, flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which cases of an MPI test run: mpi_test.bzl lists all, and `./dev test` selects by environment variables.
+"""Which cases of an MPI test run: mpi_test.bzl lists all, and `./dev test` sets the choice in the environment.
 
 PATCHBAY_TEST_SET       default: a sample; quick: the sample without the static library; full: every case
 PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases
@@ -16,7 +16,7 @@ FIFTHS = 5
 
 @dataclass(frozen=True)
 class Wish:
-    """Which cases a test program has to run."""
+    """Which cases of a test program are requested."""
     which: str = "default"
     fifth: int = -1
     rotation: int = 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts what really ran: count_tests.py [--budget FILE] NAME=EVENTS.json ...
+"""Counts the tests that really ran: count_tests.py [--budget FILE] NAME=EVENTS.json ...
 
 Each argument is one `bazel test`: a name for the reader and its build event file. A GoogleTest program and a test with a
 report of cases (case_report.py) count by their cases, any other test as one. A script that prints

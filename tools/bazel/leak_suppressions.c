@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What OpenPMIx 4.2 never frees is not ours; of some of it the only frame seen is the C library's vasprintf. */
+/* OpenPMIx 4.2 does not free some of its memory at exit; of a part of it the only frame seen is the C library's
+ * vasprintf. */
 const char* __lsan_default_suppressions(void);
 
 __attribute__((visibility("default"))) const char* __lsan_default_suppressions(void) {

@@ -16,7 +16,7 @@ SANITIZER_DEPS = select({
 })
 
 def mpi_program(name, srcs, copts = [], deps = [], linkopts = [], **kwargs):
-    """A program that uses MPI as a user's would: mpi.h and libmpi_abi.so.1, nothing of our C++."""
+    """A program that uses MPI as a user's would: mpi.h and libmpi_abi.so.1, and none of the C++ of Patchbay MPI."""
     native.cc_binary(
         name = name,
         srcs = srcs,
@@ -64,9 +64,9 @@ def mpi_test(
       variants: name -> more parameters, for example component_variants("cid").
       env: environment of mpirun.
       mpirun_args: more options of mpirun.
-      exit_status: the exit status that is wanted.
+      exit_status: the expected exit status.
       timeout_seconds: limit of one case, given to mpirun --timeout; ten seconds later the case is killed.
-      size: Bazel's test size, which only determines how much memory the test may need.
+      size: Bazel's test size, which here only states how much memory the test may need.
       sanitizers: under which it runs again: "asan" (with ubsan), "tsan". `./dev test` takes one variant, another one with
         each commit, at the first number of ranks above 1.
       static: the numbers of ranks at which `./dev test`, too, runs it with all components linked into the library.
@@ -112,7 +112,7 @@ def mpi_test(
     )
 
 def _shared_program(name, srcs, copts, linkopts, deps):
-    """One program for all tests of the folder that want the same one; the others get another name for it."""
+    """One program for all tests of the folder with the same sources and options; the other tests get an alias of it."""
     key = "program={}".format(repr((srcs, copts, linkopts, deps)))
     for rule in native.existing_rules().values():
         if key in rule.get("tags", []):

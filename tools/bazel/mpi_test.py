@@ -25,7 +25,7 @@ GRACE = 10
 
 
 class Ended(Exception):
-    """A signal of Bazel, or of another caller, has requested the end of the test."""
+    """Bazel, or the user that started the test, ends it."""
 
 
 class Launch:
@@ -62,7 +62,7 @@ class Launch:
 
     def run(self):
         """The exit status; all output goes to the file `output`."""
-        # A test has only its own parameters, whatever the user's configuration contains.
+        # A test has only the parameters that it names, and none of the user's configuration files.
         environment = {**os.environ, "HOME": self._folder, **self.settings}
         with open(self.output, "wb") as output:
             # A session of its own, so that the end of a hanging case reaches all its processes.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bazel rules of this source tree: libraries, components, unit tests and MPI test programs."""
+"""The rules of this source tree: libraries, components, unit tests and MPI test programs."""
 
 load(
     "//tools/bazel:mpi_test.bzl",
@@ -20,7 +20,7 @@ mpi_program = _mpi_program
 mpi_test = _mpi_test
 
 def patchbay_headers(name, hdrs, deps = [], **kwargs):
-    """Headers only: what a component may include without taking a copy of the code behind them."""
+    """Headers only: a component may include them without linking a copy of the code that implements them."""
     native.cc_library(
         name = name,
         hdrs = hdrs,
@@ -32,7 +32,7 @@ def patchbay_headers(name, hdrs, deps = [], **kwargs):
 def patchbay_library(name, **kwargs):
     """Ordinary code; it ends up in libmpi_abi.so.1, in a program, or in a unit test.
 
-    The library takes all of it: a component may need what nothing inside the library refers to.
+    The library takes all of it: a component may need a symbol that no code inside the library uses.
 
     Args:
       name: of the target.

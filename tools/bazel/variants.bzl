@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Variants for mpi_test, made from the list of components: a component is tested because it is listed."""
+"""Variants for mpi_test, made from the list of components, so that every component in the list is tested."""
 
 load("//components:components.bzl", "COMPONENTS", "TEST_PARAMETERS", "TEST_VARIANTS")
 
-# Two axes with at most so many combinations are crossed.
+# Two sets of variants with at most this many combinations are combined in full.
 _CROSSED = 6
 
 def component_variants(framework, kind = "", only = None):
     """Every component of a framework, as name of a variant -> parameters.
 
     Args:
-      framework: whose components are meant.
-      kind: the set of variants in TEST_VARIANTS. Components that do not declare it are one variant each.
-      only: one component, whose variants of that kind are meant.
+      framework: the framework of the components.
+      kind: the set of variants in TEST_VARIANTS, which at least one component declares. A component that does not is one
+        variant.
+      only: one component, the only one whose variants are returned.
 
     Returns:
       A dictionary for the argument `variants` of mpi_test.
     """
+    if kind and not any([kind in sets for (owner, _), sets in TEST_VARIANTS.items() if owner == framework]):
+        fail("no component of {} has the set of variants '{}'".format(framework, kind))
     variants = {}
     for listed, name in COMPONENTS:
         if listed == framework and only in (None, name):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One field of the descriptor, named by the build, is not what this library wants.
+// One field of the descriptor, named by the build, is not what this library requires.
 #include "core/component/describe.h"
 #include "tests/core/plugins/demo.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 class Incompatible : public demo::Component {
 public:
-    Incompatible() { std::abort(); } // nothing of an incompatible may run
+    Incompatible() { std::abort(); } // no code of an incompatible plugin may run
     patchbay::Capability capabilities() const noexcept override { return patchbay::Capability::none; }
     patchbay::Result<patchbay::Choice<demo::Module>> query(int) override { std::abort(); }
 };

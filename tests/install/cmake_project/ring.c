@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes a token once around; exit status 0 when it came back with everyone's share. */
+/* Passes a token once around; exit status 0 when it came back with the contribution of each process. */
 #include <mpi.h>
 #include <stdio.h>
 
