@@ -41,7 +41,7 @@ bool fails_with(int fault_step) {
 // Whether nothing of ours is among the bytes that the heap has grown by. A block that PMIx loses is 16 bytes larger
 // where malloc takes a free one whose remainder would be too small for a block. A singleton, where PMIx loses nothing,
 // goes through the same steps and may not grow at all.
-bool is_not_ours(long growth) {
+[[maybe_unused]] bool is_not_ours(long growth) {
     constexpr long remainders = 2 * 16;
     return growth <= 0 ||
         (!singleton && (growth < 32 || (growth >= lost_by_pmix && growth <= lost_by_pmix + remainders)));
