@@ -62,13 +62,14 @@ def shortened(run, quick):
     return (1, 0) if quick else (run.blocks, run.warm_up)
 
 
-def measure(prefix, run, quick, folder):
+def measure(prefix, run, quick, share, folder):
     """One call of patchbay-ab; its results as it writes them."""
     blocks, warm_up = shortened(run, quick)
     path = os.path.join(folder, run.name + ".json")
     program = [os.path.join(HERE, run.program[0]), *run.program[1:]]
     command = [os.path.join(prefix, "bin", "patchbay-ab"), "-n", str(run.ranks or cores()), "--blocks", str(blocks),
-               "--warm-up", str(warm_up), "--seconds", str(run.seconds), "--limit", "300", "--json", path,
+               "--warm-up", str(warm_up), "--seconds", str(max(1, round(run.seconds * share))), "--limit", "300",
+               "--json", path,
                *run.options, "--", *program]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     with open(path, encoding="utf-8") as file:
@@ -87,18 +88,20 @@ def cache_line(folder):
     return {"blocks": CACHE_LINE_RUNS, "samples": {"cache_line_one_way": {"unit": unit, "values": {"a": values}}}}
 
 
-def measure_all(prefix, quick, folder):
+def measure_all(prefix, quick, minutes, folder):
     if cores() < 2:
         raise SystemExit("bench/readme.py: the figures of README.md need at least two cores")
     revision, changed = commit()
     where = {"date": datetime.date.today().isoformat(), "commit": revision, "changed": changed, "quick": quick,
+             "minutes": minutes,
              "cores": cores(), "machine": machine()}
     where.update((name, reference_version(name)) for name in figures.REFERENCES.values())
+    share = min(1.0, minutes / bound()) if minutes else 1.0
     started = time.monotonic()
     results = {"cache_line": cache_line(folder)}
     for number, run in enumerate(figures.RUNS, 1):
         print(f"[{number}/{len(figures.RUNS)}] {run.name}, {time.monotonic() - started:.0f} s so far", file=sys.stderr)
-        results[run.name] = measure(prefix, run, quick, folder)
+        results[run.name] = measure(prefix, run, quick, share, folder)
     where["seconds"] = time.monotonic() - started
     return results, where
 
@@ -112,11 +115,14 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev bench --readme", description=__doc__)
     parser.add_argument("prefix", help="an installed Patchbay")
     parser.add_argument("--quick", action="store_true", help="one block of each run, to try it out")
+    parser.add_argument("--minutes", type=int,
+                        help="begin no further block of a run when its share of so many minutes is used up")
     parser.add_argument("--print", action="store_true", dest="only_print", help="leave README.md as it is")
     options = parser.parse_args()
-    print(f"This takes at most {bound()} minutes; nothing else should use the cores.", file=sys.stderr)
+    minutes = min(bound(), options.minutes or bound())
+    print(f"This takes about {minutes} minutes; nothing else should use the cores.", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="patchbay-readme-") as folder:
-        results, where = measure_all(os.path.realpath(options.prefix), options.quick, folder)
+        results, where = measure_all(os.path.realpath(options.prefix), options.quick, options.minutes, folder)
     path = os.path.join(ROOT, "README.md")
     with open(path, encoding="utf-8") as file:
         text = readme_table.splice(file.read(), results, where)

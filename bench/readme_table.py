@@ -15,7 +15,8 @@ _UNIT = r"(ns|us|ms|s|M/s|%|times)"
 _VALUE = rf"{_NUMBER} {_UNIT}"
 _LIST = rf"({_NUMBER}( / {_NUMBER})* {_UNIT}|{_VALUE}( / {_VALUE})+)"
 CELL = re.compile(rf"({_LIST}|{_VALUE} \({_NUMBER} \.\. {_NUMBER}\)|no sessions|)")
-ORIGIN = re.compile(r"`\./dev bench --readme( --quick)?` on \d{4}-\d\d-\d\d at commit [0-9a-f]{7,}(, changed)?, "
+ORIGIN = re.compile(r"`\./dev bench --readme( --quick| --minutes \d+)?` on \d{4}-\d\d-\d\d "
+                    r"at commit [0-9a-f]{7,}(, changed)?, "
                     r"in \d+ minutes?: \d+ cores?, .+; Open MPI \S+, MPICH \S+\.")
 
 
@@ -84,7 +85,8 @@ def origin(where):
     """The sentence above the table, of what `bench/readme.py` has found out about the measurement."""
     minutes = max(1, round(where["seconds"] / 60))
     cores = where["cores"]
-    return (f"`./dev bench --readme{' --quick' if where['quick'] else ''}` on {where['date']} at commit "
+    extra = " --quick" if where["quick"] else f" --minutes {where['minutes']}" if where.get("minutes") else ""
+    return (f"`./dev bench --readme{extra}` on {where['date']} at commit "
             f"{where['commit']}{', changed' if where['changed'] else ''}, in {minutes} minute{'s' * (minutes > 1)}: "
             f"{cores} core{'s' * (cores > 1)}, {where['machine']}; Open MPI {where['openmpi']}, "
             f"MPICH {where['mpich']}.")

@@ -146,7 +146,12 @@ int cancel(MPI_Request* handle) noexcept {
         return args.code();
     }
     Request* request = active(*handle);
-    return request == nullptr ? MPI_SUCCESS : report_code("MPI_Cancel", request->comm, request->cancel());
+    if (request == nullptr) {
+        return MPI_SUCCESS;
+    }
+    // cancel() may complete the request, and a thread that waits for it may then release it.
+    Communicator* const comm = request->comm;
+    return report_code("MPI_Cancel", comm, request->cancel());
 }
 
 int free_request(MPI_Request* handle) noexcept {

@@ -81,9 +81,16 @@ int exchange(Communicator& comm, const Half& out, const Half& in, MPI_Status* st
     if (begun != MPI_SUCCESS) {
         return begun;
     }
+    if (receiving->is_complete() && receiving->error == MPI_ERR_NO_MEM) {
+        receiving->recycle(); // nothing is sent, as after an error of begin_recv()
+        return MPI_ERR_NO_MEM;
+    }
     const int sent = out.peer == MPI_PROC_NULL
         ? MPI_SUCCESS
         : comm.pml->send(out.buffer, out.count, *out.type, out.peer, out.tag, pml::SendMode::standard, comm);
+    if (sent != MPI_SUCCESS) {
+        receiving->cancel(); // the message may have been the one to this process itself
+    }
     wait_until(progress_of(comm), [receiving] { return receiving->is_complete(); });
     return_status(receiving->status, status);
     const int received = receiving->error;

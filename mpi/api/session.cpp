@@ -255,7 +255,7 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
             args.pointer("newintercomm", newcomm) &&
             (local.size() == 0 || check_leader(args, "local_leader", local_leader, local)) &&
             (!is_leader || check_remote_group(args, local, remote_handle, remote_leader)));
-    if (!refuses) {
+    if (newcomm != nullptr) {
         *newcomm = MPI_COMM_NULL;
     }
     if (local.size() == 0) {

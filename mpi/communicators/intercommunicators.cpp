@@ -310,9 +310,12 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     }
     set_remote_group(*comm, read_group(members, local.self()));
     std::string overlap;
-    if (const int code = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, &overlap); code != MPI_SUCCESS) {
+    if (const int error = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, &overlap); error != MPI_SUCCESS) {
+        if (code != MPI_SUCCESS) {
+            return code; // all processes of the local group have found this error before
+        }
         *problem = overlap;
-        return code;
+        return error;
     }
     const bool first = is_first(*comm);
     auto both = Group::unite(first ? local : *comm->remote_group, first ? *comm->remote_group : local);

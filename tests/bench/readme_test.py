@@ -96,6 +96,8 @@ class Writer(unittest.TestCase):
     def test_the_sentence_says_where_it_comes_from(self):
         self.assertIn("`./dev bench --readme` on 2026-01-31 at commit 0123abc, in 13 minutes: 2 cores, Processor 9000 @ "
                       "2.00GHz, Linux 6.1.0, g++ 12.2.0; Open MPI 4.1.4, MPICH 4.0.2.", self.splice(made_up()))
+        text = self.splice(made_up(), minutes=6)
+        self.assertIn("`./dev bench --readme --minutes 6` on 2026-01-31", text)
         text = self.splice(made_up(), changed=True, quick=True, cores=1, seconds=3)
         self.assertIn("`./dev bench --readme --quick` on 2026-01-31 at commit 0123abc, changed, in 1 minute: 1 core,",
                       text)

@@ -323,8 +323,8 @@ static void freed(void) {
     }
 }
 
-/* Run with pml_ob1_unexpected_limit=8KiB: the receiver sends xoff before it has made the communicator. Sends complete as
-   long as the sender has not received xoff. */
+/* Run with pml_ob1_unexpected_limit=8KiB: the receiver sends xoff before it has made the communicator. Sends complete
+   as long as the sender has not received xoff. */
 enum { flood_count = 400, flood_words = 100, flood_limit = 8192 };
 
 static int completed(MPI_Request* requests) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fragmentation COMMUNICATORS: each process duplicates MPI_COMM_SELF so many times and frees every second duplicate; odd
-   ranks free the other half. Then all processes make 500 duplicates of MPI_COMM_WORLD. With 0 the free indices have no
-   holes. counters_test.py reads the counters that the library prints. */
+/* fragmentation COMMUNICATORS: each process duplicates MPI_COMM_SELF so many times and frees every second duplicate;
+   odd ranks free the other half. Then all processes make 500 duplicates of MPI_COMM_WORLD. With 0 the free indices have
+   no holes. counters_test.py reads the counters that the library prints. */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>

@@ -35,8 +35,9 @@ std::string late(int i) {
 
 constexpr pid_t is_done = -1;
 
-// Until each thread waits in its constructor or has got through it, as it may before the slow process comes. More of
-// them wait than get through.
+// Returns when each thread waits in its constructor or has returned from it. Where the processes share memory and
+// PGCIDs need no agreement, as many constructors as the node store's high-water mark return before the other process
+// calls them.
 void wait_until_all_wait(std::span<const std::atomic<pid_t>> threads) {
     constexpr std::ptrdiff_t few = 5; // awake now and then: one looks for all
     const auto done = [](const std::atomic<pid_t>& thread) { return thread == is_done; };
@@ -45,7 +46,8 @@ void wait_until_all_wait(std::span<const std::atomic<pid_t>> threads) {
     while (count(sleeps) + count(done) < std::ptrdiff_t(threads.size()) - few) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    CHECK(count(sleeps) > std::ptrdiff_t(threads.size()) / 2);
+    constexpr std::ptrdiff_t high_water_mark = 32;
+    CHECK(count(sleeps) >= std::ptrdiff_t(threads.size()) - high_water_mark - 2 * few);
 }
 
 void with_threads(MPI_Group group, int* all_wait) {

@@ -6,6 +6,7 @@
 #include "frameworks/cid/counters.h"
 #include "frameworks/cid/index_table.h"
 #include "frameworks/cid/reduce_words.h"
+#include "object/error_cause.h"
 
 #include <algorithm>
 #include <functional>
@@ -96,10 +97,12 @@ struct Part {
     std::unique_ptr<cid::Allocation> allocation;
     bool finished = false;
     int code = MPI_SUCCESS;
+    std::string cause; // the text with which this process reports the error
 
     void step() {
         if (!finished && allocation->ready() && allocation->advance(&code)) {
             finished = true;
+            cause = noted_cause(code);
         }
     }
     std::uint64_t rounds() const { return counters.rounds.value(); }
@@ -159,17 +162,10 @@ inline std::uint16_t common_index(const Job::Parts& parts) {
     return parts.front()->comm.index;
 }
 
-// The number of messages in `printed` by processes with `used` indices in use, that no index is free in all members.
-inline std::size_t no_index_messages(const std::string& printed, const std::string& component, std::uint32_t used) {
-    const std::string text = component +
-        ": no index is free in all members of a communicator to be made (this process "
-        "uses " +
+// The cause of the error in a process with `used` indices in use, when no index is free in all members.
+inline std::string none_common(const std::string& component, std::uint32_t used) {
+    return component + ": no index is free in all members of a communicator to be made (this process uses " +
         std::to_string(used) + " of ";
-    std::size_t count = 0;
-    for (std::size_t at = printed.find(text); at != std::string::npos; at = printed.find(text, at + 1)) {
-        ++count;
-    }
-    return count;
 }
 
 inline bool all_finished(const Job::Parts& parts) {

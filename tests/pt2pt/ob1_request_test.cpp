@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/pt2pt/ob1_matrix.h"
 
+#include <cstdlib>
+
 namespace patchbay {
 namespace {
 
@@ -140,6 +142,77 @@ TEST_P(Ob1RequestTest, AbandonedRequestsComplete) {
         const auto expected = pattern(size, unsigned(from));
         wait_until(self.progress, [&] { return got == expected; });
         return true;
+    }));
+}
+
+// A btl that fails to send one kind of control packet, as if the peer could not be reached.
+class FailingBtl final : public test::WrappedBtl {
+public:
+    using WrappedBtl::WrappedBtl;
+    btl::SendCode send(btl::Endpoint& to, const void* header, std::size_t header_size, const void* payload,
+        std::size_t payload_size) noexcept override {
+        const auto type = static_cast<const pml::ob1::ControlHeader*>(header)->type;
+        return type == fails ? btl::SendCode::failed : WrappedBtl::send(to, header, header_size, payload, payload_size);
+    }
+
+    static pml::ob1::PacketType fails;
+};
+pml::ob1::PacketType FailingBtl::fails;
+
+JobOptions failing(pml::ob1::PacketType type) {
+    JobOptions options = test::without_single_copy(2);
+    options.wrap = [type](std::unique_ptr<btl::Module> real) {
+        FailingBtl::fails = type;
+        return std::make_unique<FailingBtl>(std::move(real));
+    };
+    return options;
+}
+
+// The cancel returns an error, and the message arrives.
+TEST(Ob1FailingRequestTest, CancelThatCannotBeSent) {
+    EXPECT_TRUE(run_job(failing(pml::ob1::PacketType::cancel), [](Ob1Rank& self) {
+        bool fine = true;
+        for (std::size_t size : {1ul, 300000ul}) {
+            for (SendMode mode : {SendMode::standard, SendMode::synchronous}) {
+                const auto sent = pattern(size, 3);
+                Request* request = nullptr;
+                if (self.rank == 0) {
+                    self.pml->isend(sent.data(), MPI_Count(size), byte(), 1, 6, mode, *self.world, &request);
+                    fine = fine && request->cancel() == MPI_ERR_OTHER;
+                }
+                self.barrier();
+                if (self.rank == 0) {
+                    self.wait(request);
+                    fine = fine && request->error == MPI_SUCCESS && !status_cancelled(request->status);
+                    request->recycle();
+                } else {
+                    std::vector<unsigned char> got(size);
+                    self.pml->recv(got.data(), MPI_Count(size), byte(), 0, 6, *self.world, nullptr);
+                    fine = fine && got == sent;
+                }
+            }
+        }
+        return fine;
+    }));
+}
+
+// The receive, which cannot ask for the message, returns an error.
+TEST(Ob1FailingRequestTest, StreamThatCannotBeRequested) {
+    EXPECT_TRUE(run_job(failing(pml::ob1::PacketType::cts), [](Ob1Rank& self) {
+        constexpr MPI_Count size = 300000;
+        static std::vector<unsigned char> data(size);
+        bool fine = true;
+        if (self.rank == 0) {
+            Request* request = nullptr;
+            self.pml->isend(data.data(), size, byte(), 1, 6, SendMode::standard, *self.world, &request);
+        } else {
+            fine = self.pml->recv(data.data(), size, byte(), 0, 6, *self.world, nullptr) == MPI_ERR_OTHER;
+        }
+        self.barrier();
+        if (self.rank == 0) {
+            std::_Exit(0); // the send never completes, and the destructor would wait for it
+        }
+        return fine;
     }));
 }
 

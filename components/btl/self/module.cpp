@@ -3,6 +3,7 @@
 
 #include "core/log.h"
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -129,8 +130,18 @@ int SelfModule::poll() noexcept {
     while (_first != nullptr && delivered < packets_per_poll) {
         Packet* packet = std::exchange(_first, _first->next);
         _queued -= sizeof(Packet) + packet->payload_size;
-        _receiver(_context, _endpoint, packet->header, packet->header_size, packet->payload(), packet->payload_size);
-        free_packet(packet);
+        if (packet->payload_size == 0) {
+            // It is free before it is delivered, so that a reply needs no memory.
+            alignas(8) std::array<std::byte, header_room> header;
+            const std::size_t header_size = packet->header_size;
+            std::memcpy(header.data(), packet->header, header_size);
+            free_packet(packet);
+            _receiver(_context, _endpoint, header.data(), header_size, nullptr, 0);
+        } else {
+            _receiver(
+                _context, _endpoint, packet->header, packet->header_size, packet->payload(), packet->payload_size);
+            free_packet(packet);
+        }
         ++delivered;
     }
     return delivered;

@@ -18,7 +18,7 @@ struct Rounds {
           transfer(comm, tag_of(Function::barrier)),
           byte(*to_object<Datatype>(MPI_BYTE)) {}
     void tell(int rank) noexcept { transfer.send(nullptr, 0, byte, rank); }
-    void hear(int rank) noexcept { transfer.recv(nullptr, 0, byte, rank); }
+    void receive(int rank) noexcept { transfer.recv(nullptr, 0, byte, rank); }
 };
 
 // Linear: each rank sends to rank 0, which releases them: two wake-ups a rank, the fewest possible, and so the best
@@ -27,11 +27,11 @@ void linear(Rounds& rounds) noexcept {
     const int size = rounds.comm.size;
     if (rounds.comm.rank != 0) {
         rounds.tell(0);
-        rounds.hear(0);
+        rounds.receive(0);
         return;
     }
     for (int rank = 1; rank < size; ++rank) {
-        rounds.hear(rank);
+        rounds.receive(rank);
     }
     for (int rank = 1; rank < size; ++rank) {
         rounds.tell(rank);
@@ -45,12 +45,12 @@ void tree(Rounds& rounds) noexcept {
     int mask = 1;
     for (; mask < size && (rank & mask) == 0; mask <<= 1) {
         if (rank + mask < size) {
-            rounds.hear(rank + mask);
+            rounds.receive(rank + mask);
         }
     }
     if (rank != 0) {
         rounds.tell(rank - mask);
-        rounds.hear(rank - mask);
+        rounds.receive(rank - mask);
     }
     for (mask >>= 1; mask > 0; mask >>= 1) {
         if (rank + mask < size) {

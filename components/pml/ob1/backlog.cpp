@@ -40,10 +40,24 @@ int Backlog::send_control(Peer& peer, const void* header, std::size_t header_siz
     return code == SendCode::failed ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-int Backlog::send_control(
+bool Backlog::reply(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept {
+    const int code = send_control(peer, header, header_size, session);
+    // A process cannot be unreachable to itself: its btl has no memory for the packet.
+    if (code == MPI_ERR_NO_MEM || (code != MPI_SUCCESS && peer.is_self)) {
+        _peers.abort("pml/ob1: out of memory for a control packet that another request waits for");
+    }
+    return code == MPI_SUCCESS;
+}
+
+bool Backlog::reply(
     Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code, const Session* session) noexcept {
     const ControlHeader header{type, {}, code, request};
-    return send_control(peer, &header, sizeof header, session);
+    return reply(peer, &header, sizeof header, session);
+}
+
+void Backlog::send_flow(Peer& peer, PacketType type) noexcept {
+    const ControlHeader header{type, {}, 0, 0};
+    static_cast<void>(send_control(peer, &header, sizeof header, nullptr));
 }
 
 bool Backlog::queue(SendRequest& request) noexcept {

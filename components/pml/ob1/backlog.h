@@ -15,10 +15,16 @@ public:
         : _peers(peers) {}
 
     // `session`: see QueuedPacket. Returns an MPI code: MPI_ERR_NO_MEM (the packet would have to be queued) or
-    // MPI_ERR_OTHER (the peer cannot be reached), each of which has been reported.
-    int send_control(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept;
-    int send_control(
-        Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code, const Session* session) noexcept;
+    // MPI_ERR_OTHER (the peer cannot be reached), each of which has been reported. After an error nothing is sent.
+    [[nodiscard]] int send_control(
+        Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept;
+    // The same for a reply, without which the peer would wait for ever: the job ends when memory runs out. false: the
+    // peer cannot be reached.
+    bool reply(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept;
+    bool reply(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code, const Session* session) noexcept;
+    // The same for an xoff or xon. If it is lost, messages are buffered where they need not be or the other way round,
+    // but each of them arrives.
+    void send_flow(Peer& peer, PacketType type) noexcept;
 
     // The message goes behind everything that is queued for its peer. false: out of memory, which has been reported.
     bool queue(SendRequest& request) noexcept;

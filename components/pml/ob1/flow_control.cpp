@@ -43,7 +43,7 @@ Unexpected& FlowControl::store(
     from.unexpected_bytes += message.charge;
     if (from.unexpected_bytes > _limit && !from.xoff_sent) {
         from.xoff_sent = true;
-        _backlog.send_control(from, PacketType::xoff, 0, 0, nullptr);
+        _backlog.send_flow(from, PacketType::xoff);
     }
     return message;
 }
@@ -54,14 +54,14 @@ void FlowControl::release(Unexpected& message) noexcept {
     _store.free(&message);
     if (from.xoff_sent && from.unexpected_bytes < _limit / 2) {
         from.xoff_sent = false;
-        _backlog.send_control(from, PacketType::xon, 0, 0, nullptr);
+        _backlog.send_flow(from, PacketType::xon);
     }
 }
 
 void FlowControl::end(Peers& peers) noexcept {
     peers.for_each([this](Peer& peer) {
         if (std::exchange(peer.xoff_sent, false)) {
-            _backlog.send_control(peer, PacketType::xon, 0, 0, nullptr);
+            _backlog.send_flow(peer, PacketType::xon);
         }
     });
 }

@@ -70,7 +70,8 @@ void Handshake::acknowledge() noexcept {
     complete_ack();
     const CommState& state = *ack.state;
     const CidAckHeader header{PacketType::cid_ack, 0, state.comm.index, state.comm.rank, *state.excid};
-    _backlog.send_control(*ack.peer, &header, sizeof header, state.session);
+    // Without it the peer goes on with extended headers.
+    static_cast<void>(_backlog.send_control(*ack.peer, &header, sizeof header, state.session));
 }
 
 // A process that sends message after message does not poll, and so would not receive the acknowledgement.

@@ -57,7 +57,7 @@ void Matching::on_sync(
         store(from, state, &sync, payload, size);
         return;
     }
-    _backlog.send_control(from, PacketType::ack, sync.request, 0, state->session);
+    _backlog.reply(from, PacketType::ack, sync.request, 0, state->session);
     ReceiveProtocol::deliver(*request, sync.match, payload, size);
 }
 
@@ -88,7 +88,7 @@ void Matching::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
         : _communicators[match.index];
     const bool cancelled = state != nullptr ? cancel_unexpected(*state, match) : _early.cancel(cancel, from);
     const Session* session = state != nullptr ? state->session : nullptr;
-    _backlog.send_control(from, PacketType::cancel_reply, cancel.request, cancelled ? 1 : 0, session);
+    _backlog.reply(from, PacketType::cancel_reply, cancel.request, cancelled ? 1 : 0, session);
 }
 
 bool Matching::cancel_unexpected(CommState& state, const MatchHeader& match) noexcept {

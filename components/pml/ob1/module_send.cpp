@@ -104,10 +104,11 @@ int Ob1::restart(SendRequest& request) noexcept {
 
 int Ob1::cancel(SendRequest& request) noexcept {
     Guard guard(*this);
-    if (_sends.cancel(request)) {
+    const int code = _sends.cancel(request);
+    if (request.is_complete()) {
         _progress.wake();
     }
-    return MPI_SUCCESS;
+    return code;
 }
 
 void Ob1::recycle(SendRequest& request) noexcept {

@@ -59,6 +59,10 @@ Peer& Peers::make_sender(ProcessId process) noexcept {
     return *peer;
 }
 
+void Peers::abort(std::string_view text) noexcept {
+    _runtime.abort(MPI_ERR_NO_MEM, text);
+}
+
 bool Peers::connect_first(Peer& peer) noexcept {
     btl::Module* best = fastest_btl(peer.process);
     if (best == nullptr) {

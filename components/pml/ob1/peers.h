@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace patchbay {
@@ -52,6 +53,8 @@ public:
         }
         return events;
     }
+    // Ends the job: memory has run out, and no MPI call could return the error.
+    [[noreturn]] void abort(std::string_view text) noexcept;
     // After it no poll runs and none begins.
     void stop_polling() noexcept;
 

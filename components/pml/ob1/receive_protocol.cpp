@@ -13,7 +13,7 @@ void ReceiveProtocol::accept(RecvRequest& request, Unexpected& message) noexcept
         _rendezvous.begin(request, from, message.match, message.request, message.length, message.address);
     } else {
         if (message.match.type == PacketType::match_sync) {
-            _backlog.send_control(from, PacketType::ack, message.request, 0, request.comm->session);
+            _backlog.reply(from, PacketType::ack, message.request, 0, request.comm->session);
         }
         deliver(request, message.match, message.payload(), message.length);
     }

@@ -57,7 +57,7 @@ void Rendezvous::begin(RecvRequest& request, Peer& from, const MatchHeader& matc
         return;
     }
     if (request.expected == 0) {
-        _backlog.send_control(from, PacketType::fin, sender, 0, request.comm->session);
+        _backlog.reply(from, PacketType::fin, sender, 0, request.comm->session);
         request.complete();
         return;
     }
@@ -116,7 +116,7 @@ bool Rendezvous::fetch_chunk(RecvRequest& request) noexcept {
     if (end < request.expected) {
         return false;
     }
-    _backlog.send_control(*request.from, PacketType::fin, request.remote_request, 0, request.comm->session);
+    _backlog.reply(*request.from, PacketType::fin, request.remote_request, 0, request.comm->session);
     request.complete();
     return true;
 }
@@ -125,7 +125,10 @@ void Rendezvous::request_stream(RecvRequest& request) noexcept {
     const std::size_t position = request.convertor->position();
     const CtsHeader header{PacketType::cts, {}, request.remote_request, reinterpret_cast<std::uintptr_t>(&request),
         position, request.expected - position};
-    _backlog.send_control(*request.from, &header, sizeof header, request.comm->session);
+    if (!_backlog.reply(*request.from, &header, sizeof header, request.comm->session)) {
+        request.error = MPI_ERR_OTHER; // no fragment will come
+        request.complete();
+    }
 }
 
 } // namespace patchbay::pml::ob1

@@ -106,19 +106,19 @@ void SendProtocol::finish(SendRequest& request, int code) noexcept {
 
 // A send can be cancelled while it is in the queue of its peer, or when the receiver, asked by a packet, finds it
 // unmatched. In the second case the request is complete only when the reply has come.
-bool SendProtocol::cancel(SendRequest& request) noexcept {
+int SendProtocol::cancel(SendRequest& request) noexcept {
     if (request.peer == nullptr || request.cancel_pending || request.remote_request != 0) {
-        return false;
+        return MPI_SUCCESS;
     }
     if (request.queued) {
         _backlog.remove(request);
         set_status_cancelled(request.status, true);
         finish(request, MPI_SUCCESS);
-        return true;
+        return MPI_SUCCESS;
     }
     if (request.is_complete()) {
         if (request.error != MPI_SUCCESS) {
-            return false;
+            return MPI_SUCCESS;
         }
         request.complete_but_for_cancel = true;
         request.set_state(Request::State::active);
@@ -130,9 +130,15 @@ bool SendProtocol::cancel(SendRequest& request) noexcept {
         {{PacketType::cancel, flags, request.index, request.source, request.tag, request.id},
             reinterpret_cast<std::uintptr_t>(&request)},
         request.excid};
-    _backlog.send_control(
+    const int code = _backlog.send_control(
         *request.peer, &header, request.extended ? sizeof header : sizeof header.header, request.session);
-    return false;
+    if (code != MPI_SUCCESS) { // no reply will come
+        request.cancel_pending = false;
+        if (std::exchange(request.complete_but_for_cancel, false)) {
+            finish(request, request.error);
+        }
+    }
+    return code;
 }
 
 void SendProtocol::on_cancel_reply(const ControlHeader& reply) noexcept {

@@ -51,8 +51,8 @@ public:
     btl::SendCode transmit(SendRequest& request) noexcept;
     // Completes the request, unless the reply to a cancel has to come first.
     void finish(SendRequest& request, int code) noexcept;
-    // true: the request is complete now.
-    bool cancel(SendRequest& request) noexcept;
+    // Returns an MPI code. After an error the send goes on as if it had not been cancelled.
+    int cancel(SendRequest& request) noexcept;
     void on_cancel_reply(const ControlHeader& reply) noexcept;
 
     bool empty() const noexcept { return _in_progress.empty(); }
