@@ -51,7 +51,7 @@ class Plan(unittest.TestCase):
                 self.assertIn(figure.run, runs, row.label)
                 options = " ".join(runs[figure.run].options)
                 if figure.variant in figures.REFERENCES.values():
-                    self.assertIn(f"--peer {figure.variant}", options, row.label)
+                    self.assertIn(f"--reference {figure.variant}", options, row.label)
                 elif figure.variant not in ("a", "b"):
                     self.assertIn(f"--variant {figure.variant}:", options, row.label)
 

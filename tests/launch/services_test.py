@@ -62,7 +62,7 @@ class Services(harness.LaunchTest):
         self.assertEqual(result.out, "group a PROC-ABORTED\n" * 2)
 
     def test_group_with_different_member_lists(self):
-        result = self.run_ranks(2, "init", "0/group=a:0,1", "1/sleep=0.2", "1/group=a:1", "1/group=a:1,0", "finalize")
+        result = self.run_ranks(2, "init", "0/group=a:0,1", "1/sleep=1.5", "1/group=a:1", "1/group=a:1,0", "finalize")
         self.assert_result(result, 0)
         self.assertIn("group a BAD-PARAM\n", result.out)
         self.assertEqual(len(re.findall(r"group a id 1\n", result.out)), 2)
