@@ -55,9 +55,9 @@ public:
 
     // Called once per new communicator, in every member. Errc::not_available: the component does not serve this
     // communicator; mpirun --explain prints the text.
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
-        if (comm.is_inter || comm.size == 1) {
-            return Error{Errc::not_available, "serves intracommunicators of two and more"};
+    Result<Candidate> query(coll::Query& query) noexcept override {
+        if (query.comm.is_inter || query.comm.size == 1) {
+            return query.refuse_all("serves intracommunicators of two and more");
         }
         std::unique_ptr<coll::Module> module(new (std::nothrow) MyModule);
         if (!module) {

@@ -44,9 +44,9 @@ public:
             Capability::peers_network;
     }
 
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
-        if (comm.is_inter) {
-            return Error{Errc::not_available, "serves intracommunicators only"};
+    Result<Candidate> query(Query& query) noexcept override {
+        if (query.comm.is_inter) {
+            return query.refuse_all("serves intracommunicators only");
         }
         std::unique_ptr<Module> module(new (std::nothrow) BasicModule(_settings));
         if (!module) {

@@ -24,9 +24,9 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
             Capability::peers_network;
     }
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
-        if (!comm.is_inter) {
-            return Error{Errc::not_available, "serves intercommunicators only"};
+    Result<Candidate> query(Query& query) noexcept override {
+        if (!query.comm.is_inter) {
+            return query.refuse_all("serves intercommunicators only");
         }
         std::unique_ptr<Module> module(new (std::nothrow) InterModule);
         if (!module) {

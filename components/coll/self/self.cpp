@@ -113,9 +113,9 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self;
     }
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
-        if (comm.size != 1 || comm.is_inter) {
-            return Error{Errc::not_available, "serves communicators of one process only"};
+    Result<Candidate> query(Query& query) noexcept override {
+        if (query.comm.size != 1 || query.comm.is_inter) {
+            return query.refuse_all("serves communicators of one process only");
         }
         std::unique_ptr<Module> module(new (std::nothrow) SelfModule);
         if (!module) {
