@@ -9,36 +9,31 @@ int PolledRequest::start() noexcept {
 }
 
 void PolledRequest::watch() noexcept {
-    set_state(State::active);
+    set_active();
     if (finished()) {
-        set_state(State::complete);
+        set_complete();
         return;
     }
     _poller = progress->add_poller(&PolledRequest::poll, this);
     // Another thread may call poll() before _poller is assigned; poll() does nothing until this store.
-    _end.store(End::open, std::memory_order_release);
+    _open.store(true, std::memory_order_release);
 }
 
 int PolledRequest::poll(void* context) noexcept {
     auto& self = *static_cast<PolledRequest*>(context);
-    if (self._end.load(std::memory_order_acquire) == End::complete || !self.finished()) {
+    if (!self._open.load(std::memory_order_acquire) || !self.finished()) {
         return 0;
     }
+    self._open.store(false, std::memory_order_relaxed);
     self._poller.reset();
-    if (self._end.exchange(End::complete, std::memory_order_acq_rel) == End::freed) {
-        delete &self;
-        return 1;
-    }
-    self.set_state(State::complete);
+    self.complete();
     return 1;
 }
 
-void PolledRequest::recycle() noexcept {
-    if (is_active() && _end.exchange(End::freed, std::memory_order_acq_rel) == End::open) {
-        return; // poll() deletes it
-    }
+int PolledRequest::retire() noexcept {
     progress->quiesce();
     delete this;
+    return MPI_SUCCESS;
 }
 
 } // namespace patchbay

@@ -13,7 +13,6 @@ class PolledRequest : public Request {
 public:
     int start() noexcept override;
     int cancel() noexcept override { return MPI_SUCCESS; }
-    void recycle() noexcept final;
 
 protected:
     explicit PolledRequest(Progress& waits) noexcept { progress = &waits; }
@@ -26,13 +25,11 @@ protected:
     void watch() noexcept;
 
 private:
-    enum class End : std::uint8_t { open, complete, freed };
     static int poll(void* self) noexcept;
+    int retire() noexcept final;
 
     PollerHandle _poller;
-    // Decides which of completion and MPI_Request_free comes second and deletes the request. `complete` while the
-    // request is not active.
-    std::atomic<End> _end{End::complete};
+    std::atomic<bool> _open{false};
 };
 
 } // namespace patchbay

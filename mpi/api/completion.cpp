@@ -21,12 +21,10 @@ int complete_request(MPI_Request* handle, Request& request, MPI_Status* status, 
         note_cause(code, request.cause());
     }
     if (request.is_persistent()) {
-        request.set_state(Request::State::inactive);
+        request.end_start();
     } else {
         *handle = MPI_REQUEST_NULL;
-        if (request.comm != nullptr) { // no callback, and one call less where it counts
-            request.recycle();
-        } else if (const int of_callback = request.release(); of_callback != MPI_SUCCESS) {
+        if (const int of_callback = request.recycle(); of_callback != MPI_SUCCESS) {
             code = of_callback;
         }
     }

@@ -43,7 +43,7 @@ bool can_start(Arguments& args, MPI_Request handle) noexcept {
     }
     const Request& request = *to_object<Request>(handle);
     return args.require(request.is_persistent(), MPI_ERR_REQUEST, "request", 0, "must be a persistent request") &&
-        args.require(!request.is_active(), MPI_ERR_REQUEST, "request", 0, "must not be active");
+        args.require(request.may_start(), MPI_ERR_REQUEST, "request", 0, "must not be active");
 }
 
 int start(MPI_Request* handle) noexcept {

@@ -5,7 +5,6 @@
 #include "mpi/instance/instance.h"
 #include "object/error_cause.h"
 
-#include <atomic>
 #include <new>
 #include <string>
 #include <utility>
@@ -13,8 +12,7 @@
 
 namespace patchbay {
 
-// The request of a nonblocking constructor. It has two owners: the queue while it is active, and the user until
-// recycle(). The last owner deletes it.
+// The request of a nonblocking constructor. The queue is its owner while it is active.
 class ConstructionQueue::Entry final : public Request {
 public:
     Entry(Instance& instance, std::unique_ptr<Construction> construction, MPI_Comm* result) noexcept
@@ -25,17 +23,16 @@ public:
             belong_to(*_parent);
         }
         progress = &instance.progress();
-        set_state(State::active);
+        set_active();
     }
 
     // The request is never persistent, and a constructor cannot be cancelled (MPI-5.0, 3.8.4).
     int start() noexcept override { return MPI_ERR_REQUEST; }
     int cancel() noexcept override { return MPI_ERR_REQUEST; }
-    void recycle() noexcept override { drop_owner(); }
     std::string_view cause() const noexcept override { return _cause; }
 
     int begin() noexcept { return _construction->begin(); }
-    // true: the constructor is complete.
+    // true: the constructor is finished; complete() is to follow.
     bool advance() noexcept {
         int code = MPI_SUCCESS;
         if (!_construction->ready() || !_construction->advance(&code)) {
@@ -47,20 +44,25 @@ public:
         if (code != MPI_SUCCESS) {
             store_cause(code);
         }
-        error = code;
-        fill_empty_status(status);
-        _construction.reset();
-        set_state(State::complete);
+        end(code);
         return true;
     }
-
-    void drop_owner() noexcept {
-        if (_owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete this;
-        }
+    // The library or the session is finalized before the constructor is complete.
+    void withdraw() noexcept {
+        end(MPI_ERR_OTHER);
+        complete_outside();
+    }
+    int retire() noexcept override {
+        delete this;
+        return MPI_SUCCESS;
     }
 
 private:
+    void end(int code) noexcept {
+        error = code;
+        fill_empty_status(status);
+        _construction.reset();
+    }
     // Moves the cause to the request, because another thread may complete the request than the one that polls.
     void store_cause(int code) noexcept {
         try {
@@ -74,7 +76,6 @@ private:
     Ref<Communicator> _parent; // errors are reported to it, also after the program has freed it
     std::unique_ptr<Construction> _construction;
     MPI_Comm* _result;
-    std::atomic<int> _owners{2};
     std::string _cause;
 };
 
@@ -101,7 +102,7 @@ int ConstructionQueue::add(std::unique_ptr<Construction> construction, MPI_Comm*
         });
     }
     if (code != MPI_SUCCESS) {
-        delete entry;
+        entry->retire();
         return code;
     }
     *request = entry;
@@ -137,7 +138,7 @@ int ConstructionQueue::advance_all() noexcept {
                 _poller.reset();
             }
         }
-        entry->drop_owner();
+        entry->complete();
         ++finished;
     }
     {
@@ -163,7 +164,7 @@ void ConstructionQueue::clear() noexcept {
         _instance.progress().quiesce();
     }
     for (Entry* entry : left) {
-        entry->drop_owner();
+        entry->withdraw();
     }
 }
 

@@ -31,7 +31,7 @@ public:
         set_status_cancelled(status, false);
         const int code = SendBuffer::send(_data, _count, *_type, _dest, _tag, *_comm, &_buffer, &_pending);
         if (code == MPI_SUCCESS) {
-            set_state(State::complete);
+            set_complete();
         }
         return code;
     }

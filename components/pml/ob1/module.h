@@ -68,16 +68,13 @@ public:
     int max_tag() const noexcept override { return highest_tag; }
     std::uint32_t max_index() const noexcept override { return Matching::max_index; }
 
-    // For the requests. Each takes the lock, except complete_abandoned().
+    // For the requests. Each takes the lock.
     int restart(SendRequest& request) noexcept;
     int restart(RecvRequest& request) noexcept;
     int cancel(SendRequest& request) noexcept;
     int cancel(RecvRequest& request) noexcept;
-    void recycle(SendRequest& request) noexcept;
-    void recycle(RecvRequest& request) noexcept;
-    void complete_abandoned(Ob1Request& request) noexcept { // the next poll destroys it
-        request.next_abandoned = std::exchange(_abandoned, &request);
-    }
+    void retire(SendRequest& request) noexcept { retire(request, _sends); }
+    void retire(RecvRequest& request) noexcept { retire(request, _receives); }
     Progress& progress() noexcept { return _progress; }
 
 private:
@@ -98,13 +95,19 @@ private:
 
     // module.cpp
     int poll() noexcept;
-    void destroy_abandoned() noexcept;
     template <class Condition>
     void wait_with_lock(const Condition& condition) noexcept {
         wait_until(_progress, [&] {
             Guard guard(*this);
             return condition();
         });
+    }
+
+    template <class AnyRequest, class Protocol>
+    void retire(AnyRequest& request, Protocol& protocol) noexcept {
+        request.let_go(); // may destroy the communicator, which takes the lock
+        Guard guard(*this);
+        protocol.free(request);
     }
 
     // module_send.cpp
@@ -136,7 +139,6 @@ private:
     EarlyMessages _early;
     Matching _matching;
     Pool<MatchedMessage> _matched_messages;
-    Ob1Request* _abandoned = nullptr; // complete; their handles were freed before
 };
 
 } // namespace patchbay::pml::ob1

@@ -60,7 +60,7 @@ int Ob1::mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* mes
     RecvRequest request(*this, buffer, count, type, match.source, match.tag, *matched->comm);
     {
         Guard guard(*this);
-        request.set_state(Request::State::active);
+        request.set_active();
         _receives.accept(request, matched->unexpected);
         _matched_messages.free(matched);
     }
@@ -79,7 +79,7 @@ int Ob1::imrecv(void* buffer, MPI_Count count, const Datatype& type, Message* me
         return MPI_ERR_NO_MEM;
     }
     made->hold();
-    made->set_state(Request::State::active);
+    made->set_active();
     _receives.accept(*made, matched->unexpected);
     _matched_messages.free(matched);
     *request = made;
@@ -97,19 +97,6 @@ int Ob1::cancel(RecvRequest& request) noexcept {
         _progress.wake();
     }
     return MPI_SUCCESS;
-}
-
-void Ob1::recycle(RecvRequest& request) noexcept {
-    {
-        Guard guard(*this);
-        if (request.state() == Request::State::active) {
-            request.abandoned = true;
-            return;
-        }
-    }
-    request.let_go();
-    Guard guard(*this);
-    _receives.free(request);
 }
 
 } // namespace patchbay::pml::ob1

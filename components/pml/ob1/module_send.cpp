@@ -57,7 +57,7 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
                 [[likely]] {
                 made->peer = target->peer;
                 made->index = target->index;
-                made->set_state(Request::State::complete);
+                made->set_complete();
                 return MPI_SUCCESS;
             }
         } else if (SendProtocol::goes_direct_extended(target, made->bytes)) {
@@ -67,7 +67,7 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
                 SendCode::ok) {
                 made->index = comm.index;
                 made->excid = *state.excid;
-                made->set_state(Request::State::complete);
+                made->set_complete();
                 return MPI_SUCCESS;
             }
         }
@@ -109,19 +109,6 @@ int Ob1::cancel(SendRequest& request) noexcept {
         _progress.wake();
     }
     return code;
-}
-
-void Ob1::recycle(SendRequest& request) noexcept {
-    {
-        Guard guard(*this);
-        if (request.state() == Request::State::active) {
-            request.abandoned = true;
-            return;
-        }
-    }
-    request.let_go();
-    Guard guard(*this);
-    _sends.free(request);
 }
 
 } // namespace patchbay::pml::ob1

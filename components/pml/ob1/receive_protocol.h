@@ -28,7 +28,7 @@ public:
     // Matches an unexpected message or posts the receive.
     void start(RecvRequest& request) noexcept {
         CommState& state = state_of(*request.comm);
-        request.set_state(Request::State::active);
+        request.set_active();
         if (!state.prepare()) [[unlikely]] {
             request.error = MPI_ERR_NO_MEM;
             request.complete();

@@ -40,8 +40,9 @@ void Ob1Request::let_go() noexcept {
     }
 }
 
-void Ob1Request::complete_abandoned() noexcept {
-    module.complete_abandoned(*this);
+bool Ob1Request::bound(pml::PersistentRequest* what) const noexcept {
+    *what = {buffer, count, type, bound_peer(), tag, bound_mode()};
+    return persistent;
 }
 
 int SendRequest::start() noexcept {
@@ -50,8 +51,9 @@ int SendRequest::start() noexcept {
 int SendRequest::cancel() noexcept {
     return module.cancel(*this);
 }
-void SendRequest::recycle() noexcept {
-    module.recycle(*this);
+int SendRequest::retire() noexcept {
+    module.retire(*this);
+    return MPI_SUCCESS;
 }
 
 int RecvRequest::start() noexcept {
@@ -60,8 +62,9 @@ int RecvRequest::start() noexcept {
 int RecvRequest::cancel() noexcept {
     return module.cancel(*this);
 }
-void RecvRequest::recycle() noexcept {
-    module.recycle(*this);
+int RecvRequest::retire() noexcept {
+    module.retire(*this);
+    return MPI_SUCCESS;
 }
 
 } // namespace patchbay::pml::ob1

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 
 namespace patchbay::pml::ob1 {
 
@@ -37,14 +38,10 @@ public:
     void hold() noexcept;
     // Drops the references. Called without the module's lock, because it may destroy the communicator.
     void let_go() noexcept;
-    // The operation has ended. The request may not exist any more afterwards, unless it is abandoned.
-    void complete() noexcept {
-        if (abandoned) [[unlikely]] {
-            complete_abandoned();
-            return;
-        }
-        set_state(Request::State::complete);
-    }
+    bool bound(pml::PersistentRequest* what) const noexcept override;
+    // For the parts of the module, which run the operation: complete() ends it.
+    using Request::set_active;
+    using Request::set_complete;
 
     std::byte* address() const noexcept { return static_cast<std::byte*>(buffer) + type->true_lower_bound; }
 
@@ -55,12 +52,12 @@ public:
     const std::size_t bytes; // count * size of the type
     const int tag;
     bool holding = false;
-    bool abandoned = false; // MPI_Request_free came before completion: destroyed afterwards
-    Ob1Request* next_abandoned = nullptr;
     LateConvertor convertor;
 
 private:
-    void complete_abandoned() noexcept;
+    // The rank of the other process, and for a send its mode.
+    virtual int bound_peer() const noexcept = 0;
+    virtual std::optional<SendMode> bound_mode() const noexcept = 0;
 };
 
 class SendRequest final : public Ob1Request {
@@ -74,7 +71,6 @@ public:
 
     int start() noexcept override;
     int cancel() noexcept override;
-    void recycle() noexcept override;
 
     const int dest;
     const int source; // our rank
@@ -87,11 +83,16 @@ public:
     bool extended = false;                // the match header is an extended one
     cid::ExtendedId excid;                // then; kept for a cancel, when the communicator may not exist any more
     Peer* peer = nullptr;
-    bool in_progress = false; // in the list of SendProtocol: until it is complete and, if abandoned, has let go
+    bool in_progress = false; // in the list of SendProtocol: until it is complete and, if released before, retired
     Link<SendRequest> in_progress_link;
     StreamLink stream{{}, this};
     std::uint64_t remote_request = 0; // of the receiver, once it has asked for a stream
     std::size_t stream_end = 0;
+
+private:
+    int retire() noexcept override;
+    int bound_peer() const noexcept override { return dest; }
+    std::optional<SendMode> bound_mode() const noexcept override { return mode; }
 };
 
 class RecvRequest final : public Ob1Request {
@@ -103,7 +104,6 @@ public:
 
     int start() noexcept override;
     int cancel() noexcept override;
-    void recycle() noexcept override;
 
     Link<RecvRequest> posted_link;
     Link<RecvRequest> fetch_link;
@@ -115,6 +115,11 @@ public:
     std::uint64_t remote_request = 0;
     std::uint64_t remote_address = 0;
     std::size_t expected = 0; // bytes that are written into the buffer
+
+private:
+    int retire() noexcept override;
+    int bound_peer() const noexcept override { return source; }
+    std::optional<SendMode> bound_mode() const noexcept override { return std::nullopt; }
 };
 
 // The request object that a packet refers to.
