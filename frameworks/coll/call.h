@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace [[gnu::visibility("default")]] patchbay::coll {
+namespace [[gnu::visibility("default")]] patchbay {
+namespace coll {
 
 // The functions of MPI-5.0, chapter 6, and the neighbourhood functions of chapter 8.
 enum class Function : std::uint8_t {
@@ -133,4 +134,5 @@ struct Call {
     TypedVector recv_side() const noexcept { return {recv_counts, recv_displacements, recv_types}; }
 };
 
-} // namespace patchbay::coll
+} // namespace coll
+} // namespace patchbay

@@ -59,7 +59,7 @@ public:
 
     // The blocking functions are called by the bindings on the calling thread, once per MPI call. They may block, with
     // the library's waiting policy. They send on the communicator's pml with the tag of the function (tags.h), never a
-    // user's tag. They return an MPI code. The default plans the operation and runs the plan.
+    // user's tag. They return an MPI code. The default is blocking().
     virtual int barrier(Communicator&) noexcept;
     virtual int bcast(void* buffer, MPI_Count count, const Datatype&, int root, Communicator&) noexcept;
     virtual int gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
@@ -93,13 +93,12 @@ public:
     virtual int exscan(
         const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, Communicator&) noexcept;
 
-    // Calls the blocking function that `call` names. The neighbourhood functions have no function of their own: they
-    // are planned and run.
-    int run_blocking(const Call& call, Communicator& comm) noexcept;
+    // What each of these functions does unless it is overridden, and the blocking form of the neighbourhood functions:
+    // the default plans the operation and runs the plan.
+    virtual int blocking(const Call& call, Communicator& comm) noexcept;
 
-protected:
-    // The blocking form of a plan of this module. `comm` has a table (communicators of the bootstrap exchange do not).
-    int plan_and_run(const Call& call, Communicator& comm) noexcept;
+    // Calls the blocking function that `call` names.
+    int run_blocking(const Call& call, Communicator& comm) noexcept;
 };
 
 // The modules of lower priority than one that was selected, for the operations that it passes on.
@@ -139,18 +138,18 @@ struct Query {
     }
 };
 
-struct Candidate {
-    int priority = 0;
-    std::unique_ptr<Module> module;
-    // The module keeps nothing of its communicator, and the same offer holds for every communicator of this size and
-    // kind whose info names no component: it may serve all of these, and no further query is made for them.
-    bool shared = false;
-    // The module passes operations on (Query::below): modules that provide nothing else are kept for it.
-    bool passes_on = false;
-};
-
 class Component : public patchbay::Component {
 public:
+    struct Candidate {
+        int priority = 0;
+        std::unique_ptr<Module> module;
+        // The module keeps nothing of its communicator, and the same offer holds for every communicator of this size
+        // and kind whose info names no component: it may serve all of these, and no further query is made for them.
+        bool shared = false;
+        // The module passes operations on (Query::below): modules that provide nothing else are kept for it.
+        bool passes_on = false;
+    };
+
     // Called for every new communicator, after its pml knows it, by every member, on the thread that constructs it.
     // Must not communicate. Errc::not_available (Query::refuse, Query::refuse_all): not for this communicator. Any
     // other error is reported as a warning, and the component is left out.
@@ -197,6 +196,10 @@ private:
     bool _shared = true;
     std::vector<Entry> _entries; // highest priority first
 };
+
+// For a plan of which an operation on another communicator is a part, one that belongs to schedule.comm()
+// (Schedule::On): adds the steps of the module that serves it there. Returns what its plan() returns.
+int plan_part(const Call& call, Communicator& comm, Schedule& schedule) noexcept;
 
 } // namespace coll
 } // namespace patchbay

@@ -36,7 +36,7 @@ Progress& Engine::progress() noexcept {
     return *_core.progress;
 }
 
-Operation* Engine::take(Communicator& comm) noexcept {
+Operation* Engine::take(Communicator& comm, Form form) noexcept {
     Operation* operation = nullptr;
     {
         std::lock_guard lock(_lock);
@@ -49,7 +49,7 @@ Operation* Engine::take(Communicator& comm) noexcept {
         operation = new (std::nothrow) Operation(*this, progress());
     }
     if (operation != nullptr) {
-        operation->set_up(comm);
+        operation->set_up(comm, form);
     }
     return operation;
 }
@@ -72,11 +72,10 @@ int Engine::plan(Operation& operation, Module& module, const Call& call) noexcep
 }
 
 int Engine::run(Module& module, const Call& call, Communicator& comm) noexcept {
-    Operation* operation = take(comm);
+    Operation* operation = take(comm, Form::blocking);
     if (operation == nullptr) {
         return MPI_ERR_NO_MEM;
     }
-    operation->form = Form::blocking;
     operation->set_tag(tag_of(call.function));
     int code = plan(*operation, module, call);
     if (code == MPI_SUCCESS) {
@@ -96,12 +95,11 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     if (outstanding == nullptr) {
         return MPI_ERR_NO_MEM;
     }
-    Operation* operation = take(comm);
+    Operation* operation = take(comm, Form::nonblocking);
     if (operation == nullptr) {
         outstanding->skip();
         return MPI_ERR_NO_MEM;
     }
-    operation->form = Form::nonblocking;
     int code = plan(*operation, module, call);
     if (code == MPI_SUCCESS) {
         code = operation->hold(call);
@@ -130,13 +128,11 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
     if (code != MPI_SUCCESS) {
         return code;
     }
-    Operation* operation = take(comm);
+    Operation* operation = take(comm, Form::persistent);
     if (operation == nullptr) {
         outstanding->free_persistent_tag(tag);
         return MPI_ERR_NO_MEM;
     }
-    operation->form = Form::persistent;
-    operation->persistent = true;
     operation->set_tag(tag);
     code = plan(*operation, module, call);
     if (code == MPI_SUCCESS) {
@@ -148,6 +144,13 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
     }
     *request = operation;
     return MPI_SUCCESS;
+}
+
+int plan_part(const Call& call, Communicator& comm, Schedule& schedule) noexcept {
+    const Schedule::On on(schedule, comm);
+    Module* module =
+        comm.coll->find(call.function, schedule.form() == Form::persistent ? Form::persistent : Form::nonblocking);
+    return module->plan(call, schedule);
 }
 
 void Engine::forget(Communicator& comm) noexcept {

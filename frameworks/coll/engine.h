@@ -46,7 +46,7 @@ private:
     static constexpr std::size_t most_kept = 64;
 
     Progress& progress() noexcept;
-    Operation* take(Communicator& comm) noexcept;
+    Operation* take(Communicator& comm, Form form) noexcept;
     void give_back(Operation* operation) noexcept;
     int plan(Operation& operation, Module& module, const Call& call) noexcept;
 

@@ -37,7 +37,7 @@ int Module::plan(const Call&, Schedule&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION; // a bug in provides()
 }
 
-int Module::plan_and_run(const Call& call, Communicator& comm) noexcept {
+int Module::blocking(const Call& call, Communicator& comm) noexcept {
     return comm.coll->engine().run(*this, call, comm);
 }
 
@@ -48,14 +48,14 @@ int Module::run_blocking(const Call& call, Communicator& comm) noexcept {
     case Function::bcast:
         return bcast(call.recv, call.recv_count, *call.recv_type, call.root, comm);
     case Function::gather:
-        return gather(call.send, call.send_count, *call.send_type, call.recv, call.recv_count, *call.recv_type,
-            call.root, comm);
+        return gather(
+            call.send, call.send_count, *call.send_type, call.recv, call.recv_count, *call.recv_type, call.root, comm);
     case Function::gatherv:
         return gatherv(call.send, call.send_count, *call.send_type, call.recv, call.recv_counts,
             call.recv_displacements, *call.recv_type, call.root, comm);
     case Function::scatter:
-        return scatter(call.send, call.send_count, *call.send_type, call.recv, call.recv_count, *call.recv_type,
-            call.root, comm);
+        return scatter(
+            call.send, call.send_count, *call.send_type, call.recv, call.recv_count, *call.recv_type, call.root, comm);
     case Function::scatterv:
         return scatterv(call.send, call.send_counts, call.send_displacements, *call.send_type, call.recv,
             call.recv_count, *call.recv_type, call.root, comm);
@@ -66,8 +66,7 @@ int Module::run_blocking(const Call& call, Communicator& comm) noexcept {
         return allgatherv(call.send, call.send_count, *call.send_type, call.recv, call.recv_counts,
             call.recv_displacements, *call.recv_type, comm);
     case Function::alltoall:
-        return alltoall(
-            call.send, call.send_count, *call.send_type, call.recv, call.recv_count, *call.recv_type, comm);
+        return alltoall(call.send, call.send_count, *call.send_type, call.recv, call.recv_count, *call.recv_type, comm);
     case Function::alltoallv:
         return alltoallv(call.send, call.send_counts, call.send_displacements, *call.send_type, call.recv,
             call.recv_counts, call.recv_displacements, *call.recv_type, comm);
@@ -86,11 +85,11 @@ int Module::run_blocking(const Call& call, Communicator& comm) noexcept {
     case Function::exscan:
         return exscan(call.send, call.recv, call.recv_count, *call.recv_type, *call.op, comm);
     default:
-        return plan_and_run(call, comm);
+        return blocking(call, comm);
     }
 }
 
-// The blocking functions of a module that has a plan only. These write the arguments of MPI-5.0, chapter 6, as a Call.
+// Functions that a module does not override: their arguments as a Call.
 
 namespace {
 
@@ -124,7 +123,7 @@ Call reduction(Function function, const void* send, void* recv, MPI_Count count,
 } // namespace
 
 int Module::barrier(Communicator& comm) noexcept {
-    return plan_and_run(Call{}, comm);
+    return blocking(Call{}, comm);
 }
 
 int Module::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
@@ -134,13 +133,12 @@ int Module::bcast(void* buffer, MPI_Count count, const Datatype& type, int root,
     call.recv_count = count;
     call.recv_type = &type;
     call.root = root;
-    return plan_and_run(call, comm);
+    return blocking(call, comm);
 }
 
 int Module::gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
     const Datatype& recv_type, int root, Communicator& comm) noexcept {
-    return plan_and_run(
-        call_of(Function::gather, send, send_count, send_type, recv, recv_count, recv_type, root), comm);
+    return blocking(call_of(Function::gather, send, send_count, send_type, recv, recv_count, recv_type, root), comm);
 }
 
 int Module::gatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
@@ -149,13 +147,12 @@ int Module::gatherv(const void* send, MPI_Count send_count, const Datatype& send
     Call call = call_of(Function::gatherv, send, send_count, send_type, recv, 0, recv_type, root);
     call.recv_counts = recv_counts;
     call.recv_displacements = displacements;
-    return plan_and_run(call, comm);
+    return blocking(call, comm);
 }
 
 int Module::scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
     const Datatype& recv_type, int root, Communicator& comm) noexcept {
-    return plan_and_run(
-        call_of(Function::scatter, send, send_count, send_type, recv, recv_count, recv_type, root), comm);
+    return blocking(call_of(Function::scatter, send, send_count, send_type, recv, recv_count, recv_type, root), comm);
 }
 
 int Module::scatterv(const void* send, CountArray send_counts, CountArray displacements, const Datatype& send_type,
@@ -163,13 +160,12 @@ int Module::scatterv(const void* send, CountArray send_counts, CountArray displa
     Call call = call_of(Function::scatterv, send, 0, send_type, recv, recv_count, recv_type, root);
     call.send_counts = send_counts;
     call.send_displacements = displacements;
-    return plan_and_run(call, comm);
+    return blocking(call, comm);
 }
 
 int Module::allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
-    return plan_and_run(
-        call_of(Function::allgather, send, send_count, send_type, recv, recv_count, recv_type, 0), comm);
+    return blocking(call_of(Function::allgather, send, send_count, send_type, recv, recv_count, recv_type, 0), comm);
 }
 
 int Module::allgatherv(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
@@ -177,13 +173,12 @@ int Module::allgatherv(const void* send, MPI_Count send_count, const Datatype& s
     Call call = call_of(Function::allgatherv, send, send_count, send_type, recv, 0, recv_type, 0);
     call.recv_counts = recv_counts;
     call.recv_displacements = displacements;
-    return plan_and_run(call, comm);
+    return blocking(call, comm);
 }
 
 int Module::alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
-    return plan_and_run(
-        call_of(Function::alltoall, send, send_count, send_type, recv, recv_count, recv_type, 0), comm);
+    return blocking(call_of(Function::alltoall, send, send_count, send_type, recv, recv_count, recv_type, 0), comm);
 }
 
 int Module::alltoallv(const void* send, CountArray send_counts, CountArray send_displacements,
@@ -194,7 +189,7 @@ int Module::alltoallv(const void* send, CountArray send_counts, CountArray send_
     call.send_displacements = send_displacements;
     call.recv_counts = recv_counts;
     call.recv_displacements = recv_displacements;
-    return plan_and_run(call, comm);
+    return blocking(call, comm);
 }
 
 int Module::alltoallw(const void* send, const TypedVector& send_side, void* recv, const TypedVector& recv_side,
@@ -209,39 +204,39 @@ int Module::alltoallw(const void* send, const TypedVector& send_side, void* recv
     call.recv_counts = recv_side.counts;
     call.recv_displacements = recv_side.displacements;
     call.recv_types = recv_side.types;
-    return plan_and_run(call, comm);
+    return blocking(call, comm);
 }
 
 int Module::reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
     Communicator& comm) noexcept {
-    return plan_and_run(reduction(Function::reduce, send, recv, count, type, op, root), comm);
+    return blocking(reduction(Function::reduce, send, recv, count, type, op, root), comm);
 }
 
 int Module::allreduce(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    return plan_and_run(reduction(Function::allreduce, send, recv, count, type, op), comm);
+    return blocking(reduction(Function::allreduce, send, recv, count, type, op), comm);
 }
 
 int Module::reduce_scatter(
     const void* send, void* recv, CountArray counts, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     Call call = reduction(Function::reduce_scatter, send, recv, 0, type, op);
     call.recv_counts = counts;
-    return plan_and_run(call, comm);
+    return blocking(call, comm);
 }
 
 int Module::reduce_scatter_block(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    return plan_and_run(reduction(Function::reduce_scatter_block, send, recv, count, type, op), comm);
+    return blocking(reduction(Function::reduce_scatter_block, send, recv, count, type, op), comm);
 }
 
 int Module::scan(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    return plan_and_run(reduction(Function::scan, send, recv, count, type, op), comm);
+    return blocking(reduction(Function::scan, send, recv, count, type, op), comm);
 }
 
 int Module::exscan(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    return plan_and_run(reduction(Function::exscan, send, recv, count, type, op), comm);
+    return blocking(reduction(Function::exscan, send, recv, count, type, op), comm);
 }
 
 } // namespace patchbay::coll

@@ -49,11 +49,12 @@ bool Operation::Progressions::make(Operation& owner, std::size_t count) noexcept
     return true;
 }
 
-void Operation::set_up(Communicator& communicator) noexcept {
+void Operation::set_up(Communicator& communicator, Form form) noexcept {
     belong_to(communicator);
     _comm = share(&communicator);
-    schedule.clear(&communicator);
-    persistent = false;
+    schedule.clear(&communicator, form);
+    persistent = form == Form::persistent;
+    set_inactive();
     error = MPI_SUCCESS;
     _cause.clear();
 }
@@ -98,7 +99,7 @@ int Operation::cancel() noexcept {
 
 int Operation::retire() noexcept {
     Engine& engine = _engine;
-    if (form == Form::persistent) {
+    if (persistent) {
         comm->outstanding->free_persistent_tag(_tag);
     }
     schedule.clear(nullptr);
@@ -179,8 +180,8 @@ void Operation::run_step(StepId id) noexcept {
         break;
     case StepKind::copy:
         if (!failed()) {
-            fail(copy(step.source, step.source_count, *step.source_type, step.target, step.target_count,
-                *step.target_type));
+            fail(copy(
+                step.source, step.source_count, *step.source_type, step.target, step.target_count, *step.target_type));
         }
         end_step(id);
         break;
@@ -213,8 +214,8 @@ void Operation::start_send(StepId id) noexcept {
     const bool empty = progression.empty || failed();
     progression.empty = empty;
     const Datatype& type = empty ? *to_object<Datatype>(MPI_BYTE) : *step.source_type;
-    const int code = step.comm->pml->isend(empty ? nullptr : step.source, empty ? 0 : step.source_count, type, step.peer,
-        _tag, pml::SendMode::standard, *step.comm, &progression.message);
+    const int code = step.comm->pml->isend(empty ? nullptr : step.source, empty ? 0 : step.source_count, type,
+        step.peer, _tag, pml::SendMode::standard, *step.comm, &progression.message);
     if (code != MPI_SUCCESS) [[unlikely]] {
         end_send(id, code);
         return;
@@ -233,8 +234,8 @@ void Operation::start_recv(StepId id) noexcept {
     progression.empty = empty;
     const Datatype& type = empty ? *to_object<Datatype>(MPI_BYTE) : *step.target_type;
     progression.message = nullptr;
-    const int code = step.comm->pml->irecv(empty ? nullptr : step.target, empty ? 0 : step.target_count, type, step.peer,
-        _tag, *step.comm, &progression.message);
+    const int code = step.comm->pml->irecv(empty ? nullptr : step.target, empty ? 0 : step.target_count, type,
+        step.peer, _tag, *step.comm, &progression.message);
     if (code != MPI_SUCCESS) [[unlikely]] {
         fail(code);
         progression.message = nullptr;
@@ -341,7 +342,7 @@ void Operation::end(int code) noexcept {
 void Operation::finish_start() noexcept {
     error = _code;
     fill_empty_status(status);
-    if (form == Form::nonblocking) {
+    if (schedule.form() == Form::nonblocking) {
         Outstanding& outstanding = *comm->outstanding;
         outstanding.remove(*this);
         while (Operation* later = outstanding.next_to_start()) {

@@ -25,7 +25,7 @@ public:
     }
 
     // Before the first start, by the engine.
-    void set_up(Communicator& communicator) noexcept;
+    void set_up(Communicator& communicator, Form form) noexcept;
     // Keeps the objects of a call, which the program may free while the operation is outstanding. MPI code.
     int hold(const Call& call) noexcept;
     // Allocates what a start needs. MPI code.
@@ -43,7 +43,6 @@ public:
     Operation* next = nullptr;     // in the list of Outstanding, or in that of the engine's unused operations
     Operation* previous = nullptr; // in the list of Outstanding
     std::uint32_t sequence = 0;    // of a nonblocking operation
-    Form form = Form::blocking;
 
 private:
     // How far a step is.
@@ -57,7 +56,7 @@ private:
         Operation& operation;
         Request* message = nullptr;
         const StepId id;
-        std::uint32_t waits = 0;  // the steps that have to end or start before
+        std::uint32_t waits = 0; // the steps that have to end or start before
         StepId next_ready = no_step;
         bool ended = false;
         bool empty = false;       // the message is being sent or received with no elements after an error

@@ -17,9 +17,9 @@ class Operation;
 // steps run in the members.
 //
 // A nonblocking operation has the next tag. All members call nonblocking operations in the same order, so that its tag
-// is the same in all of them. When the tags have gone round, an operation waits until the one that had its tag before is
-// complete in this member; it is not started earlier. That is enough: the messages of both between two processes have
-// the same tag, are sent in the order of the operations, and are received in that order, too.
+// is the same in all of them. When the tags have gone round, an operation waits until the one that had its tag before
+// is complete in this member; it is not started earlier. That is enough: the messages of both between two processes
+// have the same tag, are sent in the order of the operations, and are received in that order, too.
 //
 // A persistent operation keeps its tag until the request is freed, because the members may start several of them in
 // different orders. The first ones have the tags in order; when these have gone round, the members agree on a tag that
@@ -52,8 +52,8 @@ private:
     int agree(Communicator& comm, int* code) noexcept;
 
     ProgressLock _lock{true};
-    std::uint32_t _next = 0;       // the sequence number of the next operation
-    Operation* _oldest = nullptr;  // the operations that are not complete, by sequence number
+    std::uint32_t _next = 0;      // the sequence number of the next operation
+    Operation* _oldest = nullptr; // the operations that are not complete, by sequence number
     Operation* _newest = nullptr;
     Operation* _waiting = nullptr; // the first of them that is not started
     std::uint32_t _persistent = 0; // how many slots have been given in order

@@ -147,8 +147,9 @@ void Schedule::keep(Ref<Datatype> type) noexcept {
     }
 }
 
-void Schedule::clear(Communicator* comm) noexcept {
+void Schedule::clear(Communicator* comm, Form form) noexcept {
     _comm = comm;
+    _form = form;
     _steps.clear();
     _edges.clear();
     _successors.clear();

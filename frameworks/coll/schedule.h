@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "frameworks/coll/call.h"
 #include "frameworks/coll/scratch.h"
 #include "object/communicator.h"
 #include "object/datatype.h"
 #include "object/op.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
-namespace [[gnu::visibility("default")]] patchbay::coll {
+namespace [[gnu::visibility("default")]] patchbay {
+namespace coll {
 
 using StepId = std::uint32_t;
 inline constexpr StepId no_step = UINT32_MAX;
@@ -24,7 +27,8 @@ enum class StepKind : std::uint8_t {
     join,   // nothing: it stands for the end of a round
 };
 
-// One step of a schedule: plain data, from which the engine, or a network card, runs it without asking the module again.
+// One step of a schedule: plain data, from which the engine, or a network card, runs it without asking the module
+// again.
 struct Step {
     StepKind kind = StepKind::join;
     bool has_successors = false;
@@ -53,8 +57,8 @@ protected:
     ~Completion() = default;
 };
 
-// Runs a schedule elsewhere than in the engine: by triggered operations of a network card, say. The module that made the
-// plan attaches it to the schedule.
+// Runs a schedule elsewhere than in the engine: by triggered operations of a network card, say. The module that made
+// the plan attaches it to the schedule.
 class Execution {
 public:
     // Called when the schedule is not started again, after the completion of its last start.
@@ -69,11 +73,13 @@ public:
 // plan time; the engine (engine.h) starts it once (nonblocking, blocking) or often (persistent) and allocates nothing
 // then.
 //
-//  - A step waits for all steps before the last round(), and for those that after() names. Steps that are not ordered in
+//  - A step waits for all steps before the last round(), and for those that after() names. Steps that are not ordered
+//  in
 //    this way run at the same time; each pair of them must be free of a conflict about a buffer.
-//  - The messages from one member to another one on one communicator are sent and received in the order of the plan: the
-//    k-th send to a rank matches the k-th receive from this rank there. The schedule takes care of that, so that one tag
-//    per operation is enough.
+//  - The messages from one member to another one on one communicator are sent and received in the order of the plan:
+//  the
+//    k-th send to a rank matches the k-th receive from this rank there. The schedule takes care of that, so that one
+//    tag per operation is enough.
 //  - After an error the engine goes through all sends and receives that are left, with no elements, and through no copy
 //    and no reduction. A receive whose message is shorter than it asked for is an error. In this way an error reaches
 //    every member whose result depends on it, and no member waits for ever.
@@ -89,6 +95,8 @@ public:
 
     // The communicator of the steps that are added.
     Communicator& comm() const noexcept { return *_comm; }
+    // The form of the operation. `blocking`: the module has no blocking function for it.
+    Form form() const noexcept { return _form; }
 
     // These return the step. If memory is exhausted they return no_step, and the operation fails.
     StepId send(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept;
@@ -114,8 +122,8 @@ public:
     // steps, none of which will read or write it.
     void* scratch(MPI_Count count, const Datatype& type) noexcept;
 
-    // Notes an error of this member: the messages are sent all the same, with no elements. `cause`: a text that is never
-    // destroyed. MPI_SUCCESS is none.
+    // Notes an error of this member: the messages are sent all the same, with no elements. `cause`: a text that is
+    // never destroyed. MPI_SUCCESS is none.
     void fail(int code, std::string_view cause = {}) noexcept {
         if (_code == MPI_SUCCESS && code != MPI_SUCCESS) {
             _code = code;
@@ -165,6 +173,36 @@ public:
         const StepId _round_begin;
     };
 
+    // Messages of which at most 64 are under way, so that a root with thousands of peers does not take memory in the
+    // pml for all of them. Each step waits for the one 64 steps before it; a step that is added by another object does
+    // not.
+    class Batch {
+    public:
+        explicit Batch(Schedule& schedule) noexcept
+            : _schedule(schedule) {
+            _window.fill(no_step);
+        }
+        void irecv(void* buffer, MPI_Count count, const Datatype& type, int source) noexcept {
+            add(_schedule.recv(buffer, count, type, source));
+        }
+        void isend(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
+            add(_schedule.send(buffer, count, type, dest));
+        }
+        // Each later step waits for these and for all other earlier ones.
+        void finish() noexcept { _schedule.round(); }
+
+    private:
+        void add(StepId step) noexcept {
+            _schedule.after(step, _window[_next]);
+            _window[_next] = step;
+            _next = (_next + 1) % _window.size();
+        }
+
+        Schedule& _schedule;
+        std::array<StepId, 64> _window;
+        std::size_t _next = 0;
+    };
+
     // For a module with an Execution: finishes the plan, so that the Execution may be built from steps() and
     // successors(). A step that is added later removes it, because then the plan is a part of another one.
     void run_by(std::unique_ptr<Execution> execution) noexcept { _execution = std::move(execution); }
@@ -172,7 +210,7 @@ public:
     // What the engine and an Execution use.
 
     // Makes the schedule empty, for the plan of an operation on `comm`.
-    void clear(Communicator* comm) noexcept;
+    void clear(Communicator* comm, Form form = Form::blocking) noexcept;
     // Called when the plan is complete: orders the messages and finds the successors. Idempotent. MPI_SUCCESS, or
     // MPI_ERR_NO_MEM: the schedule is not complete and cannot be started.
     int finish() noexcept;
@@ -205,6 +243,7 @@ private:
     std::vector<Scratch> _scratch;
     std::vector<Ref<Datatype>> _types;
     std::unique_ptr<Execution> _execution;
+    Form _form = Form::blocking;
     StepId _last_round = no_step; // the step that stands for the end of the last round
     StepId _round_begin = 0;      // the first step after it
     int _code = MPI_SUCCESS;
@@ -213,4 +252,5 @@ private:
     std::string_view _cause;
 };
 
-} // namespace patchbay::coll
+} // namespace coll
+} // namespace patchbay

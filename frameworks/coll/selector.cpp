@@ -113,8 +113,8 @@ Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std:
                 return candidate.error();
             }
             return patchbay::Choice<Offer>{candidate->priority,
-                std::make_unique<Offer>(Offer{
-                    std::move(below), std::move(candidate->module), candidate->shared, candidate->passes_on})};
+                std::make_unique<Offer>(
+                    Offer{std::move(below), std::move(candidate->module), candidate->shared, candidate->passes_on})};
         },
         only);
     if (!offers) {
@@ -135,8 +135,7 @@ Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std:
     if (const auto missing = missing_functions(comm, *table); !missing.empty()) {
         return incomplete(comm, object, missing, offered);
     }
-    std::stable_partition(
-        offers->begin(), offers->end(), [](const auto& offer) { return offer.module->kept; });
+    std::stable_partition(offers->begin(), offers->end(), [](const auto& offer) { return offer.module->kept; });
     _framework.note_winner(object, *offers, kept);
     for (std::size_t i = 0; i < kept; ++i) {
         Offer& offer = *(*offers)[i].module;

@@ -10,10 +10,10 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace coll {
 
-// Finds the table of a new communicator: for each function and form the best module among those that provide it. One per
-// instance. Keeps the tables that communicators can share: those for which every offer and every refusal is the same for
-// each communicator of that size and kind. So a table depends on the communicator only, and not on those that this
-// process had before; all members select the same modules. Thread-safe.
+// Finds the table of a new communicator: for each function and form the best module among those that provide it. One
+// per instance. Keeps the tables that communicators can share: those for which every offer and every refusal is the
+// same for each communicator of that size and kind. So a table depends on the communicator only, and not on those that
+// this process had before; all members select the same modules. Thread-safe.
 class Selector {
 public:
     Selector(Framework<Component>& framework, Engine& engine) noexcept

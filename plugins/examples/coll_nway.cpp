@@ -25,7 +25,9 @@ class NwayModule final : public coll::Module {
 public:
     explicit NwayModule(std::int64_t ways)
         : _ways(ways) {}
-    std::uint32_t provides() const noexcept override { return 1u << int(coll::Function::barrier); }
+    coll::Provided provides() const noexcept override {
+        return coll::Provided::only_blocking({coll::Function::barrier});
+    }
 
     // A process in round r has received messages, directly or not, from the (n+1)^r - 1 processes below it.
     int barrier(Communicator& comm) noexcept override {

@@ -66,4 +66,4 @@ private:
 
 PATCHBAY_COMPONENT =
     patchbay::describe<patchbay::coll::basic::BasicComponent>("coll", patchbay::coll::interface_version, "basic",
-        "1.0.0", "every blocking collective over point-to-point: linear, trees, rings", patchbay::coll::basic::params);
+        "1.0.0", "every collective over point-to-point: linear, trees, rings", patchbay::coll::basic::params);
