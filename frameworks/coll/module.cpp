@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "frameworks/coll/blocking.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/engine.h"
+
+#include <utility>
 
 namespace patchbay::coll {
 
@@ -41,52 +44,19 @@ int Module::blocking(const Call& call, Communicator& comm) noexcept {
     return comm.coll->engine().run(*this, call, comm);
 }
 
+namespace {
+
+template <std::size_t... functions>
+int run(Module& module, const Call& call, Communicator& comm, std::index_sequence<functions...>) noexcept {
+    using Run = int (*)(Module&, const Call&, Communicator&) noexcept;
+    static constexpr Run table[] = {&run_blocking<Function(functions)>...};
+    return table[std::size_t(call.function)](module, call, comm);
+}
+
+} // namespace
+
 int Module::run_blocking(const Call& call, Communicator& comm) noexcept {
-    switch (call.function) {
-    case Function::barrier:
-        return barrier(comm);
-    case Function::bcast:
-        return bcast(call.recv, call.recv_count, *call.recv_type, call.root, comm);
-    case Function::gather:
-        return gather(
-            call.send, call.send_count, *call.send_type, call.recv, call.recv_count, *call.recv_type, call.root, comm);
-    case Function::gatherv:
-        return gatherv(call.send, call.send_count, *call.send_type, call.recv, call.recv_counts,
-            call.recv_displacements, *call.recv_type, call.root, comm);
-    case Function::scatter:
-        return scatter(
-            call.send, call.send_count, *call.send_type, call.recv, call.recv_count, *call.recv_type, call.root, comm);
-    case Function::scatterv:
-        return scatterv(call.send, call.send_counts, call.send_displacements, *call.send_type, call.recv,
-            call.recv_count, *call.recv_type, call.root, comm);
-    case Function::allgather:
-        return allgather(
-            call.send, call.send_count, *call.send_type, call.recv, call.recv_count, *call.recv_type, comm);
-    case Function::allgatherv:
-        return allgatherv(call.send, call.send_count, *call.send_type, call.recv, call.recv_counts,
-            call.recv_displacements, *call.recv_type, comm);
-    case Function::alltoall:
-        return alltoall(call.send, call.send_count, *call.send_type, call.recv, call.recv_count, *call.recv_type, comm);
-    case Function::alltoallv:
-        return alltoallv(call.send, call.send_counts, call.send_displacements, *call.send_type, call.recv,
-            call.recv_counts, call.recv_displacements, *call.recv_type, comm);
-    case Function::alltoallw:
-        return alltoallw(call.send, call.send_side(), call.recv, call.recv_side(), comm);
-    case Function::reduce:
-        return reduce(call.send, call.recv, call.recv_count, *call.recv_type, *call.op, call.root, comm);
-    case Function::allreduce:
-        return allreduce(call.send, call.recv, call.recv_count, *call.recv_type, *call.op, comm);
-    case Function::reduce_scatter:
-        return reduce_scatter(call.send, call.recv, call.recv_counts, *call.recv_type, *call.op, comm);
-    case Function::reduce_scatter_block:
-        return reduce_scatter_block(call.send, call.recv, call.recv_count, *call.recv_type, *call.op, comm);
-    case Function::scan:
-        return scan(call.send, call.recv, call.recv_count, *call.recv_type, *call.op, comm);
-    case Function::exscan:
-        return exscan(call.send, call.recv, call.recv_count, *call.recv_type, *call.op, comm);
-    default:
-        return blocking(call, comm);
-    }
+    return run(*this, call, comm, std::make_index_sequence<function_count>());
 }
 
 // Functions that a module does not override: their arguments as a Call.

@@ -97,6 +97,11 @@ int Operation::cancel() noexcept {
     return note_cause(MPI_ERR_REQUEST, "a collective operation cannot be cancelled");
 }
 
+// MPI-5.0, 6.12. An active persistent request is freed when it is complete.
+std::string_view Operation::refuses_free() const noexcept {
+    return persistent ? std::string_view() : "the request of a nonblocking collective operation must not be freed";
+}
+
 int Operation::retire() noexcept {
     Engine& engine = _engine;
     if (persistent) {

@@ -37,6 +37,7 @@ public:
 
     int start() noexcept override;
     int cancel() noexcept override;
+    std::string_view refuses_free() const noexcept override;
     std::string_view cause() const noexcept override { return _cause; }
 
     Schedule schedule;
