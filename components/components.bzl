@@ -10,6 +10,7 @@ COMPONENTS = [
     ("coll", "basic"),
     ("coll", "inter"),
     ("coll", "self"),
+    ("coll", "tuned"),
     ("pml", "ob1"),
     ("pset", "pmix"),
     ("pset", "static"),
@@ -88,4 +89,45 @@ TEST_VARIANTS = {
     # Each handles one kind of communicator only, beside coll/basic in every test.
     ("coll", "inter"): {"": {}},
     ("coll", "self"): {"": {}},
+    # Every algorithm of every function, beside the choice by the decision table.
+    ("coll", "tuned"): {"": {
+        "tuned": {},
+        "tuned_linear": {"coll_tuned_" + function: "linear" for function in [
+            "allgather",
+            "allreduce",
+            "alltoall",
+            "bcast",
+            "gather",
+            "reduce",
+            "scatter",
+        ]},
+        "tuned_direct": {
+            "coll_tuned_allgather": "direct",
+            "coll_tuned_allreduce": "direct",
+            "coll_tuned_alltoall": "direct",
+            "coll_tuned_bcast": "chain",
+            "coll_tuned_gather": "binomial",
+            "coll_tuned_reduce": "binomial",
+            "coll_tuned_scatter": "binomial",
+            "coll_tuned_segment": "1000",
+        },
+        "tuned_doubling": {
+            "coll_tuned_allgather": "doubling",
+            "coll_tuned_allreduce": "doubling",
+            "coll_tuned_alltoall": "bruck",
+            "coll_tuned_bcast": "scatter_allgather",
+            "coll_tuned_reduce": "halves",
+        },
+        "tuned_halves": {
+            "coll_tuned_allgather": "neighbour",
+            "coll_tuned_allreduce": "halves",
+            "coll_tuned_alltoall": "pairwise",
+            "coll_tuned_bcast": "binomial",
+        },
+        "tuned_ring": {
+            "coll_tuned_allgather": "ring",
+            "coll_tuned_allreduce": "ring",
+        },
+        "tuned_bruck": {"coll_tuned_allgather": "bruck"},
+    }},
 }

@@ -30,29 +30,33 @@ public:
     }
     // Waits for the rest. Returns the first error of the collective.
     int finish() noexcept {
-        for (Entry& entry : _window) {
-            finish(entry);
+        for (std::size_t i = _started > size ? _started - size : 0; i < _started; ++i) {
+            finish(_window[i % size]);
         }
+        _started = 0;
         return _transfer.code();
     }
 
 private:
+    static constexpr std::size_t size = 64;
     enum class Kind : std::uint8_t { none, send, receive, not_started };
     struct Entry {
         Request* request;
         MPI_Count bytes;
         int peer;
-        Kind kind = Kind::none;
+        Kind kind;
     };
 
     Entry& free_entry() noexcept {
-        Entry& oldest = _window[_next];
-        _next = (_next + 1) % _window.size();
-        finish(oldest);
+        Entry& oldest = _window[_started % size];
+        if (_started >= size) {
+            finish(oldest);
+        }
+        ++_started;
         return oldest;
     }
     void finish(Entry& entry) noexcept {
-        switch (std::exchange(entry.kind, Kind::none)) {
+        switch (entry.kind) {
         case Kind::none:
             break;
         case Kind::send:
@@ -68,8 +72,8 @@ private:
     }
 
     Transfer& _transfer;
-    std::array<Entry, 64> _window;
-    std::size_t _next = 0;
+    std::array<Entry, size> _window; // those that have been started are set
+    std::size_t _started = 0;
 };
 
 } // namespace patchbay::coll

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/progress/lock.h"
 #include "frameworks/coll/coll.h"
+#include "frameworks/coll/scratch.h"
 
 #include <cstddef>
 #include <memory>
@@ -38,6 +39,9 @@ public:
     // order than in other members. Called in the same order by all members. May block: it is not local.
     int init(Module& module, const Call& call, Communicator& comm, Request** request) noexcept;
 
+    // Temporary memory of operations, in whatever form.
+    ScratchPool& scratch_pool() noexcept { return _scratch; }
+
     // Called when the last reference to a communicator has gone.
     static void forget(Communicator& comm) noexcept;
 
@@ -51,6 +55,7 @@ private:
     int plan(Operation& operation, Module& module, const Call& call) noexcept;
 
     Core& _core;
+    ScratchPool _scratch;
     ProgressLock _lock{true};      // protects the list
     Operation* _unused = nullptr;  // operations that keep their memory for the next one
     std::size_t _unused_count = 0; // at most most_kept

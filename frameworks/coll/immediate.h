@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "frameworks/coll/batch.h"
+#include "frameworks/coll/engine.h"
 #include "frameworks/coll/tags.h"
 #include "frameworks/coll/transfer.h"
 #include "frameworks/coll/typed_buffer.h"
@@ -47,7 +48,7 @@ public:
     void round() noexcept {}
     // At most four times. When memory is exhausted, as Schedule::scratch().
     void* scratch(MPI_Count count, const Datatype& type) noexcept {
-        TypedBuffer& buffer = _scratch[_scratch_count++].emplace(count, type);
+        TypedBuffer& buffer = _scratch[_scratch_count++].emplace(_comm.coll->engine().scratch_pool(), count, type);
         if (!buffer.valid()) {
             _transfer.fail(MPI_ERR_NO_MEM);
             return &_scratch;

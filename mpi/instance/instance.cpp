@@ -5,6 +5,7 @@
 #include "core/progress/progress.h"
 #include "core/progress/wait_policy.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/coll/params.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/instance/hw_resources.h"
 #include "mpi/instance/mpi_params.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace patchbay {
 
@@ -23,7 +25,7 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
       _pml_framework("pml", pml::interface_version),
       _btl_framework("btl", btl::interface_version),
       _cid_framework("cid", cid::interface_version),
-      _coll_framework("coll", coll::interface_version),
+      _coll_framework("coll", coll::interface_version, coll::params, std::size(coll::params)),
       _pset_framework("pset", pset::interface_version),
       _coll_engine(core),
       _coll_selector(_coll_framework, _coll_engine),
