@@ -14,8 +14,6 @@ inline constexpr int first_tag = -64;
 constexpr int tag_of(Function f) noexcept {
     return first_tag - int(f);
 }
-// For communicator constructors that talk point to point; create_group adds the user's tag below it.
-inline constexpr int construction_tag = -128;
 
 // Each nonblocking operation has the next tag of its communicator, and keeps it until it is complete; each persistent
 // one has a tag of its own until it is freed (outstanding.h).
@@ -29,5 +27,7 @@ constexpr int nonblocking_tag(std::uint32_t sequence) noexcept {
 constexpr int persistent_tag(std::uint32_t slot) noexcept {
     return first_persistent_tag - int(slot);
 }
+
+inline constexpr int lowest_tag = first_persistent_tag - int(sequence_tags) + 1;
 
 } // namespace patchbay::coll

@@ -1,135 +1,429 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linked into a test program, this has its blocking collectives run in another form, by way of the profiling interface:
 // MPI_Bcast becomes MPI_Ibcast and MPI_Wait, or MPI_Bcast_init and starts. FORM is 1 for the nonblocking form, 2 for
-// the persistent one with one start, and 3 for three starts, where a repetition has the same result.
+// the persistent one with one start, and 3 for three starts, where a repetition has the same result in all members.
 #include <mpi.h>
-
-#if FORM != 1 && FORM != 2 && FORM != 3
-#error "FORM must be 1, 2 or 3"
-#endif
 
 namespace {
 
-int finish(int code, MPI_Request request, bool repeatable) {
+int wait(int code, MPI_Request& request) {
+    return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+}
+
+// Runs a collective in the form of this program.
+template <class Start, class Init>
+int run(Start start, Init init, bool repeatable) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (FORM == 1) {
+        const int code = start(&request);
+        return wait(code, request);
+    }
+    int code = init(&request);
     if (code != MPI_SUCCESS) {
         return code;
     }
-#if FORM == 1
-    (void)repeatable;
-    return PMPI_Wait(&request, MPI_STATUS_IGNORE);
-#else
     for (int left = FORM == 3 && repeatable ? 3 : 1; left > 0 && code == MPI_SUCCESS; --left) {
         code = PMPI_Start(&request);
-        if (code == MPI_SUCCESS) {
-            code = PMPI_Wait(&request, MPI_STATUS_IGNORE);
-        }
+        code = wait(code, request);
     }
     PMPI_Request_free(&request);
     return code;
-#endif
 }
 
-// All members give MPI_IN_PLACE or none of them does, except for rooted functions.
+// Of the functions without a root: all members give MPI_IN_PLACE, or none does.
 bool not_in_place(const void* send) {
     return send != MPI_IN_PLACE;
 }
 
 } // namespace
 
-#if FORM == 1
-#define CALL(lower, Name, ...) PMPI_I##lower(__VA_ARGS__, &request)
-#define CALL_C(lower, Name, ...) PMPI_I##lower##_c(__VA_ARGS__, &request)
-#else
-#define CALL(lower, Name, ...) PMPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request)
-#define CALL_C(lower, Name, ...) PMPI_##Name##_init_c(__VA_ARGS__, MPI_INFO_NULL, &request)
-#endif
+extern "C" {
 
-// Defines MPI_Name and MPI_Name_c. Each parameter list is in parentheses; `again`: whether a repetition has the same
-// result.
-#define PLAIN(lower, Name, again, parameters, ...)                                                                     \
-    extern "C" int MPI_##Name parameters {                                                                             \
-        MPI_Request request = MPI_REQUEST_NULL;                                                                        \
-        const int code = CALL(lower, Name, __VA_ARGS__);                                                               \
-        return finish(code, request, again);                                                                           \
-    }
-#define LARGE(lower, Name, again, parameters, ...)                                                                     \
-    extern "C" int MPI_##Name##_c parameters {                                                                         \
-        MPI_Request request = MPI_REQUEST_NULL;                                                                        \
-        const int code = CALL_C(lower, Name, __VA_ARGS__);                                                             \
-        return finish(code, request, again);                                                                           \
-    }
+int MPI_Barrier(MPI_Comm comm) {
+    return run([&](MPI_Request* request) { return MPI_Ibarrier(comm, request); },
+        [&](MPI_Request* request) { return MPI_Barrier_init(comm, MPI_INFO_NULL, request); }, true);
+}
 
-#define NOT_IN_PLACE not_in_place(s)
-using Type = MPI_Datatype;
-using Comm = MPI_Comm;
+int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    return run([&](MPI_Request* request) { return MPI_Ibcast(buffer, count, datatype, root, comm, request); },
+        [&](MPI_Request* request) {
+            return MPI_Bcast_init(buffer, count, datatype, root, comm, MPI_INFO_NULL, request);
+        },
+        true);
+}
 
-PLAIN(barrier, Barrier, true, (Comm c), c)
-PLAIN(bcast, Bcast, true, (void* b, int n, Type t, int root, Comm c), b, n, t, root, c)
-LARGE(bcast, Bcast, true, (void* b, MPI_Count n, Type t, int root, Comm c), b, n, t, root, c)
-PLAIN(gather, Gather, true, (const void* s, int n, Type t, void* r, int m, Type u, int root, Comm c), s, n, t, r, m, u,
-    root, c)
-LARGE(gather, Gather, true, (const void* s, MPI_Count n, Type t, void* r, MPI_Count m, Type u, int root, Comm c), s, n,
-    t, r, m, u, root, c)
-PLAIN(gatherv, Gatherv, true,
-    (const void* s, int n, Type t, void* r, const int m[], const int d[], Type u, int root, Comm c), s, n, t, r, m, d,
-    u, root, c)
-LARGE(gatherv, Gatherv, true,
-    (const void* s, MPI_Count n, Type t, void* r, const MPI_Count m[], const MPI_Aint d[], Type u, int root, Comm c), s,
-    n, t, r, m, d, u, root, c)
-PLAIN(scatter, Scatter, true, (const void* s, int n, Type t, void* r, int m, Type u, int root, Comm c), s, n, t, r, m,
-    u, root, c)
-LARGE(scatter, Scatter, true, (const void* s, MPI_Count n, Type t, void* r, MPI_Count m, Type u, int root, Comm c), s,
-    n, t, r, m, u, root, c)
-PLAIN(scatterv, Scatterv, true,
-    (const void* s, const int n[], const int d[], Type t, void* r, int m, Type u, int root, Comm c), s, n, d, t, r, m,
-    u, root, c)
-LARGE(scatterv, Scatterv, true,
-    (const void* s, const MPI_Count n[], const MPI_Aint d[], Type t, void* r, MPI_Count m, Type u, int root, Comm c), s,
-    n, d, t, r, m, u, root, c)
-PLAIN(allgather, Allgather, NOT_IN_PLACE, (const void* s, int n, Type t, void* r, int m, Type u, Comm c), s, n, t, r, m,
-    u, c)
-LARGE(allgather, Allgather, NOT_IN_PLACE, (const void* s, MPI_Count n, Type t, void* r, MPI_Count m, Type u, Comm c), s,
-    n, t, r, m, u, c)
-PLAIN(allgatherv, Allgatherv, NOT_IN_PLACE,
-    (const void* s, int n, Type t, void* r, const int m[], const int d[], Type u, Comm c), s, n, t, r, m, d, u, c)
-LARGE(allgatherv, Allgatherv, NOT_IN_PLACE,
-    (const void* s, MPI_Count n, Type t, void* r, const MPI_Count m[], const MPI_Aint d[], Type u, Comm c), s, n, t, r,
-    m, d, u, c)
-PLAIN(alltoall, Alltoall, NOT_IN_PLACE, (const void* s, int n, Type t, void* r, int m, Type u, Comm c), s, n, t, r, m,
-    u, c)
-LARGE(alltoall, Alltoall, NOT_IN_PLACE, (const void* s, MPI_Count n, Type t, void* r, MPI_Count m, Type u, Comm c), s,
-    n, t, r, m, u, c)
-PLAIN(alltoallv, Alltoallv, NOT_IN_PLACE,
-    (const void* s, const int n[], const int d[], Type t, void* r, const int m[], const int e[], Type u, Comm c), s, n,
-    d, t, r, m, e, u, c)
-LARGE(alltoallv, Alltoallv, NOT_IN_PLACE,
-    (const void* s, const MPI_Count n[], const MPI_Aint d[], Type t, void* r, const MPI_Count m[], const MPI_Aint e[],
-        Type u, Comm c),
-    s, n, d, t, r, m, e, u, c)
-PLAIN(alltoallw, Alltoallw, NOT_IN_PLACE,
-    (const void* s, const int n[], const int d[], const Type t[], void* r, const int m[], const int e[], const Type u[],
-        Comm c),
-    s, n, d, t, r, m, e, u, c)
-LARGE(alltoallw, Alltoallw, NOT_IN_PLACE,
-    (const void* s, const MPI_Count n[], const MPI_Aint d[], const Type t[], void* r, const MPI_Count m[],
-        const MPI_Aint e[], const Type u[], Comm c),
-    s, n, d, t, r, m, e, u, c)
-PLAIN(reduce, Reduce, false, (const void* s, void* r, int n, Type t, MPI_Op op, int root, Comm c), s, r, n, t, op, root,
-    c)
-LARGE(reduce, Reduce, false, (const void* s, void* r, MPI_Count n, Type t, MPI_Op op, int root, Comm c), s, r, n, t, op,
-    root, c)
-PLAIN(allreduce, Allreduce, NOT_IN_PLACE, (const void* s, void* r, int n, Type t, MPI_Op op, Comm c), s, r, n, t, op, c)
-LARGE(allreduce, Allreduce, NOT_IN_PLACE, (const void* s, void* r, MPI_Count n, Type t, MPI_Op op, Comm c), s, r, n, t,
-    op, c)
-PLAIN(reduce_scatter, Reduce_scatter, NOT_IN_PLACE, (const void* s, void* r, const int n[], Type t, MPI_Op op, Comm c),
-    s, r, n, t, op, c)
-LARGE(reduce_scatter, Reduce_scatter, NOT_IN_PLACE,
-    (const void* s, void* r, const MPI_Count n[], Type t, MPI_Op op, Comm c), s, r, n, t, op, c)
-PLAIN(reduce_scatter_block, Reduce_scatter_block, NOT_IN_PLACE,
-    (const void* s, void* r, int n, Type t, MPI_Op op, Comm c), s, r, n, t, op, c)
-LARGE(reduce_scatter_block, Reduce_scatter_block, NOT_IN_PLACE,
-    (const void* s, void* r, MPI_Count n, Type t, MPI_Op op, Comm c), s, r, n, t, op, c)
-PLAIN(scan, Scan, NOT_IN_PLACE, (const void* s, void* r, int n, Type t, MPI_Op op, Comm c), s, r, n, t, op, c)
-LARGE(scan, Scan, NOT_IN_PLACE, (const void* s, void* r, MPI_Count n, Type t, MPI_Op op, Comm c), s, r, n, t, op, c)
-PLAIN(exscan, Exscan, NOT_IN_PLACE, (const void* s, void* r, int n, Type t, MPI_Op op, Comm c), s, r, n, t, op, c)
-LARGE(exscan, Exscan, NOT_IN_PLACE, (const void* s, void* r, MPI_Count n, Type t, MPI_Op op, Comm c), s, r, n, t, op, c)
+int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+    return run([&](MPI_Request* request) { return MPI_Ibcast_c(buffer, count, datatype, root, comm, request); },
+        [&](MPI_Request* request) {
+            return MPI_Bcast_init_c(buffer, count, datatype, root, comm, MPI_INFO_NULL, request);
+        },
+        true);
+}
+
+int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Gather_init(
+                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, MPI_INFO_NULL, request);
+        },
+        true);
+}
+
+int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Gather_init_c(
+                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, MPI_INFO_NULL, request);
+        },
+        true);
+}
+
+int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Igatherv(
+                sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+                MPI_INFO_NULL, request);
+        },
+        true);
+}
+
+int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Igatherv_c(
+                sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+                MPI_INFO_NULL, request);
+        },
+        true);
+}
+
+int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Scatter_init(
+                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, MPI_INFO_NULL, request);
+        },
+        true);
+}
+
+int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Scatter_init_c(
+                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, MPI_INFO_NULL, request);
+        },
+        true);
+}
+
+int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf,
+    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Iscatterv(
+                sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                MPI_INFO_NULL, request);
+        },
+        true);
+}
+
+int MPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
+    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Iscatterv_c(
+                sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                MPI_INFO_NULL, request);
+        },
+        true);
+}
+
+int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Allgather_init(
+                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Allgather_init_c(
+                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+    const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Allgatherv_init(
+                sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Iallgatherv_c(
+                sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Allgatherv_init_c(
+                sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Alltoall_init(
+                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Alltoall_init_c(
+                sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Ialltoallv(
+                sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype,
+    void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Ialltoallv_c(
+                sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+    void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Ialltoallw(
+                sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Ialltoallw_c(
+                sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                recvtypes, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Reduce(
+    const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) { return MPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request); },
+        [&](MPI_Request* request) {
+            return MPI_Reduce_init(sendbuf, recvbuf, count, datatype, op, root, comm, MPI_INFO_NULL, request);
+        },
+        false);
+}
+
+int MPI_Reduce_c(
+    const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) { return MPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request); },
+        [&](MPI_Request* request) {
+            return MPI_Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root, comm, MPI_INFO_NULL, request);
+        },
+        false);
+}
+
+int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) { return MPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request); },
+        [&](MPI_Request* request) {
+            return MPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Allreduce_c(
+    const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) { return MPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request); },
+        [&](MPI_Request* request) {
+            return MPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Reduce_scatter(
+    const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype, op, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Reduce_scatter_c(
+    const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Reduce_scatter_block(
+    const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Reduce_scatter_block_init(
+                sendbuf, recvbuf, recvcount, datatype, op, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Reduce_scatter_block_c(
+    const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) {
+            return MPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+        },
+        [&](MPI_Request* request) {
+            return MPI_Reduce_scatter_block_init_c(
+                sendbuf, recvbuf, recvcount, datatype, op, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return run([&](MPI_Request* request) { return MPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request); },
+        [&](MPI_Request* request) {
+            return MPI_Scan_init(sendbuf, recvbuf, count, datatype, op, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return run([&](MPI_Request* request) { return MPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request); },
+        [&](MPI_Request* request) {
+            return MPI_Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return run([&](MPI_Request* request) { return MPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request); },
+        [&](MPI_Request* request) {
+            return MPI_Exscan_init(sendbuf, recvbuf, count, datatype, op, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return run(
+        [&](MPI_Request* request) { return MPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request); },
+        [&](MPI_Request* request) {
+            return MPI_Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm, MPI_INFO_NULL, request);
+        },
+        not_in_place(sendbuf));
+}
+
+} // extern "C"

@@ -4,7 +4,10 @@
 #include "tests/mpi_check/check.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdlib>
+#include <new>
 #include <random>
 #include <vector>
 
@@ -12,6 +15,52 @@ namespace {
 
 int rank;
 int size;
+std::atomic<long> allocations;
+
+} // namespace
+
+// The library uses these, too.
+void* operator new(std::size_t bytes) {
+    ++allocations;
+    if (void* memory = std::malloc(bytes)) {
+        return memory;
+    }
+    throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    ++allocations;
+    return std::malloc(bytes);
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+
+namespace {
+
+// A start allocates nothing, once the pools of the pml have grown.
+void test_allocations() {
+    constexpr int count = 200;
+    int send[count] = {};
+    int recv[count] = {};
+    MPI_Request request;
+    CHECK_OK(MPI_Allreduce_init(send, recv, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
+    const auto starts = [&](int number) {
+        for (int i = 0; i < number; ++i) {
+            CHECK_OK(MPI_Start(&request));
+            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        }
+        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    };
+    starts(20);
+    const long before = allocations;
+    CHECK(before > 0);
+    starts(200);
+    CHECK_EQUAL(allocations - before, 0);
+    CHECK_OK(MPI_Request_free(&request));
+}
 
 // Several starts of each request. The buffers have other contents each time.
 void test_starts() {
@@ -168,6 +217,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    test_allocations();
     test_starts();
     test_order_of_starts();
     test_freed_objects();
