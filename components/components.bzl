@@ -109,7 +109,7 @@ TEST_VARIANTS = {
             "coll_tuned_gather": "binomial",
             "coll_tuned_reduce": "binomial",
             "coll_tuned_scatter": "binomial",
-            "coll_tuned_segment": "1000",
+            "coll_tuned_segment": "1001",
         },
         "tuned_doubling": {
             "coll_tuned_allgather": "doubling",
