@@ -128,6 +128,11 @@ TEST_VARIANTS = {
             "coll_tuned_allgather": "ring",
             "coll_tuned_allreduce": "ring",
         },
-        "tuned_bruck": {"coll_tuned_allgather": "bruck"},
+        "tuned_radix": {
+            "coll_tuned_allgather": "bruck",
+            "coll_tuned_allreduce": "doubling",
+            "coll_tuned_alltoall": "bruck",
+            "coll_tuned_radix": "4",
+        },
     }},
 }

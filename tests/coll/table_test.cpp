@@ -104,6 +104,7 @@ TEST(TableTest, ErrorsHaveTheirLine) {
     expect("{\"bcast\": [\n{\"use\": \"chain\"}]}", "my.json:2: ", "segment");
     expect("{\"bcast\": [\n{\"commutative\": 1, \"use\": \"linear\"}]}", "my.json:2: ", "true or false");
     expect("{\"bcast\": [\n{\"forms\": [\"blocking\", \"later\"], \"use\": \"linear\"}]}", "my.json:2: ", "persistent");
+    expect("{\"allreduce\": [\n{\"radix\": 3, \"use\": \"doubling\"}]}", "my.json:2: ", "radix is 2, 4");
     expect("{\"bcast\": 3}", "my.json:1: ", "list of rules");
     expect("[]", "my.json:1: ", "object of functions");
     expect("", "my.json:1: ", "no JSON");

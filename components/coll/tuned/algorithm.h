@@ -32,7 +32,10 @@ std::optional<Algorithm> algorithm_of(std::string_view name) noexcept;
 struct Choice {
     Algorithm algorithm = Algorithm::pass;
     std::size_t segment = 0; // of chain: bytes of one message
+    int radix = 2;           // of doubling in MPI_Allreduce and of bruck in MPI_Alltoall
 };
+
+inline constexpr int most_radix = 64;
 
 // The functions that this component serves.
 inline constexpr FunctionSet served{Function::bcast, Function::gather, Function::scatter, Function::allgather,

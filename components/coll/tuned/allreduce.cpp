@@ -3,6 +3,9 @@
 #include "components/coll/tuned/halving.h"
 #include "components/coll/tuned/tuned.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace patchbay::coll::tuned {
 
 namespace {
@@ -59,9 +62,50 @@ void direct(Steps& steps, const Reduction& r) noexcept {
     steps.copy(joined, r.count, r.type, r.result, r.count, r.type);
 }
 
-// Recursive doubling.
+// Recursive doubling: in each round two runs of ranks become one.
 template <class Steps>
-void doubling(Steps& steps, const Reduction& r) noexcept {
+const void* doubling_rounds(
+    Steps& steps, const Reduction& r, const Positions& positions, const void* mine, void* room) noexcept {
+    Accumulator<Steps> all(steps, mine, room, r.count, r.type, r.op);
+    for (int bit = 1; bit < positions.power(); bit <<= 1) {
+        const int peer = positions.rank_of(positions.position() ^ bit);
+        if (peer < steps.comm().rank) {
+            all.exchange_lower(peer);
+        } else {
+            all.exchange_higher(peer);
+        }
+    }
+    return all.mine();
+}
+
+// The same with `radix` runs at a time, of which each member receives all others.
+template <class Steps>
+const void* radix_rounds(
+    Steps& steps, const Reduction& r, const Positions& positions, const void* mine, int radix) noexcept {
+    const int most = std::min(radix, positions.power());
+    void* slots = steps.scratch(r.count * most, r.type);
+    void* other_slots = most < positions.power() ? steps.scratch(r.count * most, r.type) : nullptr;
+    for (int run = 1; run < positions.power(); run *= radix) {
+        const int runs = std::min(radix, positions.power() / run);
+        const int own = positions.position() / run % runs;
+        const auto peer_of = [&](int i) { return positions.rank_of(positions.position() + (i - own) * run); };
+        typename Steps::Batch receives(steps);
+        typename Steps::Batch sends(steps);
+        for (int distance = 1; distance < runs; ++distance) {
+            const int from = (own - distance + runs) % runs;
+            receives.irecv(element(slots, from * r.count, r.type), r.count, r.type, peer_of(from));
+            sends.isend(mine, r.count, r.type, peer_of((own + distance) % runs));
+        }
+        sends.finish();
+        receives.finish();
+        mine = join_all(steps, mine, slots, own, runs, r.count, r.type, r.op);
+        std::swap(slots, other_slots);
+    }
+    return mine;
+}
+
+template <class Steps>
+void doubling(Steps& steps, const Reduction& r, int radix) noexcept {
     const Communicator& comm = steps.comm();
     const Positions positions(comm.rank, comm.size, MPI_UNDEFINED);
     if (positions.is_represented()) {
@@ -70,22 +114,26 @@ void doubling(Steps& steps, const Reduction& r) noexcept {
         steps.recv(r.result, r.count, r.type, positions.neighbour());
         return;
     }
-    Accumulator<Steps> all(steps, r.contribution, r.result, r.count, r.type, r.op);
+    const void* mine = r.contribution;
     if (positions.is_paired()) {
-        all.recv_lower(positions.neighbour());
-    }
-    for (int bit = 1; bit < positions.power(); bit <<= 1) {
-        const int peer = positions.rank_of(positions.position() ^ bit);
-        if (peer < comm.rank) {
-            all.exchange_lower(peer);
-        } else {
-            all.exchange_higher(peer);
+        void* theirs = steps.scratch(r.count, r.type);
+        steps.recv(theirs, r.count, r.type, positions.neighbour());
+        if (mine != r.result) {
+            steps.copy(mine, r.count, r.type, r.result, r.count, r.type);
         }
+        steps.round();
+        steps.reduce(theirs, r.result, r.count, r.type, r.op);
+        steps.round();
+        mine = r.result;
     }
+    mine = radix == 2 ? doubling_rounds(steps, r, positions, mine, r.result)
+                      : radix_rounds(steps, r, positions, mine, radix);
     if (positions.is_paired()) {
-        all.send(positions.neighbour());
+        steps.send(mine, r.count, r.type, positions.neighbour());
     }
-    all.finish();
+    if (mine != r.result) {
+        steps.copy(mine, r.count, r.type, r.result, r.count, r.type);
+    }
 }
 
 // Reduce-scatter by halves, then the same way back (Rabenseifner).
@@ -164,7 +212,7 @@ void allreduce(Steps& steps, const Call& call, const Choice& choice) noexcept {
     case Algorithm::ring:
         return ring(steps, r);
     default:
-        return doubling(steps, r);
+        return doubling(steps, r, choice.radix);
     }
 }
 

@@ -2,6 +2,8 @@
 #include "components/coll/tuned/bytes.h"
 #include "components/coll/tuned/tuned.h"
 
+#include <algorithm>
+
 namespace patchbay::coll::tuned {
 
 namespace {
@@ -91,41 +93,62 @@ void linear(Steps& steps, const Exchange& e) noexcept {
     sends.finish();
 }
 
-// Bruck's algorithm. Block i of `staged` is for rank + i at first. In the round of a bit, those blocks whose index has
-// this bit travel that many ranks on; in the end block i has come from rank - i.
+// The blocks whose digit of weight `weight` is `digit`, as runs of blocks that stand beside one another: has
+// `visit(first block, number of blocks)` called for each.
+template <class Visit>
+void for_runs(int ranks, int weight, int digit, int radix, Visit visit) noexcept {
+    for (MPI_Count first = MPI_Count(digit) * weight; first < ranks; first += MPI_Count(radix) * weight) {
+        visit(first, std::min(MPI_Count(weight), ranks - first));
+    }
+}
+
+// Bruck's algorithm. Block i of `staged` is for rank + i at first. In the round of a digit of i those blocks travel on
+// by the value of that digit; in the end block i has come from rank - i.
 template <class Steps>
-void bruck(Steps& steps, const Exchange& e) noexcept {
+void bruck(Steps& steps, const Exchange& e, int radix) noexcept {
     const MPI_Count block = e.recv.bytes();
-    const MPI_Count half = block * ((e.ranks + 1) / 2);
-    auto* staged = static_cast<std::byte*>(steps.scratch(block * e.ranks, byte_type()));
-    auto* outgoing = static_cast<std::byte*>(steps.scratch(half, byte_type()));
-    auto* incoming = static_cast<std::byte*>(steps.scratch(half, byte_type()));
+    const auto room = [&] { return static_cast<std::byte*>(steps.scratch(block * e.ranks, byte_type())); };
+    std::byte* staged = room();
+    std::byte* outgoing = room();
+    std::byte* incoming = room();
     for (int i = 0; i < e.ranks; ++i) {
         steps.copy(e.send.of((e.rank + i) % e.ranks), e.send.count, e.send.type, staged + i * block, block,
             byte_type());
     }
     steps.round();
-    for (int bit = 1; bit < e.ranks; bit *= 2) {
-        // Runs of `bit` blocks.
-        const auto for_runs = [&](auto visit) {
-            MPI_Count done = 0;
-            for (int i = bit; i < e.ranks; i += 2 * bit) {
-                const MPI_Count bytes = block * (i + bit <= e.ranks ? bit : e.ranks - i);
-                visit(staged + i * block, done, bytes);
-                done += bytes;
-            }
-            return done;
+    for (int weight = 1; weight < e.ranks; weight *= radix) {
+        const auto for_moving_runs = [&](int digit, MPI_Count& done, auto visit) {
+            for_runs(e.ranks, weight, digit, radix, [&](MPI_Count first, MPI_Count blocks) {
+                visit(staged + first * block, done, blocks * block);
+                done += blocks * block;
+            });
         };
-        const MPI_Count bytes = for_runs([&](std::byte* run, MPI_Count at, MPI_Count size) {
-            steps.copy(run, size, byte_type(), outgoing + at, size, byte_type());
-        });
+        const auto distance_of = [&](int digit) { return digit * weight; };
+        MPI_Count packed = 0;
+        for (int digit = 1; digit < radix && distance_of(digit) < e.ranks; ++digit) {
+            for_moving_runs(digit, packed, [&](std::byte* run, MPI_Count at, MPI_Count bytes) {
+                steps.copy(run, bytes, byte_type(), outgoing + at, bytes, byte_type());
+            });
+        }
         steps.round();
-        steps.exchange(outgoing, bytes, byte_type(), (e.rank + bit) % e.ranks, incoming, bytes, byte_type(),
-            (e.rank - bit + e.ranks) % e.ranks);
-        steps.round();
-        for_runs([&](std::byte* run, MPI_Count at, MPI_Count size) {
-            steps.copy(incoming + at, size, byte_type(), run, size, byte_type());
-        });
+        typename Steps::Batch receives(steps);
+        typename Steps::Batch sends(steps);
+        MPI_Count at = 0;
+        for (int digit = 1; digit < radix && distance_of(digit) < e.ranks; ++digit) {
+            const MPI_Count first = at;
+            for_runs(e.ranks, weight, digit, radix, [&](MPI_Count, MPI_Count blocks) { at += blocks * block; });
+            receives.irecv(
+                incoming + first, at - first, byte_type(), (e.rank - distance_of(digit) + e.ranks) % e.ranks);
+            sends.isend(outgoing + first, at - first, byte_type(), (e.rank + distance_of(digit)) % e.ranks);
+        }
+        sends.finish();
+        receives.finish();
+        MPI_Count unpacked = 0;
+        for (int digit = 1; digit < radix && distance_of(digit) < e.ranks; ++digit) {
+            for_moving_runs(digit, unpacked, [&](std::byte* run, MPI_Count from, MPI_Count bytes) {
+                steps.copy(incoming + from, bytes, byte_type(), run, bytes, byte_type());
+            });
+        }
         steps.round();
     }
     for (int i = 0; i < e.ranks; ++i) {
@@ -147,7 +170,7 @@ void alltoall(Steps& steps, const Call& call, const Choice& choice) noexcept {
     case Algorithm::direct:
         return direct(steps, e);
     case Algorithm::bruck:
-        return bruck(steps, e);
+        return bruck(steps, e, choice.radix);
     default:
         return pairwise(steps, e);
     }

@@ -25,6 +25,10 @@ constexpr ParamSpec params[] = {
     {"segment", ParamType::size, "64KiB",
         "bytes of one message of MPI_Bcast where coll_tuned_bcast is chain; the table has its own", nullptr,
         ParamLevel::tuner_detail},
+    {"radix", ParamType::enumeration, "2",
+        "radix of doubling in MPI_Allreduce and of bruck in MPI_Alltoall, where coll_tuned_allreduce or "
+        "coll_tuned_alltoall is that; the table has its own",
+        "2,4,8,16,32,64", ParamLevel::tuner_detail},
     algorithm_param("bcast", Function::bcast, "algorithm of MPI_Bcast"),
     algorithm_param("gather", Function::gather, "algorithm of MPI_Gather"),
     algorithm_param("scatter", Function::scatter, "algorithm of MPI_Scatter"),
@@ -87,7 +91,8 @@ private:
             const Param& param = registry.at(std::string("coll_tuned_") + function_name(Function(f)));
             if (param.as_enum() != 0) {
                 const auto algorithm = algorithm_of(param.choices()[param.as_enum()]);
-                _forced[f] = Choice{*algorithm, registry.at("coll_tuned_segment").as_size()};
+                _forced[f] = Choice{*algorithm, registry.at("coll_tuned_segment").as_size(),
+                    2 << registry.at("coll_tuned_radix").as_enum()};
             }
         }
     }

@@ -97,6 +97,16 @@ void read_ranks(Reading& reading, const JsonValue& value, Rule& rule) {
     }
 }
 
+void read_radix(Reading& reading, const JsonValue& value, Rule& rule) {
+    const bool fits = value.kind == Kind::number && std::has_single_bit(value.number) && value.number >= 2 &&
+        value.number <= std::uint64_t(most_radix);
+    if (fits) {
+        rule.choice.radix = int(value.number);
+    } else {
+        reading.fail(value, "radix is 2, 4, 8, 16, 32 or 64");
+    }
+}
+
 void read_forms(Reading& reading, const JsonValue& value, Rule& rule) {
     if (!reading.expect(value, Kind::array, "forms is a list of blocking, nonblocking, persistent")) {
         return;
@@ -145,11 +155,13 @@ void read_member(Reading& reading, const std::string& name, const JsonValue& val
         rule.power_of_two = read_boolean(reading, value, name);
     } else if (name == "shared_cores") {
         rule.shared_cores = read_boolean(reading, value, name);
+    } else if (name == "radix") {
+        read_radix(reading, value, rule);
     } else if (name == "segment") {
         rule.choice.segment = read_size(reading, value, name);
     } else if (name != "note") {
         static const std::vector<std::string> known{"use", "bytes_below", "ranks", "forms", "commutative",
-            "power_of_two", "shared_cores", "segment", "note"};
+            "power_of_two", "shared_cores", "segment", "radix", "note"};
         reading.fail(
             value, "unknown '" + name + "'" + suggestion(name, known) + " (known: " + join(known, ", ") + ")");
     }
@@ -247,7 +259,9 @@ std::string describe_conditions(const Rule& rule) {
 
 std::string describe_choice(const Choice& choice) {
     std::string text(algorithm_name(choice.algorithm));
-    return choice.segment == 0 ? text : text + ", segments of " + format_size(choice.segment);
+    text += choice.segment == 0 ? "" : ", segments of " + format_size(choice.segment);
+    text += choice.radix == 2 ? "" : ", radix " + std::to_string(choice.radix);
+    return text;
 }
 
 } // namespace patchbay::coll::tuned
