@@ -49,21 +49,15 @@ int main(int argc, char** argv) {
                 MPI_Allgather(send.data(), n / ranks, MPI_DOUBLE, recv.data(), n / ranks, MPI_DOUBLE, comm);
             }},
         {"alltoall",
-            [&](int n) {
-                MPI_Alltoall(send.data(), n / ranks, MPI_DOUBLE, recv.data(), n / ranks, MPI_DOUBLE, comm);
-            }},
+            [&](int n) { MPI_Alltoall(send.data(), n / ranks, MPI_DOUBLE, recv.data(), n / ranks, MPI_DOUBLE, comm); }},
         {"alltoall in place",
-            [&](int n) {
-                MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DOUBLE, recv.data(), n / ranks, MPI_DOUBLE, comm);
-            }},
+            [&](int n) { MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DOUBLE, recv.data(), n / ranks, MPI_DOUBLE, comm); }},
         {"gather",
             [&](int n) {
                 MPI_Gather(send.data(), n / ranks, MPI_DOUBLE, recv.data(), n / ranks, MPI_DOUBLE, 0, comm);
             }},
         {"reduce_scatter_block",
-            [&](int n) {
-                MPI_Reduce_scatter_block(send.data(), recv.data(), n / ranks, MPI_DOUBLE, MPI_SUM, comm);
-            }},
+            [&](int n) { MPI_Reduce_scatter_block(send.data(), recv.data(), n / ranks, MPI_DOUBLE, MPI_SUM, comm); }},
         {"scan", [&](int n) { MPI_Scan(send.data(), recv.data(), n, MPI_DOUBLE, MPI_SUM, comm); }},
         {"exscan", [&](int n) { MPI_Exscan(send.data(), recv.data(), n, MPI_DOUBLE, MPI_SUM, comm); }},
     };

@@ -164,8 +164,8 @@ void test_sums(int count, bool in_place) {
     if (in_place) {
         result.fill(own);
     }
-    CHECK_OK(MPI_Allreduce(
-        in_place ? MPI_IN_PLACE : mine.data(), result.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    CHECK_OK(
+        MPI_Allreduce(in_place ? MPI_IN_PLACE : mine.data(), result.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     result.check("allreduce", sum);
     mine.check("contribution", own);
 }
@@ -217,8 +217,7 @@ void test_order(int count, bool in_place, MPI_Datatype pair, MPI_Op op) {
         }
     }
     std::vector<Map> result = mine;
-    CHECK_OK(
-        MPI_Allreduce(in_place ? MPI_IN_PLACE : mine.data(), result.data(), count, pair, op, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : mine.data(), result.data(), count, pair, op, MPI_COMM_WORLD));
     check("allreduce in rank order", result);
 }
 

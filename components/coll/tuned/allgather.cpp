@@ -48,8 +48,7 @@ void direct(Steps& steps, const Blocks& blocks) noexcept {
     for (int distance = 1; distance < blocks.ranks; ++distance) {
         const int source = (blocks.rank - distance + blocks.ranks) % blocks.ranks;
         receives.irecv(blocks.of(source), blocks.count, blocks.type, source);
-        sends.isend(
-            blocks.of(blocks.rank), blocks.count, blocks.type, (blocks.rank + distance) % blocks.ranks);
+        sends.isend(blocks.of(blocks.rank), blocks.count, blocks.type, (blocks.rank + distance) % blocks.ranks);
     }
     sends.finish();
     receives.finish();
@@ -62,8 +61,8 @@ void doubling(Steps& steps, const Blocks& blocks) noexcept {
         const int peer = blocks.rank ^ have;
         const int mine = blocks.rank / have * have;
         const int theirs = peer / have * have;
-        steps.exchange(blocks.of(mine), have * blocks.count, blocks.type, peer, blocks.of(theirs),
-            have * blocks.count, blocks.type, peer);
+        steps.exchange(blocks.of(mine), have * blocks.count, blocks.type, peer, blocks.of(theirs), have * blocks.count,
+            blocks.type, peer);
         steps.round();
     }
 }
@@ -75,8 +74,8 @@ void ring(Steps& steps, const Blocks& blocks) noexcept {
     for (int step = 0; step < blocks.ranks - 1; ++step) {
         const int out = (blocks.rank - step + blocks.ranks) % blocks.ranks;
         const int in = (out - 1 + blocks.ranks) % blocks.ranks;
-        steps.exchange(blocks.of(out), blocks.count, blocks.type, right, blocks.of(in), blocks.count, blocks.type,
-            left);
+        steps.exchange(
+            blocks.of(out), blocks.count, blocks.type, right, blocks.of(in), blocks.count, blocks.type, left);
         steps.round();
     }
 }
@@ -103,8 +102,8 @@ void neighbour(Steps& steps, const Blocks& blocks) noexcept {
         const bool from_right = (step % 2 == 1) != even;
         const int distance = from_right ? pairs : ranks - pairs;
         const int get = (own_pair + distance) % ranks;
-        steps.exchange(blocks.of(have), 2 * blocks.count, blocks.type, peer, blocks.of(get), 2 * blocks.count,
-            blocks.type, peer);
+        steps.exchange(
+            blocks.of(have), 2 * blocks.count, blocks.type, peer, blocks.of(get), 2 * blocks.count, blocks.type, peer);
         steps.round();
         have = get;
     }
@@ -137,8 +136,7 @@ void allgather(Steps& steps, const Call& call, const Choice& choice) noexcept {
     const Communicator& comm = steps.comm();
     const Blocks blocks{call.recv, call.recv_count, *call.recv_type, comm.rank, comm.size};
     if (call.send != MPI_IN_PLACE) {
-        steps.copy(
-            call.send, call.send_count, *call.send_type, blocks.of(comm.rank), blocks.count, blocks.type);
+        steps.copy(call.send, call.send_count, *call.send_type, blocks.of(comm.rank), blocks.count, blocks.type);
         steps.round();
     }
     switch (choice.algorithm) {

@@ -176,8 +176,8 @@ void ring(Steps& steps, const Reduction& r) noexcept {
         const int out = (rank - step + ranks) % ranks;
         const int in = (out - 1 + ranks) % ranks;
         void* theirs = in_place ? incoming : result_of(in);
-        steps.exchange(element(source, first_of(out), r.type), count_of(out), r.type, right, theirs, count_of(in),
-            r.type, left);
+        steps.exchange(
+            element(source, first_of(out), r.type), count_of(out), r.type, right, theirs, count_of(in), r.type, left);
         steps.round();
         if (in_place) {
             steps.reduce(theirs, result_of(in), count_of(in), r.type, r.op);
@@ -190,8 +190,7 @@ void ring(Steps& steps, const Reduction& r) noexcept {
     for (int step = 0; step < ranks - 1; ++step) {
         const int out = (rank + 1 - step + ranks) % ranks;
         const int in = (out - 1 + ranks) % ranks;
-        steps.exchange(
-            result_of(out), count_of(out), r.type, right, result_of(in), count_of(in), r.type, left);
+        steps.exchange(result_of(out), count_of(out), r.type, right, result_of(in), count_of(in), r.type, left);
         steps.round();
     }
 }

@@ -52,8 +52,8 @@ void pairwise(Steps& steps, const Exchange& e) noexcept {
     for (int distance = 1; distance < e.ranks; ++distance) {
         const int source = (e.rank - distance + e.ranks) % e.ranks;
         const int dest = (e.rank + distance) % e.ranks;
-        steps.exchange(e.send.of(dest), e.send.count, e.send.type, dest, e.recv.of(source), e.recv.count, e.recv.type,
-            source);
+        steps.exchange(
+            e.send.of(dest), e.send.count, e.send.type, dest, e.recv.of(source), e.recv.count, e.recv.type, source);
         steps.round();
     }
     copy_own(steps, e);
@@ -112,8 +112,8 @@ void bruck(Steps& steps, const Exchange& e, int radix) noexcept {
     std::byte* outgoing = room();
     std::byte* incoming = room();
     for (int i = 0; i < e.ranks; ++i) {
-        steps.copy(e.send.of((e.rank + i) % e.ranks), e.send.count, e.send.type, staged + i * block, block,
-            byte_type());
+        steps.copy(
+            e.send.of((e.rank + i) % e.ranks), e.send.count, e.send.type, staged + i * block, block, byte_type());
     }
     steps.round();
     for (int weight = 1; weight < e.ranks; weight *= radix) {

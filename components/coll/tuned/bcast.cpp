@@ -142,15 +142,14 @@ void scatter_pieces(Steps& steps, const Bytes<Steps>& block, const Pieces& piece
     int mask = subtree_of(relative, ranks);
     const auto bytes_below = [&](int top, int most) { return pieces.bytes(top, std::min(most, ranks - top)); };
     if (relative != 0) {
-        steps.recv(block.at(pieces.first(relative)), bytes_below(relative, mask), byte_type(),
-            (rank - mask + ranks) % ranks);
+        steps.recv(
+            block.at(pieces.first(relative)), bytes_below(relative, mask), byte_type(), (rank - mask + ranks) % ranks);
         steps.round();
     }
     for (mask >>= 1; mask > 0; mask >>= 1) {
         const int child = relative + mask;
         if (child < ranks) {
-            steps.send(
-                block.at(pieces.first(child)), bytes_below(child, mask), byte_type(), (rank + mask) % ranks);
+            steps.send(block.at(pieces.first(child)), bytes_below(child, mask), byte_type(), (rank + mask) % ranks);
         }
     }
     steps.round();
@@ -173,8 +172,8 @@ void allgather_pieces(Steps& steps, const Bytes<Steps>& block, const Pieces& pie
         } else if (relative == ranks - 1) {
             steps.recv(incoming, pieces.bytes(in), byte_type(), left);
         } else {
-            steps.exchange(outgoing, pieces.bytes(out), byte_type(), right, incoming, pieces.bytes(in), byte_type(),
-                left);
+            steps.exchange(
+                outgoing, pieces.bytes(out), byte_type(), right, incoming, pieces.bytes(in), byte_type(), left);
         }
         steps.round();
     }

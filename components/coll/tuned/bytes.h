@@ -20,8 +20,8 @@ public:
           _count(count),
           _type(type),
           _packed(!type.dense),
-          _data(_packed ? steps.scratch(size(), byte_type())
-                        : static_cast<std::byte*>(buffer) + type.true_lower_bound) {}
+          _data(
+              _packed ? steps.scratch(size(), byte_type()) : static_cast<std::byte*>(buffer) + type.true_lower_bound) {}
 
     MPI_Count size() const noexcept { return _count * _type.size; }
     std::byte* at(MPI_Count offset) const noexcept { return static_cast<std::byte*>(_data) + offset; }

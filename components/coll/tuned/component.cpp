@@ -54,8 +54,7 @@ public:
         read_forced(registry);
         // With several nodes the number of cores differs, and members would choose different algorithms.
         const Runtime* runtime = core.runtime;
-        _shared_cores =
-            runtime != nullptr && runtime->oversubscribed() && runtime->local_size() == runtime->size();
+        _shared_cores = runtime != nullptr && runtime->oversubscribed() && runtime->local_size() == runtime->size();
         if (core.decisions.enabled()) {
             explain(core.decisions, file);
         }
@@ -75,8 +74,8 @@ public:
             return query.refuse_all("serves communicators of several processes only");
         }
         try {
-            return Candidate{_priority,
-                std::make_unique<TunedModule>(settings_for(query.comm.size), query.below), true, true};
+            return Candidate{
+                _priority, std::make_unique<TunedModule>(settings_for(query.comm.size), query.below), true, true};
         } catch (const std::bad_alloc&) {
             return Error{Errc::out_of_memory, "no memory for a module"};
         }

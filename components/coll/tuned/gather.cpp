@@ -28,9 +28,9 @@ public:
           _relative((steps.comm().rank - root + _ranks) % _ranks),
           _subtree(subtree_of(_relative, _ranks)),
           _block(block_bytes),
-          _packed(has_children() ? static_cast<std::byte*>(steps.scratch(below(_relative, _subtree) * _block,
-                                       byte_type()))
-                                 : nullptr) {}
+          _packed(has_children()
+                  ? static_cast<std::byte*>(steps.scratch(below(_relative, _subtree) * _block, byte_type()))
+                  : nullptr) {}
 
     bool is_root() const noexcept { return _relative == 0; }
     bool has_children() const noexcept { return _subtree > 1 && _relative + 1 < _ranks; }
@@ -86,8 +86,7 @@ void gather_linear(Steps& steps, const Call& call) noexcept {
         }
     }
     if (call.send != MPI_IN_PLACE) {
-        steps.copy(
-            call.send, call.send_count, *call.send_type, blocks.of(call.root), blocks.count, blocks.type);
+        steps.copy(call.send, call.send_count, *call.send_type, blocks.of(call.root), blocks.count, blocks.type);
     }
     batch.finish();
 }
@@ -95,16 +94,14 @@ void gather_linear(Steps& steps, const Call& call) noexcept {
 template <class Steps>
 void gather_binomial(Steps& steps, const Call& call) noexcept {
     const bool is_root = steps.comm().rank == call.root;
-    const Tree<Steps> tree(steps, call.root,
-        is_root ? call.recv_count * call.recv_type->size : call.send_count * call.send_type->size);
-    tree.for_children([&](std::byte* address, MPI_Count bytes, int child) {
-        steps.recv(address, bytes, byte_type(), child);
-    });
+    const Tree<Steps> tree(
+        steps, call.root, is_root ? call.recv_count * call.recv_type->size : call.send_count * call.send_type->size);
+    tree.for_children(
+        [&](std::byte* address, MPI_Count bytes, int child) { steps.recv(address, bytes, byte_type(), child); });
     if (tree.is_root()) {
         const Blocks blocks{call.recv, call.recv_count, *call.recv_type};
         if (call.send != MPI_IN_PLACE) {
-            steps.copy(
-                call.send, call.send_count, *call.send_type, blocks.of(call.root), blocks.count, blocks.type);
+            steps.copy(call.send, call.send_count, *call.send_type, blocks.of(call.root), blocks.count, blocks.type);
         }
         steps.round();
         tree.unpack(blocks);
@@ -125,8 +122,7 @@ Blocks sent_blocks(const Call& call) noexcept {
 template <class Steps>
 void copy_own(Steps& steps, const Blocks& blocks, const Call& call) noexcept {
     if (call.recv != MPI_IN_PLACE) {
-        steps.copy(
-            blocks.of(call.root), blocks.count, blocks.type, call.recv, call.recv_count, *call.recv_type);
+        steps.copy(blocks.of(call.root), blocks.count, blocks.type, call.recv, call.recv_count, *call.recv_type);
     }
 }
 
@@ -151,8 +147,8 @@ void scatter_linear(Steps& steps, const Call& call) noexcept {
 template <class Steps>
 void scatter_binomial(Steps& steps, const Call& call) noexcept {
     const bool is_root = steps.comm().rank == call.root;
-    const Tree<Steps> tree(steps, call.root,
-        is_root ? call.send_count * call.send_type->size : call.recv_count * call.recv_type->size);
+    const Tree<Steps> tree(
+        steps, call.root, is_root ? call.send_count * call.send_type->size : call.recv_count * call.recv_type->size);
     if (tree.is_root()) {
         tree.pack(sent_blocks(call));
     } else if (tree.has_children()) {
@@ -162,9 +158,8 @@ void scatter_binomial(Steps& steps, const Call& call) noexcept {
         return;
     }
     steps.round();
-    tree.for_children([&](std::byte* address, MPI_Count bytes, int child) {
-        steps.send(address, bytes, byte_type(), child);
-    });
+    tree.for_children(
+        [&](std::byte* address, MPI_Count bytes, int child) { steps.send(address, bytes, byte_type(), child); });
     if (!tree.is_root()) {
         steps.copy(tree.packed(), call.recv_count * call.recv_type->size, byte_type(), call.recv, call.recv_count,
             *call.recv_type);

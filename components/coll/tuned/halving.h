@@ -89,8 +89,8 @@ public:
             const Window sent = keeps_high ? low : high;
             const int partner = _positions.rank_of(position ^ bit);
             void* theirs = room(kept, keeps_high);
-            _steps.exchange(element(_source, sent.first, _type), sent.count, _type, partner, theirs, kept.count, _type,
-                partner);
+            _steps.exchange(
+                element(_source, sent.first, _type), sent.count, _type, partner, theirs, kept.count, _type, partner);
             _steps.round();
             join(kept, theirs, keeps_high);
             _windows[_level + 1] = kept;
@@ -130,7 +130,7 @@ private:
         const Window all = _windows[std::size_t(level)];
         const Window own = _windows[std::size_t(level) + 1];
         return (_positions.position() >> level & 1) == 0 ? Window{own.first + own.count, all.count - own.count}
-                      : Window{all.first, all.count - own.count};
+                                                         : Window{all.first, all.count - own.count};
     }
     // While the contribution has not been touched, the partner's part can be received where the result will be.
     bool can_receive_in_place(bool lower) const noexcept {
@@ -150,7 +150,8 @@ private:
             _steps.reduce(element(_source, window.first, _type), theirs, window.count, _type, _op);
         } else {
             if (_source != _data) {
-                _steps.copy(element(_source, window.first, _type), window.count, _type, at(window), window.count, _type);
+                _steps.copy(
+                    element(_source, window.first, _type), window.count, _type, at(window), window.count, _type);
                 _steps.round();
             }
             join_to_data(window, theirs, lower);

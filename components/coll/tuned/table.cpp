@@ -133,8 +133,8 @@ void read_algorithm(Reading& reading, const JsonValue& value, Rule& rule) {
         std::vector<std::string> known = split(algorithm_choices(rule.function), ',');
         known.erase(known.begin()); // "table"
         reading.fail(value,
-            std::string(function_name(rule.function)) + " has no algorithm '" + value.text +
-                "'" + suggestion(value.text, known) + " (known: " + join(known, ", ") + ")");
+            std::string(function_name(rule.function)) + " has no algorithm '" + value.text + "'" +
+                suggestion(value.text, known) + " (known: " + join(known, ", ") + ")");
         return;
     }
     rule.choice.algorithm = *algorithm;
@@ -162,8 +162,7 @@ void read_member(Reading& reading, const std::string& name, const JsonValue& val
     } else if (name != "note") {
         static const std::vector<std::string> known{"use", "bytes_below", "ranks", "forms", "commutative",
             "power_of_two", "shared_cores", "segment", "radix", "note"};
-        reading.fail(
-            value, "unknown '" + name + "'" + suggestion(name, known) + " (known: " + join(known, ", ") + ")");
+        reading.fail(value, "unknown '" + name + "'" + suggestion(name, known) + " (known: " + join(known, ", ") + ")");
     }
 }
 
@@ -205,8 +204,8 @@ Result<Table> Table::parse(std::string_view text, const std::string& file) {
         if (!function) {
             const std::vector<std::string> known = served_names();
             reading.fail(rules,
-                "coll/tuned does not serve '" + name + "'" + suggestion(name, known) + " (it serves: " +
-                    join(known, ", ") + ")");
+                "coll/tuned does not serve '" + name + "'" + suggestion(name, known) +
+                    " (it serves: " + join(known, ", ") + ")");
         } else if (reading.expect(rules, Kind::array, name + " is a list of rules")) {
             for (const JsonValue& rule : rules.items) {
                 table._rules.push_back(read_rule(reading, *function, rule));
