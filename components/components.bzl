@@ -73,17 +73,23 @@ TEST_VARIANTS = {
             "btl_sm_eager_limit": "256",
         },
     }},
+    # Without the component that serves most calls instead of it.
     ("coll", "basic"): {"": {
-        "auto": {},
+        "auto": {"coll": "^tuned"},
         "linear": {
+            "coll": "^tuned",
             "coll_basic_barrier": "linear",
             "coll_basic_allreduce": "linear",
         },
         "doubling": {
+            "coll": "^tuned",
             "coll_basic_barrier": "doubling",
             "coll_basic_allreduce": "doubling",
         },
-        "tree": {"coll_basic_barrier": "tree"},
+        "tree": {
+            "coll": "^tuned",
+            "coll_basic_barrier": "tree",
+        },
         "basic_alone": {"coll": "basic"},
     }},
     # Each handles one kind of communicator only, beside coll/basic in every test.
