@@ -114,7 +114,7 @@ void chain(Steps& steps, const Call& call, std::size_t segment) noexcept {
         block.pack();
     }
     pass_on(steps,
-        Segments{block.at(0), block.size(), std::max(MPI_Count(segment), block.size() / most_segments),
+        Segments{block.at(0), block.size(), std::max({MPI_Count(segment), block.size() / most_segments, MPI_Count(1)}),
             relative == 0 ? MPI_PROC_NULL : (rank - 1 + ranks) % ranks,
             relative == ranks - 1 ? MPI_PROC_NULL : (rank + 1) % ranks});
     if (relative != 0) {
