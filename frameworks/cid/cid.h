@@ -88,7 +88,7 @@ struct NewCommunicator {
 
     // Whether this process is the leader: the one of all members, of both groups of an intercommunicator, that chooses
     // what only one member may choose.
-    bool leads() const noexcept {
+    bool is_leader() const noexcept {
         return comm.rank == 0 && (!comm.is_inter || comm.group->process(0) < comm.remote_group->process(0));
     }
 };

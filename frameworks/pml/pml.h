@@ -57,8 +57,8 @@ class Module {
 public:
     virtual ~Module() = default;
 
-    // Called once per communicator, after its index, groups and ranks are set and before anybody sends on it, on the
-    // creating thread. Must not communicate and must not spend memory per peer. Messages that arrived early for it
+    // Called once per communicator, after its index, groups and ranks are set and before this process sends on it, on
+    // the creating thread. Must not communicate and must not spend memory per peer. Messages that arrived early for it
     // are delivered here. Sets comm.pml_data.
     virtual int add_comm(Communicator& comm) noexcept = 0;
     // Called once, after its last user is gone and all operations on it have completed.

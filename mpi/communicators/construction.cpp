@@ -77,7 +77,7 @@ int Construction::begin() noexcept {
         int code = MPI_SUCCESS;
         cid::Module* cid_module = choose_cid_module(_instance, hint_of_new(*_comm, "patchbay_cid"), &code);
         if (cid_module != nullptr) {
-            _instance.cid_counters().named.add();
+            _instance.cid_counters().communicators.add();
             _allocation = cid_module->begin(_what, &code);
         }
         return code;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each allocation of point-to-point operations, of constructors of communicators and of collectives fails in turn, once
-// alone and, where there is one process, once with all later ones: every call returns success or an MPI error, nothing
-// ends the process, nobody waits for ever, and the library works when there is memory again. Argument: the group of
-// scenarios.
+// alone and, where there is one process, once with all later ones: every call returns success or an MPI error, no
+// failure ends the process, no process waits for ever, and the library works when there is memory again. Argument: the
+// group of scenarios.
 #include "tests/mpi_check/check.h"
 #include "tests/out_of_memory/failing_malloc.h"
 

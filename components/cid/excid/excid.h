@@ -8,8 +8,8 @@
 
 namespace patchbay::cid {
 
-// Names communicators by exCID: derived from the parent's without a word to anybody where all of the parent takes part,
-// else from a new PGCID. The local index is this process's own affair.
+// Allocates exCIDs: derived from the parent's without communication where all members of the parent call the
+// constructor, otherwise from a new PGCID. Each process chooses its local index alone.
 class ExcidModule final : public Module {
 public:
     ExcidModule(Instance& instance, PgcidSource source) noexcept
