@@ -55,6 +55,14 @@ bool Backlog::reply(
     return reply(peer, &header, sizeof header, session);
 }
 
+void Backlog::reject(Peer& from, PacketType type, std::uint64_t request, int code, const Session* session) noexcept {
+    if (type == PacketType::match_sync) {
+        reply(from, PacketType::ack, request, std::uint32_t(code), session);
+    } else if (type == PacketType::rts) {
+        reply(from, PacketType::fin, request, std::uint32_t(code), session);
+    }
+}
+
 void Backlog::send_flow(Peer& peer, PacketType type) noexcept {
     const ControlHeader header{type, {}, 0, 0};
     static_cast<void>(send_control(peer, &header, sizeof header, nullptr));
@@ -149,7 +157,7 @@ bool Backlog::push_queue(Peer& peer, SendProtocol& sends, int& pushed) noexcept 
             return false;
         }
         if (code == SendCode::failed && message != nullptr) {
-            sends.finish(*message, MPI_ERR_OTHER);
+            sends.finish_failed(*message);
         }
         peer.queue.erase(packet);
         _pool.free(&packet);

@@ -22,6 +22,8 @@ public:
     // peer cannot be reached.
     bool reply(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept;
     bool reply(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code, const Session* session) noexcept;
+    // The same for a message that no receive will match: the sender gets the error if it waits for a reply.
+    void reject(Peer& from, PacketType type, std::uint64_t request, int code, const Session* session) noexcept;
     // The same for an xoff or xon. If it is lost, messages are buffered where they need not be or the other way round,
     // but each of them arrives.
     void send_flow(Peer& peer, PacketType type) noexcept;

@@ -56,7 +56,7 @@ void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
     }
     case PacketType::ack:
     case PacketType::fin:
-        _sends.finish(*request_at<SendRequest>(control.request), MPI_SUCCESS);
+        _sends.finish(*request_at<SendRequest>(control.request), int(control.code));
         break;
     case PacketType::cts:
         _rendezvous.on_cts(*static_cast<const CtsHeader*>(header));
@@ -69,6 +69,12 @@ void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
         break;
     case PacketType::cancel_reply:
         _sends.on_cancel_reply(control);
+        break;
+    case PacketType::refusal:
+        _refusals.on_refusal(from, *static_cast<const RefusalHeader*>(header));
+        break;
+    case PacketType::refusal_ack:
+        _refusals.on_ack(*static_cast<const RefusalHeader*>(header));
         break;
     case PacketType::xoff:
     case PacketType::xon:
@@ -103,6 +109,8 @@ void Ob1::receive_extended(
     if (state->has_source(match)) {
         _handshake.on_extended(*state, from, match);
         _matching.on_message(from, state, header, payload, payload_size);
+    } else {
+        _matching.reject(from, header, *state);
     }
 }
 

@@ -28,6 +28,18 @@ public:
     // The sender cancels its message. false: the message is not here.
     bool cancel(const SyncHeader& cancel, const Peer& from) noexcept;
 
+    // The communicator will never exist here. Calls `action` with each message, and frees the message.
+    template <class Action>
+    void drop(const cid::ExtendedId& excid, const Action& action) noexcept {
+        if (auto queue = _by_excid.extract(excid)) {
+            while (!queue.mapped().empty()) {
+                Unexpected& message = *queue.mapped().pop_front();
+                action(message);
+                _flow.release(message);
+            }
+        }
+    }
+
     // As Module::take_early() and accept_early(): messages that the next module of this process gets.
     std::vector<EarlyMessage> take();
     void accept(const EarlyMessage& early, Peer& from) noexcept;

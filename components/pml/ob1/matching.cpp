@@ -76,9 +76,20 @@ void Matching::store(
     const auto& match = *static_cast<const MatchHeader*>(header);
     if (state != nullptr) {
         state->add(_flow.store(from, header, payload, payload_size));
-    } else if (_communicators[match.index] == nullptr) {
+    } else if (const CommState* unusable = _communicators[match.index]; unusable != nullptr) {
+        reject(from, header, *unusable);
+    } else {
         _early.add(match.index, _flow.store(from, header, payload, payload_size));
-    } // otherwise the communicator has no such source, which find() has reported
+    }
+}
+
+void Matching::reject(Peer& from, const void* header, const CommState& state) noexcept {
+    const PacketType type = static_cast<const MatchHeader*>(header)->type;
+    if (type != PacketType::match) {
+        const auto& sync = *static_cast<const SyncHeader*>(header); // `request` has the same offset in an RtsHeader
+        const int code = state.failure.happened() ? state.failure.code : MPI_ERR_INTERN;
+        _backlog.reject(from, type, sync.request, code, state.session);
+    }
 }
 
 void Matching::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {

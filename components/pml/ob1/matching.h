@@ -43,6 +43,15 @@ public:
         return right ? _last_found = guess : look_up(excid);
     }
 
+    template <class Action>
+    void for_each(const Action& action) noexcept {
+        for (std::uint32_t index = 0; index <= max_index; ++index) {
+            if (CommState* state = _communicators[index]; state != nullptr) {
+                action(*state);
+            }
+        }
+    }
+
     // A message (match, match_sync or rts). `state`: what find() has returned for it.
     void on_message(
         Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
@@ -64,6 +73,8 @@ public:
             store(from, state, &match, payload, size);
         }
     }
+    // Drops a message that no receive will match, because its communicator has a failure or not this source.
+    void reject(Peer& from, const void* header, const CommState& state) noexcept;
     void on_cancel(Peer& from, const SyncHeader& cancel) noexcept;
 
 private:

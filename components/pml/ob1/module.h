@@ -6,7 +6,9 @@
 #include "components/pml/ob1/handshake.h"
 #include "components/pml/ob1/matching.h"
 #include "components/pml/ob1/peers.h"
+#include "components/pml/ob1/pending_operations.h"
 #include "components/pml/ob1/receive_protocol.h"
+#include "components/pml/ob1/refusals.h"
 #include "components/pml/ob1/rendezvous.h"
 #include "components/pml/ob1/send_protocol.h"
 #include "core/progress/waiter.h"
@@ -39,6 +41,8 @@ public:
 
     int add_comm(Communicator& comm) noexcept override;
     void remove_comm(Communicator& comm) noexcept override;
+    void refuse(const Communicator& comm, const cid::ExtendedId& id, int code) noexcept override;
+    std::string_view failure_text(const Communicator& comm, int code) noexcept override;
     int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept override;
     int recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
@@ -135,6 +139,8 @@ private:
     ReceiveProtocol _receives;
     EarlyMessages _early;
     Matching _matching;
+    PendingOperations _pending;
+    Refusals _refusals;
     Pool<MatchedMessage> _matched_messages;
     Ob1Request* _abandoned = nullptr; // complete; their handles were freed before
 };

@@ -30,7 +30,7 @@ public:
         CommState& state = state_of(*request.comm);
         request.set_state(Request::State::active);
         if (!state.prepare()) [[unlikely]] {
-            request.error = MPI_ERR_NO_MEM;
+            request.error = state.error();
             request.complete();
             return;
         }
