@@ -184,11 +184,14 @@ int participate_in_construction(Communicator& parent, int tag, const std::string
 int open_communicator(Instance& instance, Communicator& comm) {
     comm.pml = &instance.pml();
     instance.communicators().bind(comm.index, &comm);
+    const std::string only = comm.coll == nullptr ? hint_of_new(comm, "patchbay_coll") : std::string();
     if (const int code = comm.pml->add_comm(comm); code != MPI_SUCCESS) {
-        return code;
+        // Another member has refused the communicator. A cause that this process has as well explains more.
+        const Status listed = instance.coll_selector().check_list(only);
+        return listed ? code : note_cause(listed.error());
     }
     if (comm.coll == nullptr) { // a duplicate may already have the table of its parent
-        auto table = instance.coll_selector().select(instance, comm, hint_of_new(comm, "patchbay_coll"));
+        auto table = instance.coll_selector().select(instance, comm, only);
         if (!table) {
             return note_cause(table.error());
         }
