@@ -56,9 +56,6 @@ bool CommState::make_ranks() noexcept {
         return false;
     }
     _table = _ranks = static_cast<RankState*>(std::calloc(std::size_t(comm.remote_size), sizeof(RankState)));
-    if (_ranks == nullptr) {
-        log_error("pml/ob1: out of memory for the matching queues of a communicator");
-    }
     return _ranks != nullptr;
 }
 

@@ -62,13 +62,14 @@ public:
 
     // false: no message can be sent or received, and error() is why.
     bool prepare() noexcept { return _ranks != nullptr || make_ranks(); }
-    // The MPI code after prepare() has returned false: the failure, or out of memory, which has been reported.
+    bool is_prepared() const noexcept { return _ranks != nullptr; }
+    // The MPI code after prepare() has returned false: the failure, or out of memory.
     int error() const noexcept { return failure.happened() ? failure.code : MPI_ERR_NO_MEM; }
     RankState& rank(int rank) noexcept { return _table[rank]; } // after prepare() has returned true once
     // nullptr: no message was sent or received yet, or there is a failure.
     RankState* find_rank(int rank) const noexcept { return _ranks == nullptr ? nullptr : &_ranks[rank]; }
     // Does the communicator have the source of this message, and no failure? If it has no such source, that is
-    // reported. Prepares.
+    // reported. Prepares; false, too, if memory runs out, and then it is not prepared.
     bool has_source(const MatchHeader& match) noexcept {
         if (!prepare()) {
             return false;

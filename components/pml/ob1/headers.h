@@ -22,6 +22,7 @@ enum class PacketType : std::uint8_t {
                   // it never will, and `code` is the error
     cts,          // CtsHeader: clear to send; the sender is to stream the message in fragments
     frag,         // FragHeader + the next bytes of the message
+    stream_end,   // ControlHeader; code: the error of the sender, which cannot send the rest of the message
     cancel,       // SyncHeader: the receiver is to drop this message if it is unmatched; answered by cancel_reply
     cancel_reply, // ControlHeader; code 1: the message has been dropped
     xoff,         // ControlHeader: from now on the receiver of this packet sends rts instead of eager messages

@@ -14,19 +14,23 @@ Ob1::Ob1(
     : _progress(services.progress),
       _runtime(services.runtime),
       _lock(services.progress.threads()),
+      _shortage(services.runtime, settings.memory_wait),
       _peers(
-          services.progress, services.runtime, services.self, std::move(btls), std::move(btl_lease),
+          services.progress, _shortage, services.self, std::move(btls), std::move(btl_lease),
           [](void* self) noexcept { return static_cast<Ob1*>(self)->poll(); }, this),
-      _backlog(_peers),
-      _flow(_backlog, services.runtime, settings.unexpected_limit),
+      _backlog(_peers, _shortage),
+      _flow(_backlog, _shortage, settings.unexpected_limit),
       _handshake(services.progress, _backlog, services.counters),
       _rendezvous(_peers, _backlog, _handshake, settings.fetch_chunk),
       _sends(_peers, _backlog, _handshake, _rendezvous),
       _receives(_backlog, _flow, _rendezvous),
-      _early(_flow, _handshake, services.runtime),
-      _matching(services.directory, _backlog, _flow, _early, _rendezvous),
+      _early(_flow, _handshake, _shortage),
+      _matching(services.directory, _backlog, _flow, _early, _rendezvous, _shortage),
       _pending(_sends, _backlog, _flow),
-      _refusals(*this, services.self, _peers, _backlog, _early, _handshake, _receives, _matching, _pending) {
+      _refusals(*this, services.self, _peers, _backlog, _early, _handshake, _receives, _matching, _pending, _shortage) {
+    if (!_backlog.reserve()) {
+        throw std::bad_alloc();
+    }
     _peers.receive_with(&Ob1::receive, this);
 }
 

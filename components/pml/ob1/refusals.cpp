@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pml/ob1/refusals.h"
 
+#include "core/base/out_of_memory.h"
 #include "object/handle.h"
 
 #include <cstring>
-#include <new>
+#include <string_view>
 
 namespace patchbay::pml::ob1 {
 
 namespace {
+
+constexpr std::string_view no_memory_for_refusal =
+    "pml/ob1: out of memory for the refusal of a communicator that this process has not constructed";
 
 RefusalHeader refusal_of(const cid::ExtendedId& id, const Failure& failure, std::uint8_t flags) noexcept {
     return {PacketType::refusal, flags, {}, failure.code, failure.by, id};
@@ -57,7 +61,7 @@ Failure Refusals::take_failure(const Communicator& comm, const cid::ExtendedId& 
     return failure;
 }
 
-void Refusals::on_refusal(Peer& from, const RefusalHeader& refusal) noexcept {
+bool Refusals::on_refusal(Peer& from, const RefusalHeader& refusal) noexcept {
     const Failure failure{refusal.code, refusal.by};
     CommState* state = _matching.find(refusal.id, 0);
     if (state != nullptr) {
@@ -65,10 +69,11 @@ void Refusals::on_refusal(Peer& from, const RefusalHeader& refusal) noexcept {
             fail_with_descendants(*state, failure);
         }
     } else {
-        drop_early(refusal.id, failure);
-        if (refusal.flags == first_hand) {
-            remember(refusal.id, failure);
+        if (refusal.flags == first_hand && !remember(refusal.id, failure)) {
+            _shortage.wait(no_memory_for_refusal);
+            return false;
         }
+        drop_early(refusal.id, failure);
     }
     if (refusal.flags != first_hand) {
         RefusalHeader ack = refusal;
@@ -76,6 +81,7 @@ void Refusals::on_refusal(Peer& from, const RefusalHeader& refusal) noexcept {
         // Without memory the index stays in use at the other process.
         static_cast<void>(_backlog.send_control(from, &ack, sizeof ack, state != nullptr ? state->session : nullptr));
     }
+    return true;
 }
 
 void Refusals::on_ack(const RefusalHeader& ack) noexcept {
@@ -115,15 +121,17 @@ bool Refusals::is_refusal(const EarlyMessage& early) noexcept {
 void Refusals::accept(const EarlyMessage& early) noexcept {
     RefusalHeader refusal;
     std::memcpy(&refusal, early.packet.data(), sizeof refusal);
-    remember(refusal.id, {refusal.code, refusal.by});
+    if (!remember(refusal.id, {refusal.code, refusal.by})) {
+        _shortage.end_job(no_memory_for_refusal);
+    }
 }
 
-void Refusals::remember(const cid::ExtendedId& id, const Failure& failure) noexcept {
-    try {
+// false: out of memory.
+bool Refusals::remember(const cid::ExtendedId& id, const Failure& failure) noexcept {
+    return unless_out_of_memory(false, [&] {
         _kept.emplace(id, failure);
-    } catch (const std::bad_alloc&) {
-        _peers.abort("pml/ob1: out of memory for the refusal of a communicator that this process has not constructed");
-    }
+        return true;
+    });
 }
 
 // The communicator does not exist here. A sender that waits for a reply gets the refusal first, and so knows the cause.

@@ -22,7 +22,7 @@ namespace patchbay::pml::ob1 {
 class Refusals {
 public:
     Refusals(Ob1& module, ProcessId self, Peers& peers, Backlog& backlog, EarlyMessages& early, Handshake& handshake,
-        ReceiveProtocol& receives, Matching& matching, const PendingOperations& pending) noexcept
+        ReceiveProtocol& receives, Matching& matching, const PendingOperations& pending, Shortage& shortage) noexcept
         : _module(module),
           _self(self),
           _peers(peers),
@@ -31,7 +31,8 @@ public:
           _handshake(handshake),
           _receives(receives),
           _matching(matching),
-          _pending(pending) {}
+          _pending(pending),
+          _shortage(shortage) {}
 
     // This process refuses the communicator `id` with the groups of `comm`. If it has the communicator, operations on
     // it fail from now on.
@@ -39,7 +40,8 @@ public:
     // The failure of a communicator with an exCID that is about to be added. Operations on its local_comm fail then,
     // too.
     Failure take_failure(const Communicator& comm, const cid::ExtendedId& id) noexcept;
-    void on_refusal(Peer& from, const RefusalHeader& refusal) noexcept;
+    // false: out of memory; the packet has to be delivered again.
+    bool on_refusal(Peer& from, const RefusalHeader& refusal) noexcept;
     void on_ack(const RefusalHeader& ack) noexcept;
     // The communicator is about to be removed.
     void forget(CommState& state) noexcept;
@@ -50,7 +52,7 @@ public:
     void accept(const EarlyMessage& early) noexcept;
 
 private:
-    void remember(const cid::ExtendedId& id, const Failure& failure) noexcept;
+    bool remember(const cid::ExtendedId& id, const Failure& failure) noexcept;
     void drop_early(const cid::ExtendedId& id, const Failure& failure) noexcept;
     void fail_with_descendants(CommState& state, const Failure& failure) noexcept;
     void fail(CommState& state, const Failure& failure) noexcept;
@@ -67,6 +69,7 @@ private:
     ReceiveProtocol& _receives;
     Matching& _matching;
     const PendingOperations& _pending;
+    Shortage& _shortage;
     List<CommState, &CommState::failed_link> _failed;
     std::unordered_map<cid::ExtendedId, Failure, cid::ExtendedIdHash> _kept; // of communicators that do not exist here
 };

@@ -38,6 +38,8 @@ void SendProtocol::start(SendRequest& request) noexcept {
     const SendCode code = request.peer->queue.empty() ? transmit(request) : SendCode::full;
     if (code == SendCode::failed) {
         finish_failed(request);
+    } else if (code == SendCode::no_memory) {
+        finish(request, MPI_ERR_NO_MEM);
     } else if (code == SendCode::full && !_backlog.queue(request)) {
         finish(request, MPI_ERR_NO_MEM);
     }
