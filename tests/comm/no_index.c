@@ -43,8 +43,8 @@ static void outcome(int code, MPI_Comm* made, int wanted, const char* what) {
 }
 
 /* The same for a constructor that exchanges nothing. On an intercommunicator the first barrier may still succeed at a
- * process of the other group: its leader has taken part after an error on the local communicator, which may arrive before
- * that of the intercommunicator. */
+ * process of the other group: its leader has taken part after an error on the local communicator, which may arrive
+ * before that of the intercommunicator. */
 static void first_use(int code, MPI_Comm* made, int wanted, const char* what) {
     if (code == MPI_SUCCESS) {
         int is_inter;
