@@ -282,7 +282,7 @@ static void duplicate_inter(int left) {
     use_new_communicators();
 }
 
-/* Nothing is used: the refusal comes to a communicator that nobody needs, or that is gone. */
+/* Nothing is used: the refusal comes to a communicator that no process uses, or that is gone. */
 static void freed_at_once(void) {
     MPI_Comm made = MPI_COMM_NULL;
     if (rank == victim) {

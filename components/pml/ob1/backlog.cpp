@@ -2,8 +2,6 @@
 #include "components/pml/ob1/backlog.h"
 
 #include "components/pml/ob1/send_protocol.h"
-#include "core/log.h"
-
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -186,7 +184,7 @@ bool Backlog::push_queue(Peer& peer, SendProtocol& sends, int& pushed) noexcept 
             if (message != nullptr) {
                 message->queued = true;
             }
-            pushed += waits ? 1 : 0; // nobody wakes this process when there is memory again
+            pushed += waits ? 1 : 0; // a process that sleeps would not be woken when there is memory again
             return false;
         }
         if (code == SendCode::failed && message != nullptr) {
@@ -213,7 +211,7 @@ bool Backlog::push_streams(Peer& peer, SendProtocol& sends, int& pushed) noexcep
         }
         ++pushed;
         if (code == SendCode::no_memory && !_shortage.lasts()) {
-            return false; // counted, because nobody wakes this process when there is memory again
+            return false; // counted: a process that sleeps would not be woken when there is memory again
         }
         _shortage.over();
         peer.streams.erase(stream);

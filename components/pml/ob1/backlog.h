@@ -16,7 +16,7 @@ public:
           _shortage(shortage) {}
 
     // `session`: see QueuedPacket. Returns an MPI code: MPI_ERR_NO_MEM (the packet would have to be queued) or
-    // MPI_ERR_OTHER (the peer cannot be reached), each of which has been reported. After an error nothing is sent.
+    // MPI_ERR_OTHER (the peer cannot be reached, which has been reported). After an error nothing is sent.
     [[nodiscard]] int send_control(
         Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept;
     // Called once, before everything else. false: out of memory.
@@ -39,7 +39,7 @@ public:
     // but each of them arrives.
     void send_flow(Peer& peer, PacketType type) noexcept;
 
-    // The message goes behind everything that is queued for its peer. false: out of memory, which has been reported.
+    // The message goes behind everything that is queued for its peer. false: out of memory.
     bool queue(SendRequest& request) noexcept;
     // false: the message is not queued.
     bool remove(SendRequest& request) noexcept;

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 namespace patchbay::pml::ob1 {
+
+static constexpr std::string_view no_memory_for_message =
+    "pml/ob1: out of memory for a message that came before its communicator";
 
 // Type of a cancelled message that is kept because its extended header is needed.
 static constexpr PacketType cancelled = PacketType::cancel;
@@ -40,7 +44,7 @@ bool EarlyMessages::add(
         }
         return message != nullptr;
     } catch (const std::bad_alloc&) {
-        _shortage.wait("pml/ob1: out of memory for a message that came before its communicator");
+        _shortage.wait(no_memory_for_message);
         return false;
     }
 }
@@ -168,7 +172,7 @@ void EarlyMessages::accept(const EarlyMessage& early, Peer& from) noexcept {
     const bool added =
         early.index ? add(*early.index, from, &header, payload, size) : add(early.name, from, &header, payload, size);
     if (!added) {
-        _shortage.end_job("pml/ob1: out of memory for a message that came before its communicator");
+        _shortage.end_job(no_memory_for_message);
     }
 }
 

@@ -96,8 +96,8 @@ void Refusals::forget(CommState& state) noexcept {
         return;
     }
     _failed.erase(state);
-    if (state.holder !=
-        nullptr) { // the library is finalized, which destroys communicators without regard to references
+    // The library is finalized, which destroys communicators without regard to references.
+    if (state.holder != nullptr) {
         state.holder->holding = false;
         _receives.free(*std::exchange(state.holder, nullptr));
     }
@@ -161,7 +161,7 @@ void Refusals::fail(CommState& state, const Failure& failure) noexcept {
         return;
     }
     _handshake.forget(state);
-    tell_contacts(state, failure);
+    send_to_contacts(state, failure);
     state.fail(failure);
     _failed.push_back(state);
     if (state.unanswered > 0) {
@@ -181,7 +181,7 @@ void Refusals::fail_local_side(const Communicator& inter, const Failure& failure
 }
 
 // Each process that may know the index of this communicator in this process, or that has a message from here on it.
-void Refusals::tell_contacts(CommState& state, const Failure& failure) noexcept {
+void Refusals::send_to_contacts(CommState& state, const Failure& failure) noexcept {
     const RefusalHeader refusal = refusal_of(*state.excid, failure, 0);
     for (int rank = 0; state.has_table() && rank < state.comm.remote_size; ++rank) {
         const RankState& contact = state.rank(rank);

@@ -57,7 +57,7 @@ private:
     void fail_with_descendants(CommState& state, const Failure& failure) noexcept;
     void fail(CommState& state, const Failure& failure) noexcept;
     void fail_local_side(const Communicator& inter, const Failure& failure) noexcept;
-    void tell_contacts(CommState& state, const Failure& failure) noexcept;
+    void send_to_contacts(CommState& state, const Failure& failure) noexcept;
     void hold(CommState& state) noexcept;
 
     Ob1& _module;
