@@ -72,6 +72,9 @@ public:
     // (Continuation::open). A request has one continuation at a time, until it completes; the next start needs a new
     // attach().
     bool attach(Continuation& continuation) noexcept;
+    // Ends that before the request completes: the continuation is counted down now, unless it has been already. For a
+    // user who gives the operation up.
+    void detach(Continuation& continuation) noexcept;
     // What a persistent point-to-point request binds (frameworks/pml/pml.h). false: this is none.
     virtual bool bound(pml::PersistentRequest* what) const noexcept {
         (void)what;

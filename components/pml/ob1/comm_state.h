@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/pml/ob1/list.h"
+#include "core/base/list.h"
 #include "components/pml/ob1/message_store.h"
 #include "components/pml/ob1/peer.h"
 #include "frameworks/pml/pml.h"
