@@ -39,7 +39,40 @@ int Ob1::send_by_request(const void* buffer, MPI_Count count, const Datatype& ty
     return request.error;
 }
 
+// The path of most messages: one thread, and a request that need not be constructed. Everything else is left to
+// isend_in_full().
 int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+    Communicator& comm, Request** request) noexcept {
+    if (!_alone.enter()) [[unlikely]] {
+        return isend_in_full(buffer, count, type, dest, tag, mode, comm, request);
+    }
+    const RankState* target = state_of(comm).find_rank(dest);
+    const std::size_t bytes = std::size_t(count) * std::size_t(type.size);
+    SendRequest* made = _sends.clean();
+    if (made == nullptr || mode == SendMode::synchronous || !type.dense || !SendProtocol::goes_direct(target, bytes))
+        [[unlikely]] {
+        _alone.leave();
+        return isend_in_full(buffer, count, type, dest, tag, mode, comm, request);
+    }
+    made->reuse(buffer, count, type, bytes, dest, tag, mode, comm);
+    made->sent_to(*target, _sends.next_id());
+    *request = made;
+    _sends.take_clean();
+    if (SendProtocol::send_direct(*target, tag, made->id, made->address(), bytes) != SendCode::ok) [[unlikely]] {
+        start_later(*made);
+    }
+    _alone.leave();
+    return MPI_SUCCESS;
+}
+
+// There was no room for it. The module is locked.
+void Ob1::start_later(SendRequest& request) noexcept {
+    request.clean = false;
+    request.hold();
+    _sends.start(request);
+}
+
+int Ob1::isend_in_full(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
     Communicator& comm, Request** request) noexcept {
     Guard guard(*this);
     auto* made = _sends.make(*this, buffer, count, type, dest, tag, mode, comm);
@@ -50,14 +83,12 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
     made->id = _sends.next_id();
     *request = made;
     CommState& state = state_of(comm);
-    if (mode != SendMode::synchronous && type.dense) [[likely]] {
+    if (mode != SendMode::synchronous && type.dense) {
         RankState* target = state.find_rank(dest);
-        if (SendProtocol::goes_direct(target, made->bytes)) [[likely]] {
-            if (SendProtocol::send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok)
-                [[likely]] {
-                made->peer = target->peer;
-                made->index = target->index;
-                made->set_complete();
+        if (SendProtocol::goes_direct(target, made->bytes)) {
+            if (SendProtocol::send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
+                made->clean = true;
+                made->sent_to(*target, made->id);
                 return MPI_SUCCESS;
             }
         } else if (SendProtocol::goes_direct_extended(target, made->bytes)) {
@@ -92,18 +123,42 @@ int Ob1::send_init(const void* buffer, MPI_Count count, const Datatype& type, in
 }
 
 int Ob1::restart(SendRequest& request) noexcept {
+    if (!_alone.enter()) [[unlikely]] {
+        return restart_in_full(request);
+    }
+    if (request.direct && request.bytes < request.target->peer->direct_below) [[likely]] {
+        request.id = _sends.next_id();
+        if (SendProtocol::send_direct(*request.target, request.tag, request.id, request.address(), request.bytes) ==
+            SendCode::ok) [[likely]] {
+            request.set_complete();
+            _alone.leave();
+            return MPI_SUCCESS;
+        }
+    }
+    _alone.leave();
+    return restart_in_full(request);
+}
+
+int Ob1::restart_in_full(SendRequest& request) noexcept {
     Guard guard(*this);
+    request.direct = false;
     request.error = MPI_SUCCESS;
     set_status_cancelled(request.status, false);
     request.remote_request = 0;
     request.complete_but_for_cancel = false;
     request.id = _sends.next_id();
     _sends.start(request);
+    if (request.mode != SendMode::synchronous && request.type->dense && request.is_complete() && !request.extended &&
+        request.error == MPI_SUCCESS) {
+        request.target = state_of(*request.comm).find_rank(request.dest);
+        request.direct = request.target->peer != nullptr;
+    }
     return MPI_SUCCESS;
 }
 
 int Ob1::cancel(SendRequest& request) noexcept {
     Guard guard(*this);
+    request.clean = request.direct = false;
     const int code = _sends.cancel(request);
     if (request.is_complete()) {
         _progress.wake();
