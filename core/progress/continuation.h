@@ -44,8 +44,9 @@ public:
     // Has `run` called by the next poll, in place of close(): where nothing is attached, but the caller must not go on
     // in this context. Wakes a thread that sleeps.
     void post() noexcept {
-        _progress.with_thread_level([&](bool threaded) { _progress.ready_list().link(*this, threaded); });
-        _progress.wake();
+        Progress& polled = _progress; // this object may not exist afterwards
+        polled.with_thread_level([&](bool threaded) { polled.ready_list().link(*this, threaded); });
+        polled.wake();
     }
 
     // For operations other than requests, in any context: count_up() while the counter cannot be zero, and count_down()

@@ -35,7 +35,10 @@ inline ThreadId this_thread_id() noexcept {
 // Whether check_thread() has nothing to do.
 inline bool thread_is_known() noexcept {
     const ThreadId known = single_thread.load(std::memory_order_relaxed);
-    return known == this_thread_id() || known == 0;
+    if (known == this_thread_id()) [[likely]] {
+        return true;
+    }
+    return known == 0;
 }
 
 // Called at the beginning of an MPI call, while the calling thread holds no lock.

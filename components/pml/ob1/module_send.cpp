@@ -46,28 +46,31 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
     if (!_alone.enter()) [[unlikely]] {
         return isend_in_full(buffer, count, type, dest, tag, mode, comm, request);
     }
-    const RankState* target = state_of(comm).find_rank(dest);
-    const std::size_t bytes = std::size_t(count) * std::size_t(type.size);
     SendRequest* made = _sends.clean();
-    if (made == nullptr || mode == SendMode::synchronous || !type.dense || !SendProtocol::goes_direct(target, bytes))
-        [[unlikely]] {
-        _alone.leave();
-        return isend_in_full(buffer, count, type, dest, tag, mode, comm, request);
-    }
-    made->reuse(buffer, count, type, bytes, dest, tag, mode, comm);
-    made->sent_to(*target, _sends.next_id());
-    *request = made;
-    _sends.take_clean();
-    if (SendProtocol::send_direct(*target, tag, made->id, made->address(), bytes) != SendCode::ok) [[unlikely]] {
-        start_later(*made);
+    const RankState* target = state_of(comm).find_rank(dest);
+    if (made != nullptr && mode != SendMode::synchronous && target != nullptr && type.dense) [[likely]] {
+        Peer* const peer = target->peer;
+        const std::size_t bytes = std::size_t(count) * std::size_t(type.size);
+        if (peer != nullptr && bytes < peer->direct_below) [[likely]] {
+            const void* from = static_cast<const std::byte*>(buffer) + type.true_lower_bound;
+            const MatchWords header{target->match_word, MatchWords::make_second(tag, _sends.next_id())};
+            _sends.take_clean();
+            *request = made;
+            made->reuse(header, *peer, buffer, count, type, bytes, dest, comm);
+            if (peer->btl->send(*peer->endpoint, &header, sizeof header, from, bytes) != SendCode::ok) [[unlikely]] {
+                start_later(*made);
+            }
+            _alone.leave();
+            return MPI_SUCCESS;
+        }
     }
     _alone.leave();
-    return MPI_SUCCESS;
+    return isend_in_full(buffer, count, type, dest, tag, mode, comm, request);
 }
 
 // There was no room for it. The module is locked.
 void Ob1::start_later(SendRequest& request) noexcept {
-    request.clean = false;
+    request.end_clean();
     request.hold();
     _sends.start(request);
 }
@@ -87,8 +90,10 @@ int Ob1::isend_in_full(const void* buffer, MPI_Count count, const Datatype& type
         RankState* target = state.find_rank(dest);
         if (SendProtocol::goes_direct(target, made->bytes)) {
             if (SendProtocol::send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
+                made->reuse({target->match_word, MatchWords::make_second(tag, made->id)}, *target->peer, buffer, count,
+                    type, made->bytes, dest, comm);
                 made->clean = true;
-                made->sent_to(*target, made->id);
+                made->set_complete();
                 return MPI_SUCCESS;
             }
         } else if (SendProtocol::goes_direct_extended(target, made->bytes)) {
@@ -126,10 +131,15 @@ int Ob1::restart(SendRequest& request) noexcept {
     if (!_alone.enter()) [[unlikely]] {
         return restart_in_full(request);
     }
-    if (request.direct && request.bytes < request.target->peer->direct_below) [[likely]] {
-        request.id = _sends.next_id();
-        if (SendProtocol::send_direct(*request.target, request.tag, request.id, request.address(), request.bytes) ==
-            SendCode::ok) [[likely]] {
+    const RankState* target = request.target; // not null where the last start was direct, and neither is its peer
+    const std::size_t bytes = request.bytes;
+    if (request.direct && bytes < target->peer->direct_below) [[likely]] {
+        const Peer* const peer = target->peer;
+        const std::uint32_t id = _sends.next_id();
+        request.id = id;
+        const MatchWords header{target->match_word, MatchWords::make_second(request.tag, id)};
+        if (peer->btl->send(*peer->endpoint, &header, sizeof header, request.address(), bytes) == SendCode::ok)
+            [[likely]] {
             request.set_complete();
             _alone.leave();
             return MPI_SUCCESS;
@@ -158,7 +168,8 @@ int Ob1::restart_in_full(SendRequest& request) noexcept {
 
 int Ob1::cancel(SendRequest& request) noexcept {
     Guard guard(*this);
-    request.clean = request.direct = false;
+    request.end_clean();
+    request.direct = false;
     const int code = _sends.cancel(request);
     if (request.is_complete()) {
         _progress.wake();

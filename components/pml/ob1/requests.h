@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <optional>
 
@@ -79,27 +80,32 @@ public:
     int start() noexcept override;
     int cancel() noexcept override;
 
-    // A request that is `clean`, and therefore complete, gets another message.
-    void reuse(const void* new_buffer, MPI_Count new_count, const Datatype& new_type, std::size_t new_bytes,
-        int new_dest, int new_tag, SendMode new_mode, Communicator& on) noexcept {
+    // A request that is `clean`, and therefore complete, gets another message, which `header` sends to `to`.
+    void reuse(const MatchWords& header, Peer& to, const void* new_buffer, MPI_Count new_count,
+        const Datatype& new_type, std::size_t new_bytes, int new_dest, Communicator& on) noexcept {
         set_kind(ObjectKind::request);
+        words = header;
+        peer = &to;
         buffer = const_cast<void*>(new_buffer);
         count = new_count;
         type = &new_type;
         bytes = new_bytes;
         dest = new_dest;
-        tag = new_tag;
-        mode = new_mode;
-        source = on.rank;
         comm = &on;
         session = on.session;
     }
-    // The message is sent by an ordinary match header, and the request complete.
-    void sent_to(const RankState& target, std::uint32_t new_id) noexcept {
-        id = new_id;
-        index = target.index;
-        peer = target.peer;
-        set_complete();
+    // Something else happens to the request than to be used again: it gets the fields that reuse() has left out.
+    void end_clean() noexcept {
+        if (!clean) {
+            return;
+        }
+        clean = false;
+        MatchHeader header;
+        std::memcpy(&header, &words, sizeof header);
+        source = header.source;
+        tag = header.tag;
+        id = header.id;
+        index = header.index;
     }
     void mark_free() noexcept { set_kind(ObjectKind::dead); }
 
@@ -114,6 +120,7 @@ public:
     bool extended = false;                // the match header is an extended one
     // It was complete as soon as it was started, and nothing else has happened to it: sent() is enough to use it again.
     bool clean = false;
+    MatchWords words; // then: its match header
     SendRequest* next_clean = nullptr;
     cid::ExtendedId excid; // then; kept for a cancel, when the communicator may not exist any more
     Peer* peer = nullptr;

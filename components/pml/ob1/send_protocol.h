@@ -37,7 +37,7 @@ public:
     SendRequest* clean() const noexcept { return _clean; }
     void take_clean() noexcept { _clean = _clean->next_clean; }
     // Identifies a message in a later cancel; never 0.
-    std::uint32_t next_id() noexcept { return _ids += _ids == UINT32_MAX ? 2 : 1; }
+    std::uint32_t next_id() noexcept { return _ids += 2; }
 
     // The hot path: an eager message of a dense datatype, which needs no request.
     static bool goes_direct(const RankState* target, std::size_t bytes) noexcept {
@@ -97,7 +97,7 @@ private:
     Pool<SendRequest, NoLock> _pool;
     List<SendRequest, &SendRequest::in_progress_link> _in_progress; // in the order in which they were started
     SendRequest* _clean = nullptr;                                  // free requests
-    std::uint32_t _ids = 0;
+    std::uint32_t _ids = 1; // always odd
 };
 
 } // namespace patchbay::pml::ob1
