@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What one nonblocking operation costs while many others are outstanding: MPI_Comm_idup and generalized requests, 10 to
- * 10,000 at once, on 2 processes. For each number it prints the time from the start to the completion of all, divided by
- * their number, and the time of one MPI_Test of another request while they are outstanding. If the library visits each
- * outstanding operation in each poll, both grow with the number.
- *   outstanding [MOST] */
+ * 10,000 at once, on 2 processes. For each number it prints the time from the start to the completion of all, divided
+ * by their number, and the time of one MPI_Test of another request while they are outstanding. If the library visits
+ * each outstanding operation in each poll, both grow with the number. outstanding [MOST] */
 #include "metric.h"
 #include <mpi.h>
 #include <stdio.h>
