@@ -161,7 +161,7 @@ int free_request(MPI_Request* handle) noexcept {
     }
     Request* request = to_object<Request>(*handle);
     *handle = MPI_REQUEST_NULL;
-    return args.result(request->release());
+    return args.result(request->recycle());
 }
 
 int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
