@@ -33,6 +33,22 @@ bool Request::attach(Continuation& continuation) noexcept {
     return attached;
 }
 
+void Request::detach(Continuation& continuation) noexcept {
+    progress->with_thread_level([&](bool threaded) {
+        std::uintptr_t expected = reinterpret_cast<std::uintptr_t>(&continuation) | active_bit;
+        bool detached = false;
+        if (threaded) {
+            detached = _word.compare_exchange_strong(expected, active_word, std::memory_order_acq_rel);
+        } else if (_word.load(std::memory_order_relaxed) == expected) {
+            _word.store(active_word, std::memory_order_relaxed);
+            detached = true;
+        }
+        if (detached) {
+            continuation.count_down(threaded);
+        }
+    });
+}
+
 // Of a request that was active when it was completed; `before` is the word that complete() has replaced. If the handle
 // was not released, the request may not exist any more.
 bool Request::end_owner(std::uintptr_t before, bool threaded) noexcept {

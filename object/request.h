@@ -31,6 +31,8 @@ public:
     // Started, and not yet inactive again: the operation may be complete.
     bool is_active() const noexcept { return _word.load(std::memory_order_relaxed) != inactive_word; }
     bool is_persistent() const noexcept { return persistent; }
+    // Complete without an error, and neither finish() nor retire() runs a callback of the program.
+    bool is_plain() const noexcept { return error == MPI_SUCCESS && !calls_back; }
     State state() const noexcept {
         const std::uintptr_t word = _word.load(std::memory_order_acquire);
         return word == inactive_word ? State::inactive : word == complete_word ? State::complete : State::active;
@@ -43,8 +45,8 @@ public:
     virtual int start() noexcept = 0;
     // Implements MPI_Cancel. The status at completion tells whether the operation was cancelled. Local; does not block.
     virtual int cancel() noexcept = 0;
-    // Called by the completing calls (wait, test, get_status) for a complete request, before they return the status. A
-    // generalized request runs its query callback here. Returns the MPI code of the operation.
+    // Called by the completing calls (wait, test, get_status) for a complete request that `calls_back`, before they
+    // return the status. A generalized request runs its query callback here. Returns the MPI code of the operation.
     virtual int finish(MPI_Status* status) noexcept {
         (void)status;
         return error;
@@ -67,11 +69,16 @@ public:
     int recycle() noexcept {
         return (_word.load(std::memory_order_acquire) & active_bit) == 0 ? retire() : recycle_active();
     }
+    // The same for a request that is complete.
+    int recycle_complete() noexcept { return retire(); }
     // The continuation is counted down when the request completes. false: the request is complete already, and the
     // continuation was not counted up. Called by the user, for a request that is not inactive; the counter is not zero
     // (Continuation::open). A request has one continuation at a time, until it completes; the next start needs a new
     // attach().
     bool attach(Continuation& continuation) noexcept;
+    // Ends that before the request completes: the continuation is counted down now, unless it has been already. For a
+    // user who gives the operation up.
+    void detach(Continuation& continuation) noexcept;
     // What a persistent point-to-point request binds (frameworks/pml/pml.h). false: this is none.
     virtual bool bound(pml::PersistentRequest* what) const noexcept {
         (void)what;
@@ -99,6 +106,7 @@ public:
     MPI_Status status{};     // valid once complete
     int error = MPI_SUCCESS; // the operation's own code, valid once complete
     bool persistent = false;
+    bool calls_back = false; // finish() is overridden
     // How many starts of a persistent request may be outstanding; 1: only the next start() makes the request active
     // again. An owner that sets more overrides outstanding_starts() and end_first_start().
     std::uint16_t most_starts = 1;

@@ -44,12 +44,25 @@ public:
     // Has `run` called by the next poll, in place of close(): where nothing is attached, but the caller must not go on
     // in this context. Wakes a thread that sleeps.
     void post() noexcept {
-        _progress.with_thread_level([&](bool threaded) { _progress.ready_list().link(*this, threaded); });
-        _progress.wake();
+        Progress& polled = _progress; // this object may not exist afterwards
+        polled.with_thread_level([&](bool threaded) { polled.ready_list().link(*this, threaded); });
+        polled.wake();
     }
 
-    // For operations other than requests. count_up() while the counter cannot be zero; count_down() once for each of
-    // them. `threaded`: as in Request::complete().
+    // For operations other than requests, in any context: count_up() while the counter cannot be zero, and count_down()
+    // once for each of them, which wakes a thread that sleeps.
+    void count_up() noexcept {
+        _progress.with_thread_level([this](bool threaded) { count_up(threaded); });
+    }
+    void count_down() noexcept {
+        Progress& polled = _progress; // this object may not exist afterwards
+        polled.with_thread_level([this](bool threaded) { count_down(threaded); });
+        polled.wake();
+    }
+
+private:
+    friend class Request; // which knows whether there are several threads
+
     void count_up(bool threaded) noexcept {
         if (threaded) {
             _count.fetch_add(1, std::memory_order_relaxed);
@@ -62,9 +75,6 @@ public:
             _progress.ready_list().link(*this, threaded);
         }
     }
-    Progress& progress() const noexcept { return _progress; }
-
-private:
     // true: the counter is zero.
     bool subtract(bool threaded) noexcept {
         if (threaded) {

@@ -100,6 +100,19 @@ bool Construction::ready() const noexcept {
     return (!_open && (_allocation == nullptr || _allocation->ready())) || (_local != nullptr && _local->ready());
 }
 
+// Both constructions wait until both can go on. As all members of each advance in the same steps, none waits for a step
+// that another one does not take.
+int Construction::attach(Continuation& next) noexcept {
+    int code = MPI_SUCCESS;
+    if (!_open && _allocation != nullptr) {
+        code = _allocation->attach(next);
+    }
+    if (code == MPI_SUCCESS && _local != nullptr) {
+        code = _local->attach(next);
+    }
+    return code;
+}
+
 bool Construction::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     if (!_open && (_allocation == nullptr || _allocation->advance(code))) {

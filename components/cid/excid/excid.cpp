@@ -142,6 +142,9 @@ ExcidAllocation::ExcidAllocation(ExcidModule& module, const NewCommunicator& wha
       _request(module._instance, module._source) {}
 
 ExcidAllocation::~ExcidAllocation() {
+    if (_child_number) {
+        parents().detach(*_child_number, _waiter);
+    }
     if (!_named) {
         _module._instance.communicators().release(_index);
     }

@@ -41,6 +41,9 @@ public:
     int start() noexcept;
     bool ready() const noexcept override { return _requests ? _request.ready() : parents().ready(*_child_number); }
     bool advance(int* code) noexcept override;
+    int attach(Continuation& next) noexcept override {
+        return _requests ? _request.attach(next) : parents().attach(*_child_number, _waiter, next);
+    }
 
 private:
     Derivation& parents() const noexcept { return *_what.parent->id->derivation(); }
@@ -52,6 +55,7 @@ private:
     std::optional<Derivation::ChildNumber> _child_number; // nullopt: a PGCID for this communicator alone
     bool _requests;                                       // the PGCID is ours to get, and not there yet
     bool _named = false;
+    Derivation::Waiter _waiter; // for the block of the child number
     PgcidRequest _request;
 };
 
@@ -70,6 +74,9 @@ public:
     int help(const NewCommunicator& what) noexcept;
     bool ready() const noexcept override { return _failed != MPI_SUCCESS || _request.ready(); }
     bool advance(int* code) noexcept override;
+    int attach(Continuation& next) noexcept override {
+        return _failed != MPI_SUCCESS ? MPI_SUCCESS : _request.attach(next);
+    }
 
 private:
     Derivation* _parents = nullptr; // those that the child number is of

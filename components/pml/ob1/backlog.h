@@ -45,7 +45,7 @@ private:
     static bool push_streams(Peer& peer, SendProtocol& sends, int& pushed) noexcept;
 
     Peers& _peers;
-    Pool<QueuedPacket> _pool;
+    Pool<QueuedPacket, NoLock> _pool;
     List<Peer, &Peer::backlog> _backlog; // the peers with something to send
 };
 

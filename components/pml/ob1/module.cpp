@@ -12,6 +12,7 @@ Ob1::Ob1(
     : _progress(services.progress),
       _runtime(services.runtime),
       _lock(services.progress.threads()),
+      _alone(services.progress.threads()),
       _peers(
           services.progress, services.runtime, services.self, std::move(btls), std::move(btl_lease),
           [](void* self) noexcept { return static_cast<Ob1*>(self)->poll(); }, this),

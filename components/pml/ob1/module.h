@@ -113,6 +113,10 @@ private:
     // module_send.cpp
     int send_by_request(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept;
+    [[gnu::noinline]] int restart_in_full(SendRequest& request) noexcept;
+    [[gnu::noinline]] void start_later(SendRequest& request) noexcept;
+    [[gnu::noinline]] int isend_in_full(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag,
+        SendMode mode, Communicator& comm, Request** request) noexcept;
 
     // module_probe.cpp
     template <class TryOnce>
@@ -129,6 +133,7 @@ private:
     Progress& _progress;
     Runtime& _runtime; // only to end the job
     ProgressLock _lock;
+    SingleThreadSection _alone; // in place of the lock, on the hot paths of a single thread
     Peers _peers;
     Backlog _backlog;
     FlowControl _flow;
@@ -138,7 +143,7 @@ private:
     ReceiveProtocol _receives;
     EarlyMessages _early;
     Matching _matching;
-    Pool<MatchedMessage> _matched_messages;
+    Pool<MatchedMessage, NoLock> _matched_messages;
 };
 
 } // namespace patchbay::pml::ob1

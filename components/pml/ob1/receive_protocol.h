@@ -52,7 +52,7 @@ private:
     Backlog& _backlog;
     FlowControl& _flow;
     Rendezvous& _rendezvous;
-    Pool<RecvRequest> _pool;
+    Pool<RecvRequest, NoLock> _pool;
 };
 
 } // namespace patchbay::pml::ob1

@@ -23,20 +23,22 @@ void Ob1Request::hold() noexcept {
         const_cast<Datatype*>(type)->retain();
     }
     if (!comm->is_predefined()) {
-        comm->retain();
+        comm->retain(progress->threaded());
     }
 }
 
-void Ob1Request::let_go() noexcept {
-    if (!holding) {
-        return;
-    }
+void Ob1Request::drop() noexcept {
     holding = false;
     if (!type->is_predefined()) {
         Ref<Datatype>::adopt(const_cast<Datatype*>(type)).reset();
     }
-    if (!comm->is_predefined()) {
-        Ref<Communicator>::adopt(comm).reset();
+    if (comm->is_predefined()) {
+        return;
+    }
+    bool last = false;
+    progress->with_thread_level([&](bool threaded) { last = comm->release(threaded); });
+    if (last) {
+        Communicator::destroy(comm);
     }
 }
 
