@@ -82,10 +82,13 @@ void Derivation::renew(const ChildNumber& child_number, std::uint64_t pgcid, int
 }
 
 int Derivation::attach(const ChildNumber& child_number, Waiter& waiter, Continuation& next) noexcept {
-    if (ready(child_number)) {
+    if (child_number.block == 0) {
         return MPI_SUCCESS;
     }
     std::lock_guard lock(_mutex);
+    if (child_number.block <= _lost && !_blocks.contains(child_number.block)) {
+        return MPI_SUCCESS;
+    }
     return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         Block& block = _blocks[child_number.block];
         if (!block.known) {

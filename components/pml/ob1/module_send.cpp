@@ -131,10 +131,10 @@ int Ob1::restart(SendRequest& request) noexcept {
     if (!_alone.enter()) [[unlikely]] {
         return restart_in_full(request);
     }
-    const RankState* target = request.target; // not null where the last start was direct, and neither is its peer
+    const RankState* target = request.direct;
+    const Peer* const peer = target != nullptr ? target->peer : nullptr; // nullptr, too, after a refusal
     const std::size_t bytes = request.bytes;
-    if (request.direct && bytes < target->peer->direct_below) [[likely]] {
-        const Peer* const peer = target->peer;
+    if (peer != nullptr && bytes < peer->direct_below) [[likely]] {
         const std::uint32_t id = _sends.next_id();
         request.id = id;
         const MatchWords header{target->match_word, MatchWords::make_second(request.tag, id)};
@@ -151,7 +151,7 @@ int Ob1::restart(SendRequest& request) noexcept {
 
 int Ob1::restart_in_full(SendRequest& request) noexcept {
     Guard guard(*this);
-    request.direct = false;
+    request.direct = nullptr;
     request.error = MPI_SUCCESS;
     set_status_cancelled(request.status, false);
     request.remote_request = 0;
@@ -160,8 +160,7 @@ int Ob1::restart_in_full(SendRequest& request) noexcept {
     _sends.start(request);
     if (request.mode != SendMode::synchronous && request.type->dense && request.is_complete() && !request.extended &&
         request.error == MPI_SUCCESS) {
-        request.target = state_of(*request.comm).find_rank(request.dest);
-        request.direct = request.target->peer != nullptr;
+        request.direct = state_of(*request.comm).find_rank(request.dest);
     }
     return MPI_SUCCESS;
 }
@@ -169,7 +168,7 @@ int Ob1::restart_in_full(SendRequest& request) noexcept {
 int Ob1::cancel(SendRequest& request) noexcept {
     Guard guard(*this);
     request.end_clean();
-    request.direct = false;
+    request.direct = nullptr;
     const int code = _sends.cancel(request);
     if (request.is_complete()) {
         _progress.wake();

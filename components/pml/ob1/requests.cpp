@@ -47,6 +47,10 @@ bool Ob1Request::bound(pml::PersistentRequest* what) const noexcept {
     return persistent;
 }
 
+std::string_view Ob1Request::cause() const noexcept {
+    return module.failure_text(*comm, error);
+}
+
 int SendRequest::start() noexcept {
     return module.restart(*this);
 }

@@ -50,6 +50,8 @@ public:
     using Request::set_active;
     using Request::set_complete;
 
+    std::string_view cause() const noexcept override;
+
     std::byte* address() const noexcept { return static_cast<std::byte*>(buffer) + type->true_lower_bound; }
 
     Ob1& module;
@@ -124,10 +126,9 @@ public:
     SendRequest* next_clean = nullptr;
     cid::ExtendedId excid; // then; kept for a cancel, when the communicator may not exist any more
     Peer* peer = nullptr;
-    // Of a persistent request: its last start was complete at once, by an ordinary eager message to this destination,
-    // and nothing else has happened to it. Then the next one only needs a new id, and the peer's permission.
-    bool direct = false;
-    const RankState* target = nullptr;
+    // Of a persistent request: its last start was complete at once, by an eager message to this destination, and nothing
+    // else has happened to it. If the destination has a peer, the next start needs a new id, and the peer's permission.
+    const RankState* direct = nullptr;
     bool in_progress = false; // in the list of SendProtocol: until it is complete and, if released before, retired
     Link<SendRequest> in_progress_link;
     StreamLink stream{{}, this};
