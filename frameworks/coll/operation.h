@@ -96,6 +96,7 @@ private:
     void make_ready(StepId id) noexcept;
     void release(StepId id) noexcept; // one step less for it to wait for
     void end_step(StepId id) noexcept;
+    void start_message(StepId id) noexcept;
     void start_send(StepId id) noexcept;
     void start_recv(StepId id) noexcept;
     void watch(StepId id) noexcept;
