@@ -60,6 +60,7 @@ void Operation::set_up(Communicator& communicator, Form form) noexcept {
     _comm = share(&communicator);
     schedule.clear(&communicator, form);
     persistent = form == Form::persistent;
+    _tag = no_tag;
     set_inactive();
     error = MPI_SUCCESS;
     _cause.clear();
@@ -110,7 +111,7 @@ std::string_view Operation::refuses_free() const noexcept {
 
 int Operation::retire() noexcept {
     Engine& engine = _engine;
-    if (persistent) {
+    if (persistent && _tag != no_tag) {
         comm->outstanding->free_persistent_tag(_tag);
     }
     schedule.clear(nullptr);
