@@ -56,6 +56,7 @@ bool Operation::Progressions::make(Operation& owner, std::size_t count) noexcept
 }
 
 void Operation::set_up(Communicator& communicator, Form form) noexcept {
+    set_kind(ObjectKind::request);
     belong_to(communicator);
     _comm = share(&communicator);
     schedule.clear(&communicator, form);
@@ -118,6 +119,7 @@ int Operation::retire() noexcept {
     _types.clear();
     _op.reset();
     _comm.reset();
+    set_kind(ObjectKind::dead); // a stale handle is detected
     engine.give_back(this);
     return MPI_SUCCESS;
 }
