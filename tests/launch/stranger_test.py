@@ -158,17 +158,26 @@ class ServerTest(harness.LaunchTest):
 class Connection(ServerTest):
     """What a program can send that does not use libpmix. A user id is only a claim, so this needs no other user."""
 
+    def assert_no_answer(self, port, tried):
+        """The answer to a process that is let in begins with PMIX_SUCCESS."""
+        got = answers(port, [first_message(*one) for one in tried])
+        self.assertEqual([one for one, answer in zip(tried, got) if answer], [])
+
     def test_every_kind_of_connection(self):
-        job, nspace, port = self.start_job()
+        job, _, port = self.start_job()
         guesses = ("", "guess", f"patchbay-{job.pid}", "patchbay-" + 32 * "0")
         tried = [(CLIENT, name, rank) for name in guesses for rank in (0, 1)]
-        tried += [(CLIENT, nspace, 2)]
         tried += [(kind, "", 0) for kind in TOOLS_WITHOUT_NAME]
-        tried += [(kind, name, 0) for kind in TOOLS_WITH_NAME for name in guesses + (nspace,)]
-        got = answers(port, [first_message(*one) for one in tried])
-        # The answer to a process that is let in begins with PMIX_SUCCESS.
-        self.assertEqual([one for one, answer in zip(tried, got) if answer], [])
+        tried += [(kind, name, 0) for kind in TOOLS_WITH_NAME for name in guesses]
+        self.assert_no_answer(port, tried)
         self.let_end(job)
+
+    def test_the_namespace_does_not_let_a_tool_in(self):
+        # Who knows the namespace can disturb: PMIx takes the format of later messages of the job from such a connection.
+        job, nspace, port = self.start_job()
+        self.assert_no_answer(port, [(CLIENT, nspace, 2)] + [(kind, nspace, 0) for kind in TOOLS_WITH_NAME])
+        job.kill()
+        job.communicate()
 
 
 class Stranger(ServerTest):
