@@ -84,21 +84,16 @@ private:
     MPI_Request* _handle;
 };
 
-// The checks that most collectives need are inlined in all three forms; otherwise the blocking functions would be
-// slower.
-
 // A buffer of `count` elements of a committed type.
-[[gnu::always_inline]] inline bool block(Arguments& args, const char* buffer_name, const void* buffer,
-    const char* count_name, MPI_Count count, const char* type_name, MPI_Datatype type) noexcept {
+inline bool block(Arguments& args, const char* buffer_name, const void* buffer, const char* count_name, MPI_Count count,
+    const char* type_name, MPI_Datatype type) noexcept {
     return args.count(count_name, count) && args.datatype(type_name, type) &&
         args.buffer(buffer_name, buffer, count, type);
 }
-[[gnu::always_inline]] inline bool send_block(
-    Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+inline bool send_block(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return block(args, "sendbuf", buffer, "sendcount", count, "sendtype", type);
 }
-[[gnu::always_inline]] inline bool recv_block(
-    Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+inline bool recv_block(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return block(args, "recvbuf", buffer, "recvcount", count, "recvtype", type);
 }
 
@@ -151,13 +146,12 @@ inline Block block_of(const void* buffer, MPI_Count elements_before, MPI_Count c
 // A send buffer and a receive buffer must not overlap (MPI-5.0, 6.2.3). This detects two blocks with data that begin
 // with the same byte, which one comparison does. It does not compare the extents, because blocks of one array whose
 // types interleave are correct.
-[[gnu::always_inline]] inline bool separate(Arguments& args, const Block& a, const Block& b) noexcept {
+inline bool separate(Arguments& args, const Block& a, const Block& b) noexcept {
     return args.separate_buffers(!a.has_data() || !b.has_data() || a.first_byte() != b.first_byte());
 }
 // Compares the block of one process with two blocks of a buffer that has a block of `count` elements for every process:
 // with the first one and with that of the calling process.
-[[gnu::always_inline]] inline bool separate(
-    Arguments& args, const Block& one, const void* all, MPI_Count count, MPI_Datatype type) noexcept {
+inline bool separate(Arguments& args, const Block& one, const void* all, MPI_Count count, MPI_Datatype type) noexcept {
     const Communicator& comm = *args.comm();
     return separate(args, one, block_of(all, 0, count, type)) &&
         (comm.is_inter ||
