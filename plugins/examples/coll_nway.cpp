@@ -14,6 +14,7 @@ using namespace patchbay;
 
 namespace {
 
+constexpr coll::Provided provided = coll::Provided::only_blocking({coll::Function::barrier});
 constexpr std::int64_t most_ways = 16;
 
 constexpr ParamSpec params[] = {
@@ -25,9 +26,7 @@ class NwayModule final : public coll::Module {
 public:
     explicit NwayModule(std::int64_t ways)
         : _ways(ways) {}
-    coll::Provided provides() const noexcept override {
-        return coll::Provided::only_blocking({coll::Function::barrier});
-    }
+    coll::Provided provides() const noexcept override { return provided; }
 
     // A process in round r has received messages, directly or not, from the (n+1)^r - 1 processes below it.
     int barrier(Communicator& comm) noexcept override {
