@@ -14,9 +14,6 @@ using namespace patchbay;
 
 namespace {
 
-constexpr coll::Provided provided = coll::Provided::only_blocking({coll::Function::barrier});
-constexpr std::int64_t most_ways = 16;
-
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Barrier (0 to 100)"},
     {"ways", ParamType::integer, "3", "processes to which each process sends in one round of MPI_Barrier (1 to 16)"},
@@ -26,7 +23,9 @@ class NwayModule final : public coll::Module {
 public:
     explicit NwayModule(std::int64_t ways)
         : _ways(ways) {}
-    coll::Provided provides() const noexcept override { return provided; }
+    coll::Provided provides() const noexcept override {
+        return coll::Provided::only_blocking({coll::Function::barrier});
+    }
 
     // A process in round r has received messages, directly or not, from the (n+1)^r - 1 processes below it.
     int barrier(Communicator& comm) noexcept override {
@@ -56,7 +55,7 @@ public:
     Status open(Core& core) override {
         _priority = int(core.params.at("coll_nway_priority").as_int());
         _ways = core.params.at("coll_nway_ways").as_int();
-        return _ways >= 1 && _ways <= most_ways ? Status() : Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
+        return _ways >= 1 && _ways <= 16 ? Status() : Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
     Result<Candidate> query(coll::Query& query) noexcept override {
