@@ -34,7 +34,7 @@ ANSWER_LIMIT = 5
 # the name of a process, a tool the ids of its user, and one that has a name already gives both.
 CLIENT = 0
 TOOLS_WITHOUT_NAME = (1, 2, 3, 6)
-TOOLS_WITH_NAME = (4, 5, 7, 8, 9, 10)
+TOOLS_WITH_NAME = (4, 5, 7, 8, 9)
 
 
 def first_message(kind, nspace, rank):
