@@ -58,7 +58,9 @@ bool Operation::Progressions::make(Operation& owner, std::size_t count) noexcept
 void Operation::set_up(Communicator& communicator, Form form) noexcept {
     set_kind(ObjectKind::request);
     belong_to(communicator);
-    _comm = share(&communicator);
+    // A persistent operation may be freed while it is active, and be complete only after MPI_Finalize has released the
+    // predefined communicators: it keeps these, too.
+    _comm = form == Form::persistent ? Ref<Communicator>::share(&communicator) : share(&communicator);
     schedule.clear(&communicator, form);
     persistent = form == Form::persistent;
     _tag = no_tag;

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 #include <random>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -214,6 +216,25 @@ void test_errors() {
     MPI_Comm_free(&comm);
 }
 
+// An active request that is freed, and is complete when MPI_Finalize releases MPI_COMM_WORLD: in process 0 the last
+// message of the barrier and that of MPI_Finalize's synchronization have arrived before the first poll.
+void free_before_finalize() {
+    MPI_Request request;
+    CHECK_OK(MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request));
+    int token = 0;
+    if (rank != 0) {
+        CHECK_OK(MPI_Recv(&token, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(MPI_Start(&request));
+    CHECK_OK(MPI_Request_free(&request));
+    if (rank == 0) {
+        for (int other = 1; other < size; ++other) {
+            CHECK_OK(MPI_Send(&token, 1, MPI_INT, other, 1, MPI_COMM_WORLD));
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -225,5 +246,6 @@ int main(int argc, char** argv) {
     test_order_of_starts();
     test_freed_objects();
     test_errors();
+    free_before_finalize();
     return finish();
 }

@@ -61,6 +61,7 @@ public:
     std::size_t bytes; // count * size of the type
     int tag;
     bool holding = false;
+    bool holds_comm = false; // holding a reference to the communicator, which is none of the predefined ones
     LateConvertor convertor;
 
 private:
