@@ -80,6 +80,9 @@ int start_all(int count, MPI_Request* handles) noexcept {
     }
     for (int i = 0; i < count; ++i) {
         Request& request = *to_object<Request>(handles[i]);
+        if (checking() && !request.may_start()) {
+            return args.fail(MPI_ERR_REQUEST, "the array contains a request twice; it has been started once");
+        }
         const int code = request.start();
         if (code != MPI_SUCCESS) {
             return report_code("MPI_Startall", request.comm, code);

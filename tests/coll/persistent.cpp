@@ -212,6 +212,9 @@ void test_errors() {
     CHECK_OK(MPI_Start(&request));
     CHECK_CLASS(MPI_Start(&request), MPI_ERR_REQUEST);
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    MPI_Request twice[2] = {request, request}; // the first start goes on
+    CHECK_CLASS(MPI_Startall(2, twice), MPI_ERR_REQUEST);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Request_free(&request));
     MPI_Comm_free(&comm);
 }
