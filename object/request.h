@@ -84,7 +84,8 @@ public:
         (void)what;
         return false;
     }
-    // Why MPI_Request_free must not be called for the request now; empty: it may be called.
+    // Why MPI_Request_free must not be called for the request now; empty: it may be called. A request that refuses holds
+    // a reference to its communicator, complete or not.
     virtual std::string_view refuses_free() const noexcept { return {}; }
     // The cause of an error as a text, where the derived class stores one. Valid once complete.
     virtual std::string_view cause() const noexcept { return {}; }

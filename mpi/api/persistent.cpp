@@ -38,10 +38,12 @@ int recv_init(const char* function, void* buf, MPI_Count count, MPI_Datatype typ
 }
 
 bool can_start(Arguments& args, MPI_Request handle) noexcept {
+    args.report_to(nullptr);
     if (!args.request("request", handle)) {
         return false;
     }
     const Request& request = *to_object<Request>(handle);
+    args.report_to(error_comm(request));
     return args.require(request.is_persistent(), MPI_ERR_REQUEST, "request", 0, "must be a persistent request") &&
         args.require(request.may_start(), MPI_ERR_REQUEST, "request", 0, "must not be active");
 }
@@ -81,6 +83,7 @@ int start_all(int count, MPI_Request* handles) noexcept {
     for (int i = 0; i < count; ++i) {
         Request& request = *to_object<Request>(handles[i]);
         if (checking() && !request.may_start()) {
+            args.report_to(request.comm);
             return args.fail(MPI_ERR_REQUEST, "the array contains a request twice; it has been started once");
         }
         const int code = request.start();

@@ -162,6 +162,7 @@ int free_request(MPI_Request* handle) noexcept {
     }
     Request* request = to_object<Request>(*handle);
     if (const std::string_view why = request->refuses_free(); checking() && !why.empty()) {
+        args.report_to(request->comm);
         return args.fail(MPI_ERR_REQUEST, why);
     }
     *handle = MPI_REQUEST_NULL;
