@@ -84,11 +84,24 @@ public:
         (void)what;
         return false;
     }
-    // Why MPI_Request_free must not be called for the request now; empty: it may be called. A request that refuses holds
-    // a reference to its communicator, complete or not.
+    // Why MPI_Request_free must not be called for the request now; empty: it may be called. A request that refuses
+    // holds a reference to its communicator, complete or not.
     virtual std::string_view refuses_free() const noexcept { return {}; }
+    // How many references to `comm` the request holds. Overridden by persistent requests, and by those of which a
+    // persistent request consists: called while the request is in the list below and not active.
+    virtual std::int32_t references_to_comm() const noexcept { return 0; }
     // The cause of an error as a text, where the derived class stores one. Valid once complete.
     virtual std::string_view cause() const noexcept { return {}; }
+
+    // For the bindings:
+
+    // From the call that makes a persistent request to MPI_Request_free the request is in a list of its communicator,
+    // if it has one. On any thread.
+    void enter_list() noexcept;
+    void leave_list() noexcept;
+    // The references to the communicator that are held by those persistent requests of its list that are inactive or
+    // complete: no communication is pending for these references.
+    static std::int32_t idle_references(const Communicator& comm) noexcept;
 
     // For the owner:
 
@@ -156,6 +169,10 @@ private:
     struct Retirement : ReadyItem {
         Request* request;
     };
+    struct Neighbours {
+        Request* next;
+        Request* previous;
+    };
 
     int recycle_active() noexcept;
     bool end_owner(std::uintptr_t before, bool threaded) noexcept;
@@ -169,7 +186,10 @@ private:
     }
 
     std::atomic<std::uintptr_t> _word{inactive_word};
-    Retirement _retirement; // valid if the handle was released before completion
+    union {
+        Neighbours _neighbours; // of a persistent request, until its handle is released
+        Retirement _retirement; // if the handle was released before completion
+    };
 };
 
 inline bool Request::complete() noexcept {

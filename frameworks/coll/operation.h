@@ -39,6 +39,7 @@ public:
     int cancel() noexcept override;
     std::string_view refuses_free() const noexcept override;
     std::string_view cause() const noexcept override { return _cause; }
+    std::int32_t references_to_comm() const noexcept override { return _comm ? 1 : 0; }
 
     Schedule schedule;
     Operation* next = nullptr;     // in the list of Outstanding, or in that of the engine's unused operations

@@ -76,7 +76,7 @@ public:
         Communicator& comm = *args.comm();
         Request* request = nullptr;
         const int code = comm.coll->engine().init(*comm.coll->find(function, Form::persistent), call, comm, &request);
-        return give(args, code, request, _handle);
+        return give_persistent(args, code, request, _handle);
     }
 
 private:

@@ -19,7 +19,7 @@ int send_init(const char* function, const void* buf, MPI_Count count, MPI_Dataty
     Communicator& target = *args.comm();
     Request* request = nullptr;
     const int code = target.pml->send_init(buf, count, type_of(type), dest, tag, mode, target, &request);
-    return give(args, code, request, handle);
+    return give_persistent(args, code, request, handle);
 }
 
 int recv_init(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
@@ -34,7 +34,7 @@ int recv_init(const char* function, void* buf, MPI_Count count, MPI_Datatype typ
     Communicator& from = *args.comm();
     Request* request = nullptr;
     const int code = from.pml->recv_init(buf, count, type_of(type), source, tag, from, &request);
-    return give(args, code, request, handle);
+    return give_persistent(args, code, request, handle);
 }
 
 bool can_start(Arguments& args, MPI_Request handle) noexcept {

@@ -166,6 +166,9 @@ int free_request(MPI_Request* handle) noexcept {
         return args.fail(MPI_ERR_REQUEST, why);
     }
     *handle = MPI_REQUEST_NULL;
+    if (request->is_persistent()) {
+        request->leave_list();
+    }
     return args.result(request->recycle());
 }
 

@@ -46,6 +46,7 @@ public:
         }
     }
     bool bound(pml::PersistentRequest* what) const noexcept override;
+    std::int32_t references_to_comm() const noexcept override { return holding && holds_comm ? 1 : 0; }
     // For the parts of the module, which run the operation: complete() ends it.
     using Request::set_active;
     using Request::set_complete;
