@@ -130,7 +130,7 @@ void Operation::start_steps() noexcept {
     _code = MPI_SUCCESS;
     _cause.clear();
     fail(schedule.code(), schedule.cause());
-    if (Execution* execution = schedule.execution()) {
+    if (Execution* execution = schedule.execution(); execution != nullptr && !failed()) {
         execution->start(_tag, *this);
         return;
     }

@@ -64,7 +64,8 @@ public:
     // Called when the schedule is not started again, after the completion of its last start.
     virtual ~Execution() = default;
     // Called by the engine at each start, on the thread that starts the operation or that polls, never before the last
-    // start is complete. Must not block. The messages have this tag on each communicator. An error is reported by
+    // start is complete. Not called where the plan has noted an error (Schedule::fail): its steps may refer to memory
+    // that could not be allocated, and the engine itself goes through their messages, with no elements. Must not block. The messages have this tag on each communicator. An error is reported by
     // done.end(), which may be called before this returns.
     virtual void start(int tag, Completion& done) noexcept = 0;
 };

@@ -281,6 +281,47 @@ TEST_F(EngineTest, ErrorsOfThePlanReachTheOthers) {
     request->recycle();
 }
 
+class CountingExecution final : public coll::Execution {
+public:
+    explicit CountingExecution(int& starts)
+        : _starts(starts) {}
+    void start(int, coll::Completion& done) noexcept override {
+        ++_starts;
+        done.end(MPI_SUCCESS);
+    }
+
+private:
+    int& _starts;
+};
+
+// The steps of a failed plan may refer to memory that does not exist, so that only the engine may go through them.
+TEST_F(EngineTest, FailedPlansAreNotExecutedElsewhere) {
+    int starts = 0;
+    int failure = MPI_SUCCESS;
+    module.steps = [&](Schedule& schedule) {
+        schedule.send(data, 8, byte, 1);
+        schedule.fail(failure);
+        schedule.run_by(std::make_unique<CountingExecution>(starts));
+        return MPI_SUCCESS;
+    };
+    Request* request = start();
+    poll();
+    EXPECT_EQ(starts, 1);
+    EXPECT_EQ(started(), 0u);
+    EXPECT_TRUE(request->is_complete());
+    EXPECT_EQ(request->error, MPI_SUCCESS);
+    request->recycle();
+    failure = MPI_ERR_NO_MEM;
+    request = start();
+    EXPECT_EQ(starts, 1);
+    ASSERT_EQ(started(), 1u);
+    EXPECT_EQ(message(0).count, 0);
+    end(0);
+    EXPECT_TRUE(request->is_complete());
+    EXPECT_EQ(request->error, MPI_ERR_NO_MEM);
+    request->recycle();
+}
+
 // A handle that is released while the operation is active: the tag is free when it is complete.
 TEST_F(EngineTest, FreedOperationsGoOn) {
     module.steps = [&](Schedule& schedule) {
