@@ -127,6 +127,8 @@ struct Call {
     CountArray recv_displacements;
     const MPI_Datatype* send_types = nullptr; // alltoallw
     const MPI_Datatype* recv_types = nullptr;
+    int send_types_count = 0; // the number of elements of send_types: the processes, or neighbours, to which data goes
+    int recv_types_count = 0;
     const Op* op = nullptr;
     int root = 0; // on an intercommunicator also MPI_ROOT and MPI_PROC_NULL
 

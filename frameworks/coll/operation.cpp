@@ -78,10 +78,11 @@ int Operation::hold(const Call& call) noexcept {
         };
         keep(call.send_type);
         keep(call.recv_type);
-        for (const MPI_Datatype* types : {call.send_types, call.recv_types}) {
-            for (int rank = 0; types != nullptr && rank < comm->remote_size; ++rank) {
-                keep(to_object<Datatype>(types[rank]));
-            }
+        for (int i = 0; i < call.send_types_count; ++i) {
+            keep(to_object<Datatype>(call.send_types[i]));
+        }
+        for (int i = 0; i < call.recv_types_count; ++i) {
+            keep(to_object<Datatype>(call.recv_types[i]));
         }
         _op = share(call.op);
         return MPI_SUCCESS;

@@ -7,12 +7,14 @@
 #include "core/progress/progress.h"
 #include "frameworks/coll/schedule.h"
 #include "object/error_cause.h"
+#include "object/recipe.h"
 #include "tests/coll/fake_pml.h"
 
 #include <functional>
 #include <gtest/gtest.h>
 #include <memory>
 #include <utility>
+#include <vector>
 
 // The communicator of this test has no handle.
 void patchbay::Communicator::destroy(Communicator*) noexcept {}
@@ -320,6 +322,38 @@ TEST_F(EngineTest, FailedPlansAreNotExecutedElsewhere) {
     EXPECT_TRUE(request->is_complete());
     EXPECT_EQ(request->error, MPI_ERR_NO_MEM);
     request->recycle();
+}
+
+Ref<Datatype> pair() {
+    Recipe recipe;
+    recipe.combiner = MPI_COMBINER_CONTIGUOUS;
+    recipe.integers = {2};
+    recipe.types = {Ref<Datatype>::share(to_object<Datatype>(MPI_INT))};
+    Ref<Datatype> type;
+    EXPECT_EQ(Datatype::create(std::move(recipe), &type), MPI_SUCCESS);
+    return type;
+}
+
+// As in a neighbourhood function, there may be fewer or more types than the communicator has processes.
+TEST_F(EngineTest, AllTypesOfACallAreKept) {
+    module.steps = [](Schedule&) { return MPI_SUCCESS; };
+    const Ref<Datatype> sent = pair();
+    const Ref<Datatype> received = pair();
+    const std::vector<MPI_Datatype> send_types = {to_handle(sent.get())};
+    std::vector<MPI_Datatype> recv_types(std::size_t(comm.remote_size) + 2, MPI_INT);
+    recv_types.back() = to_handle(received.get());
+    Call call;
+    call.send_types = send_types.data();
+    call.send_types_count = int(send_types.size());
+    call.recv_types = recv_types.data();
+    call.recv_types_count = int(recv_types.size());
+    Request* request = nullptr;
+    ASSERT_EQ(engine->init(module, call, comm, &request), MPI_SUCCESS);
+    EXPECT_EQ(sent->references(), 2);
+    EXPECT_EQ(received->references(), 2);
+    request->recycle();
+    EXPECT_EQ(sent->references(), 1);
+    EXPECT_EQ(received->references(), 1);
 }
 
 // A handle that is released while the operation is active: the tag is free when it is complete.
