@@ -113,8 +113,9 @@ public:
     // Returns whether the handle was released before: then the request exists while the caller holds a lock that
     // retire() takes.
     bool complete() noexcept;
-    // The same in any other context, on any thread, without a lock held: a request whose handle was released before is
-    // retired here. Does not wake a sleeping thread. Returns what retire() returned, otherwise MPI_SUCCESS.
+    // The same in any other context, without a lock held: a request whose handle was released before is retired here.
+    // Another thread than the one that uses the library calls Progress::enable_threads() first: until then no atomic
+    // operations are used. Does not wake a sleeping thread. Returns what retire() returned, otherwise MPI_SUCCESS.
     int complete_outside() noexcept;
 
     MPI_Status status{};     // valid once complete
