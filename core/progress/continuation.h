@@ -52,8 +52,8 @@ public:
         polled.wake();
     }
 
-    // For operations other than requests: count_up() while the counter cannot be zero, and count_down() once for each of
-    // them, which wakes a thread that sleeps.
+    // For operations other than requests: count_up() while the counter cannot be zero, and count_down() once for each
+    // of them, which wakes a thread that sleeps.
     void count_up() noexcept {
         _progress.with_thread_level([this](bool threaded) { count_up(threaded); });
     }
