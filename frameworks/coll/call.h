@@ -131,6 +131,9 @@ struct Call {
     int recv_types_count = 0;
     const Op* op = nullptr;
     int root = 0; // on an intercommunicator also MPI_ROOT and MPI_PROC_NULL
+    // The info argument of a persistent form; nullptr: MPI_INFO_NULL, or another form. It may be different in each
+    // member, so that no plan chooses its messages by it alone. The program may free it as soon as the plan is made.
+    const Info* info = nullptr;
 
     TypedVector send_side() const noexcept { return {send_counts, send_displacements, send_types}; }
     TypedVector recv_side() const noexcept { return {recv_counts, recv_displacements, recv_types}; }
