@@ -74,9 +74,12 @@ public:
     template <Function function>
     int run(const Arguments& args, const Call& call) const noexcept {
         Communicator& comm = *args.comm();
+        Call with_info = call;
+        with_info.info = to_object<Info>(_info);
         Request* request = nullptr;
-        const int code = comm.coll->engine().init(*comm.coll->find(function, Form::persistent), call, comm, &request);
-        return give(args, code, request, _handle);
+        const int code =
+            comm.coll->engine().init(*comm.coll->find(function, Form::persistent), with_info, comm, &request);
+        return give_persistent(args, code, request, _handle);
     }
 
 private:

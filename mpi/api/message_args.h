@@ -76,6 +76,13 @@ inline int give(const Arguments& args, int code, const Request* request, MPI_Req
     *handle = MPI_REQUEST_NULL;
     return args.result(code);
 }
+// The same for a persistent binding.
+inline int give_persistent(const Arguments& args, int code, Request* request, MPI_Request* handle) noexcept {
+    if (code == MPI_SUCCESS) [[likely]] {
+        request->enter_list();
+    }
+    return give(args, code, request, handle);
+}
 inline int give_null(const Arguments& args, bool persistent, MPI_Request* handle) noexcept {
     const Request* request = make_null_request(*args.comm(), persistent);
     return give(args, request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM, request, handle);

@@ -23,6 +23,7 @@ public:
         int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
         int cancel() noexcept override;
         int retire() noexcept override;
+        std::int32_t references_to_comm() const noexcept override { return _sending->references_to_comm(); }
 
         Link<Message> by_offset;
         Link<Message> by_number;
