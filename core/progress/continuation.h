@@ -22,7 +22,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 //     }                                          // otherwise a poll calls `run`, perhaps on another thread, and
 //                                                // perhaps before close() returns
 //
-// Between open() and close() nobody else can bring the counter to zero. Several continuations are independent of each
+// Between open() and close() nothing else can bring the counter to zero. Several continuations are independent of each
 // other. After close() has returned false the continuation must exist until `run` is called.
 //
 // Any thread that uses the library may call these functions. One that begins to use it beside another thread calls
