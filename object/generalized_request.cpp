@@ -12,6 +12,7 @@ GeneralizedRequest::GeneralizedRequest(Progress& waits, MPI_Grequest_query_funct
       _cancel(cancel),
       _extra_state(extra_state) {
     progress = &waits;
+    calls_back = true;
     set_active();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/request.h"
 
+#include <mutex>
+
 namespace patchbay {
 
 namespace {
@@ -31,6 +33,57 @@ bool Request::attach(Continuation& continuation) noexcept {
         }
     });
     return attached;
+}
+
+void Request::detach(Continuation& continuation) noexcept {
+    progress->with_thread_level([&](bool threaded) {
+        std::uintptr_t expected = reinterpret_cast<std::uintptr_t>(&continuation) | active_bit;
+        bool detached = false;
+        if (threaded) {
+            detached = _word.compare_exchange_strong(expected, active_word, std::memory_order_acq_rel);
+        } else if (_word.load(std::memory_order_relaxed) == expected) {
+            _word.store(active_word, std::memory_order_relaxed);
+            detached = true;
+        }
+        if (detached) {
+            continuation.count_down(threaded);
+        }
+    });
+}
+
+void Request::enter_list() noexcept {
+    if (comm == nullptr) {
+        return;
+    }
+    const std::lock_guard lock(comm->mutex);
+    _neighbours = {comm->persistent_requests, nullptr};
+    if (_neighbours.next != nullptr) {
+        _neighbours.next->_neighbours.previous = this;
+    }
+    comm->persistent_requests = this;
+}
+
+void Request::leave_list() noexcept {
+    if (comm == nullptr) {
+        return;
+    }
+    const std::lock_guard lock(comm->mutex);
+    const auto [next, previous] = _neighbours;
+    (previous != nullptr ? previous->_neighbours.next : comm->persistent_requests) = next;
+    if (next != nullptr) {
+        next->_neighbours.previous = previous;
+    }
+}
+
+std::int32_t Request::idle_references(const Communicator& comm) noexcept {
+    const std::lock_guard lock(comm.mutex);
+    std::int32_t references = 0;
+    for (const Request* request = comm.persistent_requests; request != nullptr; request = request->_neighbours.next) {
+        if (request->state() != State::active) {
+            references += request->references_to_comm();
+        }
+    }
+    return references;
 }
 
 // Of a request that was active when it was completed; `before` is the word that complete() has replaced. If the handle

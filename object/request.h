@@ -31,6 +31,8 @@ public:
     // Started, and not yet inactive again: the operation may be complete.
     bool is_active() const noexcept { return _word.load(std::memory_order_relaxed) != inactive_word; }
     bool is_persistent() const noexcept { return persistent; }
+    // Complete without an error, and neither finish() nor retire() runs a callback of the program.
+    bool is_plain() const noexcept { return error == MPI_SUCCESS && !calls_back; }
     State state() const noexcept {
         const std::uintptr_t word = _word.load(std::memory_order_acquire);
         return word == inactive_word ? State::inactive : word == complete_word ? State::complete : State::active;
@@ -43,8 +45,8 @@ public:
     virtual int start() noexcept = 0;
     // Implements MPI_Cancel. The status at completion tells whether the operation was cancelled. Local; does not block.
     virtual int cancel() noexcept = 0;
-    // Called by the completing calls (wait, test, get_status) for a complete request, before they return the status. A
-    // generalized request runs its query callback here. Returns the MPI code of the operation.
+    // Called by the completing calls (wait, test, get_status) for a complete request that `calls_back`, before they
+    // return the status. A generalized request runs its query callback here. Returns the MPI code of the operation.
     virtual int finish(MPI_Status* status) noexcept {
         (void)status;
         return error;
@@ -67,20 +69,39 @@ public:
     int recycle() noexcept {
         return (_word.load(std::memory_order_acquire) & active_bit) == 0 ? retire() : recycle_active();
     }
+    // The same for a request that is complete.
+    int recycle_complete() noexcept { return retire(); }
     // The continuation is counted down when the request completes. false: the request is complete already, and the
     // continuation was not counted up. Called by the user, for a request that is not inactive; the counter is not zero
     // (Continuation::open). A request has one continuation at a time, until it completes; the next start needs a new
     // attach().
     bool attach(Continuation& continuation) noexcept;
+    // Ends that before the request completes: the continuation is counted down now, unless it has been already. For a
+    // user who gives the operation up.
+    void detach(Continuation& continuation) noexcept;
     // What a persistent point-to-point request binds (frameworks/pml/pml.h). false: this is none.
     virtual bool bound(pml::PersistentRequest* what) const noexcept {
         (void)what;
         return false;
     }
-    // Why MPI_Request_free must not be called for the request now; empty: it may be called.
+    // Why MPI_Request_free must not be called for the request now; empty: it may be called. A request that refuses
+    // holds a reference to its communicator, complete or not.
     virtual std::string_view refuses_free() const noexcept { return {}; }
+    // How many references to `comm` the request holds. Overridden by persistent requests, and by those of which a
+    // persistent request consists: called while the request is in the list below and not active.
+    virtual std::int32_t references_to_comm() const noexcept { return 0; }
     // The cause of an error as a text, where the derived class stores one. Valid once complete.
     virtual std::string_view cause() const noexcept { return {}; }
+
+    // For the bindings:
+
+    // From the call that makes a persistent request to MPI_Request_free the request is in a list of its communicator,
+    // if it has one. On any thread.
+    void enter_list() noexcept;
+    void leave_list() noexcept;
+    // The references to the communicator that are held by those persistent requests of its list that are inactive or
+    // complete: no communication is pending for these references.
+    static std::int32_t idle_references(const Communicator& comm) noexcept;
 
     // For the owner:
 
@@ -92,13 +113,15 @@ public:
     // Returns whether the handle was released before: then the request exists while the caller holds a lock that
     // retire() takes.
     bool complete() noexcept;
-    // The same in any other context, on any thread, without a lock held: a request whose handle was released before is
-    // retired here. Does not wake a sleeping thread. Returns what retire() returned, otherwise MPI_SUCCESS.
+    // The same in any other context, without a lock held: a request whose handle was released before is retired here.
+    // Another thread than the one that uses the library calls Progress::enable_threads() first: until then no atomic
+    // operations are used. Does not wake a sleeping thread. Returns what retire() returned, otherwise MPI_SUCCESS.
     int complete_outside() noexcept;
 
     MPI_Status status{};     // valid once complete
     int error = MPI_SUCCESS; // the operation's own code, valid once complete
     bool persistent = false;
+    bool calls_back = false; // finish() is overridden
     // How many starts of a persistent request may be outstanding; 1: only the next start() makes the request active
     // again. An owner that sets more overrides outstanding_starts() and end_first_start().
     std::uint16_t most_starts = 1;
@@ -147,6 +170,10 @@ private:
     struct Retirement : ReadyItem {
         Request* request;
     };
+    struct Neighbours {
+        Request* next;
+        Request* previous;
+    };
 
     int recycle_active() noexcept;
     bool end_owner(std::uintptr_t before, bool threaded) noexcept;
@@ -160,7 +187,10 @@ private:
     }
 
     std::atomic<std::uintptr_t> _word{inactive_word};
-    Retirement _retirement; // valid if the handle was released before completion
+    union {
+        Neighbours _neighbours; // of a persistent request, until its handle is released
+        Retirement _retirement; // if the handle was released before completion
+    };
 };
 
 inline bool Request::complete() noexcept {

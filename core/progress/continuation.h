@@ -22,8 +22,11 @@ namespace [[gnu::visibility("default")]] patchbay {
 //     }                                          // otherwise a poll calls `run`, perhaps on another thread, and
 //                                                // perhaps before close() returns
 //
-// Between open() and close() nobody else can bring the counter to zero. Several continuations are independent of each
+// Between open() and close() nothing else can bring the counter to zero. Several continuations are independent of each
 // other. After close() has returned false the continuation must exist until `run` is called.
+//
+// Any thread that uses the library may call these functions. One that begins to use it beside another thread calls
+// Progress::enable_threads() first: until then the other one does not use atomic operations.
 class Continuation : public ReadyItem {
 public:
     Continuation(Progress& progress, Run run) noexcept
@@ -34,8 +37,8 @@ public:
 
     // Called while no operation refers to this continuation: before the first one, or in `run`.
     void open() noexcept { _count.store(1, std::memory_order_relaxed); }
-    // Called once after each open(), by the thread that called open(). true: every attached operation is complete, and
-    // `run` is not called.
+    // Called once after each open(); the thread that called open() may leave it to another one. true: every attached
+    // operation is complete, and `run` is not called.
     [[nodiscard]] bool close() noexcept {
         bool last = false;
         _progress.with_thread_level([&](bool threaded) { last = subtract(threaded); });
@@ -44,12 +47,25 @@ public:
     // Has `run` called by the next poll, in place of close(): where nothing is attached, but the caller must not go on
     // in this context. Wakes a thread that sleeps.
     void post() noexcept {
-        _progress.with_thread_level([&](bool threaded) { _progress.ready_list().link(*this, threaded); });
-        _progress.wake();
+        Progress& polled = _progress; // this object may not exist afterwards
+        polled.with_thread_level([&](bool threaded) { polled.ready_list().link(*this, threaded); });
+        polled.wake();
     }
 
-    // For operations other than requests. count_up() while the counter cannot be zero; count_down() once for each of
-    // them. `threaded`: as in Request::complete().
+    // For operations other than requests: count_up() while the counter cannot be zero, and count_down() once for each
+    // of them, which wakes a thread that sleeps.
+    void count_up() noexcept {
+        _progress.with_thread_level([this](bool threaded) { count_up(threaded); });
+    }
+    void count_down() noexcept {
+        Progress& polled = _progress; // this object may not exist afterwards
+        polled.with_thread_level([this](bool threaded) { count_down(threaded); });
+        polled.wake();
+    }
+
+private:
+    friend class Request; // which knows whether there are several threads
+
     void count_up(bool threaded) noexcept {
         if (threaded) {
             _count.fetch_add(1, std::memory_order_relaxed);
@@ -62,9 +78,6 @@ public:
             _progress.ready_list().link(*this, threaded);
         }
     }
-    Progress& progress() const noexcept { return _progress; }
-
-private:
     // true: the counter is zero.
     bool subtract(bool threaded) noexcept {
         if (threaded) {

@@ -30,15 +30,13 @@ public:
     }
     // Waits for the rest. Returns the first error of the collective.
     int finish() noexcept {
-        for (std::size_t i = _started > size ? _started - size : 0; i < _started; ++i) {
-            finish(_window[i % size]);
+        for (std::size_t i = 0; i < _used; ++i) {
+            finish(_window[i]);
         }
-        _started = 0;
         return _transfer.code();
     }
 
 private:
-    static constexpr std::size_t size = 64;
     enum class Kind : std::uint8_t { none, send, receive, not_started };
     struct Entry {
         Request* request;
@@ -48,15 +46,16 @@ private:
     };
 
     Entry& free_entry() noexcept {
-        Entry& oldest = _window[_started % size];
-        if (_started >= size) {
-            finish(oldest);
+        if (_used < _window.size()) {
+            return _window[_used++];
         }
-        ++_started;
+        Entry& oldest = _window[_next];
+        _next = (_next + 1) % _window.size();
+        finish(oldest);
         return oldest;
     }
     void finish(Entry& entry) noexcept {
-        switch (entry.kind) {
+        switch (std::exchange(entry.kind, Kind::none)) {
         case Kind::none:
             break;
         case Kind::send:
@@ -72,8 +71,9 @@ private:
     }
 
     Transfer& _transfer;
-    std::array<Entry, size> _window; // those that have been started are set
-    std::size_t _started = 0;
+    std::array<Entry, 64> _window; // the first _used ones
+    std::size_t _used = 0;
+    std::size_t _next = 0; // the oldest one, when all are used
 };
 
 } // namespace patchbay::coll

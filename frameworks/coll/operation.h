@@ -40,6 +40,7 @@ public:
     int cancel() noexcept override;
     std::string_view refuses_free() const noexcept override;
     std::string_view cause() const noexcept override { return _cause; }
+    std::int32_t references_to_comm() const noexcept override { return _comm ? 1 : 0; }
 
     Schedule schedule;
     Operation* next = nullptr;     // in the list of Outstanding, or in that of the engine's unused operations
@@ -47,6 +48,8 @@ public:
     std::uint32_t sequence = 0;    // of a nonblocking operation
 
 private:
+    static constexpr int no_tag = 0;
+
     // How far a step is.
     struct Progression : Continuation {
         Progression(Operation& owner, StepId step) noexcept
@@ -97,6 +100,7 @@ private:
     void make_ready(StepId id) noexcept;
     void release(StepId id) noexcept; // one step less for it to wait for
     void end_step(StepId id) noexcept;
+    void start_message(StepId id) noexcept;
     void start_send(StepId id) noexcept;
     void start_recv(StepId id) noexcept;
     void watch(StepId id) noexcept;
@@ -114,8 +118,8 @@ private:
     Progressions _progressions;
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;
-    Ref<Communicator> _comm; // predefined ones are not counted
-    int _tag = 0;
+    Ref<Communicator> _comm; // null for a predefined one, unless the operation is persistent
+    int _tag = no_tag;
     int _code = MPI_SUCCESS; // the first error of this start
     std::size_t _left = 0;   // steps that have not ended
     StepId _first_ready = no_step;

@@ -127,7 +127,7 @@ TEST(ReadyList, APollVisitsOnlyWhatIsReady) {
 
 // Requests complete on other threads while a continuation is attached to them.
 TEST(Continuation, NoCountIsLostAmongThreads) {
-    constexpr int rounds = 3000, parts = 4;
+    constexpr int rounds = 500, parts = 2;
     Progress progress(true);
     std::atomic<TestRequest*> handed[parts] = {};
     std::atomic<bool> over{false};
@@ -177,14 +177,14 @@ TEST(Continuation, NoCountIsLostAmongThreads) {
 // A second thread begins to use the library while the first one attaches continuations and completes requests without
 // atomic operations.
 TEST(Continuation, NoCountIsLostInAnUpgrade) {
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 20; ++round) {
         Progress progress;
         ProgressLock lock(progress.threads());
         std::atomic<int> completed{0};
         std::atomic<bool> over{false};
         std::atomic<TestRequest*> handed{nullptr};
         std::thread first([&] {
-            for (int i = 0; i < 400; ++i) {
+            for (int i = 0; i < 100; ++i) {
                 TestContinuation continuation(progress);
                 TestRequest request(progress);
                 continuation.open();
@@ -216,7 +216,7 @@ TEST(Continuation, NoCountIsLostInAnUpgrade) {
             }
         }
         first.join();
-        EXPECT_EQ(completed, 400);
+        EXPECT_EQ(completed, 100);
     }
 }
 

@@ -81,7 +81,7 @@ TEST(Request, APersistentOneIsStartedAgain) {
 
 // Whichever of two threads comes second: the request is retired once.
 TEST(Request, TwoThreadsEndIt) {
-    constexpr int rounds = 5000;
+    constexpr int rounds = 2000;
     Progress progress(true);
     std::atomic<int> turn{-1};
     std::atomic<TestRequest*> current{nullptr};

@@ -110,7 +110,7 @@ TEST(SeveralStarts, AContinuationFollowsTheNextCompletion) {
 
 // The owner completes on another thread while the user starts and waits.
 TEST(SeveralStarts, AmongThreads) {
-    constexpr int rounds = 20000, most = 3;
+    constexpr int rounds = 5000, most = 3;
     Progress progress(true);
     Channel channel(progress, most);
     std::atomic<int> started{0};

@@ -12,7 +12,7 @@ namespace patchbay::coll::inter {
 namespace {
 
 // An operation of the local group, of which each one of the intercommunicator's is made. After an error a process takes
-// part with no elements, so that those who wait for its data return an error, too.
+// part with no elements, so that the processes that wait for its data return an error, too.
 void within(Immediate& steps, const Call& call) noexcept {
     Communicator& local = *steps.comm().local_comm;
     Call part = call;
@@ -55,11 +55,11 @@ void bcast_within(Steps& steps, void* buffer, MPI_Count count, const Datatype& t
 // The other side's combined contributions, in `result` at the leader of each side.
 template <class Steps>
 void exchange_partial_results(Steps& steps, const Call& call, MPI_Count count, void* result) noexcept {
-    const bool leads = steps.comm().rank == leader;
+    const bool is_leader = steps.comm().rank == leader;
     const Datatype& type = *call.recv_type;
-    void* sum = steps.scratch(leads ? count : 0, type);
+    void* sum = steps.scratch(is_leader ? count : 0, type);
     reduce_within(steps, call, count, sum);
-    if (leads) {
+    if (is_leader) {
         steps.exchange(sum, count, type, leader, result, count, type, leader);
         steps.round();
     }
@@ -102,10 +102,10 @@ void reduce(Steps& steps, const Call& call) noexcept {
         steps.recv(call.recv, call.recv_count, *call.recv_type, leader);
         return;
     }
-    const bool leads = steps.comm().rank == leader;
-    void* sum = steps.scratch(leads ? call.recv_count : 0, *call.recv_type);
+    const bool is_leader = steps.comm().rank == leader;
+    void* sum = steps.scratch(is_leader ? call.recv_count : 0, *call.recv_type);
     reduce_within(steps, call, call.recv_count, sum);
-    if (leads) {
+    if (is_leader) {
         steps.send(sum, call.recv_count, *call.recv_type, call.root);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace patchbay::pml::ob1 {
 
@@ -78,14 +79,18 @@ void Rendezvous::on_fragment(const FragHeader& frag, const std::byte* payload, s
     }
 }
 
+void Rendezvous::on_stream_end(const ControlHeader& end) noexcept {
+    auto& request = *request_at<RecvRequest>(end.request);
+    request.error = int(end.code);
+    request.complete();
+}
+
 int Rendezvous::continue_fetches() noexcept {
     int events = 0;
-    for (RecvRequest* request = _fetches.first(); request != nullptr;) {
-        RecvRequest* following = decltype(_fetches)::next(*request);
-        _fetches.erase(*request);
-        fetch(*request);
+    auto fetches = std::exchange(_fetches, {}); // fetch() puts back those that are not finished
+    while (!fetches.empty()) {
+        fetch(*fetches.pop_front());
         ++events;
-        request = following;
     }
     return events;
 }
@@ -100,6 +105,9 @@ void Rendezvous::fetch(RecvRequest& request) noexcept {
 // exist any more then.
 bool Rendezvous::fetch_chunk(RecvRequest& request) noexcept {
     Convertor& convertor = *request.convertor;
+    if (!_backlog.prepare_reply(*request.from)) {
+        return false; // the next poll tries again
+    }
     const std::size_t end = std::min(request.expected, convertor.position() + _fetch_chunk);
     while (convertor.position() < end) {
         std::array<iovec, 64> blocks;
