@@ -10,7 +10,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Instance;
+class Context;
 
 // btl: moves bytes to one peer. Used by pml components that match messages themselves, and only by them.
 //
@@ -21,7 +21,7 @@ class Instance;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 2;
+inline constexpr std::uint32_t interface_version = 3;
 
 // A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
 // end.
@@ -116,8 +116,9 @@ struct Candidate {
 
 class Component : public patchbay::Component {
 public:
-    // Called once per instance by the pml. Errc::not_available: cannot work here (no peers on this node, say).
-    virtual Result<Candidate> query(Instance& instance) noexcept = 0;
+    // Called once per instance, when the pml calls Context::select_btls. Errc::not_available: cannot work here (no
+    // peers on this node, say).
+    virtual Result<Candidate> query(Context& context) noexcept = 0;
 };
 
 } // namespace btl

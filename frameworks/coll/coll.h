@@ -13,7 +13,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Instance;
+class Context;
 
 // coll: collectives, chosen per communicator and per function: each component that offers a module for a communicator
 // declares the functions that it provides, and for each function the highest priority wins. Chosen by parameter `coll`
@@ -29,7 +29,7 @@ class Instance;
 //  - Returns an MPI code; MPI_ERR_UNSUPPORTED_OPERATION is a bug in provides().
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 2;
+inline constexpr std::uint32_t interface_version = 3;
 
 enum class Function : std::uint8_t {
     barrier,
@@ -132,7 +132,7 @@ public:
     };
     // Called for every new communicator, after its pml knows it, by every member. Must not communicate.
     // Errc::not_available: not for this communicator.
-    virtual Result<Candidate> query(Instance& instance, Communicator& comm) noexcept = 0;
+    virtual Result<Candidate> query(Context& context, Communicator& comm) noexcept = 0;
 };
 
 // What a communicator holds: its modules, and which one serves which function. Counted: communicators whose modules all

@@ -38,14 +38,14 @@ Error incomplete(const Communicator& comm, const std::string& object, const std:
 
 } // namespace
 
-Result<Table*> Selector::select(Instance& instance, Communicator& comm, const std::string& only) {
+Result<Table*> Selector::select(Context& context, Communicator& comm, const std::string& only) {
     const bool may_share = only.empty() && comm.name.empty(); // a predefined one is explained by its name
     if (may_share) {
         if (Table* known = find(comm)) {
             return known;
         }
     }
-    auto made = make(instance, comm, only);
+    auto made = make(context, comm, only);
     if (made && may_share && (*made)->_shared) {
         keep(comm, **made);
     }
@@ -81,7 +81,7 @@ void Selector::clear() noexcept {
     }
 }
 
-Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std::string& only) {
+Result<Table*> Selector::make(Context& context, Communicator& comm, const std::string& only) {
     const std::string object = !comm.name.empty()
         ? comm.name
         : std::string(comm.is_inter ? "inter" : "") + "communicators of " + std::to_string(comm.size) + " processes";
@@ -92,7 +92,7 @@ Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std:
     auto offers = _framework.select_all(
         object,
         [&](Component& component) -> Result<patchbay::Choice<Offer>> {
-            auto candidate = component.query(instance, comm);
+            auto candidate = component.query(context, comm);
             if (!candidate) {
                 return candidate.error();
             }

@@ -11,7 +11,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 namespace coll {
 
 // Finds the table of a new communicator: for each function the best module among those that provide it. One per
-// instance; keeps the tables that communicators can share. Thread-safe.
+// context; keeps the tables that communicators can share. Thread-safe.
 class Selector {
 public:
     explicit Selector(Framework<Component>& framework) noexcept
@@ -22,7 +22,7 @@ public:
 
     // `only` is a selection list that overrides the job's ("" for none). The caller gets a reference of its own. Local.
     // Errc::not_available when no component provides some function.
-    Result<Table*> select(Instance& instance, Communicator& comm, const std::string& only);
+    Result<Table*> select(Context& context, Communicator& comm, const std::string& only);
     // Before the framework's components go.
     void clear() noexcept;
 
@@ -36,7 +36,7 @@ private:
 
     Table* find(const Communicator& comm) noexcept;
     void keep(const Communicator& comm, Table& table) noexcept;
-    Result<Table*> make(Instance& instance, Communicator& comm, const std::string& only);
+    Result<Table*> make(Context& context, Communicator& comm, const std::string& only);
 
     Framework<Component>& _framework;
     std::mutex _mutex;

@@ -6,8 +6,8 @@
 #include "frameworks/coll/selector.h"
 #include "mpi/communicators/hints.h"
 #include "mpi/communicators/session_list.h"
-#include "mpi/instance/error_code.h"
 #include "mpi/instance/instance.h"
+#include "object/error_code.h"
 
 namespace patchbay {
 

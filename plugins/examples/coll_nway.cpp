@@ -58,7 +58,7 @@ public:
         return _ways >= 1 && _ways <= most_ways ? Status() : Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
+    Result<Candidate> query(Context&, Communicator& comm) noexcept override {
         if (comm.is_inter || comm.size == 1) {
             return Error{Errc::not_available, "serves intracommunicators of two and more"};
         }

@@ -55,7 +55,7 @@ public:
 
     // Called once per new communicator, in every member. Errc::not_available: the component does not serve this
     // communicator; mpirun --explain prints the text.
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
+    Result<Candidate> query(Context&, Communicator& comm) noexcept override {
         if (comm.is_inter || comm.size == 1) {
             return Error{Errc::not_available, "serves intracommunicators of two and more"};
         }

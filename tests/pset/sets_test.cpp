@@ -4,6 +4,8 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "core/runtime/pset_definition.h"
+#include "frameworks/btl/selection.h"
+#include "frameworks/context.h"
 #include "frameworks/pset/sets.h"
 
 #include <gtest/gtest.h>
@@ -122,10 +124,26 @@ template <Fake& fake, int priority>
 class FakeComponent final : public pset::Component {
 public:
     Capability capabilities() const noexcept override { return Capability::none; }
-    Result<Candidate> query(Instance&) noexcept override {
+    Result<Candidate> query(Context&) noexcept override {
         ++queries;
         return Candidate{priority, std::make_unique<FakeModule<fake>>()};
     }
+};
+
+// The fakes call no function of it.
+class UnusedContext final : public Context {
+public:
+    Core& core() noexcept override { std::abort(); }
+    Runtime& runtime() noexcept override { std::abort(); }
+    Progress& progress() noexcept override { std::abort(); }
+    ProcessId self() const noexcept override { std::abort(); }
+    std::uint64_t unique_number() noexcept override { std::abort(); }
+    std::string operation_name(const Group&, std::string_view) override { std::abort(); }
+    HwResources& hw_resources() noexcept override { std::abort(); }
+    Result<btl::Selection> select_btls() override { std::abort(); }
+    cid::IndexTable& communicators() noexcept override { std::abort(); }
+    cid::Directory& directory() noexcept override { std::abort(); }
+    cid::Counters& cid_counters() noexcept override { std::abort(); }
 };
 
 constexpr ComponentDescriptor first =
@@ -142,9 +160,7 @@ protected:
         queries = 0;
         _core = std::move(*Core::create(both, ParamSources{}, {}));
         ASSERT_TRUE(bool(_framework.announce(*_core)));
-        // The fakes do not look at their instance.
-        auto& instance = *reinterpret_cast<Instance*>(_core.get());
-        _sets = std::make_unique<Sets>(_framework, *_core, instance, Sets::Job{{0, 2}, 8, peers});
+        _sets = std::make_unique<Sets>(_framework, *_core, _context, Sets::Job{{0, 2}, 8, peers});
     }
     static void define(Fake& fake, const std::string& name, std::uint64_t version, std::vector<ProcessId> members) {
         fake.sets.insert_or_assign(name, Set::of(name, version, std::move(members)));
@@ -152,6 +168,7 @@ protected:
 
     static constexpr std::uint32_t peers[] = {0, 2, 3};
     std::unique_ptr<Core> _core;
+    UnusedContext _context;
     Framework<pset::Component> _framework{"pset", pset::interface_version};
     std::unique_ptr<Sets> _sets;
 };

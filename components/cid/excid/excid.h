@@ -8,13 +8,14 @@
 
 namespace patchbay::cid {
 
+class Directory;
+class IndexTable;
+
 // Names communicators by exCID: derived from the parent's without a word to anybody where all of the parent takes part,
 // else from a new PGCID. The local index is this process's own affair.
 class ExcidModule final : public Module {
 public:
-    ExcidModule(Instance& instance, PgcidSource source) noexcept
-        : _instance(instance),
-          _source(source) {}
+    ExcidModule(Context& context, PgcidSource source) noexcept;
 
     std::unique_ptr<Allocation> begin(const NewCommunicator& what, int* code) noexcept override;
     std::unique_ptr<Allocation> participate(Communicator& parent, GroupReduction& whole) noexcept override;
@@ -27,8 +28,11 @@ private:
     // Gives `what` its name and index. Returns an MPI code; after an error the index is free again.
     int name(const NewCommunicator& what, std::uint32_t index, const ExtendedId& id, int active) noexcept;
 
-    Instance& _instance;
-    PgcidSource _source;
+    Context& _context;
+    IndexTable& _table;
+    Directory& _directory;
+    Counters& _counters;
+    const PgcidSource _source;
 };
 
 // A CID allocation that needs a new PGCID, or waits for one that an earlier constructor on the same parent is getting.
@@ -62,7 +66,7 @@ public:
     // `lacks_index`: the process fails, once the PGCID is there.
     ExcidParticipation(ExcidModule& module, bool lacks_index) noexcept
         : _lacks_index(lacks_index),
-          _request(module._instance, module._source) {}
+          _request(module._context, module._counters, module._source) {}
 
     // For the next block of names of `parent`.
     int renew(Communicator& parent, const Derivation::ChildNumber& child_number, GroupReduction& whole) noexcept;

@@ -3,7 +3,7 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "core/runtime/runtime.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/context.h"
 
 #include <new>
 
@@ -44,7 +44,7 @@ public:
             Capability::peers_network;
     }
 
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
+    Result<Candidate> query(Context&, Communicator& comm) noexcept override {
         if (comm.is_inter) {
             return Error{Errc::not_available, "serves intracommunicators only"};
         }

@@ -24,7 +24,7 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
             Capability::peers_network;
     }
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
+    Result<Candidate> query(Context&, Communicator& comm) noexcept override {
         if (!comm.is_inter) {
             return Error{Errc::not_available, "serves intercommunicators only"};
         }

@@ -113,7 +113,7 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self;
     }
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
+    Result<Candidate> query(Context&, Communicator& comm) noexcept override {
         if (comm.size != 1 || comm.is_inter) {
             return Error{Errc::not_available, "serves communicators of one process only"};
         }
