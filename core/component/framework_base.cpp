@@ -2,6 +2,7 @@
 #include "core/component/framework_base.h"
 
 #include "core/base/strings.h"
+#include "core/component/repository.h"
 #include "core/core.h"
 #include "core/log.h"
 
