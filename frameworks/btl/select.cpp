@@ -26,6 +26,11 @@ Result<Selection> select(Framework<Component>& framework, Context& context) {
     framework.note_winner("job", *offers, offers->size());
     Selection selection{std::move(*lease), {}};
     for (auto& offer : *offers) {
+        auto wrapped = framework.wrap("job", offer.name, offer.module,
+            [&](Component& component, std::unique_ptr<Module>& module) { return component.wrap(context, module); });
+        if (!wrapped) {
+            return wrapped.error();
+        }
         selection.modules.push_back(std::move(offer.module));
     }
     return selection;

@@ -133,6 +133,15 @@ public:
     // Called for every new communicator, after its pml knows it, by every member. Must not communicate.
     // Errc::not_available: not for this communicator.
     virtual Result<Candidate> query(Context& context, Communicator& comm) noexcept = 0;
+    // Interposer: called with each module that serves a new communicator when parameter coll_wrap names this component.
+    // All members do the same. A table with such a module serves one communicator. The component may put a module of
+    // its own in the place of `module`, which then owns the former one and is destroyed instead of it; the former one
+    // does not know. Errc::not_available: the component does not wrap this one; any other error fails the selection.
+    // After an error `module` is as it was.
+    virtual Status wrap(Context& context, Communicator& comm, std::unique_ptr<Module>& module) noexcept {
+        (void)context, (void)comm, (void)module;
+        return Error{Errc::unsupported, "it wraps no coll"};
+    }
 };
 
 // What a communicator holds: its modules, and which one serves which function. Counted: communicators whose modules all

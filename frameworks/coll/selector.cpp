@@ -125,7 +125,18 @@ Result<Table*> Selector::make(Context& context, Communicator& comm, const std::s
         offers->begin(), offers->end(), [&](const auto& offer) { return used.contains(offer.module->module.get()); });
     _framework.note_winner(object, *offers, used.size());
     for (std::size_t i = 0; i < used.size(); ++i) {
-        table->_modules.push_back(std::move((*offers)[i].module->module));
+        Module* const former = (*offers)[i].module->module.get();
+        std::unique_ptr<Module>& module = (*offers)[i].module->module;
+        auto wrapped = _framework.wrap(object, (*offers)[i].name, module,
+            [&](Component& component, std::unique_ptr<Module>& one) { return component.wrap(context, comm, one); });
+        if (!wrapped) {
+            return wrapped.error();
+        }
+        if (module.get() != former) {
+            table->_shared = false;
+            std::replace(table->_serving.begin(), table->_serving.end(), former, module.get());
+        }
+        table->_modules.push_back(std::move(module));
     }
     return table.release();
 }

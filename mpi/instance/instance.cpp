@@ -8,6 +8,7 @@
 #include "core/runtime/runtime.h"
 #include "frameworks/btl/select.h"
 #include "frameworks/pset/sets.h"
+#include "frameworks/wrap_params.h"
 #include "mpi/instance/mpi_params.h"
 #include "mpi/instance/operation_key.h"
 #include "mpi/instance/thread_levels.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace patchbay {
 
@@ -22,10 +24,10 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
     : _core(core),
       _process_state(process_state),
       _thread_level(thread_level),
-      _pml_framework("pml", pml::interface_version),
-      _btl_framework("btl", btl::interface_version),
+      _pml_framework("pml", pml::interface_version, wrap_params, std::size(wrap_params)),
+      _btl_framework("btl", btl::interface_version, wrap_params, std::size(wrap_params)),
       _cid_framework("cid", cid::interface_version),
-      _coll_framework("coll", coll::interface_version),
+      _coll_framework("coll", coll::interface_version, wrap_params, std::size(wrap_params)),
       _pset_framework("pset", pset::interface_version),
       _coll_selector(_coll_framework),
       _hw_resources(std::make_unique<HwResources>()) {}
