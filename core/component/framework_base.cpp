@@ -58,7 +58,7 @@ Status FrameworkBase::open_all(Core& core, Capability needed, CleanupStack& clea
             const std::string reason =
                 "left out by " + _name + "=" + selection.text() + " [" + selection.origin() + "]";
             core.decisions.record(_name, for_job, component, Outcome::excluded, 0, reason);
-            _refused.push_back({component, reason});
+            _refused.push_back({component, reason, Outcome::excluded});
         }
     }
     const bool asked_for = !list->excludes() && !list->empty();
@@ -126,7 +126,7 @@ Capability FrameworkBase::missing(const Opened& opened, Capability needed) {
 
 void FrameworkBase::refuse(const std::string& component, Outcome outcome, const std::string& reason) {
     _core->decisions.record(_name, for_job, component, outcome, 0, reason);
-    _refused.push_back({component, reason});
+    _refused.push_back({component, reason, outcome});
 }
 
 void FrameworkBase::close_all() noexcept {
@@ -222,7 +222,7 @@ void FrameworkBase::note_refusal(
             ": " + error.text);
     }
     _core->decisions.record(_name, object, candidate.name, Outcome::declined, 0, error.text);
-    refusals.push_back({candidate.name, error.text});
+    refusals.push_back({candidate.name, error.text, Outcome::declined});
 }
 
 void FrameworkBase::note_choice(
@@ -242,13 +242,14 @@ Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::wrappers() {
     if (names == nullptr) {
         return result;
     }
-    const auto wrong = [&](const std::string& text) {
-        return Error{Errc::invalid, "parameter " + parameter + ": " + text + " [" + names->origin() + "]"};
+    const auto wrong = [&](Errc code, const std::string& text) {
+        return Error{code, "parameter " + parameter + ": " + text + " [" + names->origin() + "]"};
     };
     const std::vector<std::string> installed = _core->components.components(_name);
     for (const std::string& name : names->as_list()) {
         if (std::find(installed.begin(), installed.end(), name) == installed.end()) {
-            return wrong("framework " + _name + " has no component '" + name + "'" + suggestion(name, installed));
+            return wrong(
+                Errc::invalid, "framework " + _name + " has no component '" + name + "'" + suggestion(name, installed));
         }
         if (find_locked(name) == nullptr) {
             if (Status opened = open_one(name, true, false); !opened) {
@@ -256,9 +257,14 @@ Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::wrappers() {
             }
         }
         const Opened* opened = find_locked(name);
-        if (opened == nullptr || missing(*opened, _needed) != Capability::none) {
-            return wrong("component '" + name + "' cannot be used" +
-                (opened == nullptr ? "" : ": it lacks " + describe_capabilities(missing(*opened, _needed))));
+        if (opened == nullptr) { // open_one has recorded why
+            const bool lacks = _refused.back().outcome == Outcome::excluded;
+            return wrong(lacks ? Errc::not_available : Errc::invalid,
+                "component '" + name + "' cannot be used: " + _refused.back().reason);
+        }
+        if (const Capability lacking = missing(*opened, _needed); lacking != Capability::none) {
+            return wrong(Errc::not_available,
+                "component '" + name + "' cannot be used: lacks " + describe_capabilities(lacking));
         }
         result.push_back(opened);
     }

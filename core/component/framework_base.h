@@ -68,6 +68,7 @@ protected:
     struct Refusal {
         std::string component;
         std::string reason;
+        Outcome outcome;
     };
     void note_refusal(
         std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const;
@@ -75,8 +76,9 @@ protected:
         std::string_view object, std::string_view candidate, bool won, int priority, std::string_view reason) const;
     Error nobody(std::string_view object, const std::vector<Refusal>& refusals) const;
 
-    // The components that parameter <framework>_wrap names, in its order; opens those that are not open. Errors: a name
-    // is not installed, or the component cannot be used.
+    // The components that parameter <framework>_wrap names, in its order; opens those that are not open. Errors:
+    // Errc::not_available where a component lacks what a lease needs, so that the caller may do with less; otherwise a
+    // name is not installed, or the component cannot be used.
     Result<std::vector<const Opened*>> wrappers();
     // Records that a component wraps what was chosen; `error`: why it does not. Returns the error if the user must see
     // it resolved.

@@ -123,11 +123,11 @@ public:
     // Called once per instance, when the pml calls Context::select_btls. Errc::not_available: cannot work here (no
     // peers on this node, say).
     virtual Result<Candidate> query(Context& context) noexcept = 0;
-    // Interposer: called with each btl that was selected when parameter btl_wrap names this component, right
-    // after the queries. The
-    // component may put a module of its own in the place of `module`, which then owns the former one and is destroyed
-    // instead of it; the former one does not know. Errc::not_available: the component does not wrap this one; any other
-    // error fails the selection. After an error `module` is as it was.
+    // Interposer: called with each btl that was selected when parameter btl_wrap names this component, right after the
+    // queries, on the same thread. Must not communicate. The component may put a module of its own in the place of
+    // `module`, which then owns the former one and is destroyed instead of it; the former one does not know.
+    // Errc::not_available: the component does not wrap this one; any other error fails the selection. After an error
+    // `module` is as it was.
     virtual Status wrap(Context& context, std::unique_ptr<Module>& module) noexcept {
         (void)context, (void)module;
         return Error{Errc::unsupported, "it wraps no btl"};

@@ -17,6 +17,12 @@ public:
 
     int add_comm(Communicator& comm) noexcept override { return _wrapped->add_comm(comm); }
     void remove_comm(Communicator& comm) noexcept override { _wrapped->remove_comm(comm); }
+    void refuse(const Communicator& comm, const cid::ExtendedId& id, int code) noexcept override {
+        _wrapped->refuse(comm, id, code);
+    }
+    std::string_view failure_text(const Communicator& comm, int code) noexcept override {
+        return _wrapped->failure_text(comm, code);
+    }
     int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept override {
         return _wrapped->send(buffer, count, type, dest, tag, mode, comm);

@@ -145,11 +145,11 @@ public:
     // Called once per instance, on the initialising thread, when the runtime, progress and the node segment are up. A
     // pml that needs btls calls Context::select_btls. Errc::not_available: no candidate here.
     virtual Result<Candidate> query(Context& context) noexcept = 0;
-    // Interposer: called with the pml that was selected when parameter pml_wrap names this component, right
-    // after the queries. The
-    // component may put a module of its own in the place of `module`, which then owns the former one and is destroyed
-    // instead of it; the former one does not know. Errc::not_available: the component does not wrap this one; any other
-    // error fails the selection. After an error `module` is as it was.
+    // Interposer: called with the pml that was selected when parameter pml_wrap names this component, right after the
+    // queries, on the same thread. Must not communicate. The component may put a module of its own in the place of
+    // `module`, which then owns the former one and is destroyed instead of it; the former one does not know.
+    // Errc::not_available: the component does not wrap this one; any other error fails the selection. After an error
+    // `module` is as it was.
     virtual Status wrap(Context& context, std::unique_ptr<Module>& module) noexcept {
         (void)context, (void)module;
         return Error{Errc::unsupported, "it wraps no pml"};

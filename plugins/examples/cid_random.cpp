@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cid/random: names each communicator by 64 random bits, which one member draws and a group reduction brings to the
-// others. Each process chooses its index alone, so that peers exchange theirs with the first messages.
+// cid/random: names each communicator by 64 random bits, which one member draws and a group reduction sends to all.
 #include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
 #include "frameworks/cid/directory.h"
@@ -20,7 +19,7 @@ constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "60", "how much this component wants to name communicators (0 to 100)"},
 };
 
-// The name of one communicator, and the indices of its members as far as this process knows them.
+// The name of one communicator, and the indices of its members: each one chooses its own, and first messages carry it.
 class RandomId final : public CommunicatorId {
 public:
     RandomId(const Communicator& comm, std::uint64_t bits)
@@ -53,7 +52,7 @@ public:
     }
     int start() {
         std::random_device random;
-        _words = {_what.leads() ? std::uint64_t(random()) << 32 | random() : 0, _index ? 0u : 1u};
+        _words = {_what.is_leader() ? std::uint64_t(random()) << 32 | random() : 0, _index ? 0u : 1u};
         return _what.members.start(_words, GroupReduction::Operation::maximum);
     }
     bool ready() const noexcept override { return _what.members.ready(); }
@@ -61,6 +60,9 @@ public:
         const bool finished = _what.members.advance(code);
         if (finished && *code == MPI_SUCCESS) {
             *code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] { return finish(); });
+            if (*code == MPI_ERR_NO_MEM && _what.refusals != nullptr) { // the others have the communicator
+                _what.refusals->refuse({_words[0], 0}, *code);
+            }
         }
         return finished;
     }
@@ -114,5 +116,4 @@ public:
 
 } // namespace
 
-PATCHBAY_COMPONENT =
-    describe<RandomComponent>("cid", interface_version, "random", "1.0.0", "draws 64 random bits as a name", params);
+PATCHBAY_COMPONENT = describe<RandomComponent>("cid", interface_version, "random", "1.0.0", "draws 64 bits", params);

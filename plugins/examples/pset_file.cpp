@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pset/file: process sets from a file with lines like "ocean=0-3,6"; a '#' begins a comment.
 // Usage: --mca pset_file_path sets.txt
+#include "core/base/out_of_memory.h"
 #include "core/base/strings.h"
 #include "core/component/describe.h"
 #include "core/core.h"
@@ -98,7 +99,10 @@ public:
                     Errc::invalid, "the process set '" + definition.name + "' has a rank that this job has not"};
             }
         }
-        return pset::Candidate{_priority, std::make_unique<FileModule>(_definitions, context.self().job)};
+        return unless_out_of_memory(Result<pset::Candidate>(Error{Errc::out_of_memory, "no memory"}), [&] {
+            auto module = std::make_unique<FileModule>(_definitions, context.self().job);
+            return Result<pset::Candidate>(pset::Candidate{_priority, std::move(module)});
+        });
     }
 
 private:

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 #include <map>
+#include <optional>
 #include <thread>
 
 using namespace patchbay;
@@ -273,8 +274,9 @@ protected:
     Framework<demo::Component> wrapping{"demo", demo::version, wrap_params, 1};
 
     // The components whose name is in `able` wrap; the others return `otherwise`.
-    std::string wrapped(const Error& otherwise = {Errc::not_available, "not this one"}) {
-        auto lease = wrapping.open(*core);
+    std::string wrapped(
+        const Error& otherwise = {Errc::not_available, "not this one"}, Capability needed = Capability::none) {
+        auto lease = wrapping.open(*core, needed);
         if (!lease) {
             return lease.error().text;
         }
@@ -290,11 +292,13 @@ protected:
                 return otherwise;
             });
         capabilities = common ? *common : Capability::none;
+        code = common ? std::nullopt : std::optional(common.error().code);
         return common ? selected->module->greet() : common.error().text;
     }
 
     std::vector<std::string> able{"plain", "equal"};
     Capability capabilities = Capability::none;
+    std::optional<Errc> code;
 };
 
 constexpr const ComponentDescriptor* wrappers[] = {
@@ -343,8 +347,29 @@ TEST_F(WrapTest, AWrongNameIsAnErrorWithSuggestion) {
         "PATCHBAY_MCA_demo_wrap]");
     start(wrappers, {"PATCHBAY_MCA_demo_wrap=shy"});
     CapturedStderr captured;
-    EXPECT_EQ(wrapped(), "parameter demo_wrap: component 'shy' cannot be used [environment PATCHBAY_MCA_demo_wrap]");
+    EXPECT_EQ(wrapped(),
+        "parameter demo_wrap: component 'shy' cannot be used: no such hardware [environment PATCHBAY_MCA_demo_wrap]");
+    EXPECT_EQ(code, Errc::invalid);
     EXPECT_EQ(count_of(captured.text(), "no such hardware"), 1u);
+}
+
+// The caller opens the framework again and needs less, as for a pml without MPI_THREAD_MULTIPLE.
+TEST_F(WrapTest, OneThatLacksWhatIsNeededIsAnErrorOfItsOwn) {
+    start(wrappers, {"PATCHBAY_MCA_demo_wrap=fast"});
+    able = {"fast"};
+    CapturedStderr captured;
+    EXPECT_EQ(wrapped({Errc::not_available, "not this one"}, threads),
+        "parameter demo_wrap: component 'fast' cannot be used: lacks thread_multiple [environment "
+        "PATCHBAY_MCA_demo_wrap]");
+    EXPECT_EQ(code, Errc::not_available);
+    EXPECT_EQ(wrapped(), "fast(fast)");
+    // It is hidden when a later lease needs more.
+    auto first = wrapping.open(*core);
+    EXPECT_EQ(wrapped(), "fast(fast)");
+    EXPECT_EQ(wrapped({Errc::not_available, "not this one"}, threads),
+        "parameter demo_wrap: component 'fast' cannot be used: lacks thread_multiple [environment "
+        "PATCHBAY_MCA_demo_wrap]");
+    EXPECT_EQ(code, Errc::not_available);
 }
 
 TEST_F(FrameworkTest, NoCandidateGivesTheReasonOfEach) {
