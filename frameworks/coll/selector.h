@@ -10,12 +10,15 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace coll {
 
-// Finds the table of a new communicator: for each function the best module among those that provide it. One per
-// context; keeps the tables that communicators can share. Thread-safe.
+// Finds the table of a new communicator: for each function and form the best module among those that provide it. One
+// per instance. Keeps the tables that communicators can share: those for which every offer and every refusal is the
+// same for each communicator of that size and kind. So a table depends on the communicator only, and not on those that
+// this process had before; all members select the same modules. Thread-safe.
 class Selector {
 public:
-    explicit Selector(Framework<Component>& framework) noexcept
-        : _framework(framework) {}
+    Selector(Framework<Component>& framework, Engine& engine) noexcept
+        : _framework(framework),
+          _engine(engine) {}
     ~Selector() { clear(); }
     Selector(const Selector&) = delete;
     Selector& operator=(const Selector&) = delete;
@@ -39,8 +42,12 @@ private:
     Table* find(const Communicator& comm) noexcept;
     void keep(const Communicator& comm, Table& table) noexcept;
     Result<Table*> make(Context& context, Communicator& comm, const std::string& only);
+    // Has the interposers wrap the modules of the table, which belong to the components with these names.
+    Status wrap(Context& context, Communicator& comm, const std::string& object, const std::vector<std::string>& names,
+        Table& table);
 
     Framework<Component>& _framework;
+    Engine& _engine;
     std::mutex _mutex;
     std::array<Kept, most_kept> _kept{}; // those in front were used last
     std::size_t _count = 0;

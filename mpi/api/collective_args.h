@@ -1,17 +1,87 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "frameworks/coll/coll.h"
-#include "mpi/api/args.h"
+#include "frameworks/coll/blocking.h"
+#include "frameworks/coll/engine.h"
+#include "mpi/api/message_args.h"
 
 // Functions that the bindings of all collectives use.
 namespace patchbay::api {
 
+using coll::Call;
 using coll::CountArray;
+using coll::Form;
 using coll::Function;
+using coll::TypedVector;
 
-inline coll::Module& module_for(const Arguments& args, Function function) noexcept {
-    return (*args.comm()->coll)[function];
-}
+// The end of a binding in each of the three forms of a function. good() checks the arguments that only this form has.
+class Blocking {
+public:
+    static bool good(Arguments&) noexcept { return true; }
+    template <Function function>
+    static int run(const Arguments& args, const Call& call) noexcept {
+        Communicator& comm = *args.comm();
+        return args.result(coll::run_blocking<function>((*comm.coll)[function], call, comm));
+    }
+    // A process that does not take part in a rooted collective on an intercommunicator has nothing to do.
+    template <Function function>
+    static int without_part(const Arguments& args) noexcept {
+        return args.code();
+    }
+};
+
+// The other members have an operation more on the communicator, and so has a process that does not take part.
+template <class FormOf>
+class StartedForm {
+public:
+    template <Function function>
+    int without_part(const Arguments& args) const noexcept {
+        if (args.code() != MPI_SUCCESS) {
+            return args.code();
+        }
+        Call call;
+        call.function = function;
+        call.root = MPI_PROC_NULL;
+        return static_cast<const FormOf*>(this)->template run<function>(args, call);
+    }
+};
+
+class Nonblocking : public StartedForm<Nonblocking> {
+public:
+    explicit Nonblocking(MPI_Request* request) noexcept
+        : _handle(request) {}
+    bool good(Arguments& args) const noexcept { return args.pointer("request", _handle); }
+    template <Function function>
+    int run(const Arguments& args, const Call& call) const noexcept {
+        Communicator& comm = *args.comm();
+        Request* request = nullptr;
+        const int code = comm.coll->engine().start(*comm.coll->find(function, Form::nonblocking), call, comm, &request);
+        return give(args, code, request, _handle);
+    }
+
+private:
+    MPI_Request* _handle;
+};
+
+class Persistent : public StartedForm<Persistent> {
+public:
+    Persistent(MPI_Info info, MPI_Request* request) noexcept
+        : _info(info),
+          _handle(request) {}
+    bool good(Arguments& args) const noexcept {
+        return args.info_or_null("info", _info) && args.pointer("request", _handle);
+    }
+    template <Function function>
+    int run(const Arguments& args, const Call& call) const noexcept {
+        Communicator& comm = *args.comm();
+        Request* request = nullptr;
+        const int code = comm.coll->engine().init(*comm.coll->find(function, Form::persistent), call, comm, &request);
+        return give(args, code, request, _handle);
+    }
+
+private:
+    MPI_Info _info;
+    MPI_Request* _handle;
+};
 
 // A buffer of `count` elements of a committed type.
 inline bool block(Arguments& args, const char* buffer_name, const void* buffer, const char* count_name, MPI_Count count,
@@ -100,11 +170,12 @@ inline bool at_root(const Arguments& args, int root) noexcept {
     return args.comm()->is_inter ? root == MPI_ROOT : root == args.comm()->rank;
 }
 
-// The beginning of a rooted collective. true: the binding must return args.code(), either after an error, or because
-// the process is in the root's group of an intercommunicator and is not the root: then no argument is significant, and
-// the process does not take part.
-inline bool has_no_part(Arguments& args, int root) noexcept {
-    return (checking() && !(args.communicator() && args.root(root))) ||
+// The beginning of a rooted collective. true: the binding must return form.without_part(), either after an error, or
+// because the process is in the root's group of an intercommunicator and is not the root: then no other argument is
+// significant, and the process does not take part.
+template <class FormOf>
+bool has_no_part(Arguments& args, int root, const FormOf& form) noexcept {
+    return (checking() && !(args.communicator() && args.root(root) && form.good(args))) ||
         (args.comm()->is_inter && root == MPI_PROC_NULL);
 }
 

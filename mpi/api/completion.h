@@ -63,10 +63,6 @@ inline bool check_all(Arguments& args, const char* name, const MPI_Request* hand
     return true;
 }
 
-inline int report_code(const char* function, Communicator* comm, int code) noexcept {
-    return code == MPI_SUCCESS ? code : report(ErrorTarget(comm), function, code, {});
-}
-
 inline void set_empty(MPI_Status* status) noexcept {
     if (status != MPI_STATUS_IGNORE) {
         fill_empty_status(*status);

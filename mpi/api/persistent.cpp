@@ -43,16 +43,25 @@ bool can_start(Arguments& args, MPI_Request handle) noexcept {
     }
     const Request& request = *to_object<Request>(handle);
     return args.require(request.is_persistent(), MPI_ERR_REQUEST, "request", 0, "must be a persistent request") &&
-        args.require(!request.is_active(), MPI_ERR_REQUEST, "request", 0, "must not be active");
+        args.require(request.may_start(), MPI_ERR_REQUEST, "request", 0, "must not be active");
 }
 
-int start(MPI_Request* handle) noexcept {
+[[gnu::noinline]] int start_in_full(MPI_Request* handle) noexcept {
     Arguments args("MPI_Start", Arguments::Pending());
     if (checking() && !(args.pointer("request", handle) && can_start(args, *handle))) {
         return args.code();
     }
     Request& request = *to_object<Request>(*handle);
     return report_code("MPI_Start", request.comm, request.start());
+}
+
+int start(MPI_Request* handle) noexcept {
+    Request* request = handle != nullptr ? checked_object<Request>(*handle) : nullptr;
+    if (!thread_is_known() || request == nullptr || !request->is_persistent() || request->is_active()) [[unlikely]] {
+        return start_in_full(handle);
+    }
+    const int code = request->start();
+    return code == MPI_SUCCESS ? code : report_code("MPI_Start", request->comm, code);
 }
 
 int start_all(int count, MPI_Request* handles) noexcept {

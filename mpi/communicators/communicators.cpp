@@ -3,6 +3,7 @@
 
 #include "core/progress/waiter.h"
 #include "frameworks/cid/uniform_cid.h"
+#include "frameworks/coll/engine.h"
 #include "mpi/bootstrap/exchange_reduction.h"
 #include "mpi/communicators/construction_queue.h"
 #include "mpi/communicators/construction_tags.h"
@@ -277,6 +278,7 @@ int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicat
 
 void Communicator::destroy(Communicator* comm) noexcept {
     remove_from_session(*comm);
+    coll::Engine::forget(*comm);
     if (comm->coll != nullptr) {
         comm->coll->release();
     }

@@ -116,6 +116,19 @@ bool Construction::ready() const noexcept {
     return allocation_ready || local_ready || (_allocated && _local == nullptr);
 }
 
+// Both constructions wait until both can go on. As all members of each advance in the same steps, none waits for a step
+// that another one does not take.
+int Construction::attach(Continuation& next) noexcept {
+    int code = MPI_SUCCESS;
+    if (!_allocated) {
+        code = _allocation->attach(next);
+    }
+    if (code == MPI_SUCCESS && _local != nullptr) {
+        code = _local->attach(next);
+    }
+    return code;
+}
+
 bool Construction::advance(int* code) noexcept {
     if (!_allocated && _allocation->advance(&_code)) {
         _allocation.reset(); // its destructor may release a mask that other allocations wait for

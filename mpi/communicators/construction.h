@@ -36,6 +36,8 @@ public:
     // Makes as much progress as it can without blocking. true: finished; if *code is MPI_SUCCESS, take() returns the
     // communicator.
     bool advance(int* code) noexcept;
+    // As cid::GroupReduction::attach(): after advance() has returned false.
+    int attach(Continuation& next) noexcept;
     Ref<Communicator> take() noexcept { return std::move(_comm); }
     // The communicator to whose error handler errors are reported; may be null.
     Communicator* parent() const noexcept { return _parent.get(); }

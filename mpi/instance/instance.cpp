@@ -29,7 +29,8 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
       _cid_framework("cid", cid::interface_version),
       _coll_framework("coll", coll::interface_version, wrap_params, std::size(wrap_params)),
       _pset_framework("pset", pset::interface_version),
-      _coll_selector(_coll_framework),
+      _coll_engine(core),
+      _coll_selector(_coll_framework, _coll_engine),
       _hw_resources(std::make_unique<HwResources>()) {}
 
 Instance::~Instance() = default;

@@ -125,7 +125,7 @@ TEST(Plugin, GoodOnesAreOpenedAndTheBestIsChosen) {
 }
 
 TEST(Plugin, WrongCoreAbi) {
-    expect_incompatible("oldcore", "it was built for core ABI 0, this library has 3; build it again");
+    expect_incompatible("oldcore", "it was built for core ABI 0, this library has 4; build it again");
 }
 
 TEST(Plugin, WrongDescriptorSize) {

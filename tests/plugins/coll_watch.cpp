@@ -2,7 +2,7 @@
 // coll/watch: wraps the modules that provide MPI_Barrier alone, and prints how often that was called.
 #include "core/component/describe.h"
 #include "core/log.h"
-#include "frameworks/coll/coll.h"
+#include "frameworks/coll/forward.h"
 #include "frameworks/context.h"
 
 #include <string>
@@ -11,30 +11,33 @@ using namespace patchbay;
 
 namespace {
 
-class WatchModule final : public coll::Module {
+class WatchModule final : public coll::Forward {
 public:
-    explicit WatchModule(std::unique_ptr<coll::Module> wrapped)
-        : _wrapped(std::move(wrapped)) {}
-    ~WatchModule() override { log_warn("coll/watch: " + std::to_string(_calls) + " barriers"); }
-    std::uint32_t provides() const noexcept override { return _wrapped->provides(); }
-    int barrier(Communicator& comm) noexcept override {
+    using Forward::Forward;
+    ~WatchModule() override {
+        log_warn("coll/watch: " + std::to_string(_calls) + " barriers, " + std::to_string(_plans) + " plans");
+    }
+    int blocking(const coll::Call& call, Communicator& comm) noexcept override {
         ++_calls;
-        return _wrapped->barrier(comm);
+        return Forward::blocking(call, comm);
+    }
+    int plan(const coll::Call& call, coll::Schedule& schedule) noexcept override {
+        ++_plans;
+        return Forward::plan(call, schedule);
     }
 
 private:
-    std::unique_ptr<coll::Module> _wrapped;
     int _calls = 0;
+    int _plans = 0;
 };
 
 class WatchComponent final : public coll::Component {
 public:
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
-    Result<Candidate> query(Context&, Communicator&) noexcept override {
-        return Error{Errc::not_available, "it only wraps others"};
-    }
+    Result<Candidate> query(coll::Query& query) noexcept override { return query.refuse_all("it only wraps others"); }
     Status wrap(Context&, Communicator&, std::unique_ptr<coll::Module>& module) noexcept override {
-        if (module->provides() != 1u << int(coll::Function::barrier)) {
+        const coll::FunctionSet others = module->provides().blocking - coll::FunctionSet{coll::Function::barrier};
+        if (!others.empty()) {
             return Error{Errc::not_available, "it wraps what provides MPI_Barrier alone"};
         }
         module = std::make_unique<WatchModule>(std::move(module));

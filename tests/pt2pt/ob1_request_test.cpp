@@ -145,6 +145,80 @@ TEST_P(Ob1RequestTest, AbandonedRequestsComplete) {
     }));
 }
 
+// A persistent request tells what it binds; others do not.
+TEST_P(Ob1RequestTest, PersistentRequestsTellWhatTheyBind) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        char data[3] = {};
+        const int to = (self.rank + 1) % self.size;
+        Request* sending = nullptr;
+        Request* receiving = nullptr;
+        self.pml->send_init(data, 3, byte(), to, 5, SendMode::synchronous, *self.world, &sending);
+        self.pml->recv_init(data, 2, byte(), MPI_ANY_SOURCE, 6, *self.world, &receiving);
+        pml::PersistentRequest send{}, recv{};
+        bool fine = sending->bound(&send) && receiving->bound(&recv);
+        fine = fine && send.buffer == data && send.count == 3 && send.type == &byte() && send.peer == to &&
+            send.tag == 5 && send.mode == SendMode::synchronous;
+        fine = fine && recv.buffer == data && recv.count == 2 && recv.type == &byte() && recv.peer == MPI_ANY_SOURCE &&
+            recv.tag == 6 && !recv.mode;
+        sending->recycle();
+        receiving->recycle();
+        self.pml->irecv(data, 3, byte(), MPI_ANY_SOURCE, 6, *self.world, &receiving);
+        fine = fine && !receiving->bound(&recv);
+        receiving->cancel();
+        receiving->recycle();
+        return fine;
+    }));
+}
+
+// Starts of one persistent send: direct ones, ones for which the ring has no room, and one that is cancelled between
+// them, each with a request of MPI_Isend in between.
+TEST_P(Ob1RequestTest, PersistentAndImmediateSendsAlternate) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        constexpr int rounds = 3000;
+        const int to = (self.rank + 1) % self.size;
+        const int from = (self.rank + self.size - 1) % self.size;
+        int value = 0;
+        Request* start = nullptr;
+        self.pml->send_init(&value, 4, byte(), to, 5, SendMode::standard, *self.world, &start);
+        bool fine = true;
+        std::vector<int> sent(rounds);
+        std::vector<Request*> sends(rounds);
+        for (int i = 0; i < rounds; ++i) { // nobody receives, so that the ring gets full
+            sent[std::size_t(i)] = i;
+            self.pml->isend(
+                &sent[std::size_t(i)], 4, byte(), to, 4, SendMode::standard, *self.world, &sends[std::size_t(i)]);
+        }
+        for (int i = 0; i < rounds; ++i) {
+            int got = -1;
+            self.pml->recv(&got, 4, byte(), from, 4, *self.world, nullptr);
+            fine = fine && got == i;
+        }
+        for (Request* send : sends) {
+            self.wait(send);
+            send->recycle();
+        }
+        for (int i = 0; i < rounds; ++i) {
+            value = i;
+            start->start();
+            int got = -1;
+            if (i % 7 == 0 && start->is_complete()) { // it may arrive or not: the next one is not cancelled
+                start->cancel();
+                self.wait(start);
+                if (status_cancelled(start->status)) {
+                    start->end_start();
+                    start->start();
+                }
+            }
+            self.pml->recv(&got, 4, byte(), from, 5, *self.world, nullptr);
+            fine = fine && got == i;
+            self.wait(start);
+            start->end_start();
+        }
+        start->recycle();
+        return fine;
+    }));
+}
+
 // A btl that fails to send one kind of control packet, as if the peer could not be reached.
 class FailingBtl final : public test::WrappedBtl {
 public:

@@ -161,6 +161,9 @@ ExcidAllocation::ExcidAllocation(ExcidModule& module, const NewCommunicator& wha
       _request(module._context, module._counters, module._source) {}
 
 ExcidAllocation::~ExcidAllocation() {
+    if (_child_number) {
+        parents().detach(*_child_number, _waiter);
+    }
     if (!_named) {
         _module._table.release(_index);
     }
@@ -226,6 +229,12 @@ ExcidParticipation::ExcidParticipation(ExcidModule& module, const NewCommunicato
       _request(module._context, module._counters, module._source) {
     if (refused != nullptr) {
         _refused.emplace(*refused);
+    }
+}
+
+ExcidParticipation::~ExcidParticipation() {
+    if (_child_number) {
+        parents()->detach(*_child_number, _waiter);
     }
 }
 
