@@ -1,17 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds each example from a copy, against an installation, with pkg-config and with CMake, and runs it:
-# examples_test.sh PREFIX BARRIER.C MESSAGES.C COLL_WATCH.CPP
+# examples_test.sh PREFIX ALLREDUCE.C BARRIER.C MESSAGES.C COLL_WATCH.CPP
 . "$(dirname "$0")/../install/common.sh"
-cp -L "$2" "$work/barrier.c"
-cp -L "$3" "$work/messages.c"
-cp -L "$4" "$work/coll_watch.cpp"
+cp -L "${@:2}" "$work/"
 cd "$work"
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 kit=$prefix/share/patchbay/plugins/examples
 mpicc=$prefix/bin/mpicc
 plugin_test=$prefix/bin/patchbay-plugin-test
-for program in barrier messages; do
+for program in allreduce barrier messages; do
     "$mpicc" -O1 -Wall -Werror $program.c -o $program
 done
 cp -R "$kit" sources
@@ -99,12 +97,24 @@ echo 'land = x' >>sets.txt
 run 3 --mca pset_file_path "$work/sets.txt" ./behaviour
 grep -q 'sets.txt:5: ' err || fail "the wrong line is not named: $(cat err)"
 
+# coll: its plan serves all three forms of MPI_Allreduce, and passes short messages on.
+run 4 --explain --mca coll chain,basic,self ./allreduce
+expect '0 0 wrong elements' "$status $(cat out)" "coll/chain ($(cat err))"
+grep -Eq '^coll .*MPI_COMM_WORLD.* chain +chosen' err || fail "chain is not chosen: $(cat err)"
+for ranks in 2 3 5; do
+    run $ranks --mca coll chain,basic,self --mca coll_chain_from 0 --mca coll_chain_segments 7 ./allreduce
+    expect '0 0 wrong elements' "$status $(cat out)" "coll/chain with $ranks ranks and messages of all lengths ($(cat err))"
+done
+"$plugin_test" --mca coll_chain_from 0 --programs collectives --programs outstanding --programs persistent \
+    --programs different_counts -n 3 mine/mca_coll_chain.so >suite || fail "patchbay-plugin-test: $(cat suite)"
+expect 'coll/chain: 6 passed, 0 failed' "$(tail -n 1 suite)" 'coll/chain'
+
 # coll: a wrapper of what provides MPI_Barrier alone.
 run 3 --explain --mca coll nway,basic,self --mca coll_wrap watch ./barrier
 expect "0 $good" "$status $(cat out)" "coll/watch ($(cat err))"
 grep -Eq '^coll .*MPI_COMM_WORLD.* watch +wraps +- +stands before nway' err || fail "watch does not wrap nway: $(cat err)"
 grep -Eq '^coll .* watch +declined .*does not wrap basic: it wraps what provides' err || fail "watch and basic: $(cat err)"
-expect 3 "$(grep -c 'coll/watch: 2[0-9] barriers' err)" "ranks that counted their barriers ($(cat err))"
+expect 3 "$(grep -c 'coll/watch: 2[0-9] barriers, 0 plans' err)" "ranks that counted their barriers ($(cat err))"
 
 # What cannot wrap is an error, and so is a name that does not exist.
 run 2 --mca btl_wrap sm ./messages
@@ -142,7 +152,7 @@ if(Patchbay_FOUND)
 endif()
 find_package(Patchbay REQUIRED)
 set(CMAKE_CXX_FLAGS "-O1 -Wall -Wextra -Werror")
-foreach(example coll_nway cid_random btl_count pml_matrix)
+foreach(example coll_chain coll_nway cid_random btl_count pml_matrix)
     string(REPLACE "_" ";" names ${example})
     patchbay_add_plugin(${names} sources/${example}.cpp)
 endforeach()
@@ -153,7 +163,7 @@ END
 cmake -S . -B cmade -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 && cmake --build cmade >>cmake.log 2>&1 ||
     fail "cmake: $(cat cmake.log)"
 rm mine/*
-for name in coll_nway cid_random btl_count pml_matrix pset_file; do
+for name in coll_chain coll_nway cid_random btl_count pml_matrix pset_file; do
     expect patchbay_component "$(nm -D --defined-only cmade/mca_$name.so | cut -d' ' -f3)" "what CMake's $name exports"
     cp cmade/mca_$name.so mine/
 done

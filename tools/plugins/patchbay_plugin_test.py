@@ -95,13 +95,19 @@ def read_suite(framework):
     return suites[framework]
 
 
-def build(source, folder):
+def title_of(case):
+    """What the lines call it: its first source, its definitions, and its arguments."""
+    return " ".join([os.path.splitext(case["sources"][0])[0], *case.get("defines", []), *case.get("arguments", [])])
+
+
+def build(case, folder):
     """The binary of one program; a program that runs with several arguments is built once."""
-    binary = os.path.join(folder, os.path.splitext(source)[0].replace("/", "_"))
+    sources, defines = case["sources"], case.get("defines", [])
+    binary = os.path.join(folder, "_".join([os.path.splitext(sources[0])[0].replace("/", "_"), *defines]))
     if not os.path.exists(binary):
-        compiler, standard = ("mpicc", "gnu11") if source.endswith(".c") else ("mpicxx", "gnu++20")
-        output_of(program(compiler), "-O1", "-g", "-std=" + standard, "-I", SUITE, os.path.join(SUITE, source), "-o",
-                  binary, "-lpthread")
+        compiler, standard = ("mpicc", "gnu11") if sources[0].endswith(".c") else ("mpicxx", "gnu++20")
+        output_of(program(compiler), "-O1", "-g", "-std=" + standard, "-I", SUITE, *["-D" + define for define in defines],
+                  *[os.path.join(SUITE, source) for source in sources], "-o", binary, "-lpthread")
     return binary
 
 
@@ -153,13 +159,13 @@ def test(options, folder):
     parameters = component.parameters(suite, options.wrap)
     report = Report()
     for case in suite["programs"]:
-        title = " ".join([os.path.splitext(case["source"])[0], *case.get("arguments", [])])
+        title = title_of(case)
         if options.programs and not any(word in title for word in options.programs):
             continue
         if options.list:
             print(title, "with", ", ".join(map(str, case["ranks"])), "ranks")
             continue
-        binary = build(case["source"], folder)
+        binary = build(case, folder)
         for ranks in options.ranks or case["ranks"]:
             command = command_of(case, ranks, binary, parameters, options)
             status, output, seconds = run(command, options.timeout)
