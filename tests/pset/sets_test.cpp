@@ -4,9 +4,8 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "core/runtime/pset_definition.h"
-#include "frameworks/btl/selection.h"
-#include "frameworks/context.h"
 #include "frameworks/pset/sets.h"
+#include "tests/fakes/unused_context.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -128,22 +127,6 @@ public:
         ++queries;
         return Candidate{priority, std::make_unique<FakeModule<fake>>()};
     }
-};
-
-// The fakes call no function of it.
-class UnusedContext final : public Context {
-public:
-    Core& core() noexcept override { std::abort(); }
-    Runtime& runtime() noexcept override { std::abort(); }
-    Progress& progress() noexcept override { std::abort(); }
-    ProcessId self() const noexcept override { std::abort(); }
-    std::uint64_t unique_number() noexcept override { std::abort(); }
-    std::string operation_name(const Group&, std::string_view) override { std::abort(); }
-    HwResources& hw_resources() noexcept override { std::abort(); }
-    Result<btl::Selection> select_btls() override { std::abort(); }
-    cid::IndexTable& communicators() noexcept override { std::abort(); }
-    cid::Directory& directory() noexcept override { std::abort(); }
-    cid::Counters& cid_counters() noexcept override { std::abort(); }
 };
 
 constexpr ComponentDescriptor first =
