@@ -24,16 +24,16 @@ Result<Selection> select(Framework<Component>& framework, Context& context) {
         return offers.error();
     }
     framework.note_winner("job", *offers, offers->size());
-    Selection selection{std::move(*lease), {}};
+    std::vector<std::unique_ptr<Module>> modules;
     for (auto& offer : *offers) {
         auto wrapped = framework.wrap("job", offer.name, offer.module,
             [&](Component& component, std::unique_ptr<Module>& module) { return component.wrap(context, module); });
         if (!wrapped) {
             return wrapped.error();
         }
-        selection.modules.push_back(std::move(offer.module));
+        modules.push_back(std::move(offer.module));
     }
-    return selection;
+    return Selection{std::move(*lease), std::move(modules)}; // not before: the lease outlives all modules of `offers`
 }
 
 } // namespace patchbay::btl

@@ -10,7 +10,7 @@
 namespace patchbay {
 
 // For components that call no function of their context.
-class UnusedContext final : public Context {
+class UnusedContext : public Context {
 public:
     Core& core() noexcept override { std::abort(); }
     Runtime& runtime() noexcept override { std::abort(); }

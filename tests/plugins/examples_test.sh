@@ -84,6 +84,29 @@ assert picture.get("viewBox") == "0 0 3 3" and len(squares) == int(sys.argv[2]),
 assert all(0 < float(square.get("opacity")) <= 1 and int(square.get("x")) < 3 for square in squares)
 END
 "$plugin_test" --wrap --programs sendrecv -n 2 mine/mca_pml_matrix.so >suite || fail "patchbay-plugin-test: $(cat suite)"
+# One that is not thread-safe lowers the thread level that a program gets.
+cat >thread_level.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    int provided, rank;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        printf("%s\n", provided == MPI_THREAD_MULTIPLE ? "multiple" : provided == MPI_THREAD_SERIALIZED ? "serialized" : "?");
+    }
+    return MPI_Finalize();
+}
+END
+"$mpicc" thread_level.c -o thread_level
+run 2 --mca pml_wrap matrix ./thread_level
+expect '0 multiple' "$status $(grep -v '^matrix' out)" "the thread level with pml/matrix ($(cat err))"
+mkdir serialized
+sed 's/Capability::thread_multiple | Capability::sessions/Capability::sessions/' sources/pml_matrix.cpp >serialized.cpp
+build serialized.cpp serialized/mca_pml_matrix.so
+run 2 --mca component_path "$work/serialized" --mca pml_wrap matrix ./thread_level
+expect '0 serialized' "$status $(grep -v '^matrix' out)" "the thread level without thread_multiple ($(cat err))"
+grep -q "component 'matrix' cannot be used: lacks thread_multiple" err || fail "the cause is not printed: $(cat err)"
 
 # pset: the sets of the file, and an error in it.
 printf '# models\nocean = 0-1 # wet\n\natmosphere=1,2\n' >sets.txt
@@ -118,7 +141,7 @@ expect 3 "$(grep -c 'coll/watch: 2[0-9] barriers, 0 plans' err)" "ranks that cou
 
 # What cannot wrap is an error, and so is a name that does not exist.
 run 2 --mca btl_wrap sm ./messages
-[ $status -ne 0 ] || fail 'a btl that wraps nothing was passed over'
+[ $status -eq 1 ] || fail "status $status with a btl that wraps nothing: $(cat err)"
 grep -q 'component sm of framework btl, which parameter btl_wrap names, does not wrap .*: it wraps no btl' err ||
     fail "the btl that wraps nothing is not named: $(cat err)"
 run 2 --mca pml_wrap matix ./messages

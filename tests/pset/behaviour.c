@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds for the process sets of every source: the names that MPI lists are names of sets with this process in them,
-   all members see the same members, and a communicator can be made of them. Rank 0 prints the names. */
+/* What holds for the process sets of every source: the names that MPI lists are names of sets with this process in
+   them, all members see the same members, and a communicator can be made of them. Rank 0 prints the names. */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
