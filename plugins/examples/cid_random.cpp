@@ -54,6 +54,7 @@ public:
         return _what.members.start(_words, GroupReduction::Operation::maximum);
     }
     bool ready() const noexcept override { return _what.members.ready(); }
+    int attach(Continuation& next) noexcept override { return _what.members.attach(next); }
     bool advance(int* code) noexcept override {
         const bool finished = _what.members.advance(code);
         if (finished && *code == MPI_SUCCESS) {
