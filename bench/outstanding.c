@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one nonblocking operation costs while many others are outstanding: MPI_Comm_idup and generalized requests, 10 to
- * 10,000 at once, on 2 processes. For each number it prints the time from the start to the completion of all, divided by
- * their number, and the time of one MPI_Test of another request while they are outstanding. If the library visits each
- * outstanding operation in each poll, both grow with the number.
- *   outstanding [MOST] */
+/* What one nonblocking operation costs while many others are outstanding: MPI_Comm_idup, MPI_Iallreduce and generalized
+ * requests, 10 to 10,000 at once, on 2 processes. For each number it prints the time from the start to the completion
+ * of all, divided by their number, and the time of one MPI_Test of another request while they are outstanding. If the
+ * library visits each outstanding operation in each poll, both grow with the number. Argument: the highest number. */
 #include "metric.h"
 #include <mpi.h>
 #include <stdio.h>
@@ -62,6 +61,32 @@ static void idup(int count, double* each, double* test) {
         MPI_Comm_free(&made[i]);
     }
     free(made);
+    free(requests);
+}
+
+/* As idup(), with sums of 8 bytes. */
+static void iallreduce(int count, double* each, double* test) {
+    double* sums = malloc(sizeof *sums * (size_t)count);
+    MPI_Request* requests = malloc(sizeof *requests * (size_t)count);
+    const double one = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 0) {
+        MPI_Recv(NULL, 0, MPI_CHAR, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    double start = MPI_Wtime();
+    for (int i = 0; i < count; i++) {
+        MPI_Iallreduce(&one, &sums[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+    }
+    double time = MPI_Wtime() - start;
+    if (rank == 0) {
+        *test = test_time();
+        MPI_Send(NULL, 0, MPI_CHAR, 1, tag, MPI_COMM_WORLD);
+    }
+    start = MPI_Wtime();
+    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    time += MPI_Wtime() - start;
+    *each = time / count * 1e6;
+    free(sums);
     free(requests);
 }
 
@@ -133,6 +158,9 @@ int main(int argc, char** argv) {
     const int most = argc > 1 ? atoi(argv[1]) : 10000;
     for (int count = 10; count <= most; count *= 10) {
         measure("idup", idup, count);
+    }
+    for (int count = 10; count <= most; count *= 10) {
+        measure("iallreduce", iallreduce, count);
     }
     for (int count = 10; count <= most; count *= 10) {
         measure("grequest", generalized, count);

@@ -66,25 +66,38 @@ void Engine::give_back(Operation* operation) noexcept {
     delete operation;
 }
 
-int Engine::plan(Operation& operation, Module& module, const Call& call) noexcept {
-    const int code = module.plan(call, operation.schedule);
-    return code == MPI_SUCCESS ? operation.prepare() : code;
-}
-
-int Engine::run(Module& module, const Call& call, Communicator& comm) noexcept {
-    Operation* operation = take(comm, Form::blocking);
+int Engine::plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept {
+    Operation* operation = take(comm, form);
     if (operation == nullptr) {
         return MPI_ERR_NO_MEM;
     }
-    operation->set_tag(tag_of(call.function));
-    int code = plan(*operation, module, call);
+    int code = module.plan(call, operation->schedule);
     if (code == MPI_SUCCESS) {
-        operation->start();
-        wait_until(progress(), [operation] { return operation->is_complete(); });
-        code = operation->error;
-        if (code != MPI_SUCCESS) {
-            note_cause(code, operation->cause());
-        }
+        code = operation->prepare();
+    }
+    if (code == MPI_SUCCESS && form != Form::blocking) {
+        code = operation->hold(call);
+    }
+    if (code != MPI_SUCCESS) {
+        operation->recycle();
+        return code;
+    }
+    *planned = operation;
+    return MPI_SUCCESS;
+}
+
+int Engine::run(Module& module, const Call& call, Communicator& comm) noexcept {
+    Operation* operation = nullptr;
+    int code = plan(module, call, comm, Form::blocking, &operation);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    operation->set_tag(tag_of(call.function));
+    operation->start();
+    wait_until(progress(), [operation] { return operation->is_complete(); });
+    code = operation->error;
+    if (code != MPI_SUCCESS) {
+        note_cause(code, operation->cause());
     }
     operation->recycle();
     return code;
@@ -95,19 +108,9 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     if (outstanding == nullptr) {
         return MPI_ERR_NO_MEM;
     }
-    Operation* operation = take(comm, Form::nonblocking);
-    if (operation == nullptr) {
-        outstanding->skip();
-        return MPI_ERR_NO_MEM;
-    }
-    int code = plan(*operation, module, call);
-    if (code == MPI_SUCCESS) {
-        code = operation->hold(call);
-    }
-    if (code != MPI_SUCCESS) {
-        outstanding->skip();
-        operation->recycle();
-        return code;
+    Operation* operation = nullptr;
+    if (const int code = plan(module, call, comm, Form::nonblocking, &operation); code != MPI_SUCCESS) {
+        return code; // without a tag, so that the next call gets the tag of this one
     }
     *request = operation;
     operation->activate();
@@ -123,25 +126,16 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
     if (outstanding == nullptr) {
         return MPI_ERR_NO_MEM;
     }
-    int code = MPI_SUCCESS;
-    const int tag = outstanding->take_persistent_tag(comm, &code);
-    if (code != MPI_SUCCESS) {
+    Operation* operation = nullptr;
+    if (const int code = plan(module, call, comm, Form::persistent, &operation); code != MPI_SUCCESS) {
         return code;
     }
-    Operation* operation = take(comm, Form::persistent);
-    if (operation == nullptr) {
-        outstanding->free_persistent_tag(tag);
-        return MPI_ERR_NO_MEM;
-    }
-    operation->set_tag(tag);
-    code = plan(*operation, module, call);
-    if (code == MPI_SUCCESS) {
-        code = operation->hold(call);
-    }
-    if (code != MPI_SUCCESS) {
+    int tag = 0;
+    if (const int code = outstanding->take_persistent_tag(comm, &tag); code != MPI_SUCCESS) {
         operation->recycle();
         return code;
     }
+    operation->set_tag(tag);
     *request = operation;
     return MPI_SUCCESS;
 }

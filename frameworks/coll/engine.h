@@ -32,7 +32,8 @@ public:
     // Plans and runs an operation; returns its code. The cause of an error is noted. Blocks.
     int run(Module& module, const Call& call, Communicator& comm) noexcept;
     // Plans and starts a nonblocking operation. The request keeps the communicator, the datatypes and the op until it
-    // is released. Never blocks. Called in the same order by all members of the communicator.
+    // is released. Never blocks. Called in the same order by all members of the communicator. After an error the
+    // operation has not begun, and the next call may be the same one again; that is true for init(), too.
     int start(Module& module, const Call& call, Communicator& comm, Request** request) noexcept;
     // Plans a persistent operation; the request is inactive. A start of it allocates no memory, and may be in another
     // order than in other members. Called in the same order by all members. May block: it is not local.
@@ -48,7 +49,7 @@ private:
     Progress& progress() noexcept;
     Operation* take(Communicator& comm, Form form) noexcept;
     void give_back(Operation* operation) noexcept;
-    int plan(Operation& operation, Module& module, const Call& call) noexcept;
+    int plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept;
 
     Core& _core;
     ProgressLock _lock{true};      // protects the list

@@ -21,6 +21,12 @@ Ref<T> share(const T* object) noexcept {
     return object == nullptr || object->is_predefined() ? Ref<T>() : Ref<T>::share(const_cast<T*>(object));
 }
 
+// Whether a message that could not be started, or ended, with this error may succeed later: memory was short, which is
+// not the cause for which the communicator has failed.
+bool may_recover(const Step& step, int code) noexcept {
+    return code == MPI_ERR_NO_MEM && step.comm->pml->failure_text(*step.comm, code).empty();
+}
+
 std::string_view short_message(bool empty) noexcept {
     return empty ? "another member of the communicator has failed, or gave a count of 0"
                  : "another member of the communicator gave a smaller count";
@@ -50,10 +56,12 @@ bool Operation::Progressions::make(Operation& owner, std::size_t count) noexcept
 }
 
 void Operation::set_up(Communicator& communicator, Form form) noexcept {
+    set_kind(ObjectKind::request);
     belong_to(communicator);
     _comm = share(&communicator);
     schedule.clear(&communicator, form);
     persistent = form == Form::persistent;
+    _tag = no_tag;
     set_inactive();
     error = MPI_SUCCESS;
     _cause.clear();
@@ -104,13 +112,14 @@ std::string_view Operation::refuses_free() const noexcept {
 
 int Operation::retire() noexcept {
     Engine& engine = _engine;
-    if (persistent) {
+    if (persistent && _tag != no_tag) {
         comm->outstanding->free_persistent_tag(_tag);
     }
     schedule.clear(nullptr);
     _types.clear();
     _op.reset();
     _comm.reset();
+    set_kind(ObjectKind::dead); // a stale handle is detected
     engine.give_back(this);
     return MPI_SUCCESS;
 }
@@ -213,15 +222,25 @@ void Operation::end_step(StepId id) noexcept {
     }
 }
 
+void Operation::start_message(StepId id) noexcept {
+    if (schedule.steps()[id].kind == StepKind::send) {
+        start_send(id);
+    } else {
+        start_recv(id);
+    }
+}
+
 void Operation::start_send(StepId id) noexcept {
     const Step& step = schedule.steps()[id];
     Progression& progression = _progressions[id];
     const bool empty = progression.empty || failed();
     progression.empty = empty;
+    progression.message = nullptr;
     const Datatype& type = empty ? *to_object<Datatype>(MPI_BYTE) : *step.source_type;
     const int code = step.comm->pml->isend(empty ? nullptr : step.source, empty ? 0 : step.source_count, type,
         step.peer, _tag, pml::SendMode::standard, *step.comm, &progression.message);
     if (code != MPI_SUCCESS) [[unlikely]] {
+        progression.message = nullptr;
         end_send(id, code);
         return;
     }
@@ -242,9 +261,9 @@ void Operation::start_recv(StepId id) noexcept {
     const int code = step.comm->pml->irecv(empty ? nullptr : step.target, empty ? 0 : step.target_count, type,
         step.peer, _tag, *step.comm, &progression.message);
     if (code != MPI_SUCCESS) [[unlikely]] {
-        fail(code);
         progression.message = nullptr;
-        progression.post(); // the next poll tries again
+        fail(code, noted_cause(code));
+        end_recv(id, code, 0);
         return;
     }
     watch(id);
@@ -261,7 +280,7 @@ void Operation::watch(StepId id) noexcept {
 void Operation::Progression::run_item(ReadyItem& item) noexcept {
     auto& self = static_cast<Progression&>(item);
     if (self.message == nullptr) {
-        self.operation.start_recv(self.id);
+        self.operation.start_message(self.id); // again
     } else {
         self.operation.end_message(self.id);
     }
@@ -290,18 +309,21 @@ void Operation::end_send(StepId id, int code) noexcept {
         return;
     }
     fail(code, noted_cause(code));
+    const Step& step = schedule.steps()[id];
     if (!std::exchange(progression.empty, true)) {
         start_send(id); // instead of a message that could not be sent
-        return;
+    } else if (may_recover(step, code)) {
+        progression.post(); // the next poll tries again
+    } else {
+        abandon_peer(step);
+        end_step(id);
     }
-    abandon_peer(schedule.steps()[id]);
-    end_step(id);
 }
 
 void Operation::end_recv(StepId id, int code, std::uint64_t bytes) noexcept {
     const Step& step = schedule.steps()[id];
-    if (code == MPI_ERR_NO_MEM) [[unlikely]] { // nothing has been received
-        start_recv(id);
+    if (may_recover(step, code)) [[unlikely]] { // nothing has been received
+        _progressions[id].post();               // the next poll tries again, with no elements
         return;
     }
     const std::uint64_t expected = std::uint64_t(step.target_count) * std::uint64_t(step.target_type->size);

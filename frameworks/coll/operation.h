@@ -46,6 +46,8 @@ public:
     std::uint32_t sequence = 0;    // of a nonblocking operation
 
 private:
+    static constexpr int no_tag = 0;
+
     // How far a step is.
     struct Progression : Continuation {
         Progression(Operation& owner, StepId step) noexcept
@@ -96,6 +98,7 @@ private:
     void make_ready(StepId id) noexcept;
     void release(StepId id) noexcept; // one step less for it to wait for
     void end_step(StepId id) noexcept;
+    void start_message(StepId id) noexcept;
     void start_send(StepId id) noexcept;
     void start_recv(StepId id) noexcept;
     void watch(StepId id) noexcept;
@@ -114,7 +117,7 @@ private:
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;
     Ref<Communicator> _comm; // predefined ones are not counted
-    int _tag = 0;
+    int _tag = no_tag;
     int _code = MPI_SUCCESS; // the first error of this start
     std::size_t _left = 0;   // steps that have not ended
     StepId _first_ready = no_step;

@@ -46,11 +46,6 @@ bool Outstanding::add(Operation& operation) noexcept {
     return true;
 }
 
-void Outstanding::skip() noexcept {
-    std::lock_guard lock(_lock);
-    ++_next;
-}
-
 void Outstanding::remove(Operation& operation) noexcept {
     std::lock_guard lock(_lock);
     (operation.previous != nullptr ? operation.previous->next : _oldest) = operation.next;
@@ -74,42 +69,43 @@ std::uint32_t Outstanding::lowest_free(std::uint32_t from) noexcept {
 }
 
 // Each turn finds the lowest slot that may be free in all members, and asks whether it is.
-int Outstanding::agree(Communicator& comm, int* code) noexcept {
+int Outstanding::agree(Communicator& comm, std::uint32_t* slot) noexcept {
     for (std::uint32_t from = 0;;) {
-        std::int32_t slot = 0;
-        *code = highest(comm, std::int32_t(lowest_free(from)), &slot);
-        if (*code == MPI_SUCCESS && slot == std::int32_t(sequence_tags)) {
-            *code = note_cause(MPI_ERR_OTHER,
+        std::int32_t lowest = 0;
+        if (const int code = highest(comm, std::int32_t(lowest_free(from)), &lowest); code != MPI_SUCCESS) {
+            return code;
+        }
+        *slot = std::uint32_t(lowest);
+        if (*slot == sequence_tags) {
+            return note_cause(MPI_ERR_OTHER,
                 "too many persistent collective operations on the communicator (16384); free some with "
                 "MPI_Request_free");
         }
         std::int32_t used = 0;
-        if (*code == MPI_SUCCESS) {
-            *code = highest(comm, lowest_free(std::uint32_t(slot)) != std::uint32_t(slot), &used);
+        if (const int code = highest(comm, lowest_free(*slot) != *slot, &used); code != MPI_SUCCESS || used == 0) {
+            return code;
         }
-        if (*code != MPI_SUCCESS || used == 0) {
-            return slot;
-        }
-        from = std::uint32_t(slot) + 1;
+        from = *slot + 1;
     }
 }
 
-int Outstanding::take_persistent_tag(Communicator& comm, int* code) noexcept {
-    *code = MPI_SUCCESS;
+int Outstanding::take_persistent_tag(Communicator& comm, int* tag) noexcept {
     if (!_slots) {
         _slots.reset(new (std::nothrow) Slots);
         if (!_slots) {
-            *code = MPI_ERR_NO_MEM;
-            return -1;
+            return MPI_ERR_NO_MEM;
         }
     }
-    const int slot = _persistent < sequence_tags ? int(_persistent++) : agree(comm, code);
-    if (*code != MPI_SUCCESS) {
-        return -1;
+    std::uint32_t slot = _persistent;
+    if (slot < sequence_tags) {
+        ++_persistent;
+    } else if (const int code = agree(comm, &slot); code != MPI_SUCCESS) {
+        return code;
     }
     std::lock_guard lock(_lock);
-    _slots->set(std::size_t(slot));
-    return persistent_tag(std::uint32_t(slot));
+    _slots->set(slot);
+    *tag = persistent_tag(slot);
+    return MPI_SUCCESS;
 }
 
 void Outstanding::free_persistent_tag(int tag) noexcept {

@@ -31,8 +31,6 @@ public:
     // Adds an operation, which gets its tag. true: it may be started; otherwise next_to_start() returns it later.
     // Thread-safe.
     bool add(Operation& operation) noexcept;
-    // Uses up a tag for an operation that failed before it could be added: other members may have added it.
-    void skip() noexcept;
     // The operation is complete. Thread-safe.
     void remove(Operation& operation) noexcept;
     // An operation that may be started now, once; nullptr: none. Thread-safe.
@@ -40,16 +38,16 @@ public:
 
     // The persistent operations.
 
-    // Finds a tag; -1 is an error, whose MPI code is in *code. Called by all members of the communicator in the same
-    // order. May block: the members exchange messages once the tags have gone round.
-    int take_persistent_tag(Communicator& comm, int* code) noexcept;
+    // Finds a tag. Returns an MPI code. Called by all members of the communicator in the same order. May block: the
+    // members exchange messages once the tags have gone round.
+    int take_persistent_tag(Communicator& comm, int* tag) noexcept;
     void free_persistent_tag(int tag) noexcept;
 
 private:
     using Slots = std::bitset<sequence_tags>;
 
     std::uint32_t lowest_free(std::uint32_t from) noexcept;
-    int agree(Communicator& comm, int* code) noexcept;
+    int agree(Communicator& comm, std::uint32_t* slot) noexcept;
 
     ProgressLock _lock{true};
     std::uint32_t _next = 0;      // the sequence number of the next operation

@@ -2,6 +2,7 @@
 #pragma once
 #include "mpi/communicators/parent_reduction.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,17 +37,24 @@ public:
     // Makes as much progress as it can without blocking. true: finished; if *code is MPI_SUCCESS, take() returns the
     // communicator.
     bool advance(int* code) noexcept;
-    // As cid::GroupReduction::attach(): after advance() has returned false.
-    int attach(Continuation& next) noexcept;
     Ref<Communicator> take() noexcept { return std::move(_comm); }
     // The communicator to whose error handler errors are reported; may be null.
     Communicator* parent() const noexcept { return _parent.get(); }
     // Begins the construction, and waits until it is finished. Returns an MPI code.
     int complete() noexcept;
 
+    // The parts of a construction. Each waits for messages of its own, and goes on as soon as these are complete: the
+    // members need not be in the same step of one part when they are in the same step of the other.
+    enum class Part : std::uint8_t { allocation, local_side };
+    // Makes as much progress with one part as it can without blocking. true: the part is finished, or does not exist.
+    bool advance(Part part) noexcept;
+    // As cid::GroupReduction::attach(), after advance(part) has returned false.
+    int attach(Part part, Continuation& next) noexcept;
+    // When all parts are finished: opens the communicator. If it returns MPI_SUCCESS, take() returns the communicator.
+    int open() noexcept;
+
 private:
     void refuse(const cid::ExtendedId& id, int code) noexcept override;
-    int open() noexcept;
 
     Instance& _instance;
     Ref<Communicator> _parent; // a reference, because the program may free the parent meanwhile

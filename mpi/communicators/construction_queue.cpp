@@ -11,20 +11,21 @@
 
 namespace patchbay {
 
-// The request of a nonblocking constructor. Its step runs in the constructor's call and then in polls, never in two
-// threads at once.
-class ConstructionQueue::Entry final : public Request, public Continuation {
+// The request of a nonblocking constructor. After the constructor's call it goes on in polls, so never in two threads
+// at once.
+class ConstructionQueue::Entry final : public Request {
 public:
     Entry(ConstructionQueue& queue, std::unique_ptr<Construction> construction, MPI_Comm* result) noexcept
-        : Continuation(queue._instance.progress(), &ReadyItem::call<Entry, &Entry::go_on>),
-          _queue(queue),
+        : _queue(queue),
           _parent(Ref<Communicator>::share(construction->parent())),
           _construction(std::move(construction)),
-          _result(result) {
+          _result(result),
+          _allocation(*this, Construction::Part::allocation),
+          _local_side(*this, Construction::Part::local_side) {
         if (_parent) {
             belong_to(*_parent);
         }
-        Request::progress = &queue._instance.progress();
+        progress = &queue._instance.progress();
     }
 
     // The request is never persistent, and a constructor cannot be cancelled (MPI-5.0, 3.8.4).
@@ -33,45 +34,68 @@ public:
     std::string_view cause() const noexcept override { return _cause; }
 
     int begin() noexcept { return _construction->begin(); }
-    // The step in the constructor's call.
+    // The step in the constructor's call. If the construction is not finished, it goes on in the next poll.
     void follow() noexcept {
         set_active();
-        if (step()) {
+        int code;
+        if (_construction->advance(&code)) {
+            end(code);
             set_complete();
+        } else {
+            _allocation.is_linked = true;
+            _allocation.post();
         }
     }
-    // What the construction waits for is detached, so that the next poll ends it.
-    void withdraw() noexcept { _construction.reset(); }
+    // What the construction waits for is detached, so that the next poll ends it. Runs in a poll.
+    void withdraw() noexcept { give_up(MPI_ERR_OTHER); }
     int retire() noexcept override {
         delete this;
         return MPI_SUCCESS;
     }
 
 private:
-    // The step in a poll.
-    void go_on() noexcept {
-        if (step()) {
-            complete();
+    // What follows when the messages of one part are complete.
+    class Follower final : public Continuation {
+    public:
+        Follower(Entry& entry, Construction::Part part) noexcept
+            : Continuation(entry._queue._instance.progress(), &ReadyItem::call<Follower, &Follower::go_on>),
+              part(part),
+              _entry(entry) {}
+
+        const Construction::Part part;
+        bool is_linked = false; // to messages, or into the ready list: a poll will call go_on()
+
+    private:
+        void go_on() noexcept {
+            is_linked = false;
+            _entry.step();
+        }
+        Entry& _entry;
+    };
+
+    // The step in a poll. The request is complete when neither part waits, and may not exist afterwards.
+    void step() noexcept {
+        follow(_allocation);
+        follow(_local_side);
+        if (_allocation.is_linked || _local_side.is_linked) {
+            return;
+        }
+        end(_construction != nullptr ? _construction->open() : _given_up);
+        complete();
+    }
+    void follow(Follower& follower) noexcept {
+        while (_construction != nullptr && !follower.is_linked && !_construction->advance(follower.part)) {
+            follower.open();
+            const int code = _construction->attach(follower.part, follower);
+            follower.is_linked = !follower.close();
+            if (code != MPI_SUCCESS) {
+                give_up(code);
+            }
         }
     }
-    // true: finished. false: a poll calls go_on(), perhaps before this returns.
-    bool step() noexcept {
-        do {
-            int code = MPI_ERR_OTHER;
-            if (_construction == nullptr || _construction->advance(&code)) {
-                end(code);
-                return true;
-            }
-            open();
-            code = _construction->attach(*this);
-            if (code != MPI_SUCCESS) {
-                _construction.reset(); // detaches what has been attached
-                static_cast<void>(close());
-                end(code);
-                return true;
-            }
-        } while (close());
-        return false;
+    void give_up(int code) noexcept {
+        _given_up = code;
+        _construction.reset(); // detaches both parts
     }
     void end(int code) noexcept {
         if (code == MPI_SUCCESS) {
@@ -103,6 +127,9 @@ private:
     Ref<Communicator> _parent; // errors are reported to it, also after the program has freed it
     std::unique_ptr<Construction> _construction;
     MPI_Comm* _result;
+    Follower _allocation;
+    Follower _local_side;
+    int _given_up = MPI_SUCCESS;
     std::string _cause;
 };
 

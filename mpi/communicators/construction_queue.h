@@ -10,9 +10,9 @@ namespace patchbay {
 
 class Instance;
 
-// The nonblocking constructors under way. Each is a request that attaches a continuation to the messages for which its
-// construction waits; when these are complete, a poll advances it. Each session has a queue, and the instance has one
-// for the world model.
+// The nonblocking constructors under way. Each is a request that attaches a continuation to the messages for which a
+// part of its construction waits; when these are complete, a poll advances that part. Each session has a queue, and the
+// instance has one for the world model.
 class ConstructionQueue : public Continuation {
 public:
     explicit ConstructionQueue(Instance& instance) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/pt2pt/ob1_matrix.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace patchbay {
@@ -287,6 +288,53 @@ TEST(Ob1FailingRequestTest, StreamThatCannotBeRequested) {
             std::_Exit(0); // the send never completes, and the destructor would wait for it
         }
         return fine;
+    }));
+}
+
+// Counts the fetches of a process.
+class CountingBtl final : public test::WrappedBtl {
+public:
+    using WrappedBtl::WrappedBtl;
+    std::ptrdiff_t get(btl::Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override {
+        ++fetches;
+        return WrappedBtl::get(from, remote, local);
+    }
+    static int fetches;
+};
+int CountingBtl::fetches;
+
+// Several large messages are fetched at the same time: each poll fetches one chunk of each, and another one of those
+// that have arrived in this poll.
+TEST(Ob1FetchTest, APollFetchesOneChunkOfEachMessage) {
+    constexpr int messages = 3;
+    constexpr std::size_t size = 1 << 20;
+    JobOptions options;
+    options.ob1.fetch_chunk = size / 16;
+    options.wrap = [](std::unique_ptr<btl::Module> real) { return std::make_unique<CountingBtl>(std::move(real)); };
+    EXPECT_TRUE(run_job(options, [](Ob1Rank& self) {
+        const auto sent = pattern(size, 5);
+        std::vector<std::vector<unsigned char>> got(messages, std::vector<unsigned char>(size));
+        std::vector<Request*> requests(messages);
+        for (int i = 0; i < messages; ++i) {
+            if (self.rank == 0) {
+                self.pml->isend(
+                    sent.data(), MPI_Count(size), byte(), 1, i, SendMode::standard, *self.world, &requests[i]);
+            } else {
+                self.pml->irecv(got[i].data(), MPI_Count(size), byte(), 0, i, *self.world, &requests[i]);
+            }
+        }
+        int most = 0;
+        for (Request* request : requests) {
+            while (!request->is_complete()) {
+                const int before = CountingBtl::fetches;
+                self.progress.poll();
+                most = std::max(most, CountingBtl::fetches - before);
+            }
+            request->recycle();
+        }
+        self.barrier();
+        const bool all = self.rank == 0 || (CountingBtl::fetches >= 16 * messages && got[0] == sent && got[2] == sent);
+        return all && most <= 2 * messages;
     }));
 }
 
