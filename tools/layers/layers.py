@@ -29,7 +29,7 @@ LAYERS = [
     ["tools/info"],
 ]
 # Folders that stand beside the stack, with all that they may include.
-BESIDE = {"launch": {"core"}, "plugins": {"core", "include", "object", "frameworks"}}
+BESIDE = {"launch": {"core"}, "plugins": {"core", "include", "object", "frameworks"}, "tools/pch": set()}
 # What may include everything.
 UNCHECKED = ("tests/", "bench/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
