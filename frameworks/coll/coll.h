@@ -49,12 +49,13 @@ public:
     // is a part. The communicator is schedule.comm(). Called once per operation, by MPI_Ibcast and the like or by
     // MPI_Bcast_init and the like, on the calling thread; by the default of the blocking functions below; and by the
     // plans of other modules. Must neither communicate nor wait. All members of the communicator call it for the same
-    // operations in the same order. A member in which MPI_Ibcast returns an error, also one after this call, may call it
-    // again for the same operation; a module that keeps state for its plans must bear that.
+    // operations in the same order. A member in which MPI_Ibcast returns an error, also one after this call, may call
+    // it again for the same operation; a module that keeps state for its plans must bear that.
     //
     // MPI_SUCCESS: the engine starts the schedule, a persistent one at every MPI_Start. Any other code: the operation
-    // has not begun in this member, and the others wait in it; return one only where not even the steps can be added. An error after which the messages to others are still possible, such as scratch
-    // memory that could not be allocated, is noted by Schedule::fail(), and the plan goes on.
+    // has not begun in this member, and the others wait in it; return one only where not even the steps can be added.
+    // An error after which the messages to others are still possible, such as scratch memory that could not be
+    // allocated, is noted by Schedule::fail(), and the plan goes on.
     virtual int plan(const Call& call, Schedule& schedule) noexcept;
 
     // The blocking functions are called by the bindings on the calling thread, once per MPI call. They may block, with

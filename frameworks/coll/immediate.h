@@ -6,7 +6,7 @@
 #include "frameworks/coll/typed_buffer.h"
 
 #include <array>
-#include <optional>
+#include <new>
 
 namespace patchbay::coll {
 
@@ -21,6 +21,13 @@ public:
     Immediate(Communicator& comm, Function function) noexcept
         : _comm(comm),
           _transfer(comm, tag_of(function)) {}
+    ~Immediate() {
+        while (_scratch_count > 0) {
+            _scratch[--_scratch_count].buffer.~TypedBuffer();
+        }
+    }
+    Immediate(const Immediate&) = delete;
+    Immediate& operator=(const Immediate&) = delete;
 
     Communicator& comm() const noexcept { return _comm; }
     void send(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
@@ -47,7 +54,7 @@ public:
     void round() noexcept {}
     // At most four times. When memory is exhausted, as Schedule::scratch().
     void* scratch(MPI_Count count, const Datatype& type) noexcept {
-        TypedBuffer& buffer = _scratch[_scratch_count++].emplace(count, type);
+        TypedBuffer& buffer = *::new (static_cast<void*>(&_scratch[_scratch_count++].buffer)) TypedBuffer(count, type);
         if (!buffer.valid()) {
             _transfer.fail(MPI_ERR_NO_MEM);
             return &_scratch;
@@ -68,7 +75,13 @@ public:
 private:
     Communicator& _comm;
     Transfer _transfer;
-    std::array<std::optional<TypedBuffer>, 4> _scratch;
+    // An array of std::optional would be set to zero, which takes longer than a barrier without a message.
+    union Room {
+        Room() noexcept {}
+        ~Room() {}
+        TypedBuffer buffer;
+    };
+    std::array<Room, 4> _scratch;
     std::size_t _scratch_count = 0;
 };
 

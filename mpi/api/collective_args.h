@@ -17,8 +17,9 @@ using coll::TypedVector;
 class Blocking {
 public:
     static bool good(Arguments&) noexcept { return true; }
+    // Inline, so that the arguments are passed on in registers and not by the Call.
     template <Function function>
-    static int run(const Arguments& args, const Call& call) noexcept {
+    [[gnu::always_inline]] static int run(const Arguments& args, const Call& call) noexcept {
         Communicator& comm = *args.comm();
         return args.result(coll::run_blocking<function>((*comm.coll)[function], call, comm));
     }

@@ -57,11 +57,12 @@ inline Request* make_null_request(const Communicator& comm, bool persistent) noe
     return new (std::nothrow) ImmediateRequest(progress_of(comm), status, persistent);
 }
 
-// End a nonblocking or persistent binding. A request has no predefined handle.
-inline int give(Request* request, MPI_Request* handle) noexcept {
-    *handle = reinterpret_cast<MPI_Request>(request);
-    return MPI_SUCCESS;
+// Where a pml stores the request of a nonblocking binding: a request has no predefined handle, so that its address is
+// its handle.
+inline Request** place_of(MPI_Request* handle) noexcept {
+    return reinterpret_cast<Request**>(handle);
 }
+// End a nonblocking or persistent binding.
 [[gnu::cold, gnu::noinline]] inline int give_error(
     const char* function, Communicator& comm, int code, MPI_Request* handle) noexcept {
     *handle = MPI_REQUEST_NULL;

@@ -83,9 +83,8 @@ using pml::SendMode;
     if (!thread_is_known() || !sends_plainly(target, layout, buf, count, dest, tag) || handle == nullptr) [[unlikely]] {
         return isend_in_full(function, buf, count, type, dest, tag, comm, mode, handle);
     }
-    Request* request;
-    const int code = target->pml->isend(buf, count, *layout, dest, tag, mode, *target, &request);
-    return code == MPI_SUCCESS ? give(request, handle) : give_error(function, *target, code, handle);
+    const int code = target->pml->isend(buf, count, *layout, dest, tag, mode, *target, place_of(handle));
+    return code == MPI_SUCCESS ? code : give_error(function, *target, code, handle);
 }
 
 [[gnu::noinline]] int irecv_in_full(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
@@ -111,9 +110,8 @@ using pml::SendMode;
         [[unlikely]] {
         return irecv_in_full(function, buf, count, type, source, tag, comm, handle);
     }
-    Request* request;
-    const int code = from->pml->irecv(buf, count, *layout, source, tag, *from, &request);
-    return code == MPI_SUCCESS ? give(request, handle) : give_error(function, *from, code, handle);
+    const int code = from->pml->irecv(buf, count, *layout, source, tag, *from, place_of(handle));
+    return code == MPI_SUCCESS ? code : give_error(function, *from, code, handle);
 }
 
 } // namespace

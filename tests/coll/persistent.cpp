@@ -19,22 +19,22 @@ std::atomic<long> allocations;
 
 } // namespace
 
-// The library uses these, too.
-void* operator new(std::size_t bytes) {
+// The library uses these, too. Inline, g++ 12 takes the memory for that of another operator new.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
     ++allocations;
     if (void* memory = std::malloc(bytes)) {
         return memory;
     }
     throw std::bad_alloc();
 }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
     ++allocations;
     return std::malloc(bytes);
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
 

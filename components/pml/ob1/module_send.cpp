@@ -53,10 +53,11 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
         const std::size_t bytes = std::size_t(count) * std::size_t(type.size);
         if (peer != nullptr && bytes < peer->direct_below) [[likely]] {
             const void* from = static_cast<const std::byte*>(buffer) + type.true_lower_bound;
-            const MatchWords header{target->match_word, MatchWords::make_second(tag, _sends.next_id())};
             _sends.take_clean();
             *request = made;
-            made->reuse(header, *peer, buffer, count, type, bytes, dest, comm);
+            made->reuse({target->match_word, MatchWords::make_second(tag, _sends.next_id())}, *peer, buffer, count,
+                type, dest, comm);
+            const MatchWords& header = made->words;
             if (peer->btl->send(*peer->endpoint, &header, sizeof header, from, bytes) != SendCode::ok) [[unlikely]] {
                 start_later(*made);
             }
@@ -71,6 +72,7 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
 // There was no room for it. The module is locked.
 void Ob1::start_later(SendRequest& request) noexcept {
     request.end_clean();
+    request.bytes = std::size_t(request.count) * std::size_t(request.type->size);
     request.hold();
     _sends.start(request);
 }
@@ -91,7 +93,7 @@ int Ob1::isend_in_full(const void* buffer, MPI_Count count, const Datatype& type
         if (SendProtocol::goes_direct(target, made->bytes)) {
             if (SendProtocol::send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
                 made->reuse({target->match_word, MatchWords::make_second(tag, made->id)}, *target->peer, buffer, count,
-                    type, made->bytes, dest, comm);
+                    type, dest, comm);
                 made->clean = true;
                 made->set_complete();
                 return MPI_SUCCESS;
@@ -138,8 +140,7 @@ int Ob1::restart(SendRequest& request) noexcept {
         const std::uint32_t id = _sends.next_id();
         request.id = id;
         const MatchWords header{target->match_word, MatchWords::make_second(request.tag, id)};
-        if (peer->btl->send(*peer->endpoint, &header, sizeof header, request.address(), bytes) == SendCode::ok)
-            [[likely]] {
+        if (peer->btl->send(*peer->endpoint, &header, sizeof header, request.data, bytes) == SendCode::ok) [[likely]] {
             request.set_complete();
             _alone.leave();
             return MPI_SUCCESS;
@@ -161,6 +162,7 @@ int Ob1::restart_in_full(SendRequest& request) noexcept {
     if (request.mode != SendMode::synchronous && request.type->dense && request.is_complete() && !request.extended &&
         request.error == MPI_SUCCESS) {
         request.direct = state_of(*request.comm).find_rank(request.dest);
+        request.data = request.address();
     }
     return MPI_SUCCESS;
 }

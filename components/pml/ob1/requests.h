@@ -84,14 +84,13 @@ public:
 
     // A request that is `clean`, and therefore complete, gets another message, which `header` sends to `to`.
     void reuse(const MatchWords& header, Peer& to, const void* new_buffer, MPI_Count new_count,
-        const Datatype& new_type, std::size_t new_bytes, int new_dest, Communicator& on) noexcept {
+        const Datatype& new_type, int new_dest, Communicator& on) noexcept {
         set_kind(ObjectKind::request);
         words = header;
         peer = &to;
         buffer = const_cast<void*>(new_buffer);
         count = new_count;
         type = &new_type;
-        bytes = new_bytes;
         dest = new_dest;
         comm = &on;
         session = on.session;
@@ -120,15 +119,18 @@ public:
     std::uint32_t id = 0;                 // as in the match header
     std::uint16_t index = 0;              // as in the match header
     bool extended = false;                // the match header is an extended one
-    // It was complete as soon as it was started, and nothing else has happened to it: sent() is enough to use it again.
+    // It was complete as soon as it was started, and nothing else has happened to it: reuse() is enough to use it
+    // again, which sets neither `bytes` nor what `words` contains.
     bool clean = false;
     MatchWords words; // then: its match header
     SendRequest* next_clean = nullptr;
     cid::ExtendedId excid; // then; kept for a cancel, when the communicator may not exist any more
     Peer* peer = nullptr;
-    // Of a persistent request: its last start was complete at once, by an eager message to this destination, and nothing
-    // else has happened to it. If the destination has a peer, the next start needs a new id, and the peer's permission.
+    // Of a persistent request: its last start was complete at once, by an eager message to this destination, and
+    // nothing else has happened to it. If the destination has a peer, the next start needs a new id, and the peer's
+    // permission.
     const RankState* direct = nullptr;
+    const std::byte* data = nullptr; // then: its address()
     bool in_progress = false; // in the list of SendProtocol: until it is complete and, if released before, retired
     Link<SendRequest> in_progress_link;
     StreamLink stream{{}, this};

@@ -102,7 +102,7 @@ private:
     Pool<SendRequest, NoLock> _pool;
     List<SendRequest, &SendRequest::in_progress_link> _in_progress; // in the order in which they were started
     SendRequest* _clean = nullptr;                                  // free requests
-    std::uint32_t _ids = 1; // always odd
+    std::uint32_t _ids = 1;                                         // always odd
 };
 
 } // namespace patchbay::pml::ob1
