@@ -88,7 +88,7 @@ int PgcidRequest::attach(Continuation& next) noexcept {
         return _reduction->attach(next);
     }
     return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        _poller = _instance.progress().add_poller(&PgcidRequest::poll, this);
+        _poller = _context.progress().add_poller(&PgcidRequest::poll, this);
         next.count_up();
         _next.store(&next, std::memory_order_release); // until now another thread's poll has no effect
         return MPI_SUCCESS;
