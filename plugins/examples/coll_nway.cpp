@@ -14,8 +14,6 @@ using namespace patchbay;
 
 namespace {
 
-constexpr std::int64_t most_ways = 16;
-
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Barrier (0 to 100)"},
     {"ways", ParamType::integer, "3", "processes to which each process sends in one round of MPI_Barrier (1 to 16)"},
@@ -57,7 +55,7 @@ public:
     Status open(Core& core) override {
         _priority = int(core.params.at("coll_nway_priority").as_int());
         _ways = core.params.at("coll_nway_ways").as_int();
-        return _ways >= 1 && _ways <= most_ways ? Status() : Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
+        return _ways >= 1 && _ways <= 16 ? Status() : Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
     Result<Candidate> query(coll::Query& query) noexcept override {
