@@ -141,7 +141,7 @@ expect 3 "$(grep -c 'coll/watch: 2[0-9] barriers, 0 plans' err)" "ranks that cou
 
 # What cannot wrap is an error, and so is a name that does not exist.
 run 2 --mca btl_wrap sm ./messages
-[ $status -eq 1 ] || fail "status $status with a btl that wraps nothing: $(cat err)"
+[ $status -ne 0 ] && [ $status -lt 128 ] || fail "status $status with a btl that wraps nothing: $(cat err)"
 grep -q 'component sm of framework btl, which parameter btl_wrap names, does not wrap .*: it wraps no btl' err ||
     fail "the btl that wraps nothing is not named: $(cat err)"
 run 2 --mca pml_wrap matix ./messages
