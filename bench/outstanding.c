@@ -36,17 +36,17 @@ static double test_time(void) {
     return time / tests * 1e6;
 }
 
-/* Rank 0 starts all operations, and rank 1 starts none before rank 0 has measured its tests. */
-static void idup(int count, double* each, double* test) {
-    MPI_Comm* made = malloc(sizeof *made * (size_t)count);
-    MPI_Request* requests = malloc(sizeof *requests * (size_t)count);
+/* Rank 0 starts all operations, and rank 1 starts none before rank 0 has measured its tests. `start_one` starts the
+ * operation with this number. */
+static void measure_collective(
+    int count, void (*start_one)(int, MPI_Request*), MPI_Request* requests, double* each, double* test) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank != 0) {
         MPI_Recv(NULL, 0, MPI_CHAR, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     double start = MPI_Wtime();
     for (int i = 0; i < count; i++) {
-        MPI_Comm_idup(MPI_COMM_WORLD, &made[i], &requests[i]);
+        start_one(i, &requests[i]);
     }
     double time = MPI_Wtime() - start;
     if (rank == 0) {
@@ -57,6 +57,18 @@ static void idup(int count, double* each, double* test) {
     MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     time += MPI_Wtime() - start;
     *each = time / count * 1e6;
+}
+
+static MPI_Comm* made;
+
+static void start_idup(int i, MPI_Request* request) {
+    MPI_Comm_idup(MPI_COMM_WORLD, &made[i], request);
+}
+
+static void idup(int count, double* each, double* test) {
+    made = malloc(sizeof *made * (size_t)count);
+    MPI_Request* requests = malloc(sizeof *requests * (size_t)count);
+    measure_collective(count, start_idup, requests, each, test);
     for (int i = 0; i < count; i++) {
         MPI_Comm_free(&made[i]);
     }
@@ -64,28 +76,18 @@ static void idup(int count, double* each, double* test) {
     free(requests);
 }
 
-/* As idup(), with sums of 8 bytes. */
+static double* sums;
+
+/* A sum of 8 bytes. */
+static void start_iallreduce(int i, MPI_Request* request) {
+    static const double one = 1;
+    MPI_Iallreduce(&one, &sums[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, request);
+}
+
 static void iallreduce(int count, double* each, double* test) {
-    double* sums = malloc(sizeof *sums * (size_t)count);
+    sums = malloc(sizeof *sums * (size_t)count);
     MPI_Request* requests = malloc(sizeof *requests * (size_t)count);
-    const double one = 1;
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank != 0) {
-        MPI_Recv(NULL, 0, MPI_CHAR, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    double start = MPI_Wtime();
-    for (int i = 0; i < count; i++) {
-        MPI_Iallreduce(&one, &sums[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
-    }
-    double time = MPI_Wtime() - start;
-    if (rank == 0) {
-        *test = test_time();
-        MPI_Send(NULL, 0, MPI_CHAR, 1, tag, MPI_COMM_WORLD);
-    }
-    start = MPI_Wtime();
-    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
-    time += MPI_Wtime() - start;
-    *each = time / count * 1e6;
+    measure_collective(count, start_iallreduce, requests, each, test);
     free(sums);
     free(requests);
 }

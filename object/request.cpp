@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/request.h"
 
+#include <mutex>
+
 namespace patchbay {
 
 namespace {
@@ -47,6 +49,41 @@ void Request::detach(Continuation& continuation) noexcept {
             continuation.count_down(threaded);
         }
     });
+}
+
+void Request::enter_list() noexcept {
+    if (comm == nullptr) {
+        return;
+    }
+    const std::lock_guard lock(comm->mutex);
+    _neighbours = {comm->persistent_requests, nullptr};
+    if (_neighbours.next != nullptr) {
+        _neighbours.next->_neighbours.previous = this;
+    }
+    comm->persistent_requests = this;
+}
+
+void Request::leave_list() noexcept {
+    if (comm == nullptr) {
+        return;
+    }
+    const std::lock_guard lock(comm->mutex);
+    const auto [next, previous] = _neighbours;
+    (previous != nullptr ? previous->_neighbours.next : comm->persistent_requests) = next;
+    if (next != nullptr) {
+        next->_neighbours.previous = previous;
+    }
+}
+
+std::int32_t Request::idle_references(const Communicator& comm) noexcept {
+    const std::lock_guard lock(comm.mutex);
+    std::int32_t references = 0;
+    for (const Request* request = comm.persistent_requests; request != nullptr; request = request->_neighbours.next) {
+        if (request->state() != State::active) {
+            references += request->references_to_comm();
+        }
+    }
+    return references;
 }
 
 // Of a request that was active when it was completed; `before` is the word that complete() has replaced. If the handle

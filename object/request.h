@@ -84,10 +84,24 @@ public:
         (void)what;
         return false;
     }
-    // Why MPI_Request_free must not be called for the request now; empty: it may be called.
+    // Why MPI_Request_free must not be called for the request now; empty: it may be called. A request that refuses
+    // holds a reference to its communicator, complete or not.
     virtual std::string_view refuses_free() const noexcept { return {}; }
+    // How many references to `comm` the request holds. Overridden by persistent requests, and by those of which a
+    // persistent request consists: called while the request is in the list below and not active.
+    virtual std::int32_t references_to_comm() const noexcept { return 0; }
     // The cause of an error as a text, where the derived class stores one. Valid once complete.
     virtual std::string_view cause() const noexcept { return {}; }
+
+    // For the bindings:
+
+    // From the call that makes a persistent request to MPI_Request_free the request is in a list of its communicator,
+    // if it has one. On any thread.
+    void enter_list() noexcept;
+    void leave_list() noexcept;
+    // The references to the communicator that are held by those persistent requests of its list that are inactive or
+    // complete: no communication is pending for these references.
+    static std::int32_t idle_references(const Communicator& comm) noexcept;
 
     // For the owner:
 
@@ -99,8 +113,9 @@ public:
     // Returns whether the handle was released before: then the request exists while the caller holds a lock that
     // retire() takes.
     bool complete() noexcept;
-    // The same in any other context, on any thread, without a lock held: a request whose handle was released before is
-    // retired here. Does not wake a sleeping thread. Returns what retire() returned, otherwise MPI_SUCCESS.
+    // The same in any other context, without a lock held: a request whose handle was released before is retired here.
+    // Another thread than the one that uses the library calls Progress::enable_threads() first: until then no atomic
+    // operations are used. Does not wake a sleeping thread. Returns what retire() returned, otherwise MPI_SUCCESS.
     int complete_outside() noexcept;
 
     MPI_Status status{};     // valid once complete
@@ -155,6 +170,10 @@ private:
     struct Retirement : ReadyItem {
         Request* request;
     };
+    struct Neighbours {
+        Request* next;
+        Request* previous;
+    };
 
     int recycle_active() noexcept;
     bool end_owner(std::uintptr_t before, bool threaded) noexcept;
@@ -168,7 +187,10 @@ private:
     }
 
     std::atomic<std::uintptr_t> _word{inactive_word};
-    Retirement _retirement; // valid if the handle was released before completion
+    union {
+        Neighbours _neighbours; // of a persistent request, until its handle is released
+        Retirement _retirement; // if the handle was released before completion
+    };
 };
 
 inline bool Request::complete() noexcept {

@@ -22,8 +22,11 @@ namespace [[gnu::visibility("default")]] patchbay {
 //     }                                          // otherwise a poll calls `run`, perhaps on another thread, and
 //                                                // perhaps before close() returns
 //
-// Between open() and close() nobody else can bring the counter to zero. Several continuations are independent of each
+// Between open() and close() nothing else can bring the counter to zero. Several continuations are independent of each
 // other. After close() has returned false the continuation must exist until `run` is called.
+//
+// Any thread that uses the library may call these functions. One that begins to use it beside another thread calls
+// Progress::enable_threads() first: until then the other one does not use atomic operations.
 class Continuation : public ReadyItem {
 public:
     Continuation(Progress& progress, Run run) noexcept
@@ -34,8 +37,8 @@ public:
 
     // Called while no operation refers to this continuation: before the first one, or in `run`.
     void open() noexcept { _count.store(1, std::memory_order_relaxed); }
-    // Called once after each open(), by the thread that called open(). true: every attached operation is complete, and
-    // `run` is not called.
+    // Called once after each open(); the thread that called open() may leave it to another one. true: every attached
+    // operation is complete, and `run` is not called.
     [[nodiscard]] bool close() noexcept {
         bool last = false;
         _progress.with_thread_level([&](bool threaded) { last = subtract(threaded); });
@@ -49,8 +52,8 @@ public:
         polled.wake();
     }
 
-    // For operations other than requests, in any context: count_up() while the counter cannot be zero, and count_down()
-    // once for each of them, which wakes a thread that sleeps.
+    // For operations other than requests: count_up() while the counter cannot be zero, and count_down() once for each
+    // of them, which wakes a thread that sleeps.
     void count_up() noexcept {
         _progress.with_thread_level([this](bool threaded) { count_up(threaded); });
     }

@@ -127,8 +127,13 @@ struct Call {
     CountArray recv_displacements;
     const MPI_Datatype* send_types = nullptr; // alltoallw
     const MPI_Datatype* recv_types = nullptr;
+    int send_types_count = 0; // the number of elements of send_types: the processes, or neighbours, to which data goes
+    int recv_types_count = 0;
     const Op* op = nullptr;
     int root = 0; // on an intercommunicator also MPI_ROOT and MPI_PROC_NULL
+    // The info argument of a persistent form; nullptr: MPI_INFO_NULL, or another form. It may be different in each
+    // member, so that no plan chooses its messages by it alone. The program may free it as soon as the plan is made.
+    const Info* info = nullptr;
 
     TypedVector send_side() const noexcept { return {send_counts, send_displacements, send_types}; }
     TypedVector recv_side() const noexcept { return {recv_counts, recv_displacements, recv_types}; }

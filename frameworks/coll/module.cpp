@@ -170,10 +170,12 @@ int Module::alltoallw(const void* send, const TypedVector& send_side, void* recv
     call.send_counts = send_side.counts;
     call.send_displacements = send_side.displacements;
     call.send_types = send_side.types;
+    call.send_types_count = send_side.types != nullptr ? comm.remote_size : 0;
     call.recv = recv;
     call.recv_counts = recv_side.counts;
     call.recv_displacements = recv_side.displacements;
     call.recv_types = recv_side.types;
+    call.recv_types_count = comm.remote_size;
     return blocking(call, comm);
 }
 

@@ -58,7 +58,9 @@ bool Operation::Progressions::make(Operation& owner, std::size_t count) noexcept
 void Operation::set_up(Communicator& communicator, Form form) noexcept {
     set_kind(ObjectKind::request);
     belong_to(communicator);
-    _comm = share(&communicator);
+    // A persistent operation may be freed while it is active, and be complete only after MPI_Finalize has released the
+    // predefined communicators: it keeps these, too.
+    _comm = form == Form::persistent ? Ref<Communicator>::share(&communicator) : share(&communicator);
     schedule.clear(&communicator, form);
     persistent = form == Form::persistent;
     _tag = no_tag;
@@ -76,10 +78,11 @@ int Operation::hold(const Call& call) noexcept {
         };
         keep(call.send_type);
         keep(call.recv_type);
-        for (const MPI_Datatype* types : {call.send_types, call.recv_types}) {
-            for (int rank = 0; types != nullptr && rank < comm->remote_size; ++rank) {
-                keep(to_object<Datatype>(types[rank]));
-            }
+        for (int i = 0; i < call.send_types_count; ++i) {
+            keep(to_object<Datatype>(call.send_types[i]));
+        }
+        for (int i = 0; i < call.recv_types_count; ++i) {
+            keep(to_object<Datatype>(call.recv_types[i]));
         }
         _op = share(call.op);
         return MPI_SUCCESS;
@@ -128,7 +131,7 @@ void Operation::start_steps() noexcept {
     _code = MPI_SUCCESS;
     _cause.clear();
     fail(schedule.code(), schedule.cause());
-    if (Execution* execution = schedule.execution()) {
+    if (Execution* execution = schedule.execution(); execution != nullptr && !failed()) {
         execution->start(_tag, *this);
         return;
     }

@@ -39,6 +39,7 @@ public:
     int cancel() noexcept override;
     std::string_view refuses_free() const noexcept override;
     std::string_view cause() const noexcept override { return _cause; }
+    std::int32_t references_to_comm() const noexcept override { return _comm ? 1 : 0; }
 
     Schedule schedule;
     Operation* next = nullptr;     // in the list of Outstanding, or in that of the engine's unused operations
@@ -116,7 +117,7 @@ private:
     Progressions _progressions;
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;
-    Ref<Communicator> _comm; // predefined ones are not counted
+    Ref<Communicator> _comm; // null for a predefined one, unless the operation is persistent
     int _tag = no_tag;
     int _code = MPI_SUCCESS; // the first error of this start
     std::size_t _left = 0;   // steps that have not ended

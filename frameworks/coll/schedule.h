@@ -50,7 +50,8 @@ struct Step {
 // Tells the engine that one start of a schedule is complete.
 class Completion {
 public:
-    // Called once per start, on any thread, without locks that a poller takes. MPI code.
+    // Called once per start, without locks that a poller takes: in Execution::start(), in a poll, or on another thread
+    // that has called Progress::enable_threads() before. MPI code.
     virtual void end(int code) noexcept = 0;
 
 protected:
@@ -65,7 +66,9 @@ public:
     virtual ~Execution() = default;
     // Called by the engine at each start, on the thread that starts the operation or that polls, never before the last
     // start is complete. Must not block. The messages have this tag on each communicator. An error is reported by
-    // done.end(), which may be called before this returns.
+    // done.end(), which may be called before this returns. Not called where the plan has noted an error
+    // (Schedule::fail): its steps may refer to memory that could not be allocated, and the engine itself goes through
+    // their messages, with no elements.
     virtual void start(int tag, Completion& done) noexcept = 0;
 };
 
@@ -74,12 +77,10 @@ public:
 // then.
 //
 //  - A step waits for all steps before the last round(), and for those that after() names. Steps that are not ordered
-//  in
-//    this way run at the same time; each pair of them must be free of a conflict about a buffer.
+//    in this way run at the same time; each pair of them must be free of a conflict about a buffer.
 //  - The messages from one member to another one on one communicator are sent and received in the order of the plan:
-//  the
-//    k-th send to a rank matches the k-th receive from this rank there. The schedule takes care of that, so that one
-//    tag per operation is enough.
+//    the k-th send to a rank matches the k-th receive from this rank there. The schedule takes care of that: one tag
+//    per operation is enough.
 //  - After an error the engine goes through all sends and receives that are left, with no elements, and through no copy
 //    and no reduction. A receive whose message is shorter than it asked for is an error. In this way an error reaches
 //    every member whose result depends on it, and no member waits for ever.

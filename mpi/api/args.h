@@ -69,6 +69,9 @@ public:
           _kind(target.kind()),
           _other(target.object()) {}
 
+    // For a call on requests: errors are reported to this communicator from now on; nullptr: to MPI_COMM_SELF.
+    void report_to(Communicator* comm) noexcept { _comm = comm; }
+
     // Undefined unless the handle is valid.
     Communicator* comm() const noexcept { return _comm; }
     int code() const noexcept { return _code; }

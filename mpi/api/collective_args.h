@@ -74,9 +74,12 @@ public:
     template <Function function>
     int run(const Arguments& args, const Call& call) const noexcept {
         Communicator& comm = *args.comm();
+        Call with_info = call;
+        with_info.info = to_object<Info>(_info);
         Request* request = nullptr;
-        const int code = comm.coll->engine().init(*comm.coll->find(function, Form::persistent), call, comm, &request);
-        return give(args, code, request, _handle);
+        const int code =
+            comm.coll->engine().init(*comm.coll->find(function, Form::persistent), with_info, comm, &request);
+        return give_persistent(args, code, request, _handle);
     }
 
 private:
@@ -152,11 +155,14 @@ inline bool separate(Arguments& args, const Block& a, const Block& b) noexcept {
 // Compares the block of one process with two blocks of a buffer that has a block of `count` elements for every process:
 // with the first one and with that of the calling process.
 inline bool separate(Arguments& args, const Block& one, const void* all, MPI_Count count, MPI_Datatype type) noexcept {
+    const Block first = block_of(all, 0, count, type);
+    if (!one.has_data() || !first.has_data()) {
+        return true;
+    }
     const Communicator& comm = *args.comm();
-    return separate(args, one, block_of(all, 0, count, type)) &&
-        (comm.is_inter ||
-            separate(
-                args, one, block_of(all, MPI_Count(std::uint64_t(comm.rank) * std::uint64_t(count)), count, type)));
+    const std::uintptr_t distance = one.first_byte() - first.first_byte();
+    const std::uintptr_t own = std::uintptr_t(comm.rank) * std::uintptr_t(count) * std::uintptr_t(first.type.extent);
+    return args.separate_buffers(distance != 0 && (distance != own || comm.is_inter));
 }
 // The same for blocks with counts and displacements.
 inline bool separate(Arguments& args, const Block& one, const void* all, CountArray values, CountArray displacements,
@@ -175,7 +181,7 @@ inline bool at_root(const Arguments& args, int root) noexcept {
 // because the process is in the root's group of an intercommunicator and is not the root: then no other argument is
 // significant, and the process does not take part.
 template <class FormOf>
-bool has_no_part(Arguments& args, int root, const FormOf& form) noexcept {
+[[gnu::always_inline]] inline bool has_no_part(Arguments& args, int root, const FormOf& form) noexcept {
     return (checking() && !(args.communicator() && args.root(root) && form.good(args))) ||
         (args.comm()->is_inter && root == MPI_PROC_NULL);
 }

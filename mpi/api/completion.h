@@ -14,6 +14,14 @@ inline Request* active(MPI_Request handle) noexcept {
     return request != nullptr && request->is_active() ? request : nullptr;
 }
 
+// The communicator to whose error handler an error of a call on the request is reported; nullptr: it may have been
+// destroyed (Request::comm), or there is none.
+inline Communicator* error_comm(const Request& request) noexcept {
+    const bool exists = request.is_persistent() || !request.is_complete() || request.error != MPI_SUCCESS ||
+        !request.refuses_free().empty();
+    return exists ? request.comm : nullptr;
+}
+
 // The session of the requests of one call, which must be the same for all requests with a communicator.
 class CommonSession {
 public:

@@ -141,11 +141,13 @@ int alltoallw(const char* name, const void* send, const TypedVector& send_side, 
         call.send_counts = send_side.counts;
         call.send_displacements = send_side.displacements;
         call.send_types = send_side.types;
+        call.send_types_count = args.comm()->remote_size;
     }
     call.recv = recv;
     call.recv_counts = recv_side.counts;
     call.recv_displacements = recv_side.displacements;
     call.recv_types = recv_side.types;
+    call.recv_types_count = args.comm()->remote_size;
     return form.template run<Function::alltoallw>(args, call);
 }
 

@@ -162,9 +162,13 @@ int free_request(MPI_Request* handle) noexcept {
     }
     Request* request = to_object<Request>(*handle);
     if (const std::string_view why = request->refuses_free(); checking() && !why.empty()) {
+        args.report_to(request->comm);
         return args.fail(MPI_ERR_REQUEST, why);
     }
     *handle = MPI_REQUEST_NULL;
+    if (request->is_persistent()) {
+        request->leave_list();
+    }
     return args.result(request->recycle());
 }
 

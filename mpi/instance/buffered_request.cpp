@@ -53,6 +53,9 @@ public:
         }
         return code;
     }
+    std::int32_t references_to_comm() const noexcept override {
+        return 1 + (_message != nullptr ? _message->references_to_comm() : 0);
+    }
     int retire() noexcept override {
         release_message();
         delete this;

@@ -23,6 +23,7 @@ public:
         int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
         int cancel() noexcept override;
         int retire() noexcept override;
+        std::int32_t references_to_comm() const noexcept override { return _sending->references_to_comm(); }
 
         Link<Message> by_offset;
         Link<Message> by_number;
@@ -41,7 +42,7 @@ public:
         std::unique_ptr<std::byte[]> _memory; // of an automatic buffer
         std::uint64_t _number = 0;
         bool _is_here = false;       // in the lists of the buffer
-        Request* _sending = nullptr; // of the pml; kept until nobody can cancel it any more
+        Request* _sending = nullptr; // of the pml; kept until it cannot be cancelled any more
     };
     // Completes `request` when all messages with a lower number than `end` have left the buffer.
     struct FlushWaiter {

@@ -7,12 +7,14 @@
 #include "core/progress/progress.h"
 #include "frameworks/coll/schedule.h"
 #include "object/error_cause.h"
+#include "object/recipe.h"
 #include "tests/coll/fake_pml.h"
 
 #include <functional>
 #include <gtest/gtest.h>
 #include <memory>
 #include <utility>
+#include <vector>
 
 // The communicator of this test has no handle.
 void patchbay::Communicator::destroy(Communicator*) noexcept {}
@@ -279,6 +281,79 @@ TEST_F(EngineTest, ErrorsOfThePlanReachTheOthers) {
     EXPECT_EQ(request->error, MPI_ERR_NO_MEM);
     EXPECT_EQ(request->cause(), "no memory for temporary data");
     request->recycle();
+}
+
+class CountingExecution final : public coll::Execution {
+public:
+    explicit CountingExecution(int& starts)
+        : _starts(starts) {}
+    void start(int, coll::Completion& done) noexcept override {
+        ++_starts;
+        done.end(MPI_SUCCESS);
+    }
+
+private:
+    int& _starts;
+};
+
+// The steps of a failed plan may refer to memory that does not exist, so that only the engine may go through them.
+TEST_F(EngineTest, FailedPlansAreNotExecutedElsewhere) {
+    int starts = 0;
+    int failure = MPI_SUCCESS;
+    module.steps = [&](Schedule& schedule) {
+        schedule.send(data, 8, byte, 1);
+        schedule.fail(failure);
+        schedule.run_by(std::make_unique<CountingExecution>(starts));
+        return MPI_SUCCESS;
+    };
+    Request* request = start();
+    poll();
+    EXPECT_EQ(starts, 1);
+    EXPECT_EQ(started(), 0u);
+    EXPECT_TRUE(request->is_complete());
+    EXPECT_EQ(request->error, MPI_SUCCESS);
+    request->recycle();
+    failure = MPI_ERR_NO_MEM;
+    request = start();
+    EXPECT_EQ(starts, 1);
+    ASSERT_EQ(started(), 1u);
+    EXPECT_EQ(message(0).count, 0);
+    end(0);
+    EXPECT_TRUE(request->is_complete());
+    EXPECT_EQ(request->error, MPI_ERR_NO_MEM);
+    request->recycle();
+}
+
+Ref<Datatype> pair() {
+    Recipe recipe;
+    recipe.combiner = MPI_COMBINER_CONTIGUOUS;
+    recipe.integers = {2};
+    recipe.types = {Ref<Datatype>::share(to_object<Datatype>(MPI_INT))};
+    Ref<Datatype> type;
+    EXPECT_EQ(Datatype::create(std::move(recipe), &type), MPI_SUCCESS);
+    return type;
+}
+
+// As in a neighbourhood function, there may be fewer or more types than the communicator has processes.
+TEST_F(EngineTest, AllTypesOfACallAreKept) {
+    module.steps = [](Schedule&) { return MPI_SUCCESS; };
+    const Ref<Datatype> sent = pair();
+    const Ref<Datatype> received = pair();
+    const std::vector<MPI_Datatype> send_types = {to_handle(sent.get())};
+    std::vector<MPI_Datatype> recv_types(std::size_t(comm.remote_size) + 2, MPI_INT);
+    recv_types.back() = to_handle(received.get());
+    Call call;
+    call.send_types = send_types.data();
+    call.send_types_count = int(send_types.size());
+    call.recv_types = recv_types.data();
+    call.recv_types_count = int(recv_types.size());
+    Request* request = nullptr;
+    ASSERT_EQ(engine->init(module, call, comm, &request), MPI_SUCCESS);
+    EXPECT_EQ(sent->references(), 2);
+    EXPECT_EQ(received->references(), 2);
+    request->recycle();
+    EXPECT_EQ(sent->references(), 1);
+    EXPECT_EQ(received->references(), 1);
 }
 
 // A handle that is released while the operation is active: the tag is free when it is complete.

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 #include <random>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -201,8 +203,7 @@ void test_freed_objects() {
 void test_errors() {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); // the errors below are reported to no other communicator
     MPI_Request request = MPI_REQUEST_NULL;
     CHECK_CLASS(MPI_Barrier_init(comm, MPI_INFO_NULL, nullptr), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Bcast_init(nullptr, 1, MPI_INT, 0, comm, MPI_INFO_NULL, &request), MPI_ERR_BUFFER);
@@ -210,8 +211,75 @@ void test_errors() {
     CHECK_OK(MPI_Start(&request));
     CHECK_CLASS(MPI_Start(&request), MPI_ERR_REQUEST);
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    MPI_Request twice[2] = {request, request}; // the first start goes on
+    CHECK_CLASS(MPI_Startall(2, twice), MPI_ERR_REQUEST);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Request_free(&request));
     MPI_Comm_free(&comm);
+}
+
+// MPI_Comm_disconnect waits for what is active, and not for the other persistent requests, which may be freed later.
+void test_disconnect() {
+    constexpr int large = 300000; // the buffered send is not complete at once
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    const int next = (rank + 1) % size;
+    const int previous = (rank + size - 1) % size;
+    std::vector<char> in(large);
+    std::vector<char> out(large, 'x');
+    std::vector<char> room(large + MPI_BSEND_OVERHEAD);
+    CHECK_OK(MPI_Buffer_attach(room.data(), int(room.size())));
+    enum { started_barrier, recv, buffered, small_recv, small_send, idle_barrier, idle_recv, idle_send, late, number };
+    std::vector<MPI_Request> requests(number);
+    CHECK_OK(MPI_Barrier_init(comm, MPI_INFO_NULL, &requests[started_barrier]));
+    CHECK_OK(MPI_Recv_init(in.data(), large, MPI_CHAR, previous, 0, comm, &requests[recv]));
+    CHECK_OK(MPI_Bsend_init(out.data(), large, MPI_CHAR, next, 0, comm, &requests[buffered]));
+    char small[2] = {'y', 0};
+    CHECK_OK(MPI_Recv_init(&small[1], 1, MPI_CHAR, previous, 1, comm, &requests[small_recv]));
+    CHECK_OK(MPI_Send_init(&small[0], 1, MPI_CHAR, next, 1, comm, &requests[small_send]));
+    CHECK_OK(MPI_Barrier_init(comm, MPI_INFO_NULL, &requests[idle_barrier]));
+    CHECK_OK(MPI_Recv_init(in.data(), 1, MPI_CHAR, previous, 2, comm, &requests[idle_recv]));
+    CHECK_OK(MPI_Send_init(out.data(), 1, MPI_CHAR, next, 2, comm, &requests[idle_send]));
+    CHECK_OK(MPI_Barrier_init(comm, MPI_INFO_NULL, &requests[late]));
+    CHECK_OK(MPI_Startall(small_recv, requests.data()));
+    CHECK_OK(MPI_Waitall(small_recv, requests.data(), MPI_STATUSES_IGNORE)); // inactive again
+    CHECK(in == out);
+    CHECK_OK(MPI_Startall(2, &requests[small_recv])); // complete, and not waited for
+    CHECK_OK(MPI_Start(&requests[late]));
+    CHECK_OK(MPI_Request_free(&requests[idle_send]));
+    CHECK_OK(MPI_Comm_disconnect(&comm));
+    CHECK(comm == MPI_COMM_NULL);
+    CHECK_EQUAL(small[1], 'y');
+    for (MPI_Request& request : requests) {
+        if (request != MPI_REQUEST_NULL) {
+            int flag = 0;
+            CHECK_OK(MPI_Test(&request, &flag, MPI_STATUS_IGNORE));
+            CHECK(flag);
+            CHECK_OK(MPI_Request_free(&request));
+        }
+    }
+    void* address;
+    int bytes = 0;
+    CHECK_OK(MPI_Buffer_detach(&address, &bytes));
+}
+
+// An active request that is freed, and is complete when MPI_Finalize releases MPI_COMM_WORLD: in process 0 the last
+// message of the barrier and that of MPI_Finalize's synchronization have arrived before the first poll.
+void free_before_finalize() {
+    MPI_Request request;
+    CHECK_OK(MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request));
+    int token = 0;
+    if (rank != 0) {
+        CHECK_OK(MPI_Recv(&token, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(MPI_Start(&request));
+    CHECK_OK(MPI_Request_free(&request));
+    if (rank == 0) {
+        for (int other = 1; other < size; ++other) {
+            CHECK_OK(MPI_Send(&token, 1, MPI_INT, other, 1, MPI_COMM_WORLD));
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
 }
 
 } // namespace
@@ -225,5 +293,7 @@ int main(int argc, char** argv) {
     test_order_of_starts();
     test_freed_objects();
     test_errors();
+    test_disconnect();
+    free_before_finalize();
     return finish();
 }

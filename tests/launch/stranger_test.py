@@ -34,7 +34,7 @@ ANSWER_LIMIT = 5
 # the name of a process, a tool the ids of its user, and one that has a name already gives both.
 CLIENT = 0
 TOOLS_WITHOUT_NAME = (1, 2, 3, 6)
-TOOLS_WITH_NAME = (4, 5, 7, 8, 9, 10)
+TOOLS_WITH_NAME = (4, 5, 7, 8, 9)
 
 
 def first_message(kind, nspace, rank):
@@ -137,7 +137,7 @@ def places_of(secrets, directories, since):
 
 
 class ServerTest(harness.LaunchTest):
-    """A test with a job whose PMIx server somebody tries to enter."""
+    """A test with a job to whose PMIx server a process tries to connect."""
 
     def start_job(self, *options, env=None):
         """Starts two ranks that wait for a file; returns mpirun, the namespace, and the server's port."""
@@ -173,7 +173,7 @@ class Connection(ServerTest):
         self.let_end(job)
 
     def test_the_namespace_does_not_let_a_tool_in(self):
-        # Who knows the namespace can disturb: PMIx takes the format of later messages of the job from such a connection.
+        # A process with the namespace can do harm: PMIx takes the format of later messages of the job from such a connection.
         job, nspace, port = self.start_job()
         self.assert_no_answer(port, [(CLIENT, nspace, 2)] + [(kind, nspace, 0) for kind in TOOLS_WITH_NAME])
         job.kill()
@@ -281,7 +281,7 @@ class Stranger(ServerTest):
         self.let_end(job)
 
     def test_only_the_namespace_protects(self):
-        # PMIx believes the user id that the stranger claims. If this test fails, the other tests show nothing.
+        # PMIx does not check the user id in the request. If this test fails, the other tests show nothing.
         job, nspace, port = self.start_job()
         got = answers(port, [first_message(CLIENT, nspace, 1)])
         self.assertEqual((got[0] or b"")[:4], b"\0\0\0\0")

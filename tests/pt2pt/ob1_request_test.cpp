@@ -146,6 +146,25 @@ TEST_P(Ob1RequestTest, AbandonedRequestsComplete) {
     }));
 }
 
+// MPI_Finalize destroys the predefined communicators, to which requests have no references.
+TEST_P(Ob1RequestTest, RequestsAreRetiredAfterAPredefinedCommunicator) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        const auto comm = self.make_comm(1);
+        char there = 0;
+        Request* request = nullptr;
+        self.pml->irecv(&there, 1, byte(), MPI_ANY_SOURCE, 1, *comm, &request);
+        request->recycle();
+        request->cancel(); // it is complete then, and the next poll retires it
+        self.pml->remove_comm(*comm);
+        comm->set_predefined(0); // its memory may contain anything now
+        const int references = comm->references();
+        for (int i = 0; i < 3; ++i) {
+            self.progress.poll();
+        }
+        return comm->references() == references;
+    }));
+}
+
 // A persistent request tells what it binds; others do not.
 TEST_P(Ob1RequestTest, PersistentRequestsTellWhatTheyBind) {
     EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {

@@ -209,7 +209,7 @@ void Refusals::hold(CommState& state) noexcept {
         _receives.free(*holder);
         return;
     }
-    holder->holding = true;
+    holder->holding = holder->holds_comm = true;
     holder->set_active();
     holder->recycle();
     state.holder = holder;

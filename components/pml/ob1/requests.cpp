@@ -22,17 +22,19 @@ void Ob1Request::hold() noexcept {
     if (!type->is_predefined()) {
         const_cast<Datatype*>(type)->retain();
     }
-    if (!comm->is_predefined()) {
+    holds_comm = !comm->is_predefined();
+    if (holds_comm) {
         comm->retain(progress->threaded());
     }
 }
 
+// MPI_Finalize destroys the predefined communicators, which are not counted: the request may be retired after that.
 void Ob1Request::drop() noexcept {
     holding = false;
     if (!type->is_predefined()) {
         Ref<Datatype>::adopt(const_cast<Datatype*>(type)).reset();
     }
-    if (comm->is_predefined()) {
+    if (!holds_comm) {
         return;
     }
     bool last = false;

@@ -46,6 +46,7 @@ public:
         }
     }
     bool bound(pml::PersistentRequest* what) const noexcept override;
+    std::int32_t references_to_comm() const noexcept override { return holding && holds_comm ? 1 : 0; }
     // For the parts of the module, which run the operation: complete() ends it.
     using Request::set_active;
     using Request::set_complete;
@@ -61,6 +62,7 @@ public:
     std::size_t bytes; // count * size of the type
     int tag;
     bool holding = false;
+    bool holds_comm = false; // holding a reference to the communicator, which is none of the predefined ones
     LateConvertor convertor;
 
 private:
