@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "frameworks/coll/batch.h"
-#include "frameworks/coll/engine.h"
 #include "frameworks/coll/tags.h"
 #include "frameworks/coll/transfer.h"
 #include "frameworks/coll/typed_buffer.h"
@@ -56,7 +55,7 @@ public:
     // At most four times. When memory is exhausted, as Schedule::scratch().
     void* scratch(MPI_Count count, const Datatype& type) noexcept {
         TypedBuffer& buffer = *::new (static_cast<void*>(&_scratch[_scratch_count++].buffer))
-            TypedBuffer(_comm.coll->engine().scratch_pool(), count, type);
+            TypedBuffer(_comm.coll->scratch_pool(), count, type);
         if (!buffer.valid()) {
             _transfer.fail(MPI_ERR_NO_MEM);
             return &_scratch;
