@@ -129,6 +129,8 @@ TEST_VARIANTS = {
             "coll_tuned_allreduce": "halves",
             "coll_tuned_alltoall": "pairwise",
             "coll_tuned_bcast": "binomial",
+            "coll_tuned_reduce": "halves",
+            "coll_tuned_segment": "1001",
         },
         "tuned_ring": {
             "coll_tuned_allgather": "ring",

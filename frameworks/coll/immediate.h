@@ -55,7 +55,7 @@ public:
     // At most four times. When memory is exhausted, as Schedule::scratch().
     void* scratch(MPI_Count count, const Datatype& type) noexcept {
         TypedBuffer& buffer = *::new (static_cast<void*>(&_scratch[_scratch_count++].buffer))
-            TypedBuffer(_comm.coll->scratch_pool(), count, type);
+                                  TypedBuffer(_comm.coll->scratch_pool(), count, type);
         if (!buffer.valid()) {
             _transfer.fail(MPI_ERR_NO_MEM);
             return &_scratch;

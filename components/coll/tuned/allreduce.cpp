@@ -138,7 +138,7 @@ void doubling(Steps& steps, const Reduction& r, int radix) noexcept {
 
 // Reduce-scatter by halves, then the same way back (Rabenseifner).
 template <class Steps>
-void halves(Steps& steps, const Reduction& r) noexcept {
+void halves(Steps& steps, const Reduction& r, std::size_t segment) noexcept {
     const Communicator& comm = steps.comm();
     const Positions positions(comm.rank, comm.size, MPI_UNDEFINED);
     if (positions.is_represented()) {
@@ -147,7 +147,8 @@ void halves(Steps& steps, const Reduction& r) noexcept {
         steps.recv(r.result, r.count, r.type, positions.neighbour());
         return;
     }
-    Halving<Steps> halving(steps, positions, r.contribution, r.result, r.count, r.type, r.op);
+    Halving<Steps> halving(
+        steps, Function::allreduce, positions, r.contribution, r.result, r.count, r.type, r.op, segment);
     if (positions.is_paired()) {
         halving.join_neighbour();
     }
@@ -207,7 +208,7 @@ void allreduce(Steps& steps, const Call& call, const Choice& choice) noexcept {
     case Algorithm::direct:
         return direct(steps, r);
     case Algorithm::halves:
-        return halves(steps, r);
+        return halves(steps, r, choice.segment);
     case Algorithm::ring:
         return ring(steps, r);
     default:

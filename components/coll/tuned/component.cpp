@@ -23,8 +23,8 @@ constexpr ParamSpec params[] = {
         "file of the decision table; empty: share/patchbay/coll_tuned.json of the installation", nullptr,
         ParamLevel::tuner_basic},
     {"segment", ParamType::size, "64KiB",
-        "bytes of one message of MPI_Bcast where coll_tuned_bcast is chain; the table has its own", nullptr,
-        ParamLevel::tuner_detail},
+        "bytes of one message of chain and halves, where a parameter coll_tuned_... is that; the table has its own",
+        nullptr, ParamLevel::tuner_detail},
     {"radix", ParamType::enumeration, "2",
         "radix of doubling in MPI_Allreduce and of bruck in MPI_Alltoall, where coll_tuned_allreduce or "
         "coll_tuned_alltoall is that; the table has its own",

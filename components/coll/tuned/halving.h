@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "components/coll/tuned/joined_exchange.h"
 #include "frameworks/coll/typed_buffer.h"
 #include "object/op.h"
 
@@ -58,14 +59,18 @@ struct Window {
 template <class Steps>
 class Halving {
 public:
-    // `data`: room for the whole vector, which may be where the contribution is.
-    Halving(Steps& steps, const Positions& positions, const void* contribution, void* data, MPI_Count count,
-        const Datatype& type, const Op& op) noexcept
+    // `data`: room for the whole vector, which may be where the contribution is. `segment`: bytes of a message while
+    // vectors are joined; 0: one message. Equal in all members.
+    Halving(Steps& steps, Function function, const Positions& positions, const void* contribution, void* data,
+        MPI_Count count, const Datatype& type, const Op& op, std::size_t segment) noexcept
         : _steps(steps),
           _positions(positions),
           _count(count),
           _type(type),
           _op(op),
+          _function(function),
+          // Whether a vector can be joined where it is received depends on the member where the op does not commute.
+          _segment(segment_elements(op.is_commutative() ? segment : 0, count, type)),
           _source(contribution),
           _data(data) {
         _windows[0] = {0, count};
@@ -89,11 +94,19 @@ public:
             const Window sent = keeps_high ? low : high;
             const int partner = _positions.rank_of(position ^ bit);
             void* theirs = room(kept, keeps_high);
-            _steps.exchange(
-                element(_source, sent.first, _type), sent.count, _type, partner, theirs, kept.count, _type, partner);
-            _steps.round();
-            join(kept, theirs, keeps_high);
-            _windows[_level + 1] = kept;
+            const void* outgoing = element(_source, sent.first, _type);
+            if (_segment < sent.count || _segment < kept.count) {
+                const bool in_place = theirs == at(kept);
+                run(_steps,
+                    {outgoing, sent.count, theirs, kept.count, in_place ? element(_source, kept.first, _type) : theirs,
+                        at(kept), partner, _segment, _type, _op, _function});
+                _source = _data;
+            } else {
+                _steps.exchange(outgoing, sent.count, _type, partner, theirs, kept.count, _type, partner);
+                _steps.round();
+                join(kept, theirs, keeps_high);
+            }
+            _windows[std::size_t(_level) + 1] = kept;
         }
     }
     // Every member that takes part gets the whole result.
@@ -174,7 +187,9 @@ private:
     const MPI_Count _count;
     const Datatype& _type;
     const Op& _op;
-    const void* _source; // the contribution, or `data` as soon as something has been joined
+    const Function _function;
+    const MPI_Count _segment; // elements
+    const void* _source;      // the contribution, or `data` as soon as something has been joined
     void* const _data;
     void* _scratch = nullptr;
     std::array<Window, 33> _windows{}; // before each round, and after the last one

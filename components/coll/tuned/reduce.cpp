@@ -74,7 +74,7 @@ void binomial(Steps& steps, const Reduction& r) noexcept {
 
 // Reduce-scatter by halves; then the parts go to the root by the same partners.
 template <class Steps>
-void halves(Steps& steps, const Reduction& r) noexcept {
+void halves(Steps& steps, const Reduction& r, std::size_t segment) noexcept {
     const Communicator& comm = steps.comm();
     const Positions positions(comm.rank, comm.size, r.root);
     if (positions.is_represented()) {
@@ -82,7 +82,7 @@ void halves(Steps& steps, const Reduction& r) noexcept {
         return;
     }
     void* data = comm.rank == r.root ? r.result : steps.scratch(r.count, r.type);
-    Halving<Steps> halving(steps, positions, r.contribution, data, r.count, r.type, r.op);
+    Halving<Steps> halving(steps, Function::reduce, positions, r.contribution, data, r.count, r.type, r.op, segment);
     if (positions.is_paired()) {
         halving.join_neighbour();
     }
@@ -100,7 +100,7 @@ void reduce(Steps& steps, const Call& call, const Choice& choice) noexcept {
     case Algorithm::linear:
         return linear(steps, r);
     case Algorithm::halves:
-        return halves(steps, r);
+        return halves(steps, r, choice.segment);
     default:
         return binomial(steps, r);
     }
