@@ -55,6 +55,11 @@ std::byte* ScratchPool::take(std::size_t bytes) noexcept {
 void ScratchPool::give_back(std::byte* memory) noexcept {
     Block* block = reinterpret_cast<Block*>(memory) - 1;
     Block* too_many = nullptr;
+    if (block->capacity > _limit) {
+        block->older = nullptr;
+        release(block); // with it no other one could be kept
+        return;
+    }
     {
         std::lock_guard lock(_lock);
         block->newer = nullptr;
