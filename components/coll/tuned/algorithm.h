@@ -31,7 +31,7 @@ std::optional<Algorithm> algorithm_of(std::string_view name) noexcept;
 // An algorithm with its parameters.
 struct Choice {
     Algorithm algorithm = Algorithm::pass;
-    std::size_t segment = 0; // of chain and halves: bytes of one message
+    std::size_t segment = 0; // bytes of one message where the algorithm divides vectors; 0: it does not
     int radix = 2;           // of doubling in MPI_Allreduce and of bruck in MPI_Alltoall
 };
 

@@ -15,6 +15,11 @@ struct Blocks {
     const Datatype& type;
     int rank;
     int ranks;
+    // The own block, where the program has it: what others read from there need not come from this core's cache, as
+    // what has just been copied would.
+    const void* own;
+    MPI_Count own_count;
+    const Datatype& own_type;
     void* of(int owner) const noexcept { return element(buffer, owner * count, type); }
 };
 
@@ -23,7 +28,7 @@ template <class Steps>
 void linear(Steps& steps, const Blocks& blocks) noexcept {
     const MPI_Count all = blocks.count * blocks.ranks;
     if (blocks.rank != 0) {
-        steps.send(blocks.of(blocks.rank), blocks.count, blocks.type, 0);
+        steps.send(blocks.own, blocks.own_count, blocks.own_type, 0);
         steps.round();
         steps.recv(blocks.buffer, all, blocks.type, 0);
         return;
@@ -48,16 +53,25 @@ void direct(Steps& steps, const Blocks& blocks) noexcept {
     for (int distance = 1; distance < blocks.ranks; ++distance) {
         const int source = (blocks.rank - distance + blocks.ranks) % blocks.ranks;
         receives.irecv(blocks.of(source), blocks.count, blocks.type, source);
-        sends.isend(blocks.of(blocks.rank), blocks.count, blocks.type, (blocks.rank + distance) % blocks.ranks);
+        sends.isend(blocks.own, blocks.own_count, blocks.own_type, (blocks.rank + distance) % blocks.ranks);
     }
     sends.finish();
     receives.finish();
 }
 
+// A first round, in which each rank sends its own block.
+template <class Steps>
+void exchange_own(Steps& steps, const Blocks& blocks, int dest, int source) noexcept {
+    steps.exchange(
+        blocks.own, blocks.own_count, blocks.own_type, dest, blocks.of(source), blocks.count, blocks.type, source);
+    steps.round();
+}
+
 // Recursive doubling, for powers of two: blocks travel where they are, in runs.
 template <class Steps>
 void doubling(Steps& steps, const Blocks& blocks) noexcept {
-    for (int have = 1; have < blocks.ranks; have *= 2) {
+    exchange_own(steps, blocks, blocks.rank ^ 1, blocks.rank ^ 1);
+    for (int have = 2; have < blocks.ranks; have *= 2) {
         const int peer = blocks.rank ^ have;
         const int mine = blocks.rank / have * have;
         const int theirs = peer / have * have;
@@ -71,7 +85,8 @@ template <class Steps>
 void ring(Steps& steps, const Blocks& blocks) noexcept {
     const int right = (blocks.rank + 1) % blocks.ranks;
     const int left = (blocks.rank - 1 + blocks.ranks) % blocks.ranks;
-    for (int step = 0; step < blocks.ranks - 1; ++step) {
+    exchange_own(steps, blocks, right, left);
+    for (int step = 1; step < blocks.ranks - 1; ++step) {
         const int out = (blocks.rank - step + blocks.ranks) % blocks.ranks;
         const int in = (out - 1 + blocks.ranks) % blocks.ranks;
         steps.exchange(
@@ -89,9 +104,7 @@ void neighbour(Steps& steps, const Blocks& blocks) noexcept {
     const int right = (blocks.rank + 1) % ranks;
     const int left = (blocks.rank - 1 + ranks) % ranks;
     const int partner = even ? right : left;
-    steps.exchange(blocks.of(blocks.rank), blocks.count, blocks.type, partner, blocks.of(partner), blocks.count,
-        blocks.type, partner);
-    steps.round();
+    exchange_own(steps, blocks, partner, partner);
     const int own_pair = blocks.rank / 2 * 2;
     int have = own_pair; // the first of the two blocks that are given next
     for (int step = 1; step < ranks / 2; ++step) {
@@ -116,7 +129,7 @@ void bruck(Steps& steps, const Blocks& blocks) noexcept {
     const int ranks = blocks.ranks;
     const MPI_Count bytes = blocks.count * blocks.type.size;
     auto* staged = static_cast<std::byte*>(steps.scratch(bytes * ranks, byte_type()));
-    steps.copy(blocks.of(rank), blocks.count, blocks.type, staged, bytes, byte_type());
+    steps.copy(blocks.own, blocks.own_count, blocks.own_type, staged, bytes, byte_type());
     steps.round();
     for (int have = 1; have < ranks; have *= 2) {
         const MPI_Count more = std::min(have, ranks - have) * bytes;
@@ -134,10 +147,13 @@ void bruck(Steps& steps, const Blocks& blocks) noexcept {
 template <class Steps>
 void allgather(Steps& steps, const Call& call, const Choice& choice) noexcept {
     const Communicator& comm = steps.comm();
-    const Blocks blocks{call.recv, call.recv_count, *call.recv_type, comm.rank, comm.size};
-    if (call.send != MPI_IN_PLACE) {
-        steps.copy(call.send, call.send_count, *call.send_type, blocks.of(comm.rank), blocks.count, blocks.type);
-        steps.round();
+    const bool in_place = call.send == MPI_IN_PLACE;
+    void* own_block = element(call.recv, comm.rank * call.recv_count, *call.recv_type);
+    const Blocks blocks{call.recv, call.recv_count, *call.recv_type, comm.rank, comm.size,
+        in_place ? own_block : call.send, in_place ? call.recv_count : call.send_count,
+        in_place ? *call.recv_type : *call.send_type};
+    if (!in_place) { // in the first round of the algorithm
+        steps.copy(call.send, call.send_count, *call.send_type, own_block, call.recv_count, *call.recv_type);
     }
     switch (choice.algorithm) {
     case Algorithm::linear:

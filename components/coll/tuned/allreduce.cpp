@@ -65,8 +65,8 @@ void direct(Steps& steps, const Reduction& r) noexcept {
 // Recursive doubling: in each round two runs of ranks become one.
 template <class Steps>
 const void* doubling_rounds(
-    Steps& steps, const Reduction& r, const Positions& positions, const void* mine, void* room) noexcept {
-    Accumulator<Steps> all(steps, mine, room, r.count, r.type, r.op);
+    Steps& steps, const Reduction& r, const Positions& positions, const void* mine, std::size_t segment) noexcept {
+    Accumulator<Steps> all(steps, Function::allreduce, mine, r.result, r.count, r.type, r.op, segment);
     for (int bit = 1; bit < positions.power(); bit <<= 1) {
         const int peer = positions.rank_of(positions.position() ^ bit);
         if (peer < steps.comm().rank) {
@@ -105,7 +105,7 @@ const void* radix_rounds(
 }
 
 template <class Steps>
-void doubling(Steps& steps, const Reduction& r, int radix) noexcept {
+void doubling(Steps& steps, const Reduction& r, const Choice& choice) noexcept {
     const Communicator& comm = steps.comm();
     const Positions positions(comm.rank, comm.size, MPI_UNDEFINED);
     if (positions.is_represented()) {
@@ -126,8 +126,8 @@ void doubling(Steps& steps, const Reduction& r, int radix) noexcept {
         steps.round();
         mine = r.result;
     }
-    mine = radix == 2 ? doubling_rounds(steps, r, positions, mine, r.result)
-                      : radix_rounds(steps, r, positions, mine, radix);
+    mine = choice.radix == 2 ? doubling_rounds(steps, r, positions, mine, choice.segment)
+                             : radix_rounds(steps, r, positions, mine, choice.radix);
     if (positions.is_paired()) {
         steps.send(mine, r.count, r.type, positions.neighbour());
     }
@@ -212,7 +212,7 @@ void allreduce(Steps& steps, const Call& call, const Choice& choice) noexcept {
     case Algorithm::ring:
         return ring(steps, r);
     default:
-        return doubling(steps, r, choice.radix);
+        return doubling(steps, r, choice);
     }
 }
 

@@ -23,7 +23,7 @@ constexpr ParamSpec params[] = {
         "file of the decision table; empty: share/patchbay/coll_tuned.json of the installation", nullptr,
         ParamLevel::tuner_basic},
     {"segment", ParamType::size, "64KiB",
-        "bytes of one message of chain and halves, where a parameter coll_tuned_... is that; the table has its own",
+        "bytes of one message where a parameter coll_tuned_<function> chooses the algorithm; the table has its own",
         nullptr, ParamLevel::tuner_detail},
     {"radix", ParamType::enumeration, "2",
         "radix of doubling in MPI_Allreduce and of bruck in MPI_Alltoall, where coll_tuned_allreduce or "

@@ -96,10 +96,9 @@ public:
             void* theirs = room(kept, keeps_high);
             const void* outgoing = element(_source, sent.first, _type);
             if (_segment < sent.count || _segment < kept.count) {
-                const bool in_place = theirs == at(kept);
                 run(_steps,
-                    {outgoing, sent.count, theirs, kept.count, in_place ? element(_source, kept.first, _type) : theirs,
-                        at(kept), partner, _segment, _type, _op, _function});
+                    {outgoing, sent.count, kept.count, element(_source, kept.first, _type), at(kept),
+                        theirs == at(kept) ? nullptr : theirs, partner, _segment, _type, _op, _function});
                 _source = _data;
             } else {
                 _steps.exchange(outgoing, sent.count, _type, partner, theirs, kept.count, _type, partner);

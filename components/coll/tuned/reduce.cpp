@@ -55,11 +55,11 @@ bool up_tree(Accumulator<Steps>& accumulator, const Communicator& comm, int top)
 // A tree whose top is the root joins the ranks in rank order, beginning with that of the root. An op that does not
 // commute has rank 0 at the top instead, which sends the result to the root.
 template <class Steps>
-void binomial(Steps& steps, const Reduction& r) noexcept {
+void binomial(Steps& steps, const Reduction& r, std::size_t segment) noexcept {
     const Communicator& comm = steps.comm();
     const int top = r.op.is_commutative() ? r.root : 0;
-    Accumulator<Steps> accumulator(
-        steps, r.contribution, comm.rank == r.root ? r.result : nullptr, r.count, r.type, r.op);
+    Accumulator<Steps> accumulator(steps, Function::reduce, r.contribution, comm.rank == r.root ? r.result : nullptr,
+        r.count, r.type, r.op, segment);
     const bool is_top = up_tree(accumulator, comm, top);
     if (top == r.root) {
         if (is_top) {
@@ -102,7 +102,7 @@ void reduce(Steps& steps, const Call& call, const Choice& choice) noexcept {
     case Algorithm::halves:
         return halves(steps, r, choice.segment);
     default:
-        return binomial(steps, r);
+        return binomial(steps, r, choice.segment);
     }
 }
 
