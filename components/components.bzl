@@ -115,7 +115,7 @@ TEST_VARIANTS = {
             "coll_tuned_gather": "binomial",
             "coll_tuned_reduce": "binomial",
             "coll_tuned_scatter": "binomial",
-            "coll_tuned_segment": "1001",
+            "coll_tuned_segment": "1005",
         },
         "tuned_doubling": {
             "coll_tuned_allgather": "doubling",
@@ -130,11 +130,17 @@ TEST_VARIANTS = {
             "coll_tuned_alltoall": "pairwise",
             "coll_tuned_bcast": "binomial",
             "coll_tuned_reduce": "halves",
-            "coll_tuned_segment": "1001",
+            "coll_tuned_segment": "4004",
         },
         "tuned_ring": {
             "coll_tuned_allgather": "ring",
             "coll_tuned_allreduce": "ring",
+            "coll_tuned_reduce": "binomial",
+            "coll_tuned_segment": "4004",
+        },
+        "tuned_segments": {
+            "coll_tuned_allreduce": "doubling",
+            "coll_tuned_segment": "4004",
         },
         "tuned_radix": {
             "coll_tuned_allgather": "bruck",

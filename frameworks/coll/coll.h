@@ -28,8 +28,8 @@ class Context;
 //    standard requires to be equal in all of them (function, form, root, signature), never by local state.
 //  - Arguments have been checked; MPI_IN_PLACE arrives as such. Buffers are as in MPI-5.0, chapter 6.
 //  - After an error a member still takes part in every message that others wait for (transfer.h and the engine do
-//    that); it may call a collective of which its own is made with fewer elements than the others, all of which return
-//    an error then or know nothing of it, but never wait for ever.
+//    that); in a collective of which its own is made, it goes through the plan of a schedule that has failed
+//    (Schedule::fail). So the others return an error or know nothing of it, but never wait for ever.
 namespace coll {
 
 inline constexpr std::uint32_t interface_version = 4;

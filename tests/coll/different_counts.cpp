@@ -231,7 +231,8 @@ void shorter_buffers(Context& c, bool takes_part) {
             if (c.rank == 0) {
                 CHECK(code == MPI_SUCCESS);
             } else if (only >= 0 && shorter) {
-                CHECK(class_of(code) == MPI_ERR_TRUNCATE);
+                // An algorithm that divides the vector may see a part of another length instead.
+                CHECK(class_of(code) == MPI_ERR_TRUNCATE || class_of(code) == MPI_ERR_COUNT);
             } else if (shorter) {
                 CHECK(code != MPI_SUCCESS); // its parent may have had nothing to pass on
             }
