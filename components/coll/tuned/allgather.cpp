@@ -23,6 +23,14 @@ struct Blocks {
     void* of(int owner) const noexcept { return element(buffer, owner * count, type); }
 };
 
+// The own block to its place in the buffer: while it is sent, so that the others need not wait for the copy.
+template <class Steps>
+void copy_own(Steps& steps, const Blocks& blocks) noexcept {
+    if (blocks.own != blocks.of(blocks.rank)) {
+        steps.copy(blocks.own, blocks.own_count, blocks.own_type, blocks.of(blocks.rank), blocks.count, blocks.type);
+    }
+}
+
 // Each rank to rank 0, which sends all blocks to each.
 template <class Steps>
 void linear(Steps& steps, const Blocks& blocks) noexcept {
@@ -37,6 +45,7 @@ void linear(Steps& steps, const Blocks& blocks) noexcept {
     for (int rank = 1; rank < blocks.ranks; ++rank) {
         receives.irecv(blocks.of(rank), blocks.count, blocks.type, rank);
     }
+    copy_own(steps, blocks);
     receives.finish();
     typename Steps::Batch sends(steps);
     for (int rank = 1; rank < blocks.ranks; ++rank) {
@@ -55,6 +64,7 @@ void direct(Steps& steps, const Blocks& blocks) noexcept {
         receives.irecv(blocks.of(source), blocks.count, blocks.type, source);
         sends.isend(blocks.own, blocks.own_count, blocks.own_type, (blocks.rank + distance) % blocks.ranks);
     }
+    copy_own(steps, blocks);
     sends.finish();
     receives.finish();
 }
@@ -64,6 +74,7 @@ template <class Steps>
 void exchange_own(Steps& steps, const Blocks& blocks, int dest, int source) noexcept {
     steps.exchange(
         blocks.own, blocks.own_count, blocks.own_type, dest, blocks.of(source), blocks.count, blocks.type, source);
+    copy_own(steps, blocks);
     steps.round();
 }
 
@@ -137,6 +148,7 @@ void bruck(Steps& steps, const Blocks& blocks) noexcept {
             byte_type(), (rank + have) % ranks);
         steps.round();
     }
+    copy_own(steps, blocks);
     for (int i = 1; i < ranks; ++i) {
         steps.copy(staged + i * bytes, bytes, byte_type(), blocks.of((rank + i) % ranks), blocks.count, blocks.type);
     }
@@ -152,9 +164,6 @@ void allgather(Steps& steps, const Call& call, const Choice& choice) noexcept {
     const Blocks blocks{call.recv, call.recv_count, *call.recv_type, comm.rank, comm.size,
         in_place ? own_block : call.send, in_place ? call.recv_count : call.send_count,
         in_place ? *call.recv_type : *call.send_type};
-    if (!in_place) { // in the first round of the algorithm
-        steps.copy(call.send, call.send_count, *call.send_type, own_block, call.recv_count, *call.recv_type);
-    }
     switch (choice.algorithm) {
     case Algorithm::linear:
         return linear(steps, blocks);
