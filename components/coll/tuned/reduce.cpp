@@ -66,7 +66,7 @@ void binomial(Steps& steps, const Reduction& r, std::size_t segment) noexcept {
             accumulator.finish();
         }
     } else if (is_top) {
-        accumulator.send(r.root);
+        steps.send(accumulator.mine(), r.count, r.type, r.root);
     } else if (comm.rank == r.root) {
         steps.recv(r.result, r.count, r.type, top);
     }
