@@ -32,7 +32,7 @@ class Context;
 //    (Schedule::fail). So the others return an error or know nothing of it, but never wait for ever.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 4;
+inline constexpr std::uint32_t interface_version = 5;
 
 class Engine;
 class Schedule;
