@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@ struct JobLayout {
         bool is_listed = true;  // otherwise found by its name only
     };
 
-    std::string nspace;
+    std::string nspace;      // a secret (job_name.h)
+    std::uint64_t nonce = 0; // distinguishes the job from all others, and is no secret (core/runtime/job_protocol.h)
     std::string hostname;
     std::vector<App> apps;
     std::vector<Pset> psets;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/pmix/job_info.h"
 
+#include "core/runtime/job_protocol.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <pmix_server.h>
@@ -77,6 +79,7 @@ InfoList job_info(const JobLayout& layout) {
     infos.add_u32(PMIX_MAX_PROCS, size);
     infos.add_u32(PMIX_JOB_NUM_APPS, static_cast<std::uint32_t>(layout.apps.size()));
     infos.add_u32(PMIX_NUM_NODES, 1);
+    infos.add_u64(job_nonce_key, layout.nonce);
     infos.add_list(PMIX_NODE_INFO_ARRAY, node_info(layout, ranks));
     for (std::size_t app = 0; app < layout.apps.size(); ++app) {
         infos.add_list(PMIX_APP_INFO_ARRAY, app_info(layout.apps[app], static_cast<std::uint32_t>(app)));

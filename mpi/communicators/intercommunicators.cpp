@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/intercommunicators.h"
 
+#include "core/runtime/runtime.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/transfer.h"
 #include "mpi/communicators/bridge_reduction.h"
 #include "mpi/communicators/construction_tags.h"
 #include "mpi/communicators/hints.h"
 #include "mpi/communicators/new_communicator.h"
+#include "mpi/communicators/process_words.h"
 #include "mpi/communicators/split.h"
 #include "mpi/instance/instance.h"
 #include "object/session.h"
@@ -19,8 +21,6 @@
 namespace patchbay {
 
 namespace {
-
-using Words = std::vector<std::uint64_t>;
 
 void set_remote_group(Communicator& comm, Ref<Group> group) noexcept {
     comm.is_inter = true;
@@ -48,27 +48,12 @@ std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>&
     return std::make_unique<Construction>(*parent.instance, std::move(comm), parent, collective, tag);
 }
 
-void append(Words& words, const Group& group) {
-    for (int rank = 0; rank < group.size(); ++rank) {
-        const ProcessId process = group.process(rank);
-        words.push_back(std::uint64_t(process.job) << 32 | process.rank);
-    }
-}
-
 std::size_t words_of_text(std::size_t length) noexcept {
     return (length + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
 }
 
-Ref<Group> read_group(std::span<const std::uint64_t> words, ProcessId self) {
-    if (words.empty()) {
-        return Group::empty();
-    }
-    std::vector<ProcessId> members;
-    members.reserve(words.size());
-    for (const std::uint64_t word : words) {
-        members.push_back({std::uint32_t(word >> 32), std::uint32_t(word)});
-    }
-    return Group::list(std::move(members), self);
+const JobTable& jobs_of(const Communicator& comm) noexcept {
+    return comm.instance->runtime().jobs();
 }
 
 // Appends a text: its length, and its characters, padded with zeros.
@@ -195,8 +180,8 @@ int check_disjoint(const Group& local, const Group& remote, int code, std::strin
 }
 
 // Whether the local group is the first one in an order of the two groups that is the same in both.
-bool is_first(const Communicator& inter) noexcept {
-    return inter.group->process(0) < inter.remote_group->process(0);
+bool is_first(const Communicator& inter) {
+    return jobs_of(inter).precedes(inter.group->process(0), inter.remote_group->process(0));
 }
 
 // The tags of a constructor on an intercommunicator. All its processes take them.
@@ -245,7 +230,7 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     const std::string cid_module = hint(local, "patchbay_cid");
     Words mine;
     append(mine, cid_module);
-    append(mine, *local.group);
+    append_group(mine, *local.group, jobs_of(local));
     Words theirs;
     if (const Refusal refusal = exchange_groups(local, leader, bridge, mine, &theirs); refusal.happened()) {
         *problem = refusal.text();
@@ -253,7 +238,11 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     }
     std::span<const std::uint64_t> words(theirs);
     const std::string their_cid_module = read_text(words);
-    Ref<Group> remote = read_group(words, local.group->self());
+    int unknown = MPI_SUCCESS;
+    Ref<Group> remote = read_group(words, local.group->self(), jobs_of(local), &unknown);
+    if (unknown != MPI_SUCCESS) {
+        return unknown;
+    }
     if (const int code = check_disjoint(*local.group, *remote, MPI_ERR_COMM, problem); code != MPI_SUCCESS) {
         return code;
     }
@@ -300,7 +289,7 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     }
     Words members;
     if (local.rank() == leader && remote != nullptr) {
-        append(members, *remote);
+        append_group(members, *remote, instance.runtime().jobs());
     }
     if (const Refusal failure = distribute(*side, arguments.leader, {}, &members); failure.happened()) {
         return failure.code;
@@ -308,7 +297,12 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     if (members.empty()) {
         return code;
     }
-    set_remote_group(*comm, read_group(members, local.self()));
+    int unknown = MPI_SUCCESS;
+    Ref<Group> remote_group = read_group(members, local.self(), instance.runtime().jobs(), &unknown);
+    if (unknown != MPI_SUCCESS) {
+        return unknown;
+    }
+    set_remote_group(*comm, std::move(remote_group));
     std::string overlap;
     if (const int error = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, &overlap); error != MPI_SUCCESS) {
         if (code != MPI_SUCCESS) {
@@ -367,13 +361,17 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
     *made = nullptr;
     const Tags tags(parent);
     Words mine;
-    append(mine, local);
+    append_group(mine, local, jobs_of(parent));
     Words theirs;
     const int code = exchange_groups(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
     if (code != MPI_SUCCESS || local.rank() == MPI_UNDEFINED || theirs.empty()) {
         return code;
     }
-    return build_smaller(parent, Ref<Group>::share(&local), read_group(theirs, local.self()), nullptr, tags, made);
+    int unknown = MPI_SUCCESS;
+    Ref<Group> remote = read_group(theirs, local.self(), jobs_of(parent), &unknown);
+    return unknown != MPI_SUCCESS
+        ? unknown
+        : build_smaller(parent, Ref<Group>::share(&local), std::move(remote), nullptr, tags, made);
 }
 
 int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) {

@@ -93,8 +93,13 @@ public:
     // The buffer that MPI_Buffer_attach attached (mpi/instance/send_buffer.h).
     BufferAttachPoint& send_buffer() noexcept { return _send_buffer; }
     ProcessId self() const noexcept { return _self; }
-    // A number that no other call in any process of the job returns: 24 bits are the rank, 39 bits a counter.
-    std::uint64_t unique_number() noexcept { return std::uint64_t(_self.rank) << 39 | _process_state.next_number(); }
+    // A number of 63 bits that no other call in any process of the job returns: 24 bits are the rank, 39 bits a
+    // counter. The nonce of the job is added bit by bit, so that it is as unlikely as with random numbers that a
+    // process of another job has the same one.
+    static constexpr std::uint64_t most_numbers = ~std::uint64_t(0) >> 1;
+    std::uint64_t unique_number() noexcept {
+        return (std::uint64_t(_self.rank) << 39 | _process_state.next_number()) ^ _number_mask;
+    }
     // The highest thread level that a user (the world model, a session) can get, MPI_THREAD_SINGLE to
     // MPI_THREAD_MULTIPLE.
     int thread_level() const noexcept { return _thread_level; }
@@ -145,7 +150,8 @@ private:
     PredefinedAttributes _attributes{*this};
     BufferAttachPoint _send_buffer;
     ProcessId _self;
-    std::mutex _mutex; // protects the members below
+    std::uint64_t _number_mask = 0; // from the nonce of the job
+    std::mutex _mutex;              // protects the members below
     std::vector<User> _users;
     std::vector<Lease> _thread_safe_leases; // on frameworks whose components must support several threads
     std::vector<Session*> _sessions;

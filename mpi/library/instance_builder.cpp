@@ -96,7 +96,8 @@ Status InstanceBuilder::start_runtime() {
     }
     Core& core = _instance.core();
     core.runtime = runtime->release();
-    _instance._self = {0, core.runtime->rank()};
+    _instance._self = core.runtime->self();
+    _instance._number_mask = core.runtime->jobs().nonce_of(own_job) & Instance::most_numbers;
     _cleanup.push([&core] {
         delete std::exchange(core.runtime, nullptr);
         set_log_rank(-1);

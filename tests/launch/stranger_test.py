@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What another user of the machine can learn about a job, and that this does not suffice to connect to it.
+
+The tests need root, to become another user; otherwise they are skipped.
+"""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+import time
+import unittest
+
+import harness
+
+NOBODY = 65534
+STRANGER = ""
+# Directories that all users can write or list, where programs put sockets, shared memory and temporary files.
+PUBLIC_DIRECTORIES = ("/tmp", "/var/tmp", "/dev/shm", "/run")
+LARGEST_FILE = 1 << 20
+
+
+def can_become_nobody():
+    """Whether this process may change its user, which a sandbox can forbid even to root."""
+    child = os.fork()
+    if child == 0:
+        try:
+            become_nobody()
+            os._exit(0)
+        except OSError:
+            os._exit(1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def become_nobody():
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+def contents(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(LARGEST_FILE)
+    except (OSError, ValueError):
+        return b""
+
+
+def texts_of_processes():
+    """What /proc tells about all processes, as (place, text)."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        for name in ("cmdline", "comm", "environ", "stat", "status", "maps", "mountinfo", "cgroup"):
+            yield f"/proc/{pid}/{name}", contents(f"/proc/{pid}/{name}")
+        for table in ("fd", "map_files", "task"):
+            try:
+                for entry in os.listdir(f"/proc/{pid}/{table}"):
+                    yield f"/proc/{pid}/{table}/{entry}", os.readlink(f"/proc/{pid}/{table}/{entry}").encode()
+            except OSError:
+                pass
+    for name in ("unix", "tcp", "tcp6", "netlink"):
+        yield f"/proc/net/{name}", contents(f"/proc/net/{name}")
+
+
+def texts_of_files(directories, since):
+    """The names of all files that can be listed, and the contents of those that have changed since a time."""
+    for top in directories:
+        for directory, names, files in os.walk(top):
+            for name in names + files:
+                path = os.path.join(directory, name)
+                yield path, path.encode()
+                try:
+                    status = os.lstat(path)
+                except OSError:
+                    continue
+                if stat.S_ISREG(status.st_mode) and max(status.st_mtime, status.st_ctime) >= since:
+                    yield path, contents(path)
+
+
+def places_of(secrets, directories, since):
+    """Where another user finds one of the texts; searched by a child process that becomes that user."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            become_nobody()
+            found = [place for source in (texts_of_processes(), texts_of_files(directories, since))
+                     for place, text in source if any(secret in text for secret in secrets)]
+            os.write(writer, json.dumps(found).encode()[:60000])
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        found = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0, "the search failed"
+    return json.loads(found)
+
+
+class Stranger(harness.LaunchTest):
+    def setUp(self):
+        super().setUp()
+        if not can_become_nobody():
+            self.skipTest("it may not change its user")
+
+    def start_job(self, *options, env=None):
+        """Starts two ranks that wait for a file; returns mpirun, the namespace, and the server's port."""
+        job = self.start("-n", "2", *options, "--pset", "all=0,1", harness.RANK_PROGRAM, "init", "fence", "0/identity",
+                         f"await={self.path('go')}", "fence", "finalize", env=env)
+        line = job.stdout.readline()
+        found = re.match(r"namespace (\S+) port (\d+)$", line)
+        self.assertIsNotNone(found, f"{line}{job.stderr.read() if not line else ''}")
+        return job, found.group(1), found.group(2)
+
+    def let_end(self, job):
+        """The job is unharmed: it ends well when it is let."""
+        with open(self.path("go"), "w", encoding="ascii"):
+            pass
+        self.assert_result(self.finish(job), 0, err_lines=0)
+
+    def connect(self, kind, port, nspace, rank="1"):
+        """How another user fares who claims to be this one."""
+        words = [STRANGER, kind, port, nspace, rank, str(os.getuid()), str(os.getgid())]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False,
+                              env={"PMIX_MCA_ptl_base_max_retries": "1", "PMIX_MCA_ptl_base_handshake_max_retries": "1"})
+        return done.stdout.splitlines()
+
+    def test_the_namespace_is_random(self):
+        names = set()
+        for _ in range(2):
+            job, nspace, _ = self.start_job()
+            self.let_end(job)
+            os.remove(self.path("go"))
+            self.assertRegex(nspace, r"^patchbay-[0-9a-f]{32}$")
+            names.add(nspace)
+        self.assertEqual(len(names), 2)
+
+    def test_another_user_does_not_find_the_namespace(self):
+        since = time.time() - 1
+        for options, env in (((), {}), (("--mca", "shm_backing", "file"), {}), ((), {"PMIX_MCA_gds": "ds21"})):
+            job, nspace, _ = self.start_job(*options, env=env)
+            secret = nspace.removeprefix("patchbay-").encode()
+            self.assertEqual(places_of([secret], PUBLIC_DIRECTORIES, since), [], options)
+            with open(self.path("go"), "w", encoding="ascii"):
+                pass
+            result = self.finish(job)
+            os.remove(self.path("go"))
+            self.assertEqual(result.status, 0, str(result))
+            self.assertNotIn(nspace, result.out + result.err)
+
+    def test_the_search_finds_what_is_there(self):
+        since = time.time() - 1
+        place = "/tmp/patchbay-stranger-test." + str(os.getpid())
+        self.addCleanup(os.remove, place)
+        with open(place, "w", encoding="ascii") as file:
+            file.write("a secret of this test")
+        with subprocess.Popen(["sh", "-c", "sleep 60; : another secret of this test"]) as shell:
+            found = places_of([b"secret of this test"], PUBLIC_DIRECTORIES, since)
+            shell.kill()
+        self.assertIn(place, found)
+        self.assertIn(f"/proc/{shell.pid}/cmdline", found)
+
+    def test_guesses(self):
+        job, _, port = self.start_job()
+        for guess in (f"patchbay-{job.pid}", "patchbay-" + 32 * "0", "", "guess"):
+            with self.subTest(guess=guess):
+                answer = self.connect("client", port, guess)
+                self.assertEqual(len(answer), 1, answer)
+                self.assertNotEqual(answer, ["attached"])
+        self.let_end(job)
+
+    def test_a_tool(self):
+        job, nspace, port = self.start_job()
+        for name in ("some.tool", nspace):
+            with self.subTest(name=name):
+                answer = self.connect("tool", port, name, "0")
+                self.assertEqual(len(answer), 1, answer)
+                self.assertNotEqual(answer, ["attached"])
+        self.let_end(job)
+
+    def test_only_the_namespace_protects(self):
+        # PMIx believes the user id that the stranger claims. If this test fails, the other tests show nothing.
+        job, nspace, port = self.start_job()
+        self.assertEqual(self.connect("client", port, nspace), ["attached"])
+        job.kill()
+        job.communicate()
+
+
+if __name__ == "__main__":
+    STRANGER = os.path.abspath(sys.argv.pop(3))
+    harness.main()
