@@ -62,10 +62,11 @@ void query(const char* key, const char* pset) {
 }
 } // namespace
 
-extern "C" uid_t geteuid() noexcept {
+// Visible, so that the calls of libpmix lead here.
+extern "C" [[gnu::visibility("default")]] uid_t geteuid() noexcept {
     return claimed_user;
 }
-extern "C" gid_t getegid() noexcept {
+extern "C" [[gnu::visibility("default")]] gid_t getegid() noexcept {
     return claimed_group;
 }
 
