@@ -13,6 +13,7 @@
 #include "core/runtime/pmix_connection.h"
 #include "core/runtime/pmix_value.h"
 #include "core/runtime/runtime_private.h"
+#include "core/runtime/survivor_protocol.h"
 
 #include <algorithm>
 #include <charconv>
@@ -154,6 +155,7 @@ void Runtime::become_singleton() {
 
 Status Runtime::read_job_info() {
     _own_launcher = !LaunchEnvironment::of_process().value(node_segment_variable).empty();
+    _has_survivors = _own_launcher && !LaunchEnvironment::of_process().value(survivors_variable).empty();
     Result<Job> job = read_job(_nspace);
     if (!job) {
         return job.error();

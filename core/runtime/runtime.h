@@ -206,9 +206,13 @@ public:
     // Once set_wake() has returned, the earlier hook is not running and will not run again.
     void set_wake(std::function<void()> wake) { _wake_hook->set(std::move(wake)); }
 
+    // Whether the job goes on without a process that has died, so that its peers have to be told.
+    bool has_survivors() const noexcept { return _has_survivors; }
     // Calls `died` on the PMIx library's thread for every process whose death the launcher reports. One handler.
     // unsupported: this launcher reports none.
     Status on_death(std::function<void(const ProcessName&)> died);
+    // Once it has returned, the handler is not running and will not run again.
+    void stop_death_reports() noexcept;
 
     // The library is ready for its first user; reported once to an mpirun with --timing.
     void report_ready();
@@ -223,7 +227,6 @@ private:
     void become_singleton();
     Result<FenceRequest> fence_as_group(); // of the whole job
     void count_cores();
-    void stop_death_reports() noexcept;
     Result<Job> read_job(const std::string& nspace) const;
     Result<std::vector<std::byte>> published_here(std::string_view key) const;
     Result<std::vector<std::byte>> get_now(
@@ -238,6 +241,7 @@ private:
     std::vector<std::uint32_t> _local_peers{0};
     bool _singleton = true;
     bool _own_launcher = false;
+    bool _has_survivors = false;
     bool _oversubscribed = false;
     std::atomic<bool> _ready_reported{false};
     std::uint32_t _node_cores = 1;

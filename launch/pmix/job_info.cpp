@@ -59,10 +59,13 @@ InfoList proc_info(const JobLayout& layout, int rank) {
     info.add_rank(PMIX_APP_RANK, static_cast<pmix_rank_t>(rank - layout.apps[app].first_rank));
     info.add_u32(PMIX_APPNUM, static_cast<std::uint32_t>(app));
     info.add_u16(PMIX_LOCAL_RANK, static_cast<std::uint16_t>(rank));
-    info.add_u16(PMIX_NODE_RANK, static_cast<std::uint16_t>(rank));
+    info.add_u16(PMIX_NODE_RANK, static_cast<std::uint16_t>(layout.first_node_rank + rank));
     info.add_u32(PMIX_NODEID, 0);
     info.add_string(PMIX_HOSTNAME, layout.hostname);
     info.add_u32(PMIX_REINCARNATION, 0);
+    if (layout.parent) {
+        info.add_proc(PMIX_PARENT_ID, make_proc(layout.parent->nspace, layout.parent->rank));
+    }
     return info;
 }
 

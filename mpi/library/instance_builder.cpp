@@ -12,6 +12,7 @@
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_queue.h"
 #include "mpi/instance/process_state.h"
+#include "mpi/library/peer_failures.h"
 
 namespace patchbay {
 
@@ -62,6 +63,7 @@ Status InstanceBuilder::build() {
         {"open framework coll", &InstanceBuilder::open_coll},
         {"make the process sets", &InstanceBuilder::make_psets},
         {"open the bootstrap exchange", &InstanceBuilder::open_bootstrap},
+        {"have the deaths of other processes reported", &InstanceBuilder::watch_peers},
     };
     for (const auto& step : steps) {
         if (Status done = _cleanup.step(
@@ -241,6 +243,18 @@ Status InstanceBuilder::open_bootstrap() {
         return Error{Errc::not_available, "the communicator of the bootstrap exchange could not be made"};
     }
     exchange->open(*comm);
+    return {};
+}
+
+Status InstanceBuilder::watch_peers() {
+    if (!_instance.runtime().has_survivors()) {
+        return {}; // a death ends the job, this process included
+    }
+    auto failures = PeerFailures::create(_instance);
+    if (!failures) {
+        return failures.error();
+    }
+    _cleanup.push([held = std::shared_ptr<PeerFailures>(std::move(*failures))]() mutable { held.reset(); });
     return {};
 }
 

@@ -33,6 +33,9 @@ public:
     // The receiver of this message has asked for it in fragments.
     void stream(SendRequest& request) noexcept;
 
+    // Drops everything that is queued for this peer, which has died. The requests of messages stay as they are.
+    void drop(Peer& peer) noexcept;
+
     bool empty() const noexcept { return _backlog.empty(); }
     bool has_control(const Session* session) const noexcept;
     // Sends what the btls have room for now. Returns the number of packets.

@@ -63,6 +63,16 @@ void CommState::withdraw(RecvRequest& request) noexcept {
     (request.source == MPI_ANY_SOURCE ? _any_source : _ranks[request.source].posted).erase(request);
 }
 
+void CommState::fail_posted(int source) noexcept {
+    while (_ranks != nullptr && _ranks[source].posted.first != nullptr) {
+        RecvRequest& request = *_ranks[source].posted.first;
+        withdraw(request);
+        fill_status(request.status, source, request.tag, 0);
+        request.error = MPI_ERR_PROC_ABORTED;
+        request.complete();
+    }
+}
+
 RecvRequest* CommState::match(int source, int tag) noexcept {
     PostedList& specific = _ranks[source].posted;
     RecvRequest* request = specific.find(tag);

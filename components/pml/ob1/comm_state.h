@@ -71,6 +71,9 @@ public:
     // Removes the posted receive that such a message matches, and returns it; nullptr: none.
     RecvRequest* match(int source, int tag) noexcept;
 
+    // Ends the posted receives from this rank, whose process has died.
+    void fail_posted(int source) noexcept;
+
     void add(Unexpected& message) noexcept; // at the end of its queues
     void remove(Unexpected& message) noexcept;
     // The earliest message that a receive with these arguments would match; nullptr: none.

@@ -62,7 +62,7 @@ void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
         _rendezvous.on_cts(*static_cast<const CtsHeader*>(header));
         break;
     case PacketType::frag:
-        Rendezvous::on_fragment(*static_cast<const FragHeader*>(header), payload, payload_size);
+        _rendezvous.on_fragment(*static_cast<const FragHeader*>(header), payload, payload_size);
         break;
     case PacketType::cancel:
         _matching.on_cancel(from, *static_cast<const SyncHeader*>(header));

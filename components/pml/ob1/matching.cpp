@@ -42,6 +42,16 @@ void Matching::remove(CommState& state) noexcept {
     delete &state;
 }
 
+void Matching::fail_posted(ProcessId process) noexcept {
+    for (std::uint32_t index = 0; index <= max_index; ++index) {
+        CommState* state = _communicators[index];
+        const int source = state == nullptr ? MPI_UNDEFINED : state->comm.remote_group->rank_of(process);
+        if (source != MPI_UNDEFINED) {
+            state->fail_posted(source);
+        }
+    }
+}
+
 CommState* Matching::look_up(const cid::ExtendedId& excid) noexcept {
     Communicator* comm = _directory.find(excid);
     if (comm == nullptr || comm->pml_data == nullptr) {

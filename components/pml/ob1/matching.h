@@ -65,6 +65,9 @@ public:
         }
     }
     void on_cancel(Peer& from, const SyncHeader& cancel) noexcept;
+    // Ends the posted receives from this process, which has died, on all communicators. Those from MPI_ANY_SOURCE stay:
+    // another process may send the message.
+    void fail_posted(ProcessId process) noexcept;
 
 private:
     CommState* look_up(const cid::ExtendedId& excid) noexcept;

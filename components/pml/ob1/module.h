@@ -65,6 +65,7 @@ public:
     void drain_session(const Session* session) noexcept override;
     std::vector<EarlyMessage> take_early() noexcept override;
     void accept_early(const EarlyMessage& early) noexcept override;
+    void peer_failed(ProcessId process) noexcept override;
     int max_tag() const noexcept override { return highest_tag; }
     std::uint32_t max_index() const noexcept override { return Matching::max_index; }
 
@@ -107,6 +108,9 @@ private:
         });
     }
 
+    // peer_failure.cpp
+    bool is_abandoned_and_complete(const Ob1Request& request) const noexcept;
+
     // module_send.cpp
     int send_by_request(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept;
@@ -115,6 +119,7 @@ private:
     template <class TryOnce>
     bool try_twice(const TryOnce& try_once) noexcept;
     int take(CommState& state, Unexpected& message, Message** out) noexcept;
+    int error_of(const CommState& state, int source) noexcept;
 
     // dispatch.cpp: packets that arrive
     static void receive(void* context, btl::Endpoint& from, const void* header, std::size_t header_size,

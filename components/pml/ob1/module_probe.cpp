@@ -31,6 +31,11 @@ bool Ob1::try_twice(const TryOnce& try_once) noexcept {
     return try_locked();
 }
 
+int Ob1::error_of(const CommState& state, int source) noexcept {
+    Guard guard(*this);
+    return _receives.error_of(state, source);
+}
+
 // Moves the message from the queues into a handle.
 int Ob1::take(CommState& state, Unexpected& message, Message** out) noexcept {
     MatchedMessage* matched = _matched_messages.alloc(state.comm, message);
@@ -46,7 +51,7 @@ int Ob1::take(CommState& state, Unexpected& message, Message** out) noexcept {
 int Ob1::iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status* status) noexcept {
     CommState& state = state_of(comm);
     *found = try_twice([&] { return find(state, source, tag, status) != nullptr; });
-    return MPI_SUCCESS;
+    return *found ? MPI_SUCCESS : error_of(state, source);
 }
 
 int Ob1::improbe(int source, int tag, Communicator& comm, bool* found, Message** message, MPI_Status* status) noexcept {
@@ -60,13 +65,18 @@ int Ob1::improbe(int source, int tag, Communicator& comm, bool* found, Message**
         return unexpected != nullptr;
     });
     *found = matched && code == MPI_SUCCESS;
-    return code;
+    return matched ? code : error_of(state, source);
 }
 
 int Ob1::probe(int source, int tag, Communicator& comm, MPI_Status* status) noexcept {
     CommState& state = state_of(comm);
-    wait_with_lock([&] { return find(state, source, tag, status) != nullptr; });
-    return MPI_SUCCESS;
+    int code = MPI_SUCCESS;
+    wait_with_lock([&] {
+        const bool found = find(state, source, tag, status) != nullptr;
+        code = found ? MPI_SUCCESS : _receives.error_of(state, source);
+        return found || code != MPI_SUCCESS;
+    });
+    return code;
 }
 
 int Ob1::mprobe(int source, int tag, Communicator& comm, Message** message, MPI_Status* status) noexcept {
@@ -81,6 +91,9 @@ int Ob1::mprobe(int source, int tag, Communicator& comm, Message** message, MPI_
         if (unexpected != nullptr) {
             code = take(state, *unexpected, message);
             taken = true;
+        } else {
+            code = _receives.error_of(state, source);
+            taken = code != MPI_SUCCESS;
         }
         return taken;
     });

@@ -64,6 +64,9 @@ void Peers::abort(std::string_view text) noexcept {
 }
 
 bool Peers::connect_first(Peer& peer) noexcept {
+    if (peer.failed) {
+        return false;
+    }
     btl::Module* best = fastest_btl(peer.process);
     if (best == nullptr) {
         report_unreachable(peer.process);

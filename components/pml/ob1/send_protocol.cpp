@@ -17,7 +17,7 @@ int SendProtocol::connect(SendRequest& request) noexcept {
             return MPI_ERR_NO_MEM;
         }
         if (!_peers.connect(*peer)) {
-            return MPI_ERR_OTHER;
+            return peer->failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER;
         }
         _handshake.connect(state, request.dest, *peer);
     }
@@ -34,6 +34,10 @@ void SendProtocol::start(SendRequest& request) noexcept {
             finish(request, connected);
             return;
         }
+    }
+    if (request.peer->failed) [[unlikely]] {
+        finish(request, MPI_ERR_PROC_ABORTED);
+        return;
     }
     const SendCode code = request.peer->queue.empty() ? transmit(request) : SendCode::full;
     if (code == SendCode::failed) {

@@ -55,6 +55,20 @@ public:
     int cancel(SendRequest& request) noexcept;
     void on_cancel_reply(const ControlHeader& reply) noexcept;
 
+    // Ends all sends to this peer, which has died. The backlog has nothing for it any more. `is_complete` tells which
+    // abandoned requests are complete already.
+    template <class IsComplete>
+    void fail(const Peer& peer, const IsComplete& is_complete) noexcept {
+        for (SendRequest* send = _in_progress.first(); send != nullptr;) {
+            SendRequest* following = decltype(_in_progress)::next(*send);
+            if (send->peer == &peer && !is_complete(*send)) {
+                send->cancel_pending = false; // no reply will come
+                finish(*send, send->complete_but_for_cancel ? send->error : MPI_ERR_PROC_ABORTED);
+            }
+            send = following;
+        }
+    }
+
     bool empty() const noexcept { return _in_progress.empty(); }
     template <class Which>
     bool any(const Which& which) const noexcept {
