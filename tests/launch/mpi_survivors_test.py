@@ -25,7 +25,7 @@ class Survivors(harness.LaunchTest):
 
     def test_a_rank_dies_in_the_middle_of_a_message(self):
         self.check("stream", 3, "--mca", "btl_sm_single_copy", "none")
-        self.check("stream", 3, "--mca", "btl_sm_single_copy", "cma")
+        self.check("fetch", 3, "--mca", "btl_sm_single_copy", "cma")
 
     def test_several_threads_wait(self):
         self.check("threads", 3)
