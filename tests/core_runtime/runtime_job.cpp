@@ -105,13 +105,15 @@ void check_nonblocking_get(Runtime& runtime, Progress& progress) {
 }
 
 void check_fences(Runtime& runtime, Progress& progress) {
-    require(bool(runtime.fence({}, true)), "collecting fence");
+    const Status collected = runtime.fence({}, true);
+    require(bool(collected), "collecting fence", collected ? "" : collected.error().text);
     ProcessId self[] = {runtime.self()};
     require(bool(runtime.fence(self, false)), "fence over myself");
     auto request = runtime.fence_start({}, false);
     require(bool(request), "fence_start");
     wait_until(progress, [&] { return request->done(); });
-    require(bool(request->status()), "nonblocking fence");
+    const Status fenced = request->status();
+    require(bool(fenced), "nonblocking fence", fenced ? "" : fenced.error().text);
 }
 
 void check_groups(Runtime& runtime, Progress& progress) {

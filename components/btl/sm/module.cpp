@@ -126,7 +126,7 @@ Endpoint* SmModule::open_ring_to(ProcessId process) {
     const std::uint32_t self = _node.local_rank();
     Status status = _node.commit(_region, ring_offset(self, peer.local_rank), _settings.shape.head_bytes());
     if (!status) {
-        log_error(fmt::format(
+        _no_memory.error(fmt::format(
             "btl/sm: no shared memory for messages to local rank {}: {}", peer.local_rank, status.error().text));
         return nullptr;
     }
@@ -155,7 +155,7 @@ SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t hea
         return SendCode::full;
     }
     if (!has_memory(to, room, payload_size)) [[unlikely]] {
-        return SendCode::failed;
+        return SendCode::no_memory;
     }
     std::memcpy(room, payload, payload_size);
     to.out.push_bulk(header, header_size, payload_size);
@@ -170,9 +170,12 @@ bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
     const std::size_t committed = std::min(_settings.shape.bulk_size, (end + step - 1) / step * step);
     Status status = _node.commit(_region, offset + to.bulk_committed, committed - to.bulk_committed);
     if (!status) {
-        log_error(fmt::format("btl/sm: no shared memory for messages of more than {} bytes to local rank {}: {}",
-            Slot::room, to.local_rank, status.error().text));
-        return false;
+        return unless_out_of_memory(false, [&] {
+            _no_memory.error(
+                fmt::format("btl/sm: no shared memory for messages of more than {} bytes to local rank {}: {}",
+                    Slot::room, to.local_rank, status.error().text));
+            return false;
+        });
     }
     to.bulk_committed = committed;
     return true;
@@ -184,7 +187,7 @@ Module::Reservation SmModule::reserve(Endpoint& to, std::size_t header_size, std
     const std::size_t size = std::min(payload_size, _limits.packet);
     std::byte* room = peer.reserved_in_bulk ? peer.out.reserve_bulk(size) : peer.out.reserve_inline(header_size);
     if (room != nullptr && peer.reserved_in_bulk && !has_memory(peer, room, size)) {
-        return {SendCode::failed, {}};
+        return {SendCode::no_memory, {}};
     }
     return {room == nullptr ? SendCode::full : SendCode::ok, {room, room == nullptr ? 0 : size}};
 }
@@ -260,13 +263,13 @@ void SmModule::explain_refusal(const SmEndpoint& peer, int error) noexcept {
 }
 
 int SmModule::poll() noexcept {
+    int delivered = 0;
     for (std::size_t word = 0; word < _known_senders.size(); ++word) {
         const std::uint64_t senders = _own_senders[word].load(std::memory_order_acquire);
-        if (senders != _known_senders[word]) [[unlikely]] {
-            accept_senders(word, senders);
+        if (senders != _known_senders[word] && !accept_senders(word, senders)) [[unlikely]] {
+            ++delivered; // so that the process polls again and does not sleep
         }
     }
-    int delivered = 0;
     // Receivers may send, not poll: the vector does not change under the loop.
     for (Inbound& inbound : _inbound) {
         delivered += deliver(inbound);
@@ -278,16 +281,20 @@ int SmModule::deliver(Inbound& inbound) noexcept {
     Packet packet;
     int delivered = 0;
     while (delivered < packets_per_turn && inbound.ring.look(packet)) {
-        _receiver(_context, inbound.from, packet.header, packet.header_size, packet.payload, packet.payload_size);
+        ++delivered;
+        if (!_receiver(_context, inbound.from, packet.header, packet.header_size, packet.payload, packet.payload_size))
+            [[unlikely]] {
+            inbound.ring.put_back(packet);
+            break;
+        }
         if (inbound.ring.done()) {
             inbound.from.control.bell.notify();
         }
-        ++delivered;
     }
     return delivered;
 }
 
-void SmModule::accept_senders(std::size_t word, std::uint64_t senders) noexcept {
+bool SmModule::accept_senders(std::size_t word, std::uint64_t senders) noexcept {
     for (std::uint64_t fresh = senders & ~_known_senders[word]; fresh != 0; fresh &= fresh - 1) {
         const auto local_rank = std::uint32_t(word * 64 + std::size_t(std::countr_zero(fresh)));
         const bool accepted = unless_out_of_memory(false, [&] {
@@ -296,10 +303,11 @@ void SmModule::accept_senders(std::size_t word, std::uint64_t senders) noexcept 
             return true;
         });
         if (!accepted) {
-            return; // its messages stay in the ring until a later poll
+            return false; // its messages stay in the ring until a later poll
         }
         _known_senders[word] |= fresh & -fresh;
     }
+    return true;
 }
 
 } // namespace patchbay::btl::sm

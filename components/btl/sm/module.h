@@ -5,6 +5,7 @@
 #include "components/btl/sm/settings.h"
 #include "components/btl/sm/single_copy.h"
 #include "core/explain.h"
+#include "core/log.h"
 #include "core/memory/node_segment.h"
 #include "frameworks/btl/btl.h"
 
@@ -82,7 +83,8 @@ private:
     }
     bool commit_bulk(SmEndpoint& to, std::size_t end) noexcept;
     int deliver(Inbound& inbound) noexcept;
-    void accept_senders(std::size_t word, std::uint64_t senders) noexcept;
+    // false: out of memory for one of them.
+    bool accept_senders(std::size_t word, std::uint64_t senders) noexcept;
     void choose_by_cost(SmEndpoint& peer) noexcept;
     void explain_refusal(const SmEndpoint& peer, int error) noexcept;
 
@@ -100,6 +102,7 @@ private:
     std::vector<Inbound> _inbound;
     std::vector<std::unique_ptr<SmEndpoint>> _endpoints; // by local rank, null before the first contact
     std::unique_ptr<OwnProbe> _probe;
+    LogOnce _no_memory;       // senders try again and again
     bool _cost_known = false; // single copy was timed; all peers are on this node, so one of them is enough
 };
 

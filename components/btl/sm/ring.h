@@ -222,6 +222,7 @@ public:
             packet.payload = slot.data + packet.header_size;
             return true;
         }
+        _bulk_before = _bulk_next;
         if ((flags & Slot::wrapped) != 0) {
             _bulk_next = (_bulk_next | _bulk_mask) + 1;
         }
@@ -230,6 +231,12 @@ public:
         return true;
     }
 
+    // The packet of the last look() stays in the ring: the next look() finds it again. Instead of done().
+    void put_back(const Packet& packet) noexcept {
+        if (packet.payload != packet.header + packet.header_size) {
+            _bulk_next = _bulk_before;
+        }
+    }
     // The packet of the last look() is used up. true: the sender's doorbell should be rung, because it may be waiting
     // for room.
     bool done() noexcept {
@@ -258,6 +265,7 @@ private:
     std::uint32_t _published;
     std::uint64_t _bulk_next;
     std::uint64_t _bulk_published;
+    std::uint64_t _bulk_before = 0; // _bulk_next before the last packet with a payload in the bulk ring
 };
 
 } // namespace patchbay::btl::sm

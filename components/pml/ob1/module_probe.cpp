@@ -31,9 +31,9 @@ bool Ob1::try_twice(const TryOnce& try_once) noexcept {
     return try_locked();
 }
 
-int Ob1::error_of(const CommState& state, int source) noexcept {
-    Guard guard(*this);
-    return _receives.error_of(state, source);
+// Why no message from there will come. Called with the lock held.
+int Ob1::error_of(const CommState& state, int source) const noexcept {
+    return state.failure.happened() ? state.failure.code : _receives.error_of(state, source);
 }
 
 // Moves the message from the queues into a handle.
@@ -50,14 +50,19 @@ int Ob1::take(CommState& state, Unexpected& message, Message** out) noexcept {
 
 int Ob1::iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status* status) noexcept {
     CommState& state = state_of(comm);
-    *found = try_twice([&] { return find(state, source, tag, status) != nullptr; });
-    return *found ? MPI_SUCCESS : error_of(state, source);
+    int code = MPI_SUCCESS;
+    *found = try_twice([&] {
+        code = error_of(state, source);
+        return find(state, source, tag, status) != nullptr;
+    });
+    return *found ? MPI_SUCCESS : code;
 }
 
 int Ob1::improbe(int source, int tag, Communicator& comm, bool* found, Message** message, MPI_Status* status) noexcept {
     CommState& state = state_of(comm);
     int code = MPI_SUCCESS;
     const bool matched = try_twice([&] {
+        code = error_of(state, source);
         Unexpected* unexpected = find(state, source, tag, status);
         if (unexpected != nullptr) {
             code = take(state, *unexpected, message);
@@ -65,7 +70,7 @@ int Ob1::improbe(int source, int tag, Communicator& comm, bool* found, Message**
         return unexpected != nullptr;
     });
     *found = matched && code == MPI_SUCCESS;
-    return matched ? code : error_of(state, source);
+    return code;
 }
 
 int Ob1::probe(int source, int tag, Communicator& comm, MPI_Status* status) noexcept {
@@ -73,7 +78,7 @@ int Ob1::probe(int source, int tag, Communicator& comm, MPI_Status* status) noex
     int code = MPI_SUCCESS;
     wait_with_lock([&] {
         const bool found = find(state, source, tag, status) != nullptr;
-        code = found ? MPI_SUCCESS : _receives.error_of(state, source);
+        code = found ? MPI_SUCCESS : error_of(state, source);
         return found || code != MPI_SUCCESS;
     });
     return code;
@@ -92,10 +97,9 @@ int Ob1::mprobe(int source, int tag, Communicator& comm, Message** message, MPI_
             code = take(state, *unexpected, message);
             taken = true;
         } else {
-            code = _receives.error_of(state, source);
-            taken = code != MPI_SUCCESS;
+            code = error_of(state, source);
         }
-        return taken;
+        return taken || code != MPI_SUCCESS;
     });
     return code;
 }

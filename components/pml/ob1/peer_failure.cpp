@@ -2,6 +2,8 @@
 // What ends when another process has died.
 #include "components/pml/ob1/module.h"
 
+#include "core/runtime/runtime.h"
+
 namespace patchbay::pml::ob1 {
 
 namespace {
@@ -19,21 +21,43 @@ void Ob1::peer_failed(ProcessId process) noexcept {
         Guard guard(*this);
         Peer* peer = _peers.find(process);
         if (peer == nullptr) {
-            _peers.abort("pml/ob1: out of memory for the end of a process");
+            _runtime.abort(MPI_ERR_NO_MEM, "pml/ob1: out of memory for the end of a process");
         }
         if (peer->failed) {
             return;
         }
         _peers.note_failed(*peer);
         _backlog.drop(*peer);
-        _sends.fail(*peer, [this](const SendRequest& send) { return is_abandoned_and_complete(send); });
+        fail_sends(*peer);
         _rendezvous.fail(*peer);
-        _matching.fail_posted(process);
+        fail_receives(process);
     }
     destroy_abandoned();
     _progress.wake(); // other threads may wait for the requests
 }
 
+void Ob1::fail_sends(const Peer& peer) noexcept {
+    _sends.for_each([&](SendRequest& send) {
+        if (send.peer == &peer && !is_abandoned_and_complete(send)) {
+            _sends.fail(send);
+        }
+    });
+}
+
+// The posted receives from this process on all communicators. Those from MPI_ANY_SOURCE stay: another process may send
+// the message.
+void Ob1::fail_receives(ProcessId process) noexcept {
+    _matching.for_each([process](CommState& state) {
+        const int source = state.has_table() ? state.comm.remote_group->rank_of(process) : MPI_UNDEFINED;
+        while (RecvRequest* request = source == MPI_UNDEFINED ? nullptr : state.take_posted(source)) {
+            fill_status(request->status, source, request->tag, 0);
+            request->error = MPI_ERR_PROC_ABORTED;
+            request->complete();
+        }
+    });
+}
+
+// A send that was freed before it completed is in progress until destroy_abandoned().
 bool Ob1::is_abandoned_and_complete(const Ob1Request& request) const noexcept {
     for (const Ob1Request* each = _abandoned; each != nullptr; each = each->next_abandoned) {
         if (each == &request) {

@@ -25,6 +25,7 @@ public:
     // The receiving side. Each of these may complete the request.
     void begin(RecvRequest& request, Peer& from, const MatchHeader& match, std::uint64_t sender, std::uint64_t length,
         std::uint64_t address) noexcept;
+    void on_stream_end(const ControlHeader& end) noexcept;
     void on_fragment(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;
     // Ends all receives of messages of this peer, which has died before they were complete.
     void fail(const Peer& peer) noexcept;

@@ -51,25 +51,30 @@ public:
     btl::SendCode transmit(SendRequest& request) noexcept;
     // Completes the request, unless the reply to a cancel has to come first.
     void finish(SendRequest& request, int code) noexcept;
+    // After transmit() has returned `failed`.
+    void finish_failed(SendRequest& request) noexcept;
     // Returns an MPI code. After an error the send goes on as if it had not been cancelled.
     int cancel(SendRequest& request) noexcept;
     void on_cancel_reply(const ControlHeader& reply) noexcept;
 
-    // Ends all sends to this peer, which has died. The backlog has nothing for it any more. `is_complete` tells which
-    // abandoned requests are complete already.
-    template <class IsComplete>
-    void fail(const Peer& peer, const IsComplete& is_complete) noexcept {
-        for (SendRequest* send = _in_progress.first(); send != nullptr;) {
-            SendRequest* following = decltype(_in_progress)::next(*send);
-            if (send->peer == &peer && !is_complete(*send)) {
-                send->cancel_pending = false; // no reply will come
-                finish(*send, send->complete_but_for_cancel ? send->error : MPI_ERR_PROC_ABORTED);
-            }
-            send = following;
-        }
+    // Completes the sends on this communicator that are in the queue of a peer.
+    void fail_queued(const Communicator& comm, int code) noexcept;
+    // Ends a send to a process that has died. The backlog has nothing for it any more.
+    void fail(SendRequest& request) noexcept {
+        request.cancel_pending = false; // no reply will come
+        finish(request, request.complete_but_for_cancel ? request.error : MPI_ERR_PROC_ABORTED);
     }
 
     bool empty() const noexcept { return _in_progress.empty(); }
+    // `action` may end the send that it gets, and no other.
+    template <class Action>
+    void for_each(const Action& action) noexcept {
+        for (SendRequest* send = _in_progress.first(); send != nullptr;) {
+            SendRequest* following = decltype(_in_progress)::next(*send);
+            action(*send);
+            send = following;
+        }
+    }
     template <class Which>
     bool any(const Which& which) const noexcept {
         for (SendRequest* send = _in_progress.first(); send != nullptr; send = decltype(_in_progress)::next(*send)) {
