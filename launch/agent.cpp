@@ -163,6 +163,16 @@ void Agent::head_is_gone() {
     take(KillAll{});
 }
 
+void Agent::connected(ProcessId rank) {
+    _in_pmix.insert(rank);
+    send(RankConnected{rank});
+}
+
+void Agent::finalized(ProcessId rank) {
+    _in_pmix.erase(rank);
+    send(RankFinalized{rank});
+}
+
 void Agent::aborted(ProcessId rank, int status, const std::string& message, std::function<void()> done) {
     _aborting.push_back(std::move(done));
     send(RankAborted{rank, status, message});
@@ -188,7 +198,9 @@ void Agent::reap() {
 
 void Agent::rank_ended(ProcessId rank, int wait_status) {
     send(RankEnded{rank, wait_status});
-    const bool clean = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+    // A rank that exits with 0 in the middle of MPI is dead for those that wait for it.
+    const bool finalized = _in_pmix.erase(rank) == 0;
+    const bool clean = finalized && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
     _server->rank_ended(rank,
         WIFSIGNALED(wait_status) ? PmixServer::End::signal
             : clean              ? PmixServer::End::clean

@@ -13,6 +13,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <signal.h>
 
 namespace patchbay::launch {
@@ -44,15 +45,14 @@ private:
     void head_is_gone();
 
     // Called by the PMIx server in the event loop's thread.
-    void connected(ProcessId rank) override { send(RankConnected{rank}); }
-    void finalized(ProcessId rank) override { send(RankFinalized{rank}); }
+    void connected(ProcessId rank) override;
+    void finalized(ProcessId rank) override;
     void ready(ProcessId rank) override { send(RankReady{rank}); }
     void aborted(ProcessId rank, int status, const std::string& message, std::function<void()> done) override;
     void spawn(ProcessId parent, std::vector<AppSpec> apps, std::function<void(const std::string&)> done) override;
 
     void send(const ToHead& message) { _link.send(encode(message)); }
     Status prepare(const Setup& setup);
-    Status register_job(JobNumber job, JobLayout& layout);
     void watch_children();
     void reap();
     void rank_ended(ProcessId rank, int wait_status);
@@ -69,6 +69,7 @@ private:
     bool _timed = false;
     bool _has_started = false;      // a job
     std::map<JobNumber, int> _left; // for each job the number of ranks whose end the head has not been told
+    std::set<ProcessId> _in_pmix;   // ranks that have initialized PMIx and not finalized it
     bool _ending = false;
     bool _killing = false;
     std::optional<bool> _told_left;               // what NoRankLeft said last, since a job was started

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/base/random.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <sys/random.h>
@@ -9,8 +10,11 @@ namespace patchbay {
 
 std::uint64_t random_bits() noexcept {
     std::uint64_t bits = 0;
-    // A request of at most 256 bytes is neither interrupted nor answered in part.
-    if (getrandom(&bits, sizeof bits, 0) != ssize_t(sizeof bits)) {
+    ssize_t got;
+    do {
+        got = getrandom(&bits, sizeof bits, 0); // so few bytes are never returned in part
+    } while (got < 0 && errno == EINTR);
+    if (got != ssize_t(sizeof bits)) {
         // A secret that can be guessed must not take its place.
         std::fputs("patchbay: the system has no random bits (getrandom failed)\n", stderr);
         std::abort();

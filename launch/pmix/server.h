@@ -36,8 +36,8 @@ public:
     // Adds the variables that the process of the rank needs to connect to this server.
     Status add_to_environment(ProcessId rank, Environment& environment);
 
-    // The process of the rank has ended. Ranks that wait for it in a group get an error; if it failed, all ranks that
-    // have registered for such events get an event.
+    // The process of the rank has ended. Ranks that wait for it in a group get an error; if it failed, or exited with 0
+    // without having finalized, all ranks that have registered for such events get an event.
     enum class End { clean, exit_status, signal };
     void rank_ended(ProcessId rank, End end);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An MPI program whose last rank dies while others wait for it; mpi_survivors_test.py runs it under mpirun
  * --disable-auto-cleanup. What needs the dead rank returns MPI_ERR_PROC_ABORTED, and nothing else is disturbed.
- * mpi_survivors operations|stream|fetch|threads */
+ * mpi_survivors operations|exit|stream|fetch|threads */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { large = 1 << 20, huge = 64 << 20, tag_before = 5, tag_never = 9, tag_ring = 11 };
 
@@ -34,6 +35,11 @@ static void die(void) {
     raise(SIGKILL);
 }
 
+/* Others wait for a rank that has not finalized MPI, also if its exit status is 0. */
+static void leave(void) {
+    _exit(0);
+}
+
 /* The ranks but the last one. */
 static MPI_Comm survivors(void) {
     MPI_Group all, left;
@@ -54,7 +60,7 @@ static void check_that_survivors_communicate(void) {
     MPI_Comm_free(&comm);
 }
 
-static void check_operations(void) {
+static void check_operations(void (*end)(void)) {
     static char buffer[large], other[large];
     MPI_Request waiting[5];
     MPI_Status status;
@@ -64,7 +70,7 @@ static void check_operations(void) {
             MPI_Send(&to, 1, MPI_INT, to, tag_before, MPI_COMM_WORLD);
         }
         MPI_Barrier(MPI_COMM_WORLD);
-        die();
+        end();
     }
     MPI_Irecv(&value, 1, MPI_INT, victim, tag_never, MPI_COMM_WORLD, &waiting[0]);
     MPI_Isend(buffer, large, MPI_BYTE, victim, tag_never, MPI_COMM_WORLD, &waiting[1]);
@@ -152,7 +158,9 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     victim = size - 1;
     if (strcmp(what, "operations") == 0) {
-        check_operations();
+        check_operations(die);
+    } else if (strcmp(what, "exit") == 0) {
+        check_operations(leave);
     } else if (strcmp(what, "stream") == 0 || strcmp(what, "fetch") == 0) {
         check_stream(strcmp(what, "fetch") == 0);
     } else {

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What another user of the machine can learn about a job, and that this does not suffice to connect to it.
 
-The tests need root, to become another user; otherwise they are skipped.
+Those that need another user are skipped where this process, being root, may not change its user.
 """
 
 import json
 import os
 import re
+import select
+import socket
 import stat
+import struct
 import subprocess
 import sys
 import time
@@ -25,6 +28,35 @@ PUBLIC_DIRECTORIES = ("/tmp", "/var/tmp", "/dev/shm", "/run")
 LARGEST_FILE = 1 << 20
 # A process that is let in gets its answer within milliseconds.
 ANSWER_LIMIT = 5
+
+
+# The kinds of a connection in the first message to a PMIx 4.2 server: what a process says that it is. A client gives
+# the name of a process, a tool the ids of its user, and one that has a name already gives both.
+CLIENT = 0
+TOOLS_WITHOUT_NAME = (1, 2, 3, 6)
+TOOLS_WITH_NAME = (4, 5, 7, 8, 9, 10)
+
+
+def first_message(kind, nspace, rank):
+    """What libpmix sends first, for each kind of connection, with the ids of this process's user."""
+    user = struct.pack("!II", os.getuid(), os.getgid())
+    name = nspace.encode() + b"\0" + struct.pack("!I", rank)
+    who = name if kind == CLIENT else user + (name if kind in TOOLS_WITH_NAME else b"")
+    body = b"native\0" + struct.pack("!I", len(user)) + user + bytes([kind]) + who + b"4.2.2\0v41\0\2hash\0"
+    return struct.pack("=iIQ", -1, 0xffffffff, len(body)) + body
+
+
+def answers(port, messages):
+    """Sends each message on a connection of its own; returns what comes back: bytes, or None where nothing comes."""
+    connections = [socket.create_connection(("127.0.0.1", int(port))) for _ in messages]
+    for connection, message in zip(connections, messages):
+        connection.sendall(message)
+    time.sleep(1)
+    readable = select.select(connections, [], [], 0)[0]
+    received = [connection.recv(4096) if connection in readable else None for connection in connections]
+    for connection in connections:
+        connection.close()
+    return received
 
 
 def can_become_nobody():
@@ -104,11 +136,8 @@ def places_of(secrets, directories, since):
     return json.loads(found)
 
 
-class Stranger(harness.LaunchTest):
-    def setUp(self):
-        super().setUp()
-        if not can_become_nobody():
-            self.skipTest("it may not change its user")
+class ServerTest(harness.LaunchTest):
+    """A test with a job whose PMIx server somebody tries to enter."""
 
     def start_job(self, *options, env=None):
         """Starts two ranks that wait for a file; returns mpirun, the namespace, and the server's port."""
@@ -124,6 +153,31 @@ class Stranger(harness.LaunchTest):
         with open(self.path("go"), "w", encoding="ascii"):
             pass
         self.assert_result(self.finish(job), 0, err_lines=0)
+
+
+class Connection(ServerTest):
+    """What a program can send that does not use libpmix. A user id is only a claim, so this needs no other user."""
+
+    def test_every_kind_of_connection(self):
+        job, nspace, port = self.start_job()
+        guesses = ("", "guess", f"patchbay-{job.pid}", "patchbay-" + 32 * "0")
+        tried = [(CLIENT, name, rank) for name in guesses for rank in (0, 1)]
+        tried += [(CLIENT, nspace, 2)]
+        tried += [(kind, "", 0) for kind in TOOLS_WITHOUT_NAME]
+        tried += [(kind, name, 0) for kind in TOOLS_WITH_NAME for name in guesses + (nspace,)]
+        got = answers(port, [first_message(*one) for one in tried])
+        # The answer to a process that is let in begins with PMIX_SUCCESS.
+        self.assertEqual([one for one, answer in zip(tried, got) if answer], [])
+        self.let_end(job)
+
+
+class Stranger(ServerTest):
+    """What another user can do, and can find. Needs root, to become another user."""
+
+    def setUp(self):
+        super().setUp()
+        if not can_become_nobody():
+            self.skipTest("it may not change its user")
 
     def connect(self, kind, port, nspace, rank="1"):
         """How another user fares who claims to be this one."""
@@ -220,6 +274,8 @@ class Stranger(harness.LaunchTest):
     def test_only_the_namespace_protects(self):
         # PMIx believes the user id that the stranger claims. If this test fails, the other tests show nothing.
         job, nspace, port = self.start_job()
+        got = answers(port, [first_message(CLIENT, nspace, 1)])
+        self.assertEqual((got[0] or b"")[:4], b"\0\0\0\0")
         self.assertEqual(self.connect("client", port, nspace), ["attached"])
         job.kill()
         job.communicate()
