@@ -82,7 +82,9 @@ inline pmix_data_array_t* array_of(std::span<const pmix_proc_t> processes) {
 }
 
 inline Error no_such_process(const char* what) {
-    return {Errc::invalid, std::string(what) + ": no job that this process knows has such a process"};
+    std::string text = what;
+    text += ": no job that this process knows has such a process";
+    return {Errc::invalid, std::move(text)};
 }
 
 inline std::string text_of(pmix_status_t status) {
