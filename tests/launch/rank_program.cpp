@@ -189,7 +189,7 @@ void write_pid(const std::string& file) {
     write_numbers(file, std::to_string(::getpid()) + " " + std::to_string(::getppid()));
 }
 
-// Prints the namespace of the job and the port of the PMIx server, which the launcher itself shows to nobody.
+// Prints the namespace of the job and the port of the PMIx server, which the launcher itself prints nowhere.
 void print_identity(const std::string&) {
     const char* server = std::getenv("PMIX_SERVER_URI41");
     const char* colon = server == nullptr ? nullptr : std::strrchr(server, ':');

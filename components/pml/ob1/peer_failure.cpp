@@ -32,13 +32,12 @@ void Ob1::peer_failed(ProcessId process) noexcept {
         _rendezvous.fail(*peer);
         fail_receives(process);
     }
-    destroy_abandoned();
     _progress.wake(); // other threads may wait for the requests
 }
 
 void Ob1::fail_sends(const Peer& peer) noexcept {
     _sends.for_each([&](SendRequest& send) {
-        if (send.peer == &peer && !is_abandoned_and_complete(send)) {
+        if (send.peer == &peer && !send.is_complete()) {
             _sends.fail(send);
         }
     });
@@ -55,16 +54,6 @@ void Ob1::fail_receives(ProcessId process) noexcept {
             request->complete();
         }
     });
-}
-
-// A send that was freed before it completed is in progress until destroy_abandoned().
-bool Ob1::is_abandoned_and_complete(const Ob1Request& request) const noexcept {
-    for (const Ob1Request* each = _abandoned; each != nullptr; each = each->next_abandoned) {
-        if (each == &request) {
-            return true;
-        }
-    }
-    return false;
 }
 
 } // namespace patchbay::pml::ob1
