@@ -14,7 +14,13 @@ JobTable::JobTable(Job own) {
 }
 
 JobTable::Entries::const_iterator JobTable::entry_of(std::string_view nspace) const {
-    return std::ranges::find_if(_entries, [nspace](const auto& entry) { return entry.second.job->nspace == nspace; });
+    return nspace.empty()
+        ? _entries.end()
+        : std::ranges::find_if(_entries, [nspace](const auto& entry) { return entry.second.job->nspace == nspace; });
+}
+
+JobTable::Entries::iterator JobTable::entry_with(std::uint64_t nonce) {
+    return std::ranges::find_if(_entries, [nonce](const auto& entry) { return entry.second.job->nonce == nonce; });
 }
 
 Result<JobNumber> JobTable::add(Job job) {
@@ -24,9 +30,28 @@ Result<JobNumber> JobTable::add(Job job) {
         ++_entries.at(known->first).references;
         return known->first;
     }
-    if (std::ranges::any_of(_entries, [&job](const auto& entry) { return entry.second.job->nonce == job.nonce; })) {
-        return Error{Errc::invalid, "two jobs have the same identifier, so that they cannot communicate"};
+    if (const auto same = entry_with(job.nonce); same != _entries.end()) {
+        if (!same->second.job->nspace.empty()) {
+            return Error{Errc::invalid, "two jobs have the same identifier, so that they cannot communicate"};
+        }
+        same->second.job = std::make_shared<const Job>(std::move(job));
+        ++same->second.references;
+        return same->first;
     }
+    return enter(std::move(job));
+}
+
+Result<JobNumber> JobTable::add_nonce(std::uint64_t nonce) {
+    const std::lock_guard lock(_mutex);
+    if (const auto known = entry_with(nonce); known != _entries.end()) {
+        ++known->second.references;
+        return known->first;
+    }
+    return enter({{}, nonce, 0, {}});
+}
+
+// Called with the mutex held.
+Result<JobNumber> JobTable::enter(Job job) {
     if (_entries.size() > std::numeric_limits<JobNumber>::max()) {
         return Error{Errc::out_of_memory, "this process is connected to 65,535 jobs and can be to no more"};
     }

@@ -21,7 +21,8 @@ struct ProcessName {
     bool operator==(const ProcessName&) const = default;
 };
 
-// A job: the processes of one PMIx namespace. Never changes.
+// A job: the processes of one PMIx namespace. Never changes. Of a job that is known by its nonce only, the other members
+// are empty and 0.
 struct Job {
     std::string nspace;      // a secret: see launch/job_name.h
     std::uint64_t nonce = 0; // no other job has it, and it is the same in every process; in a table not 0
@@ -42,6 +43,10 @@ public:
     Result<JobNumber> add(Job job);
     // Takes one more reference to a job that is in the table; nothing where it is not.
     std::optional<JobNumber> add_reference(std::string_view nspace);
+    // The number of the job with this nonce; takes one reference. For a message of a process whose job has not been
+    // added yet: the job is in the table without its namespace and its processes until add() completes it. Errors: as
+    // add().
+    Result<JobNumber> add_nonce(std::uint64_t nonce);
     // Gives one reference back; with the last one the job leaves the table. Its number is not given to another job
     // before all other numbers have been, so that a ProcessId that was kept too long is likely to name no process
     // rather than a wrong one. The own job stays.
@@ -69,6 +74,8 @@ private:
     using Entries = std::map<JobNumber, Entry>;
 
     Entries::const_iterator entry_of(std::string_view nspace) const;
+    Entries::iterator entry_with(std::uint64_t nonce);
+    Result<JobNumber> enter(Job job);
 
     mutable std::shared_mutex _mutex;
     Entries _entries;

@@ -14,7 +14,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Instance;
+class Context;
 
 // pml: two-sided messages. One module serves a whole job; every process must choose the same component.
 //
@@ -160,9 +160,18 @@ struct Candidate {
 
 class Component : public patchbay::Component {
 public:
-    // Called once per instance, on the initialising thread. The instance's runtime, progress and node segment are up,
-    // btls are not: a pml that needs btls opens them through the instance. Errc::not_available: no candidate here.
-    virtual Result<Candidate> query(Instance& instance) noexcept = 0;
+    // Called once per instance, on the initialising thread, when the runtime, progress and the node segment are up. A
+    // pml that needs btls calls Context::select_btls. Errc::not_available: no candidate here.
+    virtual Result<Candidate> query(Context& context) noexcept = 0;
+    // Interposer: called with the pml that was selected when parameter pml_wrap names this component, right after the
+    // queries, on the same thread. Must not communicate. The component may put a module of its own in the place of
+    // `module`, which then owns the former one and is destroyed instead of it; the former one does not know.
+    // Errc::not_available: the component does not wrap this one; any other error fails the selection. After an error
+    // `module` is as it was.
+    virtual Status wrap(Context& context, std::unique_ptr<Module>& module) noexcept {
+        (void)context, (void)module;
+        return Error{Errc::unsupported, "it wraps no pml"};
+    }
 };
 
 } // namespace pml

@@ -90,6 +90,26 @@ TEST(job_table, a_nonce_belongs_to_one_job) {
     EXPECT_NE(without.nonce_of(own_job), 0u); // which says that no job has the number
 }
 
+TEST(job_table, a_job_is_known_by_its_nonce_before_it_is_added) {
+    JobTable jobs(job_of(1));
+    const JobNumber number = *jobs.add_nonce(1002);
+    EXPECT_EQ(*jobs.add_nonce(1002), number);
+    EXPECT_EQ(*jobs.add_nonce(1001), own_job);
+    EXPECT_EQ(jobs.nonce_of(number), 1002u);
+    EXPECT_EQ(jobs.find("space.2"), std::nullopt);
+    EXPECT_EQ(jobs.find(""), std::nullopt);
+    EXPECT_EQ(jobs.id_of({"", 0}), std::nullopt);
+    EXPECT_EQ(jobs.name_of({number, 0}), std::nullopt);
+    EXPECT_EQ(*jobs.add(job_of(2)), number);
+    EXPECT_EQ(jobs.name_of({number, 3}), (ProcessName{"space.2", 3}));
+    EXPECT_EQ(jobs.add({"another", 1002, 1, {}}).error().code, Errc::invalid);
+    jobs.drop(number);
+    jobs.drop(number);
+    EXPECT_EQ(jobs.find("space.2"), number);
+    jobs.drop(number);
+    EXPECT_EQ(jobs.size(), 1u);
+}
+
 TEST(job_table, a_number_is_used_again_last_of_all) {
     JobTable jobs(job_of(1));
     const JobNumber kept = *jobs.add(job_of(2));

@@ -4,7 +4,7 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "core/runtime/runtime.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/context.h"
 
 namespace patchbay::btl::sm {
 
@@ -23,8 +23,8 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_node;
     }
-    Result<Candidate> query(Instance& instance) noexcept override {
-        Core& core = instance.core();
+    Result<Candidate> query(Context& context) noexcept override {
+        Core& core = context.core();
         if (core.node == nullptr || core.node->local_size() < 2) {
             return Error{Errc::not_available, "no other process of this job runs on this node"};
         }
