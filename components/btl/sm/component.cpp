@@ -25,7 +25,7 @@ public:
     }
     Result<Candidate> query(Instance& instance) noexcept override {
         Core& core = instance.core();
-        if (core.node == nullptr || core.node->local_size() < 2) {
+        if (core.node == nullptr || core.node->expected() < 2) {
             return Error{Errc::not_available, "no other process of this job runs on this node"};
         }
         const auto peers = core.runtime->local_peers();

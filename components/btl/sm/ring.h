@@ -18,6 +18,7 @@ struct alignas(line_size) Slot {
     static constexpr std::size_t room = line_size - sizeof(std::uint64_t);
     static constexpr std::uint8_t in_bulk = 1; // the payload is in the bulk ring, not behind the header
     static constexpr std::uint8_t wrapped = 2; // ... at its start: the bytes up to its end were left out
+    static constexpr std::uint8_t flush = 4;   // no packet: the receiver is to publish what it has consumed
 
     std::atomic<std::uint64_t> word;
     std::byte data[room];
@@ -80,6 +81,7 @@ inline constexpr std::size_t round_to_line(std::size_t bytes) noexcept {
 // The sending end. Only its process writes slots and bulk, so there is no read-modify-write anywhere.
 class RingSender {
 public:
+    // Closed: full, so that the hot path needs no test of its own.
     RingSender() = default;
     RingSender(const RingMemory& memory, const RingShape& shape) noexcept
         : _slots(memory.slots),
@@ -150,6 +152,20 @@ public:
         publish(slot, header_size, payload_size, 0);
     }
 
+    // Asks the receiver to publish what it has consumed, so that is_empty() can become true. false: full.
+    bool push_flush() noexcept {
+        if (!has_slot()) {
+            return false;
+        }
+        publish(_slots[_head & _slot_mask], 0, 0, Slot::flush);
+        return true;
+    }
+    bool is_empty() noexcept {
+        refresh();
+        return _slots_consumed == _head;
+    }
+    std::uint32_t head() const noexcept { return _head; }
+
     void save() noexcept {
         _saved->head = _head;
         _saved->bulk_head = _bulk_head;
@@ -159,6 +175,9 @@ private:
     bool has_slot() noexcept {
         if (_head - _slots_consumed <= _slot_mask) [[likely]] {
             return true;
+        }
+        if (_slots == nullptr) {
+            return false;
         }
         refresh();
         return _head - _slots_consumed <= _slot_mask;
@@ -178,7 +197,7 @@ private:
     SenderLine* _saved = nullptr;
     std::uint32_t _slot_mask = 0;
     std::size_t _bulk_mask = 0;
-    std::uint32_t _head = 0;           // slots ever filled
+    std::uint32_t _head = 1;           // slots ever filled
     std::uint32_t _slots_consumed = 0; // as last read from the receiver
     std::uint64_t _bulk_head = 0;
     std::uint64_t _bulk_consumed = 0;
@@ -221,6 +240,11 @@ public:
         if (flags == 0) [[likely]] {
             packet.payload = slot.data + packet.header_size;
             return true;
+        }
+        if ((flags & Slot::flush) != 0) {
+            ++_next;
+            save();
+            return look(packet);
         }
         if ((flags & Slot::wrapped) != 0) {
             _bulk_next = (_bulk_next | _bulk_mask) + 1;
