@@ -80,6 +80,7 @@ private:
     Reservation reserve_queued(SmEndpoint& to, std::size_t header_size, std::size_t payload_size) noexcept;
     void commit_queued(SmEndpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept;
     SendCode take_cell(SmEndpoint& to, std::size_t in_block, Cells::Taken& taken) noexcept;
+    Cells::Taken try_to_take(SmEndpoint& to, std::size_t in_block) noexcept;
     void push(SmEndpoint& to, const Cells::Taken& taken) noexcept;
     void on_returned(const Cell& cell) noexcept;
     int poll_slowly() noexcept;
@@ -115,9 +116,10 @@ private:
     Port* _port = nullptr;   // this process's own
     bool _attention = false; // poll() has more to do than to look for packets
     bool _starving = false;  // a packet was refused since the last poll because all memory is in receivers' hands
+    bool _refused = false;   // a packet was refused since the last poll
     bool _mapping_reported = false;
     bool _wants_ring = false;  // an active pair has none, because all are in use
-    unsigned _patience = 0;    // polls since then in which nothing came back
+    unsigned _patience = 0;    // polls since then
     std::uint32_t _window = 0; // packets through receive queues since the last look at who sends how much
     std::vector<Inbound> _inbound;
     std::vector<std::unique_ptr<SmEndpoint>> _endpoints; // by slot, null before the first contact

@@ -15,9 +15,9 @@ constexpr unsigned most_cells = 8;
 constexpr unsigned most_blocks = 4;
 // Packets delivered from the queue in one poll.
 constexpr int packets_per_poll = 64;
-// Polls without a returned cell after which a packet to a process that holds none is sent although the limit of memory
-// is reached: receivers may compute for long, and others wait for this packet.
-constexpr unsigned polls_until_growth = 16;
+// Polls after which a packet to a process that holds no block is sent although the limit of memory is reached: the
+// processes that hold the memory may compute for long, and others wait for this packet.
+constexpr unsigned polls_until_growth = 32;
 } // namespace
 
 SendCode SmModule::send_queued(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
@@ -56,35 +56,46 @@ void SmModule::commit_queued(
 }
 
 SendCode SmModule::take_cell(SmEndpoint& to, std::size_t in_block, Cells::Taken& taken) noexcept {
-    std::uint16_t& out = in_block != 0 ? to.blocks_out : to.cells_out;
-    const unsigned most = in_block != 0 ? most_blocks : most_cells;
-    if (out >= most && (!_cells->reclaim() || out >= most)) {
+    using Code = Cells::Taken::Code;
+    taken = try_to_take(to, in_block);
+    if (taken.code == Code::none_free) {
+        // Receivers see the wish, or what they have returned before that is seen here. The wish remains until a poll
+        // after which nothing was refused: a cell that comes back is for any of the packets that wait.
         _port->wants_cells.store(1, std::memory_order_seq_cst);
-        return SendCode::full;
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        _refused = true;
+        _attention = true;
+        if (_cells->reclaim()) {
+            taken = try_to_take(to, in_block);
+        }
     }
-    const bool alone = to.blocks_out == 0;
-    const Cells::Taken found = _cells->take(in_block, alone && _patience >= polls_until_growth);
-    if (found.cell == nullptr) {
+    if (taken.cell == nullptr) {
+        const bool none_free = taken.code == Code::none_free;
         taken = {};
-        if (found.code == Cells::Taken::Code::out_of_memory) {
-            return SendCode::failed;
-        }
-        _port->wants_cells.store(1, std::memory_order_seq_cst);
-        if (alone) {
-            _starving = true;
-            _attention = true;
-        }
-        return SendCode::full;
+        _starving = _starving || (none_free && in_block != 0 && to.blocks_out == 0);
+        return none_free ? SendCode::full : SendCode::failed;
     }
-    if (in_block != 0) {
+    ++(in_block != 0 ? to.blocks_out : to.cells_out);
+    taken.cell->kind = Cell::Kind::packet;
+    taken.cell->from = _node.slot();
+    taken.cell->to = to.slot;
+    return SendCode::ok;
+}
+
+Cells::Taken SmModule::try_to_take(SmEndpoint& to, std::size_t in_block) noexcept {
+    if (in_block == 0) {
+        const bool room = to.cells_out < most_cells || (_cells->reclaim() && to.cells_out < most_cells);
+        return room ? _cells->take(0, false) : Cells::Taken{};
+    }
+    if (to.blocks_out >= most_blocks && !(_cells->reclaim() && to.blocks_out < most_blocks)) {
+        return {};
+    }
+    const bool grow = to.blocks_out == 0 && _patience >= polls_until_growth;
+    const Cells::Taken taken = _cells->take(in_block, grow);
+    if (grow && taken.cell != nullptr) {
         _patience = 0;
     }
-    ++out;
-    taken = found;
-    found.cell->kind = Cell::Kind::packet;
-    found.cell->from = _node.slot();
-    found.cell->to = to.slot;
-    return SendCode::ok;
+    return taken;
 }
 
 void SmModule::push(SmEndpoint& to, const Cells::Taken& taken) noexcept {
@@ -94,10 +105,6 @@ void SmModule::push(SmEndpoint& to, const Cells::Taken& taken) noexcept {
 }
 
 void SmModule::on_returned(const Cell& cell) noexcept {
-    if (cell.has_block()) {
-        _patience = 0;
-    }
-    _port->wants_cells.store(0, std::memory_order_relaxed);
     // null: an earlier library generation sent it.
     SmEndpoint* to = cell.to < _endpoints.size() ? _endpoints[cell.to].get() : nullptr;
     if (to != nullptr) {
@@ -112,8 +119,14 @@ int SmModule::poll_slowly() noexcept {
         _starving = false; // unless the same packet is tried, and refused, again
         ++_patience;
         events = std::max(events, 1); // to be polled again soon, rather than slept
+    } else {
+        _patience = 0;
     }
-    _attention = _port->pending != 0 || _port->unordered != 0 || _starving;
+    if (!std::exchange(_refused, false)) {
+        _port->wants_cells.store(0, std::memory_order_relaxed);
+    }
+    _attention = _port->pending != 0 || _port->unordered != 0 || _starving ||
+        _port->wants_cells.load(std::memory_order_relaxed) != 0;
     return events;
 }
 
