@@ -2,6 +2,7 @@
 /* Memory that the library takes in each process: Pss, in which a page of several processes counts for its share, after
    MPI_Init and after five times MPI_Alltoall of 20 kB to each process; the buffers of the program have been given back.
    With the time of the first two MPI_Alltoall. */
+#define _GNU_SOURCE
 #include "metric.h"
 #include <mpi.h>
 #include <stdio.h>

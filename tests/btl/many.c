@@ -2,6 +2,7 @@
 /* Many processes of a node: messages of each pair stay in order while pairs become active and inactive, and the memory
  * that the library takes does not grow with their number: Pss of each process after five times MPI_Alltoall of 20 kB.
  */
+#define _GNU_SOURCE
 #include "tests/mpi_check/check.h"
 #include <mpi.h>
 #include <stdio.h>
