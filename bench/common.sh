@@ -1,23 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the comparing scripts share. Sourced with the folder of the benches in `here`, the arguments of the script as own.
 
-prefix=${1:?usage: $0 PREFIX [--quick | --blocks N] [--json FOLDER]}
+prefix=${1:?usage: $0 PREFIX [--quick | --blocks N] [--json FOLDER] [--against PREFIX]}
 prefix=$(cd "$prefix" && pwd)
 shift
 blocks=7
 json=
+against=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) blocks=3; shift;;
     --blocks) blocks=$2; shift 2;;
     --json) mkdir -p "$2"; json=$(cd "$2" && pwd); shift 2;;
-    *) echo "$0: unknown option $1 (known: --quick, --blocks N, --json FOLDER)" >&2; exit 2;;
+    --against) against=$(cd "$2" && pwd); shift 2;;
+    *) echo "$0: unknown option $1 (known: --quick, --blocks N, --json FOLDER, --against PREFIX)" >&2; exit 2;;
     esac
 done
 
 references=()
 for reference in openmpi mpich; do
-    if command -v "mpirun.$reference" >/dev/null && command -v "mpicc.$reference" >/dev/null; then
+    if [ -n "$against" ]; then
+        references=(--prefix "before:$against" --prefix "after:$prefix")
+    elif command -v "mpirun.$reference" >/dev/null && command -v "mpicc.$reference" >/dev/null; then
         references+=(--reference "$reference")
     else
         echo "$0: $reference is not installed and is left out" >&2

@@ -37,6 +37,13 @@ public:
 
     ObjectKind kind() const noexcept { return _kind; }
     void retain() noexcept { _references.fetch_add(1, std::memory_order_relaxed); }
+    // The same where another thread may be releasing the last reference. false: it has, and nothing was taken.
+    bool retain_unless_destroyed() noexcept {
+        std::int32_t before = _references.load(std::memory_order_relaxed);
+        while (before > 0 && !_references.compare_exchange_weak(before, before + 1, std::memory_order_relaxed)) {
+        }
+        return before > 0;
+    }
     // true: this was the last reference, and the caller must destroy the object.
     bool release() noexcept { return _references.fetch_sub(1, std::memory_order_acq_rel) == 1; }
     std::int32_t references() const noexcept { return _references.load(std::memory_order_relaxed); }

@@ -139,6 +139,11 @@ void FrameworkBase::close_all() noexcept {
     _needed = Capability::none;
 }
 
+Status FrameworkBase::check_list(std::string_view object, std::string_view only) {
+    const auto listed = candidates(object, only);
+    return listed ? Status{} : Status{listed.error()};
+}
+
 Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::candidates(
     std::string_view object, std::string_view only) {
     const std::lock_guard lock(_mutex);

@@ -45,6 +45,11 @@ public:
     // No component at all is no error here, but in selection.
     Result<Lease> open(Core& core, Capability needed = Capability::none);
 
+    // The error that a selection for `object` with this list ends in before it queries any component: the list is
+    // malformed, or names what is not installed or does not fit. For a caller whose construction has failed already,
+    // and that looks for a cause of its own.
+    Status check_list(std::string_view object, std::string_view only);
+
 protected:
     struct Opened {
         Plugin plugin; // declared first: unmapped last

@@ -73,6 +73,7 @@ struct NodeRegion {
 class NodeSegment {
 public:
     static constexpr std::uint32_t no_slot = SharedHeap::no_owner;
+    static constexpr std::uint32_t most_slots = 16384;
 
     // By the way the job was started: inherited from our mpirun, a memfd of local rank 0 that the others open through
     // /proc (its pid and descriptor number travel by PMIx), a named file, or private memory when local_size is 1.
@@ -137,7 +138,7 @@ public:
 
 private:
     static constexpr std::uint32_t slots_per_table = 64;
-    static constexpr std::uint32_t most_tables = 256;
+    static constexpr std::uint32_t most_tables = most_slots / slots_per_table;
     struct Header;
     struct Name;
     NodeSegment() = default;

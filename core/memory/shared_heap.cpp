@@ -38,7 +38,7 @@ Result<SharedBlock> SharedHeap::alloc(std::size_t bytes, std::uint32_t owner, Ba
     bytes = std::max<std::size_t>(bytes, 1);
     RobustHold hold(_table.mutex);
     if (hold.after_death()) {
-        repair_hints();
+        repair();
     }
     if (bytes >= large) {
         return alloc_single(bytes, kind);
@@ -222,7 +222,7 @@ void SharedHeap::free(SharedAddress address) noexcept {
     const auto number = std::uint32_t(address >> offset_bits);
     RobustHold hold(_table.mutex);
     if (hold.after_death()) {
-        repair_hints();
+        repair();
     }
     if (_table.chunk[number].granules == 0) {
         run->store(0, std::memory_order_release);
@@ -261,7 +261,7 @@ void SharedHeap::free_all_of(std::uint32_t owner) noexcept {
             {
                 RobustHold hold(_table.mutex); // others split and merge runs
                 if (hold.after_death()) {
-                    repair_hints();
+                    repair();
                 }
                 run = map[at].load(std::memory_order_relaxed);
             }
@@ -281,8 +281,14 @@ Status SharedHeap::commit(SharedAddress block, std::size_t offset, std::size_t l
     return take(chunk.offset + (block & (address_of(1, 0) - 1)) + offset, length);
 }
 
-void SharedHeap::repair_hints() noexcept {
+// After the death of a holder of the lock. It may have prepared a chunk that does not exist: the next one at that place
+// begins with zeros.
+void SharedHeap::repair() noexcept {
     const std::uint32_t chunks = _table.chunks.load(std::memory_order_acquire);
+    const Chunk& last = _table.chunk[chunks - 1];
+    if (chunks < most_chunks && _fd >= 0 && _table.chunk[chunks].offset >= last.offset + last.bytes) {
+        discard(_table.chunk[chunks].offset, nullptr, _table.chunk[chunks].bytes);
+    }
     for (std::uint32_t number = 1; number < chunks; ++number) {
         _table.chunk[number].first_free = 0;
         _table.chunk[number].longest_free = _table.chunk[number].granules;
@@ -292,7 +298,7 @@ void SharedHeap::repair_hints() noexcept {
 SharedHeap::Usage SharedHeap::usage() noexcept {
     RobustHold hold(_table.mutex);
     if (hold.after_death()) {
-        repair_hints();
+        repair();
     }
     Usage usage;
     usage.chunks = _table.chunks.load(std::memory_order_relaxed);

@@ -120,7 +120,7 @@ private:
             _probe.reached(_probe.context, name);
         }
     }
-    void repair_hints() noexcept;
+    void repair() noexcept;
     std::byte* map(std::size_t chunk) noexcept;
     std::byte* map_chunk(std::size_t number) noexcept;
     Run* runs(std::size_t chunk) noexcept { return reinterpret_cast<Run*>(at(address_of(chunk, 0))); }

@@ -12,7 +12,7 @@ namespace patchbay {
 
 namespace {
 
-// Asking a parameter for another type than its table says is a bug of the caller.
+// A caller that reads a parameter as another type than that of its table has a bug.
 void expect(const Param& param, bool fits, const char* wanted) noexcept {
     if (!fits) {
         log_error(

@@ -21,7 +21,7 @@ class Instance;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 2;
+inline constexpr std::uint32_t interface_version = 3;
 
 // A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
 // end.
@@ -37,14 +37,17 @@ protected:
 };
 
 enum class SendCode : std::uint8_t {
-    ok,     // copied; the caller may reuse both buffers
-    full,   // no room now: nothing was sent; try again, in order, after progress
-    failed, // the peer is gone; the cause has been reported
+    ok,        // copied; the caller may reuse both buffers
+    full,      // no room now: nothing was sent; try again, in order, after progress
+    no_memory, // this process has no memory for the packet: nothing was sent; the caller may try again, in order, later
+    failed,    // the peer is gone; the cause has been reported
 };
 
 // Called by poll() for every packet, on the polling thread: header and payload are valid during the call only.
-// The receiver may send from inside it.
-using Receiver = void (*)(void* context, Endpoint& from, const void* header, std::size_t header_size,
+// The receiver may send from inside it. true: the packet has been processed. false: the receiver has no memory for it
+// now, and has sent nothing from inside the call. Then the module keeps the packet, and a later poll delivers it again,
+// before all later packets of that peer. The poll counts it as an event, so that the process does not sleep.
+using Receiver = bool (*)(void* context, Endpoint& from, const void* header, std::size_t header_size,
     const void* payload, std::size_t payload_size) noexcept;
 
 inline constexpr std::size_t smallest_header_room = 56;
@@ -105,7 +108,8 @@ public:
         return false;
     }
 
-    // Deliver what has arrived. Called by the progress engine through the pml. Returns packets delivered.
+    // Deliver what has arrived. Called by the progress engine through the pml. Returns packets delivered, and counts
+    // those that the receiver has not taken.
     virtual int poll() noexcept = 0;
 };
 

@@ -28,7 +28,7 @@ class Instance;
 // progress, by the constructor that waits or by the progress engine.
 namespace cid {
 
-inline constexpr std::uint32_t interface_version = 6;
+inline constexpr std::uint32_t interface_version = 7;
 
 // Group reduction: reduces a few words over exactly the members of a communicator that is under construction. The
 // constructor provides it. One reduction is under way at a time; all members start the same reductions in the same
@@ -76,6 +76,18 @@ struct ConstructorKey {
     std::string text() const { return parent.text() + ' ' + std::to_string(tag); }
 };
 
+// Sends the error of a process that cannot be in a communicator to the other members. The constructor provides it.
+class RefusalSender {
+public:
+    virtual ~RefusalSender() = default;
+    // Called by an allocation in a process that fails for a reason of its own, with the exCID that the communicator has
+    // in the other members, which have not learnt of the error from a reduction: they have the communicator already, or
+    // get it without another message. Their constructors, or their operations on the communicator, return `code`
+    // (pml::Module::refuse). At most once for each allocation; on the thread that calls begin() or advance(). Does not
+    // block.
+    virtual void refuse(const ExtendedId& id, int code) noexcept = 0;
+};
+
 // The communicator under construction, and what its allocation may use.
 struct NewCommunicator {
     Communicator& comm;      // groups, rank and size are set, index is not
@@ -84,11 +96,12 @@ struct NewCommunicator {
     // Over all members of the parent, where all of them call this constructor (dup, split, create), also those that
     // will be in no new communicator; nullptr: only the new members call it (create_group), or there is no parent.
     GroupReduction* whole;
-    ConstructorKey key; // identifies the call where the group reduction has no name
+    ConstructorKey key;                // identifies the call where the group reduction has no name
+    RefusalSender* refusals = nullptr; // nullptr: the other members cannot be reached
 
     // Whether this process is the leader: the one of all members, of both groups of an intercommunicator, that chooses
     // what only one member may choose.
-    bool leads() const noexcept {
+    bool is_leader() const noexcept {
         return comm.rank == 0 && (!comm.is_inter || comm.group->process(0) < comm.remote_group->process(0));
     }
 };

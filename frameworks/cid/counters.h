@@ -20,12 +20,12 @@ private:
 };
 
 struct Counters {
-    Counter named;            // communicators, the predefined ones left out
+    Counter communicators;    // constructed ones; the predefined ones are not counted
     Counter rounds;           // reductions over the members
     Counter pgcids;           // taken from their source
     Counter children;         // with a derived exCID
     Counter extended_headers; // messages sent with the exCID header
-    Counter answers;          // indices received in a CID acknowledgement
+    Counter acknowledgements; // indices received in a CID acknowledgement
 };
 
 } // namespace patchbay::cid

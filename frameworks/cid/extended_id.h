@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,6 +20,16 @@ struct ExtendedId {
     std::string text() const;
 };
 static_assert(sizeof(ExtendedId) == 16);
+
+// Whether a communicator with this exCID was derived from the one with the exCID `ancestor`, in one or more
+// generations, within one PGCID: each generation has set the field below its parent's (frameworks/cid/derivation.h).
+inline bool is_derived_from(const ExtendedId& id, const ExtendedId& ancestor) noexcept {
+    if (id.pgcid != ancestor.pgcid || id.fields == ancestor.fields) {
+        return false;
+    }
+    const int own_bits = std::countr_zero(ancestor.fields) / 8 * 8; // those below the field that the ancestor has set
+    return own_bits == 64 || (id.fields ^ ancestor.fields) >> own_bits == 0;
+}
 
 struct ExtendedIdHash {
     std::size_t operator()(const ExtendedId& id) const noexcept {

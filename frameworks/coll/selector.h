@@ -23,6 +23,8 @@ public:
     // `only` is a selection list that overrides the job's ("" for none). The caller gets a reference of its own. Local.
     // Errc::not_available when no component provides some function.
     Result<Table*> select(Instance& instance, Communicator& comm, const std::string& only);
+    // The error that select() ends in because of the list alone.
+    Status check_list(const std::string& only) { return _framework.check_list("a communicator", only); }
     // Before the framework's components go.
     void clear() noexcept;
 

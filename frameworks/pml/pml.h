@@ -9,6 +9,7 @@
 #include <climits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -30,7 +31,7 @@ class Instance;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 3;
+inline constexpr std::uint32_t interface_version = 4;
 
 // No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
 // each mirror the user's tag there, below all others (mpi/communicators/construction_tags.h).
@@ -57,12 +58,25 @@ class Module {
 public:
     virtual ~Module() = default;
 
-    // Called once per communicator, after its index, groups and ranks are set and before anybody sends on it, on the
-    // creating thread. Must not communicate and must not spend memory per peer. Messages that arrived early for it
-    // are delivered here. Sets comm.pml_data.
+    // Called once per communicator, after its index, groups and ranks are set and before this process sends on it, on
+    // the creating thread. Must not communicate and must not spend memory per peer. Messages that arrived early for it
+    // are delivered here. Sets comm.pml_data. An error is final, and the other members know of it or get it by
+    // refuse(): another member has refused this communicator (the cause is stored), or memory is exhausted.
     virtual int add_comm(Communicator& comm) noexcept = 0;
     // Called once, after its last user is gone and all operations on it have completed.
     virtual void remove_comm(Communicator& comm) noexcept = 0;
+
+    // This process has failed to construct the communicator with this exCID, and other members may have it: a
+    // constructor under cid/excid need not exchange anything. Called by the constructor, on the constructing thread,
+    // before or after add_comm. `comm` has its groups and its session; nothing else of it need be set. Sends the error
+    // to all other members of both groups. There the constructor fails if add_comm has not been called yet; otherwise
+    // all operations on the communicator, on its local_comm and on those derived from it end with `code`: pending and
+    // later ones, with any member. Messages that have matched are still transferred. The members can only free it.
+    // Never blocks.
+    virtual void refuse(const Communicator& comm, const cid::ExtendedId& id, int code) noexcept = 0;
+    // Why operations on this communicator, which has been added, end with this error: a text for the user, if that is
+    // because of a refusal; otherwise empty. Called for the report of an error. Valid until this thread's next call.
+    virtual std::string_view failure_text(const Communicator& comm, int code) noexcept = 0;
 
     // May block until the buffer may be reused (synchronous: until matched).
     virtual int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,

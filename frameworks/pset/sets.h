@@ -31,7 +31,7 @@ class Sets {
 public:
     using SetPtr = std::shared_ptr<const Set>; // stays valid when the name gets a later version
 
-    // What the sets are made of without asking anybody. `local_peers`: ranks on this node, ascending, `self` included.
+    // The data of which sets are made without a query. `local_peers`: ranks on this node, ascending, `self` included.
     struct Job {
         ProcessId self;
         std::uint32_t size;

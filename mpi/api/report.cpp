@@ -2,6 +2,7 @@
 #include "mpi/api/report.h"
 
 #include "core/log.h"
+#include "frameworks/pml/pml.h"
 #include "mpi/api/abort.h"
 #include "mpi/instance/settings.h"
 #include "mpi/library/library.h"
@@ -112,6 +113,11 @@ bool is_open(const Which& session) {
     return session != Which() && instance != nullptr && instance->is_open(session);
 }
 
+// Why no operation on the communicator can succeed, if its pml knows that this is so.
+std::string_view failure_of(const Communicator& comm, int code) noexcept {
+    return comm.pml_data != nullptr ? comm.pml->failure_text(comm, code) : std::string_view();
+}
+
 // Reports an error where there is neither an object nor MPI_COMM_SELF: the initial error handler is called (MPI-5.0,
 // 9.3). While the library is not initialized, its parameter is not known.
 int report_on_nothing(const char* function, int code) {
@@ -127,7 +133,13 @@ int report_on_nothing(const char* function, int code) {
 } // namespace
 
 int report(ErrorTarget target, const char* function, int code, std::string_view detail) noexcept {
-    set_last_error(code, function, detail.empty() ? noted_cause(code) : detail);
+    if (detail.empty()) {
+        detail = noted_cause(code);
+    }
+    if (detail.empty() && target.kind() == ErrorTarget::Kind::communicator) {
+        detail = failure_of(*static_cast<Communicator*>(target.object()), code);
+    }
+    set_last_error(code, function, detail);
     if (code != MPI_ERR_IN_STATUS) { // the program needs the cause of the codes in the statuses
         forget_cause();
     }

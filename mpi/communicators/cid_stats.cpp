@@ -17,8 +17,8 @@ void print_cid_stats(Instance& instance) {
     const std::string line =
         fmt::format("cid: rank {}: {} communicators, {} rounds, {} PGCIDs, {} derived, {} extended headers, "
                     "{} CID acknowledgements\n",
-            instance.runtime().rank(), counters.named.value(), counters.rounds.value(), counters.pgcids.value(),
-            counters.children.value(), counters.extended_headers.value(), counters.answers.value());
+            instance.runtime().rank(), counters.communicators.value(), counters.rounds.value(), counters.pgcids.value(),
+            counters.children.value(), counters.extended_headers.value(), counters.acknowledgements.value());
     std::fputs(line.c_str(), stderr); // in one call, because other processes write to stderr too
 }
 

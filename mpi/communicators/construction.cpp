@@ -4,6 +4,7 @@
 #include "core/base/out_of_memory.h"
 #include "core/progress/waiter.h"
 #include "frameworks/coll/selector.h"
+#include "frameworks/pml/pml.h"
 #include "mpi/communicators/hints.h"
 #include "mpi/communicators/session_list.h"
 #include "mpi/instance/error_code.h"
@@ -47,6 +48,15 @@ cid::Module* choose_cid_module(Instance& instance, const std::string& only, int*
     return module;
 }
 
+// This process has an identifier for the communicator, and fails nevertheless. Where the identifier has no exCID, all
+// members have exchanged messages in the CID allocation; what fails afterwards is not sent to them.
+void refuse_communicator(Instance& instance, const Communicator& comm, int code) noexcept {
+    const cid::ExtendedId* excid = comm.id != nullptr ? comm.id->extended_id() : nullptr;
+    if (excid != nullptr) {
+        instance.pml().refuse(comm, *excid, code);
+    }
+}
+
 } // namespace
 
 Construction::Construction(Instance& instance, Ref<Communicator> comm, Communicator& parent, bool collective, int tag)
@@ -54,7 +64,7 @@ Construction::Construction(Instance& instance, Ref<Communicator> comm, Communica
       _parent(Ref<Communicator>::share(&parent)),
       _comm(std::move(comm)),
       _members(std::in_place, parent, *_comm->group, tag),
-      _what{*_comm, &parent, *_members, nullptr, cid::constructor_key(parent, tag)} {
+      _what{*_comm, &parent, *_members, nullptr, cid::constructor_key(parent, tag), this} {
     if (collective && _comm->size == parent.size) {
         _what.whole = &*_members;
     } else if (collective) {
@@ -68,61 +78,85 @@ Construction::Construction(Instance& instance, Ref<Communicator> comm, Communica
       _parent(Ref<Communicator>::share(parent)),
       _comm(std::move(comm)),
       _other(std::move(members)),
-      _what{*_comm, parent, *_other, parent != nullptr ? _other.get() : nullptr, key} {}
+      _what{*_comm, parent, *_other, parent != nullptr ? _other.get() : nullptr, key, this} {}
 
 Construction::~Construction() = default;
 
 int Construction::begin() noexcept {
-    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] {
+    _code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] {
         int code = MPI_SUCCESS;
         cid::Module* cid_module = choose_cid_module(_instance, hint_of_new(*_comm, "patchbay_cid"), &code);
         if (cid_module != nullptr) {
-            _instance.cid_counters().named.add();
+            _instance.cid_counters().communicators.add();
             _allocation = cid_module->begin(_what, &code);
         }
         return code;
     });
-    if (code != MPI_SUCCESS) {
+    _allocated = _allocation == nullptr;
+    if (_code != MPI_SUCCESS) {
         _what.members.withdraw();
+        _allocation.reset();
+        _allocated = true;
     }
     // The construction of local_comm begins here and not later, because all members must begin their constructors in
-    // the same order.
-    if (code == MPI_SUCCESS && _local != nullptr) {
+    // the same order. It begins after an error too, because the other members of the local group need the part of this
+    // process, and take the next child number.
+    if (_local != nullptr) {
         _local_code = _local->begin();
         if (_local_code != MPI_SUCCESS) {
             _local.reset(); // this process goes on, because the other group waits for its part
         }
     }
-    return code;
+    return _local != nullptr ? MPI_SUCCESS : _code;
 }
 
 bool Construction::ready() const noexcept {
-    return (!_open && (_allocation == nullptr || _allocation->ready())) || (_local != nullptr && _local->ready());
+    const bool allocation_ready = !_allocated && _allocation->ready();
+    const bool local_ready = _local != nullptr && _local->ready();
+    return allocation_ready || local_ready || (_allocated && _local == nullptr);
 }
 
 bool Construction::advance(int* code) noexcept {
-    *code = MPI_SUCCESS;
-    if (!_open && (_allocation == nullptr || _allocation->advance(code))) {
+    if (!_allocated && _allocation->advance(&_code)) {
         _allocation.reset(); // its destructor may release a mask that other allocations wait for
-        if (*code == MPI_SUCCESS) {
-            *code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] { return open_communicator(_instance, *_comm); });
-        }
-        _open = true;
+        _allocated = true;
     }
-    if (*code == MPI_SUCCESS && _local != nullptr && _local->advance(&_local_code)) {
+    if (_local != nullptr && _local->advance(&_local_code)) {
         if (_local_code == MPI_SUCCESS) {
             _comm->local_comm = _local->take().detach();
         }
+        _local_refused = _local->_refused;
         _local.reset();
     }
-    if (*code != MPI_SUCCESS) {
-        return true;
-    }
-    if (!_open || _local != nullptr) {
+    if (!_allocated || _local != nullptr) {
         return false;
     }
-    *code = _local_code;
+    *code = open();
     return true;
+}
+
+// Opens the communicator, after its local_comm: if another member refuses it, the pml lets operations on both fail.
+// After an error of this process alone the other members get a refusal, because they may have the communicator.
+int Construction::open() noexcept {
+    int code = _code != MPI_SUCCESS ? _code : _local_code;
+    if (code == MPI_SUCCESS) {
+        code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] { return open_communicator(_instance, *_comm); });
+        if (code != MPI_SUCCESS && _comm->pml_data != nullptr) {
+            refuse_communicator(_instance, *_comm, code);
+        } else {
+            _refused = code != MPI_SUCCESS && code != MPI_ERR_NO_MEM; // by add_comm
+        }
+    } else if (_code == MPI_SUCCESS && !_local_refused) {
+        refuse_communicator(_instance, *_comm, code);
+    }
+    if (code != MPI_SUCCESS && !_refused && _comm->local_comm != nullptr) {
+        refuse_communicator(_instance, *_comm->local_comm, code);
+    }
+    return code;
+}
+
+void Construction::refuse(const cid::ExtendedId& id, int code) noexcept {
+    _instance.pml().refuse(*_comm, id, code);
 }
 
 int Construction::complete() noexcept {
@@ -150,11 +184,14 @@ int participate_in_construction(Communicator& parent, int tag, const std::string
 int open_communicator(Instance& instance, Communicator& comm) {
     comm.pml = &instance.pml();
     instance.communicators().bind(comm.index, &comm);
+    const std::string only = comm.coll == nullptr ? hint_of_new(comm, "patchbay_coll") : std::string();
     if (const int code = comm.pml->add_comm(comm); code != MPI_SUCCESS) {
-        return code;
+        // Another member has refused the communicator. A cause that this process has as well explains more.
+        const Status listed = instance.coll_selector().check_list(only);
+        return listed ? code : note_cause(listed.error());
     }
     if (comm.coll == nullptr) { // a duplicate may already have the table of its parent
-        auto table = instance.coll_selector().select(instance, comm, hint_of_new(comm, "patchbay_coll"));
+        auto table = instance.coll_selector().select(instance, comm, only);
         if (!table) {
             return note_cause(table.error());
         }

@@ -12,7 +12,7 @@ class Instance;
 
 // The construction of one communicator: it begins when the groups are known, and ends when the communicator can be
 // used. A blocking constructor waits for the end; a nonblocking one leaves the construction to the progress engine.
-class Construction {
+class Construction final : private cid::RefusalSender {
 public:
     // A construction on an intracommunicator. `comm` has its groups, rank and hints, and inherits the rest from
     // `parent`. No other construction on the parent has the same `tag`. `collective`: all members of the parent call
@@ -25,7 +25,7 @@ public:
         std::unique_ptr<cid::GroupReduction> members, const cid::ConstructorKey& key = {});
     // Called before begin() for an intercommunicator, whose local_comm is constructed at the same time.
     void add_local_side(std::unique_ptr<Construction> local) noexcept { _local = std::move(local); }
-    ~Construction();
+    ~Construction() override;
     Construction(const Construction&) = delete;
     Construction& operator=(const Construction&) = delete;
 
@@ -43,6 +43,9 @@ public:
     int complete() noexcept;
 
 private:
+    void refuse(const cid::ExtendedId& id, int code) noexcept override;
+    int open() noexcept;
+
     Instance& _instance;
     Ref<Communicator> _parent; // a reference, because the program may free the parent meanwhile
     Ref<Communicator> _comm;
@@ -52,8 +55,11 @@ private:
     cid::NewCommunicator _what;
     std::unique_ptr<cid::Allocation> _allocation; // refers to the members above
     std::unique_ptr<Construction> _local;         // of local_comm; null when it is finished
+    int _code = MPI_SUCCESS;                      // the error of the CID allocation
     int _local_code = MPI_SUCCESS;                // the error that left no local_comm
-    bool _open = false;                           // whether open_communicator() has been called
+    bool _allocated = false;                      // the CID allocation is finished
+    bool _refused = false;                        // the error came from another member, which sends it to all others
+    bool _local_refused = false;                  // the same for local_comm
 };
 
 // Non-member participation: a member of the parent that will be in no new communicator calls this. `only` is the value

@@ -55,19 +55,96 @@ class Comparison(unittest.TestCase):
             comparison.bootstrap_ratio([1.0, 2.0], [1.0])
 
 
+# The program runs with the library that the loader would find, and has been built by the wrapper of one installation.
+LIBRARY_MPIRUN = r"""#!/bin/bash
+speed=10
+[ "$3" = --mca ] && { speed=$5; shift 3; }
+first=${LD_LIBRARY_PATH%%:*}
+[ "${first#"%s"}" = "$first" ] && exit 4
+echo "METRIC library $(cat "$first/speed") us lower"
+echo "METRIC built_by $(cat "$3") us lower"
+echo "METRIC parameter $speed us lower"
+"""
+MPICC = r"""#!/bin/bash
+for last; do :; done
+cp "$(dirname "$0")/../lib/speed" "$last"
+"""
+
+
+def write_script(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+
+
 class Tool(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        os.mkdir(os.path.join(self.folder.name, "bin"))
-        launcher = os.path.join(self.folder.name, "bin", "mpirun")
-        with open(launcher, "w", encoding="utf-8") as file:
-            file.write(MPIRUN)
-        os.chmod(launcher, os.stat(launcher).st_mode | stat.S_IXUSR)
+        write_script(os.path.join(self.folder.name, "bin", "mpirun"), MPIRUN)
 
-    def run_tool(self, *arguments):
+    def run_tool(self, *arguments, **environment):
         return subprocess.run([sys.executable, TOOL, *arguments], capture_output=True, text=True, check=False,
-                              env=dict(os.environ, PATCHBAY_PREFIX=self.folder.name), timeout=60)
+                              env=dict(os.environ, PATCHBAY_PREFIX=self.folder.name, **environment), timeout=60)
+
+    def make_prefix(self, name, speed):
+        """An installation whose programs measure `speed`."""
+        prefix = os.path.join(self.folder.name, name)
+        write_script(os.path.join(prefix, "bin", "mpirun"), LIBRARY_MPIRUN % self.folder.name)
+        write_script(os.path.join(prefix, "bin", "mpicc"), MPICC)
+        write_script(os.path.join(prefix, "lib", "speed"), str(speed))
+        return prefix
+
+    def values(self, result):
+        """metric -> variant -> the set of its samples"""
+        self.assertEqual(result.returncode, 0, result.stderr)
+        samples = json.loads(result.stdout)["samples"]
+        return {metric: {name: set(values) for name, values in data["values"].items()}
+                for metric, data in samples.items()}
+
+    def test_prefixes_are_compared(self):
+        old, new = self.make_prefix("old", 20), self.make_prefix("new", 30)
+        source = os.path.join(self.folder.name, "program.c")
+        write_script(source, "")
+        both = ["--prefix", "old:" + old, "--prefix", "new:" + new]
+        result = self.run_tool(*both, "--variant", "new:speed=7", "--blocks", "3", "--json", "-", "--", source)
+        self.assertEqual(self.values(result), {"library": {"old": {20}, "new": {30}}, "built_by": {"old": {20}, "new": {30}},
+                                               "parameter": {"old": {10}, "new": {7}}})
+        rows = {(row["metric"], row["variant"]): row for row in json.loads(result.stdout)["rows"]}
+        self.assertEqual(rows["library", "new"]["ratio"], 1.5)
+        self.assertEqual(rows["library", "new"]["interval"], [1.5, 1.5])
+        self.assertNotIn("ratio", rows["library", "old"])
+        # A binary runs with the library of each prefix, whatever the user's environment names.
+        binary = os.path.join(self.folder.name, "binary")
+        write_script(binary, "5")
+        result = self.run_tool(*both, "--blocks", "2", "--json", "-", "--", binary, LD_LIBRARY_PATH="/elsewhere")
+        self.assertEqual(self.values(result)["library"], {"old": {20}, "new": {30}})
+        shown = self.run_tool(*both, "--blocks", "1", "--", binary).stdout
+        self.assertIn(f"old: patchbay {old}\nnew: patchbay {new}\n", shown)
+
+    def test_own_installation_takes_part_when_asked_for(self):
+        old = self.make_prefix("old", 20)
+        new = self.make_prefix("", 30)
+        binary = os.path.join(self.folder.name, "binary")
+        write_script(binary, "5")
+        asked = self.run_tool("--a", "", "--prefix", "old:" + old, "--blocks", "1", "--json", "-", "--", binary)
+        self.assertEqual(self.values(asked)["library"], {"a": {30}, "old": {20}})
+        self.assertEqual([row["variant"] for row in json.loads(asked.stdout)["rows"]][:2], ["a", "old"])
+        with_b = self.run_tool("--prefix", "old:" + old, "--b", "speed=3", "--blocks", "1", "--json", "-", "--", binary)
+        self.assertEqual(self.values(with_b)["parameter"], {"a": {10}, "old": {10}, "b": {3}})
+        alone = self.run_tool("--prefix", "new:" + new, "--", binary)
+        self.assertIn("nothing to compare", alone.stderr)
+
+    def test_wrong_prefixes(self):
+        good = self.make_prefix("good", 1)
+        for words, complaint in ((["good"], "not of the form NAME:DIR"), (["x:/nonexistent"], "there is no bin/mpirun"),
+                                 ([f"x:{good}", f"x:{good}"], "two prefixes have the same name: x"),
+                                 ([f"mpich:{good}"], "two variants have the same name")):
+            options = [word for text in words for word in ("--prefix", text)]
+            result = self.run_tool(*options, "--reference", "mpich", "--", "/bin/true")
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(complaint, result.stderr)
 
     def test_variants_are_told_apart(self):
         result = self.run_tool("--a", "speed=10", "--b", "speed=20", "--blocks", "5", "--json", "-", "--", "/bin/true")

@@ -118,7 +118,7 @@ static void check_memory(void) {
 }
 
 static void check_addresses(void) {
-    int array[4];
+    int array[4] = {0};
     MPI_Aint first, last;
     MPI_Get_address(&array[0], &first);
     MPI_Get_address(&array[3], &last);

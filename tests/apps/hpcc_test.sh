@@ -8,8 +8,8 @@ set -euo pipefail
 prefix=$(cd "$3" && pwd)
 work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/hpcc.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-[ -e /usr/lib/x86_64-linux-gnu/libblas.so ] || ldconfig -p | grep -q 'libblas\.so ' || skip hpcc "libblas-dev is not installed"
-fetch hpcc "$work" || skip hpcc "its source package cannot be fetched (no network?)"
+[ -e "$(gcc -print-file-name=libblas.so)" ] || skip hpcc "libblas-dev is not installed"
+fetch hpcc "$work" || skip hpcc "$fetch_problem"
 hpcc_build "$work/hpcc" "$prefix/bin/mpicc"
 if full_size 0; then
     sizes='2 4' order=300

@@ -41,7 +41,7 @@ public:
         sm->set_receiver(
             [](void* self, btl::Endpoint& from, const void* header, std::size_t, const void* payload,
                 std::size_t payload_size) noexcept {
-                static_cast<SmNode*>(self)->receive(from, header, payload, payload_size);
+                return static_cast<SmNode*>(self)->receive(from, header, payload, payload_size);
             },
             this);
         this->rank = rank;
@@ -93,12 +93,17 @@ public:
     std::map<std::uint32_t, std::uint32_t> received; // by sender
     std::uint64_t total = 0;
     std::optional<std::size_t> fixed_size;
+    // Whether it has no memory for a packet of that sender now.
+    std::function<bool(std::uint32_t)> lacks_memory;
     bool good = true;
 
 private:
-    void receive(btl::Endpoint& from, const void* header, const void* payload, std::size_t size) noexcept {
+    bool receive(btl::Endpoint& from, const void* header, const void* payload, std::size_t size) noexcept {
         Number number;
         std::memcpy(&number, header, sizeof number);
+        if (lacks_memory && lacks_memory(number.from)) {
+            return false;
+        }
         const auto* bytes = static_cast<const std::byte*>(payload);
         std::uint32_t& next = received[number.from];
         const std::size_t wanted = fixed_size ? size : size_of_packet(number.number, sm->limits().packet);
@@ -110,6 +115,7 @@ private:
         }
         next = number.number + 1;
         ++total;
+        return true;
     }
 };
 

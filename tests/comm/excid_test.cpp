@@ -206,7 +206,8 @@ TEST(excid, without_a_pgcid_one_block_fails_and_the_next_succeeds) {
     }
 }
 
-// The process without a free index gets an error; the others get their communicator; all child numbers advance.
+// The process without a free index gets an error, and refuses the exCID that the others have; all child numbers
+// advance.
 TEST(excid, no_index_left_at_one_process) {
     ExcidJob job(2);
     Node& world = job.world();
@@ -222,11 +223,27 @@ TEST(excid, no_index_left_at_one_process) {
         const Call& call = job.run(&world, world.members);
         EXPECT_EQ(call.tasks.at(0).code, MPI_SUCCESS);
         EXPECT_EQ(call.tasks.at(1).code, MPI_ERR_NO_SPACE);
+        EXPECT_EQ(call.tasks.at(1).refusal.refused, call.child->id(0)) << "call " << n;
+    }
+    // Nonblocking constructors that wait for the PGCID of an earlier one: the refusals wait for it too.
+    for (int n = 258; n < 508; ++n) {
+        EXPECT_EQ(job.run(&world, world.members).tasks.at(1).refusal.refused.has_value(), true);
+    }
+    std::vector<Call*> calls;
+    for (int n = 508; n < 512; ++n) {
+        calls.push_back(&job.prepare(&world, world.members, true));
+        job.begin(*calls.back(), 1);
+        job.begin(*calls.back(), 0);
+    }
+    for (Call* call : calls) {
+        job.finish(*call);
+        EXPECT_EQ(call->tasks.at(1).code, MPI_ERR_NO_SPACE);
+        EXPECT_EQ(call->tasks.at(1).refusal.refused, call->child->id(0));
     }
     for (const std::uint32_t index : taken) {
         full.release(index);
     }
-    EXPECT_EQ(field(job.dup(world).id(), 7), 4u);
+    EXPECT_EQ(field(job.dup(world).id(), 7), 3u);
 }
 
 namespace {

@@ -49,8 +49,20 @@ struct Node {
     const cid::ExtendedId& id() const { return id(members.front()); }
 };
 
+// Keeps the exCID that a process without an index refuses.
+class KeptRefusal final : public cid::RefusalSender {
+public:
+    void refuse(const cid::ExtendedId& id, int code) noexcept override {
+        EXPECT_FALSE(refused) << "refused twice";
+        EXPECT_EQ(code, MPI_ERR_NO_SPACE);
+        refused = id;
+    }
+    std::optional<cid::ExtendedId> refused;
+};
+
 // The part of one process in a constructor.
 struct Task {
+    KeptRefusal refusal;
     std::unique_ptr<cid::GroupReduction> members;
     std::unique_ptr<cid::GroupReduction> whole;
     std::unique_ptr<cid::Allocation> allocation;
@@ -145,7 +157,7 @@ public:
             comm->instance = &processes[process]->instance;
             comm->rank = int(rank);
             comm->size = comm->remote_size = int(call.child->members.size());
-            const cid::NewCommunicator what{*comm, parent, *task.members, task.whole.get(), {}};
+            const cid::NewCommunicator what{*comm, parent, *task.members, task.whole.get(), {}, &task.refusal};
             call.child->of[process] = std::move(comm);
             task.allocation = module.begin(what, &task.code);
         }

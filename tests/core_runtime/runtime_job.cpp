@@ -83,13 +83,15 @@ void check_late_key(Runtime& runtime) {
 }
 
 void check_fences(Runtime& runtime, Progress& progress) {
-    require(bool(runtime.fence({}, true)), "collecting fence");
+    const Status collected = runtime.fence({}, true);
+    require(bool(collected), "collecting fence", collected ? "" : collected.error().text);
     std::uint32_t self[] = {runtime.rank()};
     require(bool(runtime.fence(self, false)), "fence over myself");
     auto request = runtime.fence_start({}, false);
     require(bool(request), "fence_start");
     wait_until(progress, [&] { return request->done(); });
-    require(bool(request->status()), "nonblocking fence");
+    const Status fenced = request->status();
+    require(bool(fenced), "nonblocking fence", fenced ? "" : fenced.error().text);
 }
 
 void check_groups(Runtime& runtime, Progress& progress) {

@@ -302,6 +302,35 @@ TEST(SharedHeap, AProcessMayDieAtEveryStep) {
     EXPECT_GT(step, 80) << "steps were left out";
 }
 
+// A process dies in the preparation of a chunk, behind a large block; a large block that begins at the same place is
+// zero.
+TEST(SharedHeap, ALargeBlockIsZeroAfterADeath) {
+    const int fd = memfd();
+    auto survivor = attach(fd, 0);
+    // A chunk of its own, which ends where a huge page begins: the next chunk begins there, of whatever kind it is.
+    auto first = survivor->heap().alloc(SharedHeap::huge_page, survivor->slot());
+    ASSERT_TRUE(first);
+    const pid_t child = fork();
+    if (child == 0) {
+        auto victim = attach(fd, 1);
+        victim->heap().set_probe({[](void*, const char* step) {
+                                      if (std::strcmp(step, "runs written") == 0) {
+                                          kill(getpid(), SIGKILL);
+                                      }
+                                  },
+            nullptr});
+        static_cast<void>(victim->heap().alloc(5000, victim->slot()));
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    auto second = survivor->heap().alloc(SharedHeap::huge_page, survivor->slot());
+    ASSERT_TRUE(second);
+    EXPECT_TRUE(holds(*second, 0));
+    close(fd);
+}
+
 // The same at a random instruction.
 TEST(SharedHeap, AProcessMayDieAtAnyTime) {
     const int fd = memfd();

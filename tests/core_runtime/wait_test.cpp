@@ -64,7 +64,8 @@ bool play(Rally& rally, int side, unsigned rounds, const WaitPolicy& policy, uns
             other.bell.notify();
         }
         wait_until(progress, [&] { return own.ball.load(std::memory_order_acquire) == round; });
-        // A delay that changes from round to round makes the send meet every moment of the other's falling asleep.
+        // The delay changes from round to round, so that sends happen at every moment of the other's transition to
+        // sleep.
         for (unsigned poll = 0; poll < round % (idle_polls + 1); ++poll) {
             progress.poll();
         }
@@ -169,7 +170,7 @@ TEST(Wait, SleepsNoLongerThanAPollerAllows) {
             return 0;
         },
         &calls, 1ms);
-    wait_until(progress, [&] { return calls >= 20; }); // nobody rings; a sleep of 24 h would hang
+    wait_until(progress, [&] { return calls >= 20; }); // no process rings; a sleep of 24 h would hang
     EXPECT_GE(calls, 20);
 }
 
@@ -186,7 +187,8 @@ TEST(Wait, AnotherThreadEndsASleepByWake) {
     }
 }
 
-// Threads of one process wait for messages that one shared poller hands out; whoever polls completes the others.
+// Threads of one process wait for messages that one shared poller distributes; the thread that polls completes those of
+// the others.
 struct Mail {
     std::atomic<unsigned>* arrived; // by a peer
     unsigned handled = 0;           // by the poller

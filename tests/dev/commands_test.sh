@@ -47,10 +47,13 @@ grep -q '^BAD *packages.*libpmix-dev (build)' "$work/out" || fail "doctor does n
 stub dpkg-query <<<'printf installed'
 
 # Without a network the demonstration compares with our own benchmark.
-stub apt-get <<<'exit 100'
+stub apt-get <<<'echo "E: no such source" >&2; exit 100'
 unset PATCHBAY_SOURCES
-PATCHBAY_CC='gcc -DBENCH_DIVISOR=50' "$dev" demo >"$work/out" 2>&1 || fail "demo: $(cat "$work/out")"
-grep -q 'cannot be fetched' "$work/out" || fail 'demo does not say that HPCC cannot be fetched'
+mkdir "$work/tmp"
+PATCHBAY_CC='gcc -DBENCH_DIVISOR=50' TMPDIR=$work/tmp "$dev" demo >"$work/out" 2>&1 || fail "demo: $(cat "$work/out")"
+grep -q 'cannot be fetched (apt-get source hpcc: no such source)' "$work/out" ||
+    fail "demo does not say why HPCC cannot be fetched: $(cat "$work/out")"
+expect '' "$(ls "$work/tmp")" 'what demo leaves in TMPDIR'
 grep -qE '^half_round_trip_1MiB +b .*\.\.' "$work/out" || fail "demo shows no comparison: $(cat "$work/out")"
 
 "$dev" bench --readme --help >"$work/out"

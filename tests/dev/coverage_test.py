@@ -48,6 +48,12 @@ class SmallTree(unittest.TestCase):
         self.assertTrue(self.is_called("int main() {\n    if (x) MPI_Here(1);\n}\n"))
         self.assertTrue(self.is_called("int main() {\n    const int x = MPI_Here(1);\n}\n"))
 
+    def test_a_call_through_a_table_counts(self):
+        self.assertTrue(self.is_called("int (*table[])(int) = {MPI_Here};\nint main() { return table[0](1); }\n"))
+        rows = "struct Row { int (*here)(int); } rows[] = {\n    [0] = {MPI_Here},\n};\n"
+        self.assertTrue(self.is_called(rows + "int main() { return rows[0].here(1); }\n"))
+        self.assertFalse(self.is_called(rows + "int main() { return other[0].here(1); }\n"))
+
     def test_no_call_does_not_count(self):
         self.assertFalse(self.is_called("int main() {}\n"))
         self.assertFalse(self.is_called("// MPI_Here(1)\n/* and\n MPI_Here(1) */\n"))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The library goes up and down a thousand times in one process, world model included, and holds no more afterwards.
-// MPI_Init may be called once only, so every cycle has a root of its own. The world of one cycle cannot be told from
-// that of the next, so nobody speaks in it before everybody has left the last one.
+// The library, world model included, is initialized and finalized a thousand times in one process, and holds no more
+// resources afterwards. MPI_Init may be called once only, so every cycle has a root of its own. A message of one
+// cycle's world cannot be distinguished from one of the next, so no process sends in a world before all have left the
+// last one.
 #include "core/runtime/runtime.h"
 #include "mpi/library/world.h"
 #include "tests/init/footprint.h"
@@ -26,7 +27,7 @@ void exchange() {
     MPI_Comm dup;
     CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &dup) == MPI_SUCCESS);
     CHECK(MPI_Barrier(dup) == MPI_SUCCESS);
-    // Every other cycle forgets to free it: the library does that when it goes down.
+    // Every other cycle does not free it: the library does that when it is finalized.
     static int turn = 0;
     if (++turn % 2 == 0) {
         CHECK(MPI_Comm_free(&dup) == MPI_SUCCESS);

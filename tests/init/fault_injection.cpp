@@ -29,7 +29,7 @@ bool fails_with(int fault_step) {
         return true;
     }
     singleton = root.instance()->runtime().is_singleton();
-    CHECK(bool(root.instance()->runtime().fence({}, false))); // everybody has left the world before
+    CHECK(bool(root.instance()->runtime().fence({}, false))); // all processes have left the world before
     int size = 0;
     CHECK(MPI_Comm_size(MPI_COMM_WORLD, &size) == MPI_SUCCESS &&
         size == int(root.instance()->communicators().find(0)->size));

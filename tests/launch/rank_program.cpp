@@ -234,6 +234,8 @@ const std::map<std::string, void (*)(const std::string&)> commands = {
     {"unpublish", unpublish},
     {"lookup", look_up_published},
     {"miss", miss_published},
+    {"begin-group", begin_group},
+    {"end-group", end_group},
     {"group", host_group},
     {"pmix-group", pmix_group},
     {"request-amid-events", request_amid_events},

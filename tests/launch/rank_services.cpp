@@ -3,6 +3,8 @@
 #include "tests/launch/rank_program.h"
 
 #include <cstring>
+#include <future>
+#include <memory>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -44,29 +46,60 @@ void miss_published(const std::string& name) {
     expect("PMIx_Lookup", PMIx_Lookup(&data, 1, nullptr, 0), PMIX_ERR_NOT_FOUND);
 }
 
-// By mpirun's own groups; the identifier goes to `id`.
-pmix_status_t join_host_group(const std::string& name, const std::vector<pmix_proc_t>& members, std::size_t& id) {
-    pmix_info_t infos[2];
-    PMIX_INFO_LOAD(&infos[0], patchbay::group_key, name.c_str(), PMIX_STRING);
-    PMIX_INFO_CONSTRUCT(&infos[1]);
-    PMIX_LOAD_KEY(infos[1].key, patchbay::group_members_key);
-    infos[1].value.type = PMIX_DATA_ARRAY;
-    PMIX_DATA_ARRAY_CREATE(infos[1].value.data.darray, members.size(), PMIX_PROC);
-    std::memcpy(infos[1].value.data.darray->array, members.data(), members.size() * sizeof(pmix_proc_t));
-    pmix_info_t* results = nullptr;
-    std::size_t count = 0;
-    pmix_status_t status = PMIx_Job_control(nullptr, 0, infos, 2, &results, &count);
-    if (status == PMIX_SUCCESS && (count != 1 || !PMIX_CHECK_KEY(&results[0], PMIX_GROUP_CONTEXT_ID))) {
-        give_up("PMIx_Job_control", "returned another result");
-    }
-    id = status == PMIX_SUCCESS ? results[0].value.data.size : 0;
-    PMIX_INFO_FREE(results, count);
-    return status;
-}
+namespace {
 
-// "NAME:RANK,RANK,..." by mpirun's own groups; prints the identifier, or the error.
-void host_group(const std::string& text) {
-    std::string name = text.substr(0, text.find(':'));
+// A request for one of mpirun's own groups, and its infos, which PMIx uses until the reply has come.
+class GroupRequest {
+public:
+    GroupRequest(const std::string& name, const std::vector<pmix_proc_t>& members)
+        : _name(name) {
+        PMIX_INFO_LOAD(&_infos[0], patchbay::group_key, name.c_str(), PMIX_STRING);
+        PMIX_INFO_CONSTRUCT(&_infos[1]);
+        PMIX_LOAD_KEY(_infos[1].key, patchbay::group_members_key);
+        _infos[1].value.type = PMIX_DATA_ARRAY;
+        PMIX_DATA_ARRAY_CREATE(_infos[1].value.data.darray, members.size(), PMIX_PROC);
+        std::memcpy(_infos[1].value.data.darray->array, members.data(), members.size() * sizeof(pmix_proc_t));
+        expect("PMIx_Job_control_nb", PMIx_Job_control_nb(nullptr, 0, _infos, 2, replied, this));
+    }
+    ~GroupRequest() {
+        PMIX_INFO_DESTRUCT(&_infos[0]);
+        PMIX_INFO_DESTRUCT(&_infos[1]);
+    }
+
+    const std::string& name() const { return _name; }
+
+    // Waits for the reply; the identifier of the group goes to `id`.
+    pmix_status_t wait(std::size_t& id) {
+        const auto [status, found] = _reply.get_future().get();
+        id = found;
+        return status;
+    }
+
+private:
+    static void replied(pmix_status_t status, pmix_info_t* infos, std::size_t count, void* request,
+        pmix_release_cbfunc_t release, void* release_data) {
+        if (status == PMIX_SUCCESS && (count != 1 || !PMIX_CHECK_KEY(&infos[0], PMIX_GROUP_CONTEXT_ID))) {
+            give_up("PMIx_Job_control_nb", "returned another result");
+        }
+        const std::size_t id = status == PMIX_SUCCESS ? infos[0].value.data.size : 0;
+        if (release != nullptr) {
+            release(release_data);
+        }
+        static_cast<GroupRequest*>(request)->_reply.set_value({status, id});
+    }
+
+    std::string _name;
+    pmix_info_t _infos[2];
+    std::promise<std::pair<pmix_status_t, std::size_t>> _reply;
+};
+
+std::unique_ptr<GroupRequest> begun_group;
+
+} // namespace
+
+// "NAME:RANK,RANK,..." by mpirun's own groups. Returns when the request has been sent.
+void begin_group(const std::string& text) {
+    const std::string name = text.substr(0, text.find(':'));
     std::vector<pmix_proc_t> members;
     for (const char* number = text.c_str() + name.size(); *number != '\0';) {
         pmix_proc_t member = self;
@@ -75,14 +108,25 @@ void host_group(const std::string& text) {
         members.push_back(member);
         number = end;
     }
+    begun_group = std::make_unique<GroupRequest>(name, members);
+}
+
+// Waits for the reply to begin_group(); prints the identifier, or the error.
+void end_group(const std::string&) {
     std::size_t id = 0;
-    const pmix_status_t status = join_host_group(name, members, id);
+    const pmix_status_t status = begun_group->wait(id);
     if (status == PMIX_SUCCESS) {
-        std::printf("group %s id %zu\n", name.c_str(), id);
+        std::printf("group %s id %zu\n", begun_group->name().c_str(), id);
     } else {
-        std::printf("group %s %s\n", name.c_str(), PMIx_Error_string(status));
+        std::printf("group %s %s\n", begun_group->name().c_str(), PMIx_Error_string(status));
     }
     std::fflush(stdout);
+    begun_group.reset();
+}
+
+void host_group(const std::string& text) {
+    begin_group(text);
+    end_group("");
 }
 
 void pmix_group(const std::string& name) {
@@ -159,7 +203,7 @@ void request_amid_events(const std::string& times) {
         }
         std::size_t id = 0;
         request_psets();
-        expect("PMIx_Job_control", join_host_group(own, {self}, id));
+        expect("PMIx_Job_control_nb", GroupRequest(own, {self}).wait(id));
         pmix_info_t info;
         PMIX_INFO_LOAD(&info, own.c_str(), "x", PMIX_STRING);
         expect("PMIx_Publish", PMIx_Publish(&info, 1));

@@ -62,7 +62,9 @@ class Services(harness.LaunchTest):
         self.assertEqual(result.out, "group a PROC-ABORTED\n" * 2)
 
     def test_group_with_different_member_lists(self):
-        result = self.run_ranks(2, "init", "0/group=a:0,1", "1/sleep=1.5", "1/group=a:1", "1/group=a:1,0", "finalize")
+        # mpirun reads the requests of rank 0 in order, so that it knows the group's members when rank 1 finds the name.
+        result = self.run_ranks(2, "init", "0/begin-group=a:0,1", "0/publish=begun", "1/lookup=begun", "1/group=a:1",
+                                "1/group=a:1,0", "0/end-group", "finalize")
         self.assert_result(result, 0)
         self.assertIn("group a BAD-PARAM\n", result.out)
         self.assertEqual(len(re.findall(r"group a id 1\n", result.out)), 2)

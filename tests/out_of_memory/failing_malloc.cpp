@@ -18,12 +18,13 @@ namespace failing_malloc {
 namespace {
 
 std::atomic<bool> armed{false};
+std::atomic<bool> paused{false};
 std::atomic<long> left{0}; // allocations that still succeed
 std::atomic<long> failed{0};
 std::atomic<bool> goes_on{false};
 
 bool fails() {
-    if (!armed.load()) {
+    if (!armed.load() || paused.load()) {
         return false;
     }
     const long before = left.fetch_sub(1);
@@ -42,6 +43,14 @@ void arm(long number, bool all_later) {
     failed = 0;
     goes_on = all_later;
     armed = true;
+}
+
+void pause() {
+    paused = true;
+}
+
+void resume() {
+    paused = false;
 }
 
 long disarm() {

@@ -7,6 +7,9 @@ namespace failing_malloc {
 
 // The allocation with this number, counted from 0, fails; with `all_later` those after it fail, too.
 void arm(long number, bool all_later);
+// All succeed, and are not counted, until resume().
+void pause();
+void resume();
 // All succeed again. Returns how many have failed since arm().
 long disarm();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each allocation of point-to-point operations, of constructors of communicators and of collectives fails in turn, once
-// alone and, where there is one process, once with all later ones: every call returns success or an MPI error, nothing
-// ends the process, nobody waits for ever, and the library works when there is memory again. Argument: the group of
-// scenarios.
+// Each allocation of point-to-point operations, of constructors of communicators and of collectives in one process
+// fails in turn, once alone and, where there is only this process, once with all later ones: every call returns success
+// or an MPI error, no failure ends the process, no process waits for ever, and the library works when there is memory
+// again. Argument: the group of scenarios.
 #include "tests/mpi_check/check.h"
 #include "tests/out_of_memory/failing_malloc.h"
 
@@ -103,6 +103,46 @@ void persistent() {
         fine(MPI_Request_free(&sending));
     }
 }
+void streamed() {
+    exchange(400, every_second);
+}
+
+// To the next process. What cannot be sent or received for want of memory is tried again with memory, because the other
+// process waits for it.
+void to_neighbour(int count, MPI_Datatype type, bool synchronous) {
+    const int to = (world_rank + 1) % world_size;
+    const int from = (world_rank + world_size - 1) % world_size;
+    MPI_Request receiving = MPI_REQUEST_NULL;
+    MPI_Request sending = MPI_REQUEST_NULL;
+    int over = 0;
+    const auto receive = [&] {
+        return fine(MPI_Irecv(received, count, type, from, 3, comm, &receiving)) &&
+            fine(MPI_Test(&receiving, &over, MPI_STATUS_IGNORE));
+    };
+    const auto send = [&] {
+        return fine((synchronous ? MPI_Issend : MPI_Isend)(sent, count, type, to, 3, comm, &sending)) &&
+            fine(MPI_Test(&sending, &over, MPI_STATUS_IGNORE));
+    };
+    for (const bool sends : {false, true}) {
+        if (!(sends ? send() : receive())) {
+            failing_malloc::pause();
+            CHECK(sends ? send() : receive());
+            failing_malloc::resume();
+        }
+    }
+    fine(MPI_Wait(&receiving, MPI_STATUS_IGNORE));
+    fine(MPI_Wait(&sending, MPI_STATUS_IGNORE));
+}
+void neighbour() {
+    if (world_size == 1) {
+        return; // exchange() sends to the process itself
+    }
+    for (const bool synchronous : {false, true}) {
+        to_neighbour(8, MPI_BYTE, synchronous);
+        to_neighbour(large, MPI_BYTE, synchronous);
+        to_neighbour(400, every_second, synchronous);
+    }
+}
 void sendrecv() {
     fine(MPI_Sendrecv(sent, 8, MPI_BYTE, world_rank, 4, received, 8, MPI_BYTE, world_rank, 4, comm, MPI_STATUS_IGNORE));
     fine(MPI_Sendrecv_replace(received, large, MPI_BYTE, world_rank, 4, world_rank, 4, comm, MPI_STATUS_IGNORE));
@@ -189,6 +229,8 @@ constexpr Scenario scenarios[] = {
     {"pt2pt", "eager", eager},
     {"pt2pt", "long message", long_message},
     {"pt2pt", "strided", strided},
+    {"pt2pt", "streamed", streamed},
+    {"pt2pt", "neighbour", neighbour},
     {"pt2pt", "many", many},
     {"pt2pt", "persistent", persistent},
     {"pt2pt", "sendrecv", sendrecv},

@@ -31,7 +31,7 @@ class NoMemory(unittest.TestCase):
     def test_unexpected_messages(self):
         # Several times: whether ending the job finds memory for itself depends on what the heap looks like.
         for _ in range(15):
-            done = run(mpirun())
+            done = run(mpirun("--mca", "pml_ob1_memory_wait", "50ms"))
             self.assertEqual(done.returncode, ERR_NO_MEM, done.stdout)
             self.assertIn("out of memory for an unexpected message of 4000 bytes from rank 0", done.stdout)
             self.assertIn("a lower pml_ob1_unexpected_limit makes senders wait earlier", done.stdout)

@@ -158,7 +158,7 @@ TEST_P(Ob1HandshakeTest, TheReplyAcknowledges) {
             }
         }
         return (self.rank == 0 ? sent(20, 0, 40, 0) : sent(0, 20, 40, 0)) &&
-            self.counters.answers.value() == (self.rank == 0 ? 20u : 0u) && fine;
+            self.counters.acknowledgements.value() == (self.rank == 0 ? 20u : 0u) && fine;
     }));
 }
 

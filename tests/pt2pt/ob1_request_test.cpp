@@ -216,6 +216,69 @@ TEST(Ob1FailingRequestTest, StreamThatCannotBeRequested) {
     }));
 }
 
+// A btl that cannot take the fragments of a message: for a number of attempts after the first two fragments.
+class NoFragmentsBtl final : public test::WrappedBtl {
+public:
+    using WrappedBtl::WrappedBtl;
+    Reservation reserve(btl::Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept override {
+        if (payload_size > 1000 && ++_fragments > 2 && _fragments - 2 <= attempts) {
+            return {code, {}};
+        }
+        return WrappedBtl::reserve(to, header_size, payload_size);
+    }
+
+    static btl::SendCode code;
+    static int attempts;
+
+private:
+    int _fragments = 0;
+};
+btl::SendCode NoFragmentsBtl::code;
+int NoFragmentsBtl::attempts;
+
+JobOptions without_fragments(btl::SendCode code, int attempts) {
+    JobOptions options = test::without_single_copy(2);
+    options.ob1.memory_wait = std::chrono::milliseconds(200);
+    options.wrap = [code, attempts](std::unique_ptr<btl::Module> real) {
+        NoFragmentsBtl::code = code;
+        NoFragmentsBtl::attempts = attempts;
+        return std::make_unique<NoFragmentsBtl>(std::move(real));
+    };
+    return options;
+}
+
+// Sends a message in fragments. The send and the receive have to return this code.
+bool stream(Ob1Rank& self, int expected) {
+    constexpr std::size_t size = 300000;
+    const auto sent = pattern(size, 3);
+    std::vector<unsigned char> got(size);
+    int code;
+    if (self.rank == 0) {
+        code = self.pml->send(sent.data(), size, byte(), 1, 6, SendMode::standard, *self.world);
+    } else {
+        code = self.pml->recv(got.data(), size, byte(), 0, 6, *self.world, nullptr);
+    }
+    self.barrier();
+    return code == expected && (self.rank == 0 || code != MPI_SUCCESS || got == sent);
+}
+
+constexpr int always = 1 << 30;
+
+TEST(Ob1FailingRequestTest, FragmentsThatCannotBeSent) {
+    EXPECT_TRUE(run_job(
+        without_fragments(btl::SendCode::failed, always), [](Ob1Rank& self) { return stream(self, MPI_ERR_OTHER); }));
+}
+
+TEST(Ob1FailingRequestTest, FragmentsForWhichMemoryComesBack) {
+    EXPECT_TRUE(run_job(
+        without_fragments(btl::SendCode::no_memory, 50), [](Ob1Rank& self) { return stream(self, MPI_SUCCESS); }));
+}
+
+TEST(Ob1FailingRequestTest, FragmentsForWhichThereIsNoMemory) {
+    EXPECT_TRUE(run_job(without_fragments(btl::SendCode::no_memory, always),
+        [](Ob1Rank& self) { return stream(self, MPI_ERR_NO_MEM); }));
+}
+
 INSTANTIATE_TEST_SUITE_P(Jobs, Ob1RequestTest, testing::ValuesIn(test::matrix()), test::name_of);
 
 } // namespace

@@ -13,93 +13,48 @@ enum { data_tag = 3, posted_tag = 4, order_tag = 5 };
 static int rank, size, next, previous;
 static MPI_Comm comm;
 
+typedef int Send(const void*, int, MPI_Datatype, int, int, MPI_Comm);
+typedef int Send_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
+typedef int Start(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+typedef int Start_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+
+/* The functions of each mode. */
+static const struct {
+    Send* send;
+    Send_c* send_c;
+    Start *isend, *init;
+    Start_c *isend_c, *init_c;
+} functions[modes] = {
+    [standard] = {MPI_Send, MPI_Send_c, MPI_Isend, MPI_Send_init, MPI_Isend_c, MPI_Send_init_c},
+    [buffered] = {MPI_Bsend, MPI_Bsend_c, MPI_Ibsend, MPI_Bsend_init, MPI_Ibsend_c, MPI_Bsend_init_c},
+    [synchronous] = {MPI_Ssend, MPI_Ssend_c, MPI_Issend, MPI_Ssend_init, MPI_Issend_c, MPI_Ssend_init_c},
+    [ready] = {MPI_Rsend, MPI_Rsend_c, MPI_Irsend, MPI_Rsend_init, MPI_Irsend_c, MPI_Rsend_init_c},
+};
+
 static void send_blocking(enum Mode mode, int large, const int* out, int n, int dest, int tag) {
-    switch (2 * (int)mode + large) {
-    case 2 * standard:
-        MPI_Send(out, n, MPI_INT, dest, tag, comm);
-        break;
-    case 2 * standard + 1:
-        MPI_Send_c(out, n, MPI_INT, dest, tag, comm);
-        break;
-    case 2 * buffered:
-        MPI_Bsend(out, n, MPI_INT, dest, tag, comm);
-        break;
-    case 2 * buffered + 1:
-        MPI_Bsend_c(out, n, MPI_INT, dest, tag, comm);
-        break;
-    case 2 * synchronous:
-        MPI_Ssend(out, n, MPI_INT, dest, tag, comm);
-        break;
-    case 2 * synchronous + 1:
-        MPI_Ssend_c(out, n, MPI_INT, dest, tag, comm);
-        break;
-    case 2 * ready:
-        MPI_Rsend(out, n, MPI_INT, dest, tag, comm);
-        break;
-    default:
-        MPI_Rsend_c(out, n, MPI_INT, dest, tag, comm);
-        break;
+    if (large) {
+        functions[mode].send_c(out, n, MPI_INT, dest, tag, comm);
+    } else {
+        functions[mode].send(out, n, MPI_INT, dest, tag, comm);
     }
 }
 
 static MPI_Request send_nonblocking(enum Mode mode, int large, const int* out, int n, int dest, int tag) {
     MPI_Request request = MPI_REQUEST_NULL;
-    switch (2 * (int)mode + large) {
-    case 2 * standard:
-        MPI_Isend(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * standard + 1:
-        MPI_Isend_c(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * buffered:
-        MPI_Ibsend(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * buffered + 1:
-        MPI_Ibsend_c(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * synchronous:
-        MPI_Issend(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * synchronous + 1:
-        MPI_Issend_c(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * ready:
-        MPI_Irsend(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    default:
-        MPI_Irsend_c(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
+    if (large) {
+        functions[mode].isend_c(out, n, MPI_INT, dest, tag, comm, &request);
+    } else {
+        functions[mode].isend(out, n, MPI_INT, dest, tag, comm, &request);
     }
     return request;
 }
 
 static MPI_Request send_persistent(enum Mode mode, int large, const int* out, int n, int dest, int tag) {
     MPI_Request request = MPI_REQUEST_NULL;
-    switch (2 * (int)mode + large) {
-    case 2 * standard:
-        MPI_Send_init(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * standard + 1:
-        MPI_Send_init_c(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * buffered:
-        MPI_Bsend_init(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * buffered + 1:
-        MPI_Bsend_init_c(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * synchronous:
-        MPI_Ssend_init(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * synchronous + 1:
-        MPI_Ssend_init_c(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    case 2 * ready:
-        MPI_Rsend_init(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
-    default:
-        MPI_Rsend_init_c(out, n, MPI_INT, dest, tag, comm, &request);
-        break;
+    if (large) {
+        functions[mode].init_c(out, n, MPI_INT, dest, tag, comm, &request);
+    } else {
+        functions[mode].init(out, n, MPI_INT, dest, tag, comm, &request);
     }
     return request;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs one program under several settings, or several MPI libraries, in alternation and compares the results.
+"""Runs one program under several settings, several installations or several MPI libraries, in alternation, and compares
+the results.
 
 Each block runs every variant once, in random order, so that whatever else the machine does hits all of them alike.
 A program may be a source file (.c, .cpp): it is then built with each library's own compiler wrapper, which is the only
@@ -34,24 +35,36 @@ class Problem(Exception):
 
 
 class Patchbay:
-    """Our own launcher and wrappers, of this prefix, with a set of parameters."""
+    """Launcher and wrappers of an installed Patchbay, with a set of parameters. `one_of_several`: the comparison has more
+    than one installation, so that the environment must decide which library a program finds."""
 
-    def __init__(self, name, parameters):
+    def __init__(self, name, parameters, prefix=PREFIX, one_of_several=False):
         self.name = name
         self.parameters = parameters
+        self.prefix = prefix
+        self.one_of_several = one_of_several
         self.library = "patchbay"
 
     def compiler(self, language):
-        return os.path.join(PREFIX, "bin", {"cc": "mpicc", "cxx": "mpicxx"}[language])
+        return os.path.join(self.prefix, "bin", {"cc": "mpicc", "cxx": "mpicxx"}[language])
 
     def command(self, ranks, program):
-        command = [os.path.join(PREFIX, "bin", "mpirun"), "-n", str(ranks)]
+        command = [os.path.join(self.prefix, "bin", "mpirun"), "-n", str(ranks)]
         for key, value in self.parameters:
             command += ["--mca", key, value]
         return command + program
 
     def environment(self):
-        return dict(os.environ)
+        environment = dict(os.environ)
+        if self.one_of_several:
+            # A binary names the installation that it was built with, and the user's own setting may name a third one.
+            paths = [os.path.join(self.prefix, "lib"), environment.get("LD_LIBRARY_PATH")]
+            environment["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+        return environment
+
+    def __str__(self):
+        settings = " ".join(f"{key}={value}" for key, value in self.parameters)
+        return f"{self.name}: {self.library} {self.prefix + ' ' if self.one_of_several else ''}{settings}".rstrip()
 
 
 def resolved(command):
@@ -64,6 +77,7 @@ class ReferenceMpi:
 
     def __init__(self, library):
         self.name = self.library = library
+        self.prefix = None
 
     def compiler(self, language):
         return shutil.which({"cc": "mpicc.", "cxx": "mpicxx."}[language] + self.library)
@@ -82,6 +96,9 @@ class ReferenceMpi:
 
     def environment(self):
         return dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def __str__(self):
+        return f"{self.name}: {self.library}"
 
 
 def parse_settings(text):
@@ -108,18 +125,19 @@ def build(program, variants, folder, flags):
     commands = {}
     built = {}
     for variant in variants:
-        if variant.library not in built:
-            binary = os.path.join(folder, variant.library)
+        installation = variant.library, variant.prefix
+        if installation not in built:
+            binary = os.path.join(folder, f"{variant.library}_{len(built)}")
             compiler = variant.compiler(language)
             if compiler is None or not os.path.exists(compiler):
                 variant.command(1, [])  # fails with the packages to install for a reference MPI
-                raise Problem(f"{compiler}: no such compiler wrapper: is {PREFIX} an installed Patchbay?")
+                raise Problem(f"{compiler}: no such compiler wrapper: is {variant.prefix} an installed Patchbay?")
             command = [compiler, "-O2", *flags, program[0], "-o", binary]
             result = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
             if result.returncode != 0:
                 raise Problem(f"{shlex.join(command)} failed:\n{result.stderr.rstrip()}")
-            built[variant.library] = binary
-        commands[variant.name] = [built[variant.library]] + program[1:]
+            built[installation] = binary
+        commands[variant.name] = [built[installation]] + program[1:]
     return commands
 
 
@@ -212,9 +230,13 @@ def parse_arguments(arguments):
         prog="patchbay-ab", formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__,
         epilog="example: patchbay-ab --a btl_sm_single_copy=cma --b btl_sm_single_copy=none --reference openmpi "
                "-n 2 -- pingpong.c")
-    parser.add_argument("--a", metavar="'K=V ...'", default="", help="parameters of the first variant, the baseline")
+    parser.add_argument("--a", metavar="'K=V ...'", help="parameters of the first variant, the baseline")
     parser.add_argument("--b", metavar="'K=V ...'", help="parameters of the second variant")
-    parser.add_argument("--variant", metavar="NAME:'K=V ...'", action="append", default=[], help="one more variant")
+    parser.add_argument("--variant", metavar="NAME:'K=V ...'", action="append", default=[],
+                        help="one more variant, or the parameters of the --prefix of that name")
+    parser.add_argument("--prefix", metavar="NAME:DIR", action="append", default=[],
+                        help="one more variant: the Patchbay that is installed in DIR. Without --a the first one is the "
+                             "baseline, and this installation takes part only with --b or --variant")
     parser.add_argument("--reference", "--peer", dest="reference", choices=["openmpi", "mpich"], action="append",
                         default=[],
                         help="compare with this reference MPI: the same source built with its mpicc and run by its "
@@ -240,19 +262,51 @@ def parse_arguments(arguments):
     return options
 
 
-def make_variants(options):
-    variants = [Patchbay("a", parse_settings(options.a))]
+def named_prefixes(texts):
+    """'NAME:DIR' -> name: path of the installation."""
+    prefixes = {}
+    for text in texts:
+        name, _, folder = text.partition(":")
+        if not name or not folder:
+            raise Problem(f"--prefix {text} is not of the form NAME:DIR")
+        if name in prefixes:
+            raise Problem(f"two prefixes have the same name: {name}")
+        prefixes[name] = os.path.abspath(os.path.expanduser(folder))
+        if not os.access(os.path.join(prefixes[name], "bin", "mpirun"), os.X_OK):
+            raise Problem(f"--prefix {text}: there is no bin/mpirun: install a Patchbay there with ./dev install {folder}")
+    return prefixes
+
+
+def own_variants(options, prefixes):
+    """What runs with this installation: name -> parameters. Variants named like a prefix belong to that one."""
+    variants = {}
     if options.b is not None:
-        variants.append(Patchbay("b", parse_settings(options.b)))
+        variants["b"] = options.b
     for text in options.variant:
         name, _, settings = text.partition(":")
-        variants.append(Patchbay(name, parse_settings(settings)))
+        if name in variants:
+            raise Problem(f"two variants have the same name: {name}")
+        variants[name] = settings
+    if options.a is not None or not prefixes or variants.keys() - prefixes.keys():
+        if "a" in variants:
+            raise Problem("two variants have the same name: a")
+        variants = {"a": options.a or "", **variants}
+    return variants
+
+
+def make_variants(options):
+    prefixes = named_prefixes(options.prefix)
+    settings = own_variants(options, prefixes)
+    variants = [Patchbay(name, parse_settings(text), one_of_several=bool(prefixes))
+                for name, text in settings.items() if name not in prefixes]
+    variants += [Patchbay(name, parse_settings(settings.get(name, "")), folder, one_of_several=True)
+                 for name, folder in prefixes.items()]
     variants += [ReferenceMpi(library) for library in dict.fromkeys(options.reference)]
     names = [variant.name for variant in variants]
     if len(set(names)) != len(names):
         raise Problem("two variants have the same name: " + ", ".join(names))
     if len(variants) < 2:
-        raise Problem("nothing to compare: give --b, --variant or --reference")
+        raise Problem("nothing to compare: give --b, --variant, --prefix or --reference")
     return variants
 
 
@@ -272,8 +326,7 @@ def main(arguments):
     rows = comparison.compare(samples, variants[0].name, [variant.name for variant in variants])
     if options.json != "-":
         for variant in variants:
-            settings = " ".join(f"{key}={value}" for key, value in getattr(variant, "parameters", []))
-            print(f"{variant.name}: {variant.library} {settings}".rstrip())
+            print(variant)
         print(f"{options.ranks} ranks, {blocks} blocks, seed {options.seed}\n")
         print(comparison.table(rows, variants[0].name))
     if options.json:

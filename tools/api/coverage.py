@@ -7,7 +7,7 @@ usage: coverage.py [--root DIRECTORY]           print the page
                                                 implemented function
 
 A test calls a function where a C or C++ source under tests/ has the function's name before a parenthesis, outside
-comments, texts and the function's own definition. A source that the BUILD file of its folder does not name is built
+comments, texts and the function's own definition, or in a table through which the same source calls. A source that the BUILD file of its folder does not name is built
 into no test and does not count.
 """
 
@@ -26,6 +26,9 @@ PAGE = "docs/coverage.md"
 TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 # What stands before the name where a function is declared or defined: a type and nothing else.
 DECLARATOR = re.compile(r"\s*(?:(?:static|extern|inline|const|unsigned)\s+)*(?!return\b|else\b|do\b)\w+[\s*]+$")
+# The begin of an array with its elements, also of pointers to functions; and what follows where one of them is called.
+TABLE = re.compile(r"\b(\w+)(?:\[[^\]]*\])+(?:\)\([^()]*\))?\s*=\s*\{")
+CALL_THROUGH = r"(?:\[[^\]]*\])+(?:\.\w+)?\("
 # So many tests are named for each function; the page would change with each new test otherwise.
 NAMED = 3
 
@@ -40,6 +43,9 @@ def called_functions(text):
         for match in re.finditer(r"\b(MPIX?_\w+)\s*\(", line):
             if not DECLARATOR.fullmatch(line[:match.start()]):
                 names.add(match[1])
+    for table in TABLE.finditer(text):
+        if re.search(rf"\b{table[1]}{CALL_THROUGH}", text):
+            names.update(re.findall(r"\bMPIX?_\w+", text[table.end():text.find("};", table.end())]))
     return names
 
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/btl/self/module.h"
 
-#include "core/log.h"
-
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -56,7 +54,6 @@ SelfModule::Packet* SelfModule::make_packet(std::size_t room) noexcept {
     }
     void* memory = std::malloc(sizeof(Packet) + room);
     if (memory == nullptr) {
-        log_error("btl/self: out of memory for a message to this process itself");
         return nullptr;
     }
     return ::new (memory) Packet{nullptr, room, 0, 0, {}};
@@ -100,7 +97,7 @@ Module::Reservation SelfModule::reserve(Endpoint&, std::size_t, std::size_t payl
     }
     _reserved = make_packet(payload_size);
     if (_reserved == nullptr) {
-        return {SendCode::failed, {}};
+        return {SendCode::no_memory, {}};
     }
     return {SendCode::ok, {_reserved->payload(), payload_size}};
 }
@@ -130,21 +127,47 @@ int SelfModule::poll() noexcept {
     while (_first != nullptr && delivered < packets_per_poll) {
         Packet* packet = std::exchange(_first, _first->next);
         _queued -= sizeof(Packet) + packet->payload_size;
-        if (packet->payload_size == 0) {
-            // It is free before it is delivered, so that a reply needs no memory.
-            alignas(8) std::array<std::byte, header_room> header;
-            const std::size_t header_size = packet->header_size;
-            std::memcpy(header.data(), packet->header, header_size);
-            free_packet(packet);
-            _receiver(_context, _endpoint, header.data(), header_size, nullptr, 0);
-        } else {
-            _receiver(
-                _context, _endpoint, packet->header, packet->header_size, packet->payload(), packet->payload_size);
-            free_packet(packet);
-        }
         ++delivered;
+        const bool taken = packet->payload_size == 0 ? deliver_header(packet) : deliver(packet);
+        if (!taken) {
+            put_back(packet);
+            break;
+        }
     }
     return delivered;
+}
+
+// false: the packet has not been taken and is in no list.
+bool SelfModule::deliver(Packet* packet) noexcept {
+    const bool taken =
+        _receiver(_context, _endpoint, packet->header, packet->header_size, packet->payload(), packet->payload_size);
+    if (taken) {
+        free_packet(packet);
+    }
+    return taken;
+}
+
+// The same for a packet without payload. It is free while it is delivered, so that a reply needs no memory. A receiver
+// that does not take it has sent nothing, so that the packet is still the first free one.
+bool SelfModule::deliver_header(Packet* packet) noexcept {
+    alignas(8) std::array<std::byte, header_room> header;
+    const std::size_t header_size = packet->header_size;
+    std::memcpy(header.data(), packet->header, header_size);
+    free_packet(packet);
+    const bool taken = _receiver(_context, _endpoint, header.data(), header_size, nullptr, 0);
+    if (!taken) {
+        _free = packet->next;
+    }
+    return taken;
+}
+
+void SelfModule::put_back(Packet* packet) noexcept {
+    packet->next = _first;
+    if (_first == nullptr) {
+        _last = packet;
+    }
+    _first = packet;
+    _queued += sizeof(Packet) + packet->payload_size;
 }
 
 } // namespace patchbay::btl::self

@@ -43,6 +43,9 @@ private:
     Packet* make_packet(std::size_t room) noexcept;
     void free_packet(Packet* packet) noexcept;
     void enqueue(Packet* packet) noexcept;
+    bool deliver(Packet* packet) noexcept;
+    bool deliver_header(Packet* packet) noexcept;
+    void put_back(Packet* packet) noexcept;
 
     SelfEndpoint _endpoint;
     Limits _limits;

@@ -48,7 +48,7 @@ Result<SharedBlock> Cells::block(std::size_t bytes) noexcept {
     try {
         Result<SharedBlock> block = _node.heap().alloc(bytes, _node.slot());
         if (!block) {
-            log_error(fmt::format("btl/sm: no shared memory for packets: {}", block.error().text));
+            _no_memory.error(fmt::format("btl/sm: no shared memory for packets: {}", block.error().text));
         }
         return block;
     } catch (const std::bad_alloc&) {
@@ -106,23 +106,30 @@ void Cells::keep(Cell& cell, SharedAddress address) noexcept {
     _own.free[cell.size_class] = address;
 }
 
+// This process allocated the cells, and has had them mapped in this or an earlier generation. Those that cannot be
+// mapped now remain in the list for a later call.
 bool Cells::reclaim() noexcept {
-    if (_own.returned.empty()) {
-        return false;
-    }
-    for (SharedAddress address = _own.returned.take_all(); address != 0;) {
-        // This process allocated it, and has had it mapped in this or an earlier generation.
-        auto* cell = reinterpret_cast<Cell*>(_node.heap().at(address));
-        if (cell == nullptr) {
-            log_error("btl/sm: cells that were returned cannot be mapped; raise the address space limit (ulimit -v)");
+    if (_own.reclaimed == 0) [[likely]] {
+        if (_own.returned.empty()) {
             return false;
         }
-        const SharedAddress own = address;
-        address = cell->next;
-        _returned(_context, *cell);
-        keep(*cell, own);
+        _own.reclaimed = _own.returned.take_all();
     }
-    return true;
+    bool any = false;
+    while (_own.reclaimed != 0) {
+        const SharedAddress address = _own.reclaimed;
+        auto* cell = reinterpret_cast<Cell*>(_node.heap().at(address));
+        if (cell == nullptr) {
+            _unmapped.error(
+                "btl/sm: cells that were returned cannot be mapped; raise the address space limit (ulimit -v)");
+            break;
+        }
+        _own.reclaimed = cell->next;
+        _returned(_context, *cell);
+        keep(*cell, address);
+        any = true;
+    }
+    return any;
 }
 
 } // namespace patchbay::btl::sm

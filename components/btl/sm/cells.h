@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/btl/sm/port.h"
+#include "core/log.h"
 #include "core/memory/node_segment.h"
 
 namespace patchbay::btl::sm {
@@ -29,10 +30,7 @@ public:
     Taken take(std::size_t payload_size, bool beyond_limit) noexcept;
     // Takes over what receivers have returned; false: nothing.
     bool reclaim() noexcept;
-    // A cell that was taken and not sent.
-    void put_back(const Taken& taken) noexcept { keep(*taken.cell, taken.address); }
-    // Of the blocks that are in use or free.
-    std::size_t bytes() const noexcept { return _own.taken; }
+    bool beyond_limit() const noexcept { return _own.taken > _limit; }
 
 private:
     static std::size_t size_of(std::uint8_t size_class) noexcept { return sizeof(Cell) + class_room[size_class]; }
@@ -48,6 +46,8 @@ private:
     const std::size_t _limit;
     const Returned _returned;
     void* const _context;
+    LogOnce _no_memory; // senders try again and again
+    LogOnce _unmapped;
 };
 
 } // namespace patchbay::btl::sm

@@ -28,13 +28,14 @@ public:
     const std::uint32_t slot;
     SharedAddress ring = 0;
     std::size_t bulk_committed = 0; // bytes of the bulk ring, from its start, that memory has been taken for
-    bool reserved_in_bulk = false;
+    // By reserve(), until commit(): room in the ring, which must not end or get a flush meanwhile.
+    enum class Reserved : std::uint8_t { nothing, slot, bulk } reserved_in_ring = Reserved::nothing;
 
     // In its receive queue: cells that it has not returned, of both kinds.
     std::uint16_t cells_out = 0;
     std::uint16_t blocks_out = 0;
     std::uint32_t recent = 0; // packets through the queue in this window
-    Cells::Taken reserved;    // by reserve(), until commit()
+    Cells::Taken reserved;    // the same in its queue
 
     // Whether the ring towards it is in use.
     std::uint32_t head_before = 0; // at the end of the last window

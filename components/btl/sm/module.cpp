@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 namespace patchbay::btl::sm {
 
@@ -58,7 +59,7 @@ Status SmModule::open_own_port() {
     _cells.emplace(
         _node, *_port, _settings.queue_size,
         [](void* self, const Cell& cell) noexcept { static_cast<SmModule*>(self)->on_returned(cell); }, this);
-    _attention = _port->pending != 0 || _port->unordered != 0; // packets that an earlier generation has not delivered
+    _attention = _port->pending != 0 || _port->unordered != 0; // what an earlier generation has not delivered
     return {};
 }
 
@@ -76,7 +77,8 @@ Status SmModule::adopt_inbound() {
         if (!memory) {
             return memory.error();
         }
-        _inbound.push_back({RingReceiver({*memory, _settings.shape}, _settings.shape), *from, ring.address});
+        _inbound.push_back(
+            {RingReceiver({*memory, _settings.shape}, _settings.shape, (*from)->control.bell), *from, ring.address});
     }
     return {};
 }
@@ -141,13 +143,6 @@ Result<SmEndpoint*> SmModule::find_endpoint(std::uint32_t slot) {
     return _endpoints[slot].get();
 }
 
-void SmModule::report(const char* what, const Error& error) noexcept {
-    unless_out_of_memory(false, [&] {
-        log_error(fmt::format("btl/sm: {}: {}", what, error.text));
-        return true;
-    });
-}
-
 Endpoint* SmModule::connect(ProcessId process) noexcept {
     return unless_out_of_memory(static_cast<Endpoint*>(nullptr), [&] { return connect_to(process); });
 }
@@ -160,7 +155,7 @@ Endpoint* SmModule::connect_to(ProcessId process) {
         ready = open_ring(**peer);
     }
     if (!ready) {
-        log_error(
+        _no_memory.error(
             fmt::format("btl/sm: no shared memory for messages to rank {}: {}", process.rank, ready.error().text));
         return nullptr;
     }
@@ -187,7 +182,7 @@ SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t hea
         return to.out.is_open() ? SendCode::full : send_queued(to, header, header_size, payload, payload_size);
     }
     if (!has_memory(to, room, payload_size)) [[unlikely]] {
-        return SendCode::failed;
+        return SendCode::no_memory;
     }
     std::memcpy(room, payload, payload_size);
     to.out.push_bulk(header, header_size, payload_size);
@@ -202,8 +197,11 @@ bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
     const std::size_t committed = std::min(_settings.shape.bulk_size, (end + step - 1) / step * step);
     Status status = _node.heap().commit(to.ring, offset, committed - to.bulk_committed);
     if (!status) {
-        report("no shared memory for messages of more than 56 bytes", status.error());
-        return false;
+        return unless_out_of_memory(false, [&] {
+            _no_memory.error(fmt::format("btl/sm: no shared memory for messages of more than {} bytes to rank {}: {}",
+                Slot::room, to.process.rank, status.error().text));
+            return false;
+        });
     }
     to.bulk_committed = committed;
     return true;
@@ -214,13 +212,17 @@ Module::Reservation SmModule::reserve(Endpoint& to, std::size_t header_size, std
     if (!peer.out.is_open()) [[unlikely]] {
         return reserve_queued(peer, header_size, payload_size);
     }
-    peer.reserved_in_bulk = header_size + payload_size > Slot::room;
+    const bool in_bulk = header_size + payload_size > Slot::room;
     const std::size_t size = std::min(payload_size, _limits.packet);
-    std::byte* room = peer.reserved_in_bulk ? peer.out.reserve_bulk(size) : peer.out.reserve_inline(header_size);
-    if (room != nullptr && peer.reserved_in_bulk && !has_memory(peer, room, size)) {
-        return {SendCode::failed, {}};
+    std::byte* room = in_bulk ? peer.out.reserve_bulk(size) : peer.out.reserve_inline(header_size);
+    if (room == nullptr) {
+        return {SendCode::full, {}};
     }
-    return {room == nullptr ? SendCode::full : SendCode::ok, {room, room == nullptr ? 0 : size}};
+    if (in_bulk && !has_memory(peer, room, size)) {
+        return {SendCode::no_memory, {}};
+    }
+    peer.reserved_in_ring = in_bulk ? SmEndpoint::Reserved::bulk : SmEndpoint::Reserved::slot;
+    return {SendCode::ok, {room, size}};
 }
 
 SendCode SmModule::commit(
@@ -230,7 +232,7 @@ SendCode SmModule::commit(
         commit_queued(peer, header, header_size, payload_size);
         return SendCode::ok;
     }
-    if (peer.reserved_in_bulk) {
+    if (std::exchange(peer.reserved_in_ring, SmEndpoint::Reserved::nothing) == SmEndpoint::Reserved::bulk) {
         peer.out.push_bulk(header, header_size, payload_size);
     } else {
         peer.out.push_reserved(header, header_size, payload_size);
@@ -313,11 +315,13 @@ int SmModule::deliver(Inbound& inbound) noexcept {
     Packet packet;
     int delivered = 0;
     while (delivered < packets_per_turn && inbound.ring.look(packet)) {
-        _receiver(_context, *inbound.from, packet.header, packet.header_size, packet.payload, packet.payload_size);
-        if (inbound.ring.done()) {
-            inbound.from->control.bell.notify();
-        }
         ++delivered;
+        if (!_receiver(_context, *inbound.from, packet.header, packet.header_size, packet.payload, packet.payload_size))
+            [[unlikely]] {
+            inbound.ring.put_back(packet);
+            break;
+        }
+        inbound.ring.done();
     }
     return delivered;
 }

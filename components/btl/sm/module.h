@@ -7,10 +7,11 @@
 #include "components/btl/sm/settings.h"
 #include "components/btl/sm/single_copy.h"
 #include "core/explain.h"
+#include "core/log.h"
 #include "core/memory/node_segment.h"
 #include "frameworks/btl/btl.h"
 
-#include <atomic>
+#include <bitset>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -61,7 +62,6 @@ private:
     Result<Port*> port_of(std::uint32_t slot);
     Result<SmEndpoint*> find_endpoint(std::uint32_t slot);
     Endpoint* connect_to(ProcessId process);
-    void report(const char* what, const Error& error) noexcept;
 
     // module.cpp: rings.
     SendCode send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
@@ -85,9 +85,11 @@ private:
     void on_returned(const Cell& cell) noexcept;
     int poll_slowly() noexcept;
     int deliver_queue() noexcept;
+    SharedAddress next_cells() noexcept;
+    Cell* cell_at(SharedAddress address) noexcept;
+    SmEndpoint* sender_of(const Cell& cell) noexcept;
+    bool deliver_cell(Cell& cell, SharedAddress address) noexcept;
     void report_unmapped(const Error& error) noexcept;
-    bool put_in_order() noexcept;
-    bool deliver_cell(Cell& cell, SharedAddress address, int& delivered) noexcept;
 
     // ring_choice.cpp: which pairs have rings.
     bool all_have_rings() const noexcept { return _ranks.size() <= _settings.rings + 1; }
@@ -113,18 +115,21 @@ private:
     Limits _limits;
     Receiver _receiver = nullptr;
     void* _context = nullptr;
-    Port* _port = nullptr;   // this process's own
-    bool _attention = false; // poll() has more to do than to look for packets
-    bool _starving = false;  // a packet was refused since the last poll because all memory is in receivers' hands
-    bool _refused = false;   // a packet was refused since the last poll
-    bool _mapping_reported = false;
+    Port* _port = nullptr;     // this process's own
+    bool _attention = false;   // poll() has more to do than to look for packets
+    bool _starving = false;    // a packet was refused since the last poll because all memory is in receivers' hands
+    bool _refused = false;     // a packet was refused since the last poll
     bool _wants_ring = false;  // an active pair has none, because all are in use
-    unsigned _patience = 0;    // polls since then
+    bool _stuck = false;       // a cell could not be mapped in this poll
+    unsigned _patience = 0;    // polls in a row before which `_starving` was set
     std::uint32_t _window = 0; // packets through receive queues since the last look at who sends how much
     std::vector<Inbound> _inbound;
     std::vector<std::unique_ptr<SmEndpoint>> _endpoints; // by slot, null before the first contact
     std::optional<Cells> _cells;
     std::unique_ptr<OwnProbe> _probe;
+    std::bitset<NodeSegment::most_slots> _held; // senders with a packet that the receiver had no memory for
+    LogOnce _no_memory;                         // senders try again and again
+    LogOnce _unmapped;
     bool _cost_known = false; // single copy was timed; all peers are on this node, so one of them is enough
 };
 

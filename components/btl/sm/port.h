@@ -82,8 +82,10 @@ struct Port {
     std::atomic<std::uint32_t> inbound; // rings towards this process; senders count themselves, the process counts down
 
     // Only the process itself uses the rest; it is here for the next library generation.
-    alignas(line_size) SharedAddress pending; // cells taken from `arrived` that wait for delivery, in order
-    SharedAddress unordered;                  // those of them that are still in the order of `arrived`
+    alignas(line_size) SharedAddress pending; // cells that wait for delivery, in order
+    SharedAddress unordered;                  // cells taken from `arrived`, the last one that was added first
+    SharedAddress ordered;                    // those that were the first ones of `unordered`, the other way round
+    SharedAddress reclaimed;                  // cells taken from `returned` that are not in `free` yet
     std::uint64_t taken;                      // bytes in blocks of the heap, in use or free
     std::array<SharedAddress, class_room.size()> free;
     std::array<Ring, most_rings> in;

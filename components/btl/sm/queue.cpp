@@ -73,7 +73,7 @@ SendCode SmModule::take_cell(SmEndpoint& to, std::size_t in_block, Cells::Taken&
         const bool none_free = taken.code == Code::none_free;
         taken = {};
         _starving = _starving || (none_free && in_block != 0 && to.blocks_out == 0);
-        return none_free ? SendCode::full : SendCode::failed;
+        return none_free ? SendCode::full : SendCode::no_memory;
     }
     ++(in_block != 0 ? to.blocks_out : to.cells_out);
     taken.cell->kind = Cell::Kind::packet;
@@ -125,62 +125,86 @@ int SmModule::poll_slowly() noexcept {
     if (!std::exchange(_refused, false)) {
         _port->wants_cells.store(0, std::memory_order_relaxed);
     }
-    _attention = _port->pending != 0 || _port->unordered != 0 || _starving ||
+    if (_cells->beyond_limit()) {
+        _cells->reclaim(); // what comes back goes back to the heap, also if this process sends nothing more
+    }
+    _attention = _port->pending != 0 || _port->unordered != 0 || _cells->beyond_limit() ||
         _port->wants_cells.load(std::memory_order_relaxed) != 0;
     return events;
 }
 
+// Returns the packets delivered, and counts those that the receiver has not taken, and cells that have to wait for
+// memory: the process must not sleep while there are such.
 int SmModule::deliver_queue() noexcept {
     int delivered = 0;
-    for (int taken = 0; taken < packets_per_poll; ++taken) {
-        if (_port->pending == 0 && _port->unordered == 0) {
-            if (_port->arrived.empty()) {
-                break;
-            }
-            _port->unordered = _port->arrived.take_all();
+    int waiting = 0;
+    _stuck = false;
+    SharedAddress* link = &_port->pending; // all cells before it wait for memory
+    while (delivered < packets_per_poll) {
+        if (*link == 0) {
+            *link = next_cells();
         }
-        if (!put_in_order()) {
-            break;
-        }
-        const SharedAddress address = _port->pending;
-        auto* cell = reinterpret_cast<Cell*>(_node.heap().at(address));
-        if (cell == nullptr || !deliver_cell(*cell, address, delivered)) {
-            break;
-        }
-    }
-    return delivered;
-}
-
-// Once: it is tried again in every poll.
-void SmModule::report_unmapped(const Error& error) noexcept {
-    if (!std::exchange(_mapping_reported, true)) {
-        report("a packet that has arrived cannot be received yet", error);
-    }
-}
-
-// The last cell that was added comes first in the list. false: a cell cannot be mapped; a later poll goes on.
-bool SmModule::put_in_order() noexcept {
-    while (_port->unordered != 0) {
-        auto* cell = reinterpret_cast<Cell*>(_node.heap().at(_port->unordered));
+        Cell* cell = *link == 0 ? nullptr : cell_at(*link);
         if (cell == nullptr) {
-            unless_out_of_memory(false, [&] {
-                if (auto mapped = _node.heap().map_block(_port->unordered); !mapped) {
-                    report_unmapped(mapped.error());
-                }
-                return true;
-            });
-            return false;
+            break;
+        }
+        const SharedAddress address = *link;
+        const SharedAddress following = cell->next;
+        if (deliver_cell(*cell, address)) {
+            *link = following;
+            ++delivered;
+        } else {
+            link = &cell->next;
+            ++waiting;
+        }
+    }
+    if (waiting > 0) [[unlikely]] {
+        _held.reset();
+    }
+    return delivered + waiting + int(_stuck);
+}
+
+// The cells that were added last, in order; 0: none, or some cannot be mapped, which a later poll tries again. The last
+// one that was added comes first in the list.
+SharedAddress SmModule::next_cells() noexcept {
+    if (_port->unordered == 0 && !_port->arrived.empty()) {
+        _port->unordered = _port->arrived.take_all();
+    }
+    while (_port->unordered != 0) {
+        Cell* cell = cell_at(_port->unordered);
+        if (cell == nullptr) {
+            return 0;
         }
         const SharedAddress following = cell->next;
-        cell->next = _port->pending;
-        _port->pending = std::exchange(_port->unordered, following);
+        cell->next = _port->ordered;
+        _port->ordered = std::exchange(_port->unordered, following);
     }
-    return true;
+    return std::exchange(_port->ordered, 0);
 }
 
-// false: no memory; the cell remains the next one.
-bool SmModule::deliver_cell(Cell& cell, SharedAddress address, int& delivered) noexcept {
-    SmEndpoint* from = unless_out_of_memory(static_cast<SmEndpoint*>(nullptr), [&]() -> SmEndpoint* {
+Cell* SmModule::cell_at(SharedAddress address) noexcept {
+    auto* cell = reinterpret_cast<Cell*>(_node.heap().at(address));
+    if (cell == nullptr) [[unlikely]] {
+        _stuck = true;
+        unless_out_of_memory(false, [&] {
+            if (auto mapped = _node.heap().map_block(address); !mapped) {
+                report_unmapped(mapped.error());
+            }
+            return true;
+        });
+    }
+    return cell;
+}
+
+void SmModule::report_unmapped(const Error& error) noexcept {
+    unless_out_of_memory(false, [&] {
+        _unmapped.error("btl/sm: a packet that has arrived cannot be received yet: " + error.text);
+        return true;
+    });
+}
+
+SmEndpoint* SmModule::sender_of(const Cell& cell) noexcept {
+    return unless_out_of_memory(static_cast<SmEndpoint*>(nullptr), [&]() -> SmEndpoint* {
         Result<SmEndpoint*> found = find_endpoint(cell.from);
         if (found) {
             return *found;
@@ -188,20 +212,27 @@ bool SmModule::deliver_cell(Cell& cell, SharedAddress address, int& delivered) n
         report_unmapped(found.error());
         return nullptr;
     });
-    if (from == nullptr) {
+}
+
+// false: it has to wait for memory, as all later cells of its sender.
+bool SmModule::deliver_cell(Cell& cell, SharedAddress address) noexcept {
+    if (_held.test(cell.from)) [[unlikely]] {
         return false;
     }
-    SharedAddress ring = 0;
-    std::memcpy(&ring, cell.data, sizeof ring);
-    if (cell.kind == Cell::Kind::ring_opened && !accept_ring(*from, ring)) {
-        return false;
-    }
-    _port->pending = cell.next;
-    if (cell.kind == Cell::Kind::packet) {
-        ++delivered;
-        _receiver(_context, *from, cell.data, cell.header_size, cell.payload(), cell.payload_size);
-    } else if (cell.kind == Cell::Kind::ring_closed) {
+    SmEndpoint* from = sender_of(cell);
+    bool done = from != nullptr;
+    if (done && cell.kind == Cell::Kind::packet) [[likely]] {
+        done = _receiver(_context, *from, cell.data, cell.header_size, cell.payload(), cell.payload_size);
+    } else if (done && cell.kind == Cell::Kind::ring_opened) {
+        SharedAddress ring = 0;
+        std::memcpy(&ring, cell.data, sizeof ring);
+        done = accept_ring(*from, ring);
+    } else if (done) {
         drop_ring(*from);
+    }
+    if (!done) [[unlikely]] {
+        _held.set(cell.from);
+        return false;
     }
     from->port.returned.add(cell, address);
     if (from->port.wants_cells.load(std::memory_order_seq_cst) != 0) {

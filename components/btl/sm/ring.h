@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/common/short_copy.h"
+#include "core/progress/doorbell.h"
 
 #include <atomic>
 #include <cstddef>
@@ -213,13 +214,15 @@ struct Packet {
 };
 
 // The receiving end: look(), use the packet, done(). It publishes what it has consumed only once per quarter of a ring,
-// so that the cache line of the counters is seldom transferred.
+// so that the cache line of the counters is seldom transferred, and then rings the bell of the sender, which may be
+// waiting for room.
 class RingReceiver {
 public:
-    RingReceiver(const RingMemory& memory, const RingShape& shape) noexcept
+    RingReceiver(const RingMemory& memory, const RingShape& shape, Doorbell& sender) noexcept
         : _slots(memory.slots),
           _bulk(memory.bulk),
           _line(memory.receiver),
+          _sender(&sender),
           _slot_mask(shape.slots - 1),
           _bulk_mask(shape.bulk_size - 1),
           _next(memory.receiver->slots_consumed.load(std::memory_order_relaxed)),
@@ -243,9 +246,10 @@ public:
         }
         if ((flags & Slot::flush) != 0) {
             ++_next;
-            save();
+            publish();
             return look(packet);
         }
+        _bulk_before = _bulk_next;
         if ((flags & Slot::wrapped) != 0) {
             _bulk_next = (_bulk_next | _bulk_mask) + 1;
         }
@@ -254,17 +258,21 @@ public:
         return true;
     }
 
-    // The packet of the last look() is used up. true: the sender's doorbell should be rung, because it may be waiting
-    // for room.
-    bool done() noexcept {
-        ++_next;
-        if (_next - _published <= _slot_mask / 4 && _bulk_next - _bulk_published <= _bulk_mask / 4) [[likely]] {
-            return false;
+    // The packet of the last look() stays in the ring: the next look() finds it again. Instead of done().
+    void put_back(const Packet& packet) noexcept {
+        if (packet.payload != packet.header + packet.header_size) {
+            _bulk_next = _bulk_before;
         }
-        save();
-        return true;
+    }
+    // The packet of the last look() is used up.
+    void done() noexcept {
+        ++_next;
+        if (_next - _published > _slot_mask / 4 || _bulk_next - _bulk_published > _bulk_mask / 4) [[unlikely]] {
+            publish();
+        }
     }
 
+    // For the next library generation.
     void save() noexcept {
         _published = _next;
         _bulk_published = _bulk_next;
@@ -273,15 +281,22 @@ public:
     }
 
 private:
+    void publish() noexcept {
+        save();
+        _sender->notify();
+    }
+
     Slot* _slots;
     const std::byte* _bulk;
     ReceiverLine* _line;
+    Doorbell* _sender;
     std::uint32_t _slot_mask;
     std::size_t _bulk_mask;
     std::uint32_t _next; // slots ever consumed
     std::uint32_t _published;
     std::uint64_t _bulk_next;
     std::uint64_t _bulk_published;
+    std::uint64_t _bulk_before = 0; // _bulk_next before the last packet with a payload in the bulk ring
 };
 
 } // namespace patchbay::btl::sm

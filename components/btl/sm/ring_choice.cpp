@@ -67,7 +67,8 @@ Status SmModule::open_ring(SmEndpoint& to) {
     if (entry == nullptr || !claim_inbound(to.port)) {
         return Error{Errc::not_available, "no more rings"};
     }
-    Status made = make_ring(to, *entry);
+    Status made = unless_out_of_memory(
+        Status(Error{Errc::out_of_memory, "out of memory"}), [&] { return make_ring(to, *entry); });
     if (!made) {
         to.port.inbound.fetch_sub(1, std::memory_order_relaxed);
     }
@@ -110,7 +111,7 @@ void SmModule::count_towards_ring(SmEndpoint& to) noexcept {
         return;
     }
     // Without memory for a ring the queue goes on to do.
-    unless_out_of_memory(false, [&] { return bool(open_ring(to)); });
+    static_cast<void>(open_ring(to));
 }
 
 void SmModule::end_window() noexcept {
@@ -122,7 +123,7 @@ void SmModule::end_window() noexcept {
             continue;
         }
         endpoint->recent = 0;
-        if (endpoint->out.is_open()) {
+        if (endpoint->out.is_open() && endpoint->reserved_in_ring == SmEndpoint::Reserved::nothing) {
             const std::uint32_t sent = endpoint->out.head() - endpoint->head_before;
             if (!endpoint->flushed && sent < fewest) {
                 weakest = endpoint.get();
@@ -184,7 +185,8 @@ bool SmModule::accept_ring(SmEndpoint& from, SharedAddress address) noexcept {
         return false;
     }
     *entry = {address, from.slot, 0};
-    _inbound.push_back({RingReceiver({memory, _settings.shape}, _settings.shape), &from, address}); // has room
+    _inbound.push_back( // has room
+        {RingReceiver({memory, _settings.shape}, _settings.shape, from.control.bell), &from, address});
     return true;
 }
 

@@ -23,7 +23,7 @@ public:
           _table(instance.communicators()),
           _counters(instance.cid_counters()) {}
     std::unique_ptr<Allocation> begin(const NewCommunicator& what, int* code) noexcept override {
-        const std::uint64_t number = what.leads() ? _instance.unique_number() : 0;
+        const std::uint64_t number = what.is_leader() ? _instance.unique_number() : 0;
         auto* allocation = new (std::nothrow) ConsensusAllocation(_table, _counters, what, number);
         *code = allocation != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
         return std::unique_ptr<Allocation>(allocation);

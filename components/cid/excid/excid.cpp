@@ -68,24 +68,32 @@ std::unique_ptr<Allocation> ExcidModule::begin(const NewCommunicator& what, int*
     return std::unique_ptr<Allocation>(allocation);
 }
 
-// The others get their communicator, and perhaps the PGCID for which they need us.
+// The others get their communicator, and perhaps the PGCID for which they need this process.
 std::unique_ptr<Allocation> ExcidModule::begin_without_index(
     const NewCommunicator& what, const std::optional<Derivation::ChildNumber>& child_number, int* code) noexcept {
-    *code = no_index();
-    if (child_number && !child_number->renews) {
-        what.parent->id->derivation()->skip(*child_number);
+    Derivation* parents = child_number ? what.parent->id->derivation() : nullptr;
+    if (child_number && !child_number->renews && parents->ready(*child_number)) {
+        if (const auto child = parents->resolve(*child_number, code)) {
+            *code = refuse(what, child->id);
+        }
         return nullptr;
     }
-    if (!child_number && what.members.can_withdraw()) {
-        return nullptr; // the constructor does
-    }
-    auto pass = std::unique_ptr<ExcidParticipation>(new (std::nothrow) ExcidParticipation(*this, true));
+    auto pass = std::unique_ptr<ExcidParticipation>(
+        new (std::nothrow) ExcidParticipation(*this, &what, what.parent, child_number));
     if (pass == nullptr) {
-        *code = child_number ? forfeit(*what.parent->id->derivation(), *child_number) : MPI_ERR_NO_MEM;
+        *code = child_number ? forfeit(*parents, *child_number) : MPI_ERR_NO_MEM;
     } else {
-        *code = child_number ? pass->renew(*what.parent, *child_number, *what.whole) : pass->help(what);
+        *code = pass->start(what.whole);
     }
     return pass;
+}
+
+// This process has no index for the communicator that the others have under this exCID.
+int ExcidModule::refuse(const NewCommunicator& what, const ExtendedId& id) noexcept {
+    if (what.refusals != nullptr) {
+        what.refusals->refuse(id, MPI_ERR_NO_SPACE);
+    }
+    return no_index();
 }
 
 std::unique_ptr<Allocation> ExcidModule::participate(Communicator& parent, GroupReduction& whole) noexcept {
@@ -98,13 +106,14 @@ std::unique_ptr<Allocation> ExcidModule::participate(Communicator& parent, Group
         parents->skip(child_number);
         return nullptr;
     }
-    auto pass = std::unique_ptr<ExcidParticipation>(new (std::nothrow) ExcidParticipation(*this, false));
+    auto pass = std::unique_ptr<ExcidParticipation>(
+        new (std::nothrow) ExcidParticipation(*this, nullptr, &parent, child_number));
     if (pass == nullptr) {
         log_error("cid/excid: out of memory");
         forfeit(*parents, child_number);
         return nullptr;
     }
-    pass->renew(parent, child_number, whole);
+    pass->start(&whole);
     return pass;
 }
 
@@ -199,30 +208,64 @@ int ExcidAllocation::finish() noexcept {
     return _module.name(_what, _index, child.id, child.active);
 }
 
-int ExcidParticipation::renew(
-    Communicator& parent, const Derivation::ChildNumber& child_number, GroupReduction& whole) noexcept {
-    _parents = parent.id->derivation();
-    _child_number = child_number;
-    _failed = _request.start(whole, parent, renewal_of(parent, child_number));
+ExcidParticipation::ExcidParticipation(ExcidModule& module, const NewCommunicator* refused, Communicator* parent,
+    const std::optional<Derivation::ChildNumber>& child_number) noexcept
+    : _parent(parent),
+      _child_number(child_number),
+      _requests(!child_number || child_number->renews),
+      _request(module._instance, module._source) {
+    if (refused != nullptr) {
+        _refused.emplace(*refused);
+    }
+}
+
+int ExcidParticipation::start(GroupReduction* whole) noexcept {
+    if (_requests) {
+        _failed = _child_number ? _request.start(*whole, *_parent, renewal_of(*_parent, *_child_number))
+                                : _request.start_for(*_refused, MPI_ERR_NO_SPACE);
+        if (_failed != MPI_SUCCESS && _child_number) {
+            _requests = false;
+            parents()->renew(*_child_number, 0, _failed);
+            parents()->skip(*_child_number);
+        }
+    }
     return _failed;
 }
 
-int ExcidParticipation::help(const NewCommunicator& what) noexcept {
-    _failed = _request.start_for(what, _lacks_index ? MPI_ERR_NO_SPACE : MPI_SUCCESS);
-    return _failed;
+bool ExcidParticipation::ready() const noexcept {
+    return _failed != MPI_SUCCESS || (_requests ? _request.ready() : parents()->ready(*_child_number));
 }
 
 bool ExcidParticipation::advance(int* code) noexcept {
     *code = _failed;
-    if (_failed == MPI_SUCCESS && !_request.advance(code)) {
+    if (_failed != MPI_SUCCESS) {
+        return true;
+    }
+    if (_requests) {
+        if (!_request.advance(code)) {
+            return false;
+        }
+        _requests = false;
+        if (_child_number) {
+            parents()->renew(*_child_number, _request.pgcid(), *code);
+        }
+    }
+    if (!_refused) {
+        parents()->skip(*_child_number);
+        return true;
+    }
+    if (_child_number && !parents()->ready(*_child_number)) {
         return false;
     }
-    if (_parents != nullptr) {
-        _parents->renew(_child_number, _request.pgcid(), *code);
-        _parents->skip(_child_number);
-    }
-    if (*code == MPI_SUCCESS) {
-        *code = _lacks_index ? no_index() : MPI_SUCCESS;
+    if (_child_number) {
+        const auto child = parents()->resolve(*_child_number, code);
+        if (child) {
+            *code = ExcidModule::refuse(*_refused, child->id);
+        }
+    } else if (*code == MPI_SUCCESS) {
+        *code = ExcidModule::refuse(*_refused, {_request.pgcid(), 0});
+    } else if (*code == MPI_ERR_NO_SPACE) {
+        *code = no_index(); // the reduction has given the error to all members
     }
     return true;
 }

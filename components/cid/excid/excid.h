@@ -8,8 +8,8 @@
 
 namespace patchbay::cid {
 
-// Names communicators by exCID: derived from the parent's without a word to anybody where all of the parent takes part,
-// else from a new PGCID. The local index is this process's own affair.
+// Allocates exCIDs: derived from the parent's without communication where all members of the parent call the
+// constructor, otherwise from a new PGCID. Each process chooses its local index alone.
 class ExcidModule final : public Module {
 public:
     ExcidModule(Instance& instance, PgcidSource source) noexcept
@@ -24,6 +24,7 @@ private:
     friend class ExcidParticipation;
     std::unique_ptr<Allocation> begin_without_index(
         const NewCommunicator& what, const std::optional<Derivation::ChildNumber>& child_number, int* code) noexcept;
+    static int refuse(const NewCommunicator& what, const ExtendedId& id) noexcept;
     // Gives `what` its name and index. Returns an MPI code; after an error the index is free again.
     int name(const NewCommunicator& what, std::uint32_t index, const ExtendedId& id, int active) noexcept;
 
@@ -55,26 +56,28 @@ private:
     PgcidRequest _request;
 };
 
-// The part in getting a PGCID of a process that has no use for it, and without which others would wait: it holds the
-// child number that renews its parent's, or has no index left.
+// Participation of a process that gets no communicator: it is no member, or it has no free index. The other members may
+// need its part in getting a PGCID. Where it has no free index it waits for the exCID that the communicator has in the
+// other members, to send them its refusal.
 class ExcidParticipation final : public Allocation {
 public:
-    // `lacks_index`: the process fails, once the PGCID is there.
-    ExcidParticipation(ExcidModule& module, bool lacks_index) noexcept
-        : _lacks_index(lacks_index),
-          _request(module._instance, module._source) {}
+    // Of a process without a free index; nullptr instead of `refused`: of a process that is no member. `child_number`
+    // is one of `parent`, which may be null where there is none.
+    ExcidParticipation(ExcidModule& module, const NewCommunicator* refused, Communicator* parent,
+        const std::optional<Derivation::ChildNumber>& child_number) noexcept;
 
-    // For the next block of names of `parent`.
-    int renew(Communicator& parent, const Derivation::ChildNumber& child_number, GroupReduction& whole) noexcept;
-    // For a communicator that this process fails to get.
-    int help(const NewCommunicator& what) noexcept;
-    bool ready() const noexcept override { return _failed != MPI_SUCCESS || _request.ready(); }
+    // `whole`: the reduction over the parent, if the child number renews its block. Returns an MPI code.
+    int start(GroupReduction* whole) noexcept;
+    bool ready() const noexcept override;
     bool advance(int* code) noexcept override;
 
 private:
-    Derivation* _parents = nullptr; // those that the child number is of
-    Derivation::ChildNumber _child_number{};
-    const bool _lacks_index;
+    Derivation* parents() const noexcept { return _parent != nullptr ? _parent->id->derivation() : nullptr; }
+
+    std::optional<NewCommunicator> _refused;
+    Communicator* _parent;
+    std::optional<Derivation::ChildNumber> _child_number;
+    bool _requests; // the PGCID is to be got, and not known yet
     int _failed = MPI_SUCCESS;
     PgcidRequest _request;
 };

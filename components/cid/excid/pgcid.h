@@ -30,7 +30,7 @@ public:
     int start(GroupReduction& reduction, const Communicator& comm, const ConstructorKey& key) noexcept;
     // The same for a communicator that has a PGCID of its own. `refused`: why this process can be in no new
     // communicator, or MPI_SUCCESS; advance() gives that error to all members. Where a launcher makes the PGCID the
-    // others do not learn of it, nor where they can withdraw.
+    // others do not get it so, nor where they can withdraw: this process then refuses the communicator.
     int start_for(const NewCommunicator& what, int refused) noexcept;
     bool ready() const noexcept { return _group ? _group->done() : _reduction->ready(); }
     // true: finished, with the PGCID when *code is MPI_SUCCESS.

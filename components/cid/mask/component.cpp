@@ -29,7 +29,7 @@ public:
             return nullptr;
         }
         std::optional<std::uint64_t> number;
-        if (what.leads()) {
+        if (what.is_leader()) {
             number = _instance.unique_number();
         }
         auto* allocation = new (std::nothrow) MaskAllocation(_table, _ownership, _counters, what, number);

@@ -10,7 +10,7 @@ namespace patchbay::coll::inter {
 namespace {
 
 // All of these go through each step that other processes wait for. After an error a process takes part in the steps
-// that follow with no elements, so that those who wait for its data return an error, too.
+// that follow with no elements, so that the processes that wait for its data return an error, too.
 
 int reduce_within(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm,
     int code) noexcept {
@@ -28,11 +28,11 @@ int bcast_within(void* buffer, MPI_Count count, const Datatype& type, Communicat
 // already.
 int exchange_partial_results(Function function, const void* send, void* result, MPI_Count count, const Datatype& type,
     const Op& op, Communicator& comm, int code = MPI_SUCCESS) noexcept {
-    const bool leads = comm.rank == leader;
-    TypedBuffer sum(leads ? count : 0, type);
+    const bool is_leader = comm.rank == leader;
+    TypedBuffer sum(is_leader ? count : 0, type);
     code = first_error(code, sum.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     code = first_error(code, reduce_within(send, sum.data(), count, type, op, comm, code));
-    if (!leads) {
+    if (!is_leader) {
         return code;
     }
     Transfer transfer(comm, tag_of(function));
@@ -76,11 +76,11 @@ int InterModule::reduce(const void* send, void* recv, MPI_Count count, const Dat
     if (root == MPI_ROOT) {
         return transfer.recv(recv, count, type, leader);
     }
-    const bool leads = comm.rank == leader;
-    TypedBuffer sum(leads ? count : 0, type);
+    const bool is_leader = comm.rank == leader;
+    TypedBuffer sum(is_leader ? count : 0, type);
     transfer.fail(sum.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     transfer.fail(reduce_within(send, sum.data(), count, type, op, comm, transfer.code()));
-    return leads ? transfer.send(sum.data(), count, type, root) : transfer.code();
+    return is_leader ? transfer.send(sum.data(), count, type, root) : transfer.code();
 }
 
 int InterModule::allreduce(

@@ -2,9 +2,9 @@
 #include "components/pml/ob1/backlog.h"
 
 #include "components/pml/ob1/send_protocol.h"
-#include "core/log.h"
-
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 namespace patchbay::pml::ob1 {
 
@@ -13,6 +13,9 @@ using btl::SendCode;
 namespace {
 // Fragments to one peer per poll, so that one long message does not delay the packets that arrive.
 constexpr int fragments_per_poll = 16;
+
+constexpr std::string_view no_memory_for_reply =
+    "pml/ob1: out of memory for a control packet that another process waits for";
 } // namespace
 
 int Backlog::send_control(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept {
@@ -23,10 +26,9 @@ int Backlog::send_control(Peer& peer, const void* header, std::size_t header_siz
     if (peer.queue.empty()) [[likely]] {
         code = peer.btl->send(*peer.endpoint, header, header_size, nullptr, 0);
     }
-    if (code == SendCode::full) {
-        QueuedPacket* packet = _pool.alloc();
+    if (code == SendCode::full || code == SendCode::no_memory) {
+        QueuedPacket* packet = take_packet();
         if (packet == nullptr) {
-            log_error("pml/ob1: out of memory for a control packet");
             return MPI_ERR_NO_MEM;
         }
         packet->message = nullptr;
@@ -41,18 +43,44 @@ int Backlog::send_control(Peer& peer, const void* header, std::size_t header_siz
 }
 
 bool Backlog::reply(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept {
-    const int code = send_control(peer, header, header_size, session);
-    // A process cannot be unreachable to itself: its btl has no memory for the packet.
-    if (code == MPI_ERR_NO_MEM || (code != MPI_SUCCESS && peer.is_self)) {
-        _peers.abort("pml/ob1: out of memory for a control packet that another request waits for");
+    return send_control(peer, header, header_size, session) == MPI_SUCCESS;
+}
+
+bool Backlog::make_spare(Peer& peer) noexcept {
+    const bool ready = can_reply(peer);
+    if (ready) {
+        _shortage.over();
+    } else {
+        _shortage.wait(no_memory_for_reply);
     }
-    return code == MPI_SUCCESS;
+    return ready;
+}
+
+bool Backlog::allocate_spare() noexcept {
+    _spare = _pool.alloc();
+    return _spare != nullptr;
+}
+
+QueuedPacket* Backlog::take_packet() noexcept {
+    QueuedPacket* packet = _pool.alloc();
+    return packet != nullptr ? packet : std::exchange(_spare, nullptr);
 }
 
 bool Backlog::reply(
     Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code, const Session* session) noexcept {
     const ControlHeader header{type, {}, code, request};
     return reply(peer, &header, sizeof header, session);
+}
+
+void Backlog::reject(Peer& from, PacketType type, std::uint64_t request, int code, const Session* session) noexcept {
+    if (_spare == nullptr && !allocate_spare()) {
+        _shortage.end_job(no_memory_for_reply);
+    }
+    if (type == PacketType::match_sync) {
+        reply(from, PacketType::ack, request, std::uint32_t(code), session);
+    } else if (type == PacketType::rts) {
+        reply(from, PacketType::fin, request, std::uint32_t(code), session);
+    }
 }
 
 void Backlog::send_flow(Peer& peer, PacketType type) noexcept {
@@ -63,7 +91,6 @@ void Backlog::send_flow(Peer& peer, PacketType type) noexcept {
 bool Backlog::queue(SendRequest& request) noexcept {
     QueuedPacket* packet = _pool.alloc();
     if (packet == nullptr) {
-        log_error("pml/ob1: out of memory for a message for which the btl has no room");
         return false;
     }
     packet->message = &request;
@@ -130,6 +157,16 @@ int Backlog::push(Peer& peer, SendProtocol& sends) noexcept {
     return pushed;
 }
 
+// There is no memory for a packet in a queue. true: that has lasted too long for this message, whose sender gets the
+// error. No sender could get that of a control packet (nullptr): the job ends.
+bool Backlog::gives_up(const SendRequest* message) noexcept {
+    const bool lasts = _shortage.lasts();
+    if (lasts && message == nullptr) {
+        _shortage.end_job(no_memory_for_reply);
+    }
+    return lasts;
+}
+
 // true: the queue is empty.
 bool Backlog::push_queue(Peer& peer, SendProtocol& sends, int& pushed) noexcept {
     while (!peer.queue.empty()) {
@@ -142,15 +179,20 @@ bool Backlog::push_queue(Peer& peer, SendProtocol& sends, int& pushed) noexcept 
             message->queued = false; // before transmit(): the request may not exist afterwards
             code = sends.transmit(*message);
         }
-        if (code == SendCode::full) {
+        const bool waits = code == SendCode::no_memory && !gives_up(message);
+        if (code == SendCode::full || waits) {
             if (message != nullptr) {
                 message->queued = true;
             }
+            pushed += waits ? 1 : 0; // a process that sleeps would not be woken when there is memory again
             return false;
         }
         if (code == SendCode::failed && message != nullptr) {
-            sends.finish(*message, MPI_ERR_OTHER);
+            sends.finish_failed(*message);
+        } else if (code == SendCode::no_memory && message != nullptr) {
+            sends.finish(*message, MPI_ERR_NO_MEM);
         }
+        _shortage.over();
         peer.queue.erase(packet);
         _pool.free(&packet);
         ++pushed;
@@ -167,16 +209,34 @@ bool Backlog::push_streams(Peer& peer, SendProtocol& sends, int& pushed) noexcep
         if (code == SendCode::full) {
             return false;
         }
-        peer.streams.erase(stream);
-        const bool all_sent = request.convertor->position() == request.stream_end;
-        if (code == SendCode::failed || all_sent) {
-            sends.finish(request, all_sent ? MPI_SUCCESS : MPI_ERR_OTHER);
-        } else {
-            peer.streams.push_back(stream);
-        }
         ++pushed;
+        if (code == SendCode::no_memory && !_shortage.lasts()) {
+            return false; // counted: a process that sleeps would not be woken when there is memory again
+        }
+        _shortage.over();
+        peer.streams.erase(stream);
+        const bool all_sent = code == SendCode::ok && request.convertor->position() == request.stream_end;
+        if (all_sent) {
+            sends.finish(request, MPI_SUCCESS);
+        } else if (code == SendCode::ok) {
+            peer.streams.push_back(stream);
+        } else {
+            end_stream(request, code == SendCode::failed ? MPI_ERR_OTHER : MPI_ERR_NO_MEM, sends);
+        }
     }
     return peer.streams.empty();
+}
+
+// The rest of the message cannot be sent: both the sender and the receiver get an error.
+void Backlog::end_stream(SendRequest& request, int code, SendProtocol& sends) noexcept {
+    Peer& peer = *request.peer;
+    const Session* session = request.session;
+    const std::uint64_t receiver = request.remote_request;
+    sends.finish(request, code);
+    if (!can_reply(peer)) {
+        _shortage.end_job("pml/ob1: out of memory for a fragment of a message that another process waits for");
+    }
+    reply(peer, PacketType::stream_end, receiver, std::uint32_t(code), session);
 }
 
 } // namespace patchbay::pml::ob1

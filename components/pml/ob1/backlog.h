@@ -11,22 +11,35 @@ class SendProtocol;
 // streamed in fragments, which take turns.
 class Backlog {
 public:
-    explicit Backlog(Peers& peers) noexcept
-        : _peers(peers) {}
+    Backlog(Peers& peers, Shortage& shortage) noexcept
+        : _peers(peers),
+          _shortage(shortage) {}
 
     // `session`: see QueuedPacket. Returns an MPI code: MPI_ERR_NO_MEM (the packet would have to be queued) or
-    // MPI_ERR_OTHER (the peer cannot be reached), each of which has been reported. After an error nothing is sent.
+    // MPI_ERR_OTHER (the peer cannot be reached, which has been reported). After an error nothing is sent.
     [[nodiscard]] int send_control(
         Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept;
-    // The same for a reply, without which the peer would wait for ever: the job ends when memory runs out. false: the
-    // peer cannot be reached.
+    // Called once, before everything else. false: out of memory.
+    bool reserve() noexcept { return allocate_spare(); }
+    // Called before a packet is processed that needs a reply, without which the peer would wait for ever. true: there
+    // is memory for the next reply(). false: there is none, and the packet has to be delivered again. Ends the job if
+    // that has lasted too long.
+    bool prepare_reply(Peer& peer) noexcept {
+        return (peer.endpoint != nullptr && _spare != nullptr) || make_spare(peer);
+    }
+    // The same without a time limit, for a call that returns the error.
+    bool can_reply(Peer& peer) noexcept { return _peers.connect(peer) && (_spare != nullptr || allocate_spare()); }
+    // send_control() after prepare_reply() or can_reply(). false: the peer cannot be reached.
     bool reply(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept;
     bool reply(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code, const Session* session) noexcept;
+    // A reply for a message that no receive will match: the sender gets the error if it waits for a reply. Ends the job
+    // if there is no memory.
+    void reject(Peer& from, PacketType type, std::uint64_t request, int code, const Session* session) noexcept;
     // The same for an xoff or xon. If it is lost, messages are buffered where they need not be or the other way round,
     // but each of them arrives.
     void send_flow(Peer& peer, PacketType type) noexcept;
 
-    // The message goes behind everything that is queued for its peer. false: out of memory, which has been reported.
+    // The message goes behind everything that is queued for its peer. false: out of memory.
     bool queue(SendRequest& request) noexcept;
     // false: the message is not queued.
     bool remove(SendRequest& request) noexcept;
@@ -39,13 +52,20 @@ public:
     int push(SendProtocol& sends) noexcept;
 
 private:
+    bool make_spare(Peer& peer) noexcept;
+    bool allocate_spare() noexcept;
+    QueuedPacket* take_packet() noexcept;
     void join(Peer& peer) noexcept;
     int push(Peer& peer, SendProtocol& sends) noexcept;
+    bool gives_up(const SendRequest* message) noexcept;
     bool push_queue(Peer& peer, SendProtocol& sends, int& pushed) noexcept;
-    static bool push_streams(Peer& peer, SendProtocol& sends, int& pushed) noexcept;
+    bool push_streams(Peer& peer, SendProtocol& sends, int& pushed) noexcept;
+    void end_stream(SendRequest& request, int code, SendProtocol& sends) noexcept;
 
     Peers& _peers;
+    Shortage& _shortage;
     Pool<QueuedPacket> _pool;
+    QueuedPacket* _spare = nullptr;      // so that a reply needs no memory
     List<Peer, &Peer::backlog> _backlog; // the peers with something to send
 };
 

@@ -6,6 +6,7 @@
 #include "frameworks/cid/cid.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 namespace patchbay::pml::ob1 {
@@ -36,12 +37,42 @@ CommState::CommState(Communicator& comm) noexcept
       excid(comm.id == nullptr ? nullptr : comm.id->extended_id()),
       session(comm.session) {}
 
+std::string_view Failure::text() const noexcept {
+    thread_local std::array<char, 256> text;
+    const auto end = code == MPI_ERR_NO_SPACE
+        ? fmt::format_to_n(text.data(), text.size(),
+              "pml/ob1: process {} has no index left for this communicator, so that none of its members can use it; "
+              "free it, and let process {} free communicators that it does not need any more",
+              by.rank, by.rank)
+        : fmt::format_to_n(text.data(), text.size(),
+              "pml/ob1: process {} has failed to construct this communicator, so that none of its members can use it; "
+              "free it",
+              by.rank);
+    return {text.data(), std::min(end.size, text.size())};
+}
+
 bool CommState::make_ranks() noexcept {
-    _ranks = static_cast<RankState*>(std::calloc(std::size_t(comm.remote_size), sizeof(RankState)));
-    if (_ranks == nullptr) {
-        log_error("pml/ob1: out of memory for the matching queues of a communicator");
+    if (failure.happened()) {
+        return false;
     }
+    _table = _ranks = static_cast<RankState*>(std::calloc(std::size_t(comm.remote_size), sizeof(RankState)));
     return _ranks != nullptr;
+}
+
+void CommState::fail(const Failure& why) noexcept {
+    failure = why;
+    _ranks = nullptr;
+    for (int rank = 0; _table != nullptr && rank < comm.remote_size; ++rank) {
+        _table[rank].peer = _table[rank].handshake_peer = nullptr;
+    }
+}
+
+RecvRequest* CommState::take_posted(int source) noexcept {
+    RecvRequest* request = (source == MPI_ANY_SOURCE ? _any_source : _table[source].posted).first;
+    if (request != nullptr) {
+        withdraw(*request);
+    }
+    return request;
 }
 
 void CommState::report_source(const MatchHeader& match) const noexcept {
@@ -55,16 +86,16 @@ void CommState::report_source(const MatchHeader& match) const noexcept {
 void CommState::post(RecvRequest& request) noexcept {
     request.order = _posts++;
     request.posted = true;
-    (request.source == MPI_ANY_SOURCE ? _any_source : _ranks[request.source].posted).push_back(request);
+    (request.source == MPI_ANY_SOURCE ? _any_source : _table[request.source].posted).push_back(request);
 }
 
 void CommState::withdraw(RecvRequest& request) noexcept {
     request.posted = false;
-    (request.source == MPI_ANY_SOURCE ? _any_source : _ranks[request.source].posted).erase(request);
+    (request.source == MPI_ANY_SOURCE ? _any_source : _table[request.source].posted).erase(request);
 }
 
 RecvRequest* CommState::match(int source, int tag) noexcept {
-    PostedList& specific = _ranks[source].posted;
+    PostedList& specific = _table[source].posted;
     RecvRequest* request = specific.find(tag);
     if (_any_source.first != nullptr) [[unlikely]] {
         RecvRequest* wild = _any_source.find(tag);
@@ -82,12 +113,12 @@ RecvRequest* CommState::match(int source, int tag) noexcept {
 }
 
 void CommState::add(Unexpected& message) noexcept {
-    _ranks[message.match.source].unexpected.push_back(message);
+    _table[message.match.source].unexpected.push_back(message);
     _arrivals.push_back(message);
 }
 
 void CommState::remove(Unexpected& message) noexcept {
-    _ranks[message.match.source].unexpected.erase(message);
+    _table[message.match.source].unexpected.erase(message);
     _arrivals.erase(message);
 }
 
@@ -100,7 +131,7 @@ Unexpected* CommState::find(int source, int tag) noexcept {
         }
         return nullptr;
     }
-    for (Unexpected* message = _ranks[source].unexpected.first(); message != nullptr;
+    for (Unexpected* message = _table[source].unexpected.first(); message != nullptr;
          message = SourceQueue::next(*message)) {
         if (tag_matches(tag, message->match.tag, MPI_ANY_TAG)) {
             return message;
@@ -110,7 +141,7 @@ Unexpected* CommState::find(int source, int tag) noexcept {
 }
 
 Unexpected* CommState::find_id(int source, std::uint32_t id) noexcept {
-    for (Unexpected* message = _ranks[source].unexpected.first(); message != nullptr;
+    for (Unexpected* message = _table[source].unexpected.first(); message != nullptr;
          message = SourceQueue::next(*message)) {
         if (message->match.id == id) {
             return message;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <string_view>
 
 namespace patchbay::pml::ob1 {
 
@@ -40,6 +41,16 @@ struct RankState {
     Peer* handshake_peer;
 };
 
+// Why no operation on a communicator can succeed any more.
+struct Failure {
+    int code = MPI_SUCCESS; // MPI_SUCCESS: operations can succeed
+    ProcessId by;           // the process that could not construct the communicator
+
+    bool happened() const noexcept { return code != MPI_SUCCESS; }
+    // For the user. Valid until the next call in this thread.
+    std::string_view text() const noexcept;
+};
+
 // The matching queues of one communicator. A receive searches the unexpected messages of its source, or of all sources
 // in order of arrival; a message searches the posted receives for its source and those for MPI_ANY_SOURCE, of which it
 // matches the one that was posted first. A table over ranks is made of pages that stay untouched for ranks that
@@ -47,14 +58,18 @@ struct RankState {
 class CommState final : public CommData {
 public:
     explicit CommState(Communicator& comm) noexcept;
-    ~CommState() override { std::free(_ranks); }
+    ~CommState() override { std::free(_table); }
 
-    // false: out of memory, which has been reported.
+    // false: no message can be sent or received, and error() is why.
     bool prepare() noexcept { return _ranks != nullptr || make_ranks(); }
-    RankState& rank(int rank) noexcept { return _ranks[rank]; } // after prepare()
-    // The same before prepare(); nullptr: no message was sent or received yet.
+    bool is_prepared() const noexcept { return _ranks != nullptr; }
+    // The MPI code after prepare() has returned false: the failure, or out of memory.
+    int error() const noexcept { return failure.happened() ? failure.code : MPI_ERR_NO_MEM; }
+    RankState& rank(int rank) noexcept { return _table[rank]; } // after prepare() has returned true once
+    // nullptr: no message was sent or received yet, or there is a failure.
     RankState* find_rank(int rank) const noexcept { return _ranks == nullptr ? nullptr : &_ranks[rank]; }
-    // Does the communicator have the source of this message? If not, that is reported. Prepares.
+    // Does the communicator have the source of this message, and no failure? If it has no such source, that is
+    // reported. Prepares; false, too, if memory runs out, and then it is not prepared.
     bool has_source(const MatchHeader& match) noexcept {
         if (!prepare()) {
             return false;
@@ -78,6 +93,13 @@ public:
     Unexpected* find_id(int source, std::uint32_t id) noexcept;
     Unexpected* earliest() noexcept { return _arrivals.first(); }
 
+    // From now on prepare() returns false, and no message can be sent directly. What is posted or has arrived stays
+    // where it is.
+    void fail(const Failure& failure) noexcept;
+    // Removes a posted receive for this source, or for MPI_ANY_SOURCE, and returns it; nullptr: none is left.
+    RecvRequest* take_posted(int source) noexcept;
+    bool has_table() const noexcept { return _table != nullptr; }
+
     Communicator& comm;
     // The exCID of a communicator whose index may differ from process to process; nullptr: it does not differ.
     const cid::ExtendedId* const excid;
@@ -89,13 +111,22 @@ private:
     bool make_ranks() noexcept;
     void report_source(const MatchHeader& match) const noexcept;
 
-    RankState* _ranks = nullptr;
+    RankState* _table = nullptr; // by rank; nullptr until the first message
+    RankState* _ranks = nullptr; // the same, but nullptr after a failure: the hot paths test nothing else
     PostedList _any_source{};
     ArrivalQueue _arrivals;
     std::uint64_t _posts = 0;
+
+public: // behind what the hot paths use
+    Failure failure;
+    // After a failure: the number of refusal_acks that are to come, and the request that holds a reference to the
+    // communicator until then, so that its index is not used again; nullptr: none.
+    int unanswered = 0;
+    RecvRequest* holder = nullptr;
+    Link<CommState> failed_link; // in the list of Refusals, after a failure
 };
 
-inline CommState& state_of(Communicator& comm) noexcept {
+inline CommState& state_of(const Communicator& comm) noexcept {
     return static_cast<CommState&>(*comm.pml_data);
 }
 

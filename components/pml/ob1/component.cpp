@@ -19,6 +19,10 @@ constexpr ParamSpec params[] = {
     {"fetch_chunk", ParamType::size, "4MiB",
         "bytes of one large message that are fetched by single copy before other messages make progress", nullptr,
         ParamLevel::tuner_detail, ParamScope::local},
+    {"memory_wait", ParamType::duration, "5s",
+        "how long a process without memory tries again to store a message that has arrived, to reply, or to "
+        "send the rest of a message",
+        nullptr, ParamLevel::tuner_detail, ParamScope::local},
 };
 
 class Ob1Component final : public pml::Component {
@@ -26,6 +30,7 @@ public:
     Status open(Core& core) override {
         _settings.unexpected_limit = core.params.at("pml_ob1_unexpected_limit").as_size();
         _settings.fetch_chunk = core.params.at("pml_ob1_fetch_chunk").as_size();
+        _settings.memory_wait = core.params.at("pml_ob1_memory_wait").as_duration();
         if (_settings.fetch_chunk == 0) {
             return Error{Errc::invalid, "pml_ob1_fetch_chunk=0: must be at least 1 byte"};
         }

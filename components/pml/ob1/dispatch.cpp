@@ -26,29 +26,29 @@ const cid::ExtendedId& excid_behind(const void* header, PacketType type) noexcep
 
 } // namespace
 
-void Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, std::size_t, const void* payload,
+bool Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, std::size_t, const void* payload,
     std::size_t payload_size) noexcept {
     auto& self = *static_cast<Ob1*>(context);
-    Peer& from = self._peers.sender(endpoint);
+    if (!self._peers.know_sender(endpoint)) [[unlikely]] {
+        return false;
+    }
+    Peer& from = Peers::sender(endpoint);
     const auto& match = *static_cast<const MatchHeader*>(header);
     const auto* bytes = static_cast<const std::byte*>(payload);
     if (is_plain_match(header)) [[likely]] {
-        self._matching.on_match(from, self._matching.find(match), match, bytes, payload_size);
-    } else if (match.type == PacketType::match) {
-        self.receive_message(from, header, bytes, payload_size);
-    } else {
-        self.receive_other(from, header, bytes, payload_size);
+        return self._matching.on_match(from, self._matching.find(match), match, bytes, payload_size);
     }
+    return match.type == PacketType::match ? self.receive_message(from, header, bytes, payload_size)
+                                           : self.receive_other(from, header, bytes, payload_size);
 }
 
-void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+bool Ob1::receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
     const auto& control = *static_cast<const ControlHeader*>(header);
     switch (control.type) {
     case PacketType::match:
     case PacketType::match_sync:
     case PacketType::rts:
-        receive_message(from, header, payload, payload_size);
-        break;
+        return receive_message(from, header, payload, payload_size);
     case PacketType::cid_ack: {
         const auto& ack = *static_cast<const CidAckHeader*>(header);
         _handshake.on_ack(_matching.find(ack.id, ack.index), ack);
@@ -56,7 +56,7 @@ void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
     }
     case PacketType::ack:
     case PacketType::fin:
-        _sends.finish(*request_at<SendRequest>(control.request), MPI_SUCCESS);
+        _sends.finish(*request_at<SendRequest>(control.request), int(control.code));
         break;
     case PacketType::cts:
         _rendezvous.on_cts(*static_cast<const CtsHeader*>(header));
@@ -64,46 +64,59 @@ void Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
     case PacketType::frag:
         Rendezvous::on_fragment(*static_cast<const FragHeader*>(header), payload, payload_size);
         break;
-    case PacketType::cancel:
-        _matching.on_cancel(from, *static_cast<const SyncHeader*>(header));
+    case PacketType::stream_end:
+        Rendezvous::on_stream_end(control);
         break;
+    case PacketType::cancel:
+        return _matching.on_cancel(from, *static_cast<const SyncHeader*>(header));
     case PacketType::cancel_reply:
         _sends.on_cancel_reply(control);
+        break;
+    case PacketType::refusal:
+        return _refusals.on_refusal(from, *static_cast<const RefusalHeader*>(header));
+    case PacketType::refusal_ack:
+        _refusals.on_ack(*static_cast<const RefusalHeader*>(header));
         break;
     case PacketType::xoff:
     case PacketType::xon:
         FlowControl::on_xoff(from, control.type == PacketType::xoff);
         break;
     }
+    return true;
 }
 
 // Any message but a match without a flag.
-void Ob1::receive_message(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
+bool Ob1::receive_message(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
     const auto& match = *static_cast<const MatchHeader*>(header);
     if (match.flags == extended) {
-        receive_extended(from, header, payload, payload_size);
-        return;
+        return receive_extended(from, header, payload, payload_size);
     }
     CommState* state = _matching.find(match);
+    if (!_matching.on_message(from, state, header, payload, payload_size)) {
+        return false;
+    }
     if (match.flags == same_index && state != nullptr && state->excid != nullptr) {
         _handshake.on_same_index(*state, match);
     }
-    _matching.on_message(from, state, header, payload, payload_size);
+    return true;
 }
 
-void Ob1::receive_extended(
+bool Ob1::receive_extended(
     Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
     const auto& match = *static_cast<const MatchHeader*>(header);
     const cid::ExtendedId& excid = excid_behind(header, match.type);
     CommState* state = _matching.find(excid, match.index);
     if (state == nullptr) [[unlikely]] {
-        _early.add(excid, _flow.store(from, header, payload, payload_size));
-        return;
+        return _early.add(excid, from, header, payload, payload_size);
     }
-    if (state->has_source(match)) {
-        _handshake.on_extended(*state, from, match);
-        _matching.on_message(from, state, header, payload, payload_size);
+    if (!state->has_source(match)) {
+        return _matching.refuse_message(from, header, *state);
     }
+    if (!_matching.on_message(from, state, header, payload, payload_size)) {
+        return false;
+    }
+    _handshake.on_extended(*state, from, match);
+    return true;
 }
 
 } // namespace patchbay::pml::ob1

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pml/ob1/early_messages.h"
 
-#include "core/runtime/runtime.h"
-
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 namespace patchbay::pml::ob1 {
+
+static constexpr std::string_view no_memory_for_message =
+    "pml/ob1: out of memory for a message that came before its communicator";
 
 // Type of a cancelled message that is kept because its extended header is needed.
 static constexpr PacketType cancelled = PacketType::cancel;
@@ -32,19 +34,32 @@ EarlyMessages::~EarlyMessages() {
 }
 
 template <class Map, class Key>
-void EarlyMessages::add(Map& queues, const Key& key, Unexpected& message) noexcept {
+bool EarlyMessages::add(
+    Map& queues, const Key& key, Peer& from, const void* header, const std::byte* payload, std::size_t size) noexcept {
     try {
-        queues[key].push_back(message);
+        ArrivalQueue& queue = queues[key]; // before the message, for which store() may send an xoff
+        Unexpected* message = _flow.store(from, header, payload, size);
+        if (message != nullptr) {
+            queue.push_back(*message);
+        }
+        return message != nullptr;
     } catch (const std::bad_alloc&) {
-        _runtime.abort(MPI_ERR_NO_MEM, "pml/ob1: out of memory for a message that came before its communicator");
+        _shortage.wait(no_memory_for_message);
+        return false;
     }
 }
 
-void EarlyMessages::add(std::uint16_t index, Unexpected& message) noexcept {
-    add(_by_index, index, message);
+bool EarlyMessages::add(
+    std::uint16_t index, Peer& from, const void* header, const std::byte* payload, std::size_t size) noexcept {
+    return add(_by_index, index, from, header, payload, size);
 }
-void EarlyMessages::add(const cid::ExtendedId& excid, Unexpected& message) noexcept {
-    add(_by_excid, excid, message);
+bool EarlyMessages::add(
+    const cid::ExtendedId& excid, Peer& from, const void* header, const std::byte* payload, std::size_t size) noexcept {
+    return add(_by_excid, excid, from, header, payload, size);
+}
+
+bool EarlyMessages::has_any(const CommState& state) const noexcept {
+    return state.excid != nullptr ? _by_excid.contains(*state.excid) : _by_index.contains(state.comm.index);
 }
 
 ArrivalQueue EarlyMessages::extract(const CommState& state) noexcept {
@@ -59,7 +74,10 @@ ArrivalQueue EarlyMessages::extract(const CommState& state) noexcept {
     return {};
 }
 
-void EarlyMessages::deliver(CommState& state) noexcept {
+bool EarlyMessages::deliver(CommState& state) noexcept {
+    if (has_any(state) && !state.prepare()) {
+        return false;
+    }
     ArrivalQueue messages = extract(state);
     while (!messages.empty()) {
         Unexpected& message = *messages.pop_front();
@@ -78,6 +96,7 @@ void EarlyMessages::deliver(CommState& state) noexcept {
             state.add(message);
         }
     }
+    return true;
 }
 
 ArrivalQueue* EarlyMessages::find(const SyncHeader& cancel) noexcept {
@@ -148,12 +167,12 @@ void EarlyMessages::accept(const EarlyMessage& early, Peer& from) noexcept {
     RtsHeader header{};
     std::memcpy(&header, early.packet.data(), std::min(sizeof header, early.packet.size()));
     const std::size_t header_size = match_header_size(header.match.type);
-    Unexpected& message =
-        _flow.store(from, &header, early.packet.data() + header_size, early.packet.size() - header_size);
-    if (early.index) {
-        add(*early.index, message);
-    } else {
-        add(early.name, message);
+    const std::byte* payload = early.packet.data() + header_size;
+    const std::size_t size = early.packet.size() - header_size;
+    const bool added =
+        early.index ? add(*early.index, from, &header, payload, size) : add(early.name, from, &header, payload, size);
+    if (!added) {
+        _shortage.end_job(no_memory_for_message);
     }
 }
 

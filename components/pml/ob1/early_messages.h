@@ -14,35 +14,52 @@ namespace patchbay::pml::ob1 {
 // communicator will have here or by its exCID.
 class EarlyMessages {
 public:
-    EarlyMessages(FlowControl& flow, Handshake& handshake, Runtime& runtime) noexcept
+    EarlyMessages(FlowControl& flow, Handshake& handshake, Shortage& shortage) noexcept
         : _flow(flow),
           _handshake(handshake),
-          _runtime(runtime) {}
+          _shortage(shortage) {}
     ~EarlyMessages();
 
-    // Both end the job when memory runs out, as FlowControl::store().
-    void add(std::uint16_t index, Unexpected& message) noexcept;
-    void add(const cid::ExtendedId& excid, Unexpected& message) noexcept;
-    // The communicator has been constructed: moves its messages into its queues.
-    void deliver(CommState& state) noexcept;
+    // Copies a message. false: out of memory, as from FlowControl::store().
+    bool add(std::uint16_t index, Peer& from, const void* header, const std::byte* payload, std::size_t size) noexcept;
+    bool add(const cid::ExtendedId& excid, Peer& from, const void* header, const std::byte* payload,
+        std::size_t size) noexcept;
+    // The communicator has been constructed: moves its messages into its queues. false: out of memory for the queues.
+    // The messages stay here.
+    bool deliver(CommState& state) noexcept;
     // The sender cancels its message. false: the message is not here.
     bool cancel(const SyncHeader& cancel, const Peer& from) noexcept;
 
-    // As Module::take_early() and accept_early(): messages that the next module of this process gets.
+    // The communicator will never exist here. Calls `action` with each message, and frees the message.
+    template <class Action>
+    void drop(const cid::ExtendedId& excid, const Action& action) noexcept {
+        if (auto queue = _by_excid.extract(excid)) {
+            while (!queue.mapped().empty()) {
+                Unexpected& message = *queue.mapped().pop_front();
+                action(message);
+                _flow.release(message);
+            }
+        }
+    }
+
+    // As Module::take_early() and accept_early(): messages that the next module of this process gets. accept() ends the
+    // job when memory runs out.
     std::vector<EarlyMessage> take();
     void accept(const EarlyMessage& early, Peer& from) noexcept;
 
 private:
     ArrivalQueue extract(const CommState& state) noexcept;
     ArrivalQueue* find(const SyncHeader& cancel) noexcept;
+    bool has_any(const CommState& state) const noexcept;
     template <class Map, class Key>
-    void add(Map& queues, const Key& key, Unexpected& message) noexcept;
+    bool add(Map& queues, const Key& key, Peer& from, const void* header, const std::byte* payload,
+        std::size_t size) noexcept;
     template <class Action>
     void take_each(const Action& action);
 
     FlowControl& _flow;
     Handshake& _handshake;
-    Runtime& _runtime; // only to end the job
+    Shortage& _shortage;
     std::map<std::uint16_t, ArrivalQueue> _by_index;
     std::unordered_map<cid::ExtendedId, ArrivalQueue, cid::ExtendedIdHash> _by_excid;
 };

@@ -2,8 +2,6 @@
 #include "components/pml/ob1/flow_control.h"
 
 #include "components/common/short_copy.h"
-#include "core/runtime/runtime.h"
-#include "include/mpi.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -11,23 +9,29 @@
 
 namespace patchbay::pml::ob1 {
 
-static Unexpected& make(MessageStore& store, Runtime& runtime, std::size_t payload_size, int source) noexcept {
+static Unexpected* make(MessageStore& store, Shortage& shortage, std::size_t payload_size, int source) noexcept {
     Unexpected* message = store.make(payload_size);
-    if (message == nullptr) {
+    if (message != nullptr) {
+        shortage.over();
+    } else if (shortage.lasts()) {
         char text[200]; // what memory is left is needed to end the job
         const auto end = fmt::format_to_n(text, sizeof text,
             "pml/ob1: out of memory for an unexpected message of {} bytes from rank {} of its communicator; a lower "
             "pml_ob1_unexpected_limit makes senders wait earlier",
             payload_size, source);
-        runtime.abort(MPI_ERR_NO_MEM, {text, std::min(end.size, sizeof text)});
+        shortage.end_job({text, std::min(end.size, sizeof text)});
     }
-    return *message;
+    return message;
 }
 
-Unexpected& FlowControl::store(
+Unexpected* FlowControl::store(
     Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
     const auto& match = *static_cast<const MatchHeader*>(header);
-    Unexpected& message = make(_store, _runtime, payload_size, match.source);
+    Unexpected* made = make(_store, _shortage, payload_size, match.source);
+    if (made == nullptr) [[unlikely]] {
+        return nullptr;
+    }
+    Unexpected& message = *made;
     message.from = &from;
     message.match = match;
     message.length = payload_size;
@@ -45,7 +49,7 @@ Unexpected& FlowControl::store(
         from.xoff_sent = true;
         _backlog.send_flow(from, PacketType::xoff);
     }
-    return message;
+    return &message;
 }
 
 void FlowControl::release(Unexpected& message) noexcept {

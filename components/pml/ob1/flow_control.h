@@ -2,6 +2,7 @@
 #pragma once
 #include "components/pml/ob1/backlog.h"
 #include "components/pml/ob1/message_store.h"
+#include "components/pml/ob1/shortage.h"
 
 namespace patchbay::pml::ob1 {
 
@@ -9,14 +10,14 @@ namespace patchbay::pml::ob1 {
 // xoff, and an xon when half of the limit is free again.
 class FlowControl {
 public:
-    FlowControl(Backlog& backlog, Runtime& runtime, std::size_t limit) noexcept
+    FlowControl(Backlog& backlog, Shortage& shortage, std::size_t limit) noexcept
         : _backlog(backlog),
-          _runtime(runtime),
+          _shortage(shortage),
           _limit(limit) {}
 
-    // Copies a message that no receive has matched. Ends the job when memory runs out: the message cannot be returned
-    // to its sender, so that no MPI call could return an error.
-    Unexpected& store(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    // Copies a message that no receive has matched. nullptr: out of memory, and nothing has been sent; the packet has
+    // to be delivered again. Ends the job if that has lasted too long.
+    Unexpected* store(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     // Frees the memory of a message that is in no queue any more.
     void release(Unexpected& message) noexcept;
     // The same for a module that is about to be destroyed: see end().
@@ -31,7 +32,7 @@ public:
 
 private:
     Backlog& _backlog;
-    Runtime& _runtime; // only to end the job
+    Shortage& _shortage;
     const std::size_t _limit;
     MessageStore _store;
 };

@@ -85,7 +85,7 @@ void Handshake::on_ack(CommState* state, const CidAckHeader& ack) noexcept {
     if (state == nullptr || !state->prepare() || std::uint32_t(ack.source) >= std::uint32_t(state->comm.remote_size)) {
         return;
     }
-    _counters.answers.add_locked();
+    _counters.acknowledgements.add_locked();
     learn(*state, ack.source, ack.index);
 }
 

@@ -69,7 +69,7 @@ public:
         }
     }
     void on_same_index(CommState& state, const MatchHeader& match) noexcept {
-        _counters.answers.add_locked();
+        _counters.acknowledgements.add_locked();
         learn(state, match.source, match.index);
     }
     // `state`: nullptr when the communicator has been freed.

@@ -2,6 +2,7 @@
 #pragma once
 #include "frameworks/btl/btl.h"
 #include "frameworks/cid/extended_id.h"
+#include "object/process.h"
 
 #include <bit>
 #include <cstddef>
@@ -16,15 +17,19 @@ enum class PacketType : std::uint8_t {
     match = 1,    // MatchHeader + the whole message
     match_sync,   // SyncHeader + the whole message; answered by ack when it matches
     rts,          // RtsHeader: ready to send; the message is still at its sender
-    ack,          // ControlHeader: the synchronous send has matched
-    fin,          // ControlHeader: the receiver has fetched the message of this rts, as far as its buffer takes it
+    ack,          // ControlHeader: the synchronous send has matched; or it never will, and `code` is the error
+    fin,          // ControlHeader: the receiver has fetched the message of this rts, as far as its buffer takes it; or
+                  // it never will, and `code` is the error
     cts,          // CtsHeader: clear to send; the sender is to stream the message in fragments
     frag,         // FragHeader + the next bytes of the message
+    stream_end,   // ControlHeader; code: the error of the sender, which cannot send the rest of the message
     cancel,       // SyncHeader: the receiver is to drop this message if it is unmatched; answered by cancel_reply
     cancel_reply, // ControlHeader; code 1: the message has been dropped
     xoff,         // ControlHeader: from now on the receiver of this packet sends rts instead of eager messages
     xon,          // ControlHeader: eager messages are allowed again
     cid_ack,      // CidAckHeader: the sender's index of a communicator, after an extended header from the receiver
+    refusal,      // RefusalHeader: a process could not construct a communicator, which therefore cannot be used
+    refusal_ack,  // RefusalHeader: the sender of this sends nothing more on that communicator
 };
 
 // Flag of an extended header: `index` is the sender's, because the sender does not know the receiver's, and the exCID
@@ -125,6 +130,21 @@ struct CidAckHeader {
     cid::ExtendedId id;
 };
 static_assert(sizeof(CidAckHeader) == 24);
+
+// Flag of a refusal: it comes from the process that could not construct the communicator, and so it is to be kept where
+// the communicator does not exist. Without the flag it comes from a member that has got the refusal, and is answered by
+// a refusal_ack.
+inline constexpr std::uint8_t first_hand = 1;
+
+struct RefusalHeader {
+    PacketType type;
+    std::uint8_t flags;
+    std::uint8_t unused[2];
+    std::int32_t code; // MPI error of the process that could not construct the communicator
+    ProcessId by;      // that process
+    cid::ExtendedId id;
+};
+static_assert(sizeof(RefusalHeader) == 32);
 
 inline constexpr std::size_t largest_header = sizeof(Extended<RtsHeader>);
 static_assert(largest_header == btl::smallest_header_room);

@@ -8,24 +8,24 @@
 namespace patchbay::pml::ob1 {
 
 Matching::Matching(cid::Directory& directory, Backlog& backlog, FlowControl& flow, EarlyMessages& early,
-    Rendezvous& rendezvous) noexcept
+    Rendezvous& rendezvous, Shortage& shortage) noexcept
     : _communicators(static_cast<CommState**>(std::calloc(std::size_t(max_index) + 1, sizeof(CommState*)))),
       _directory(directory),
       _backlog(backlog),
       _flow(flow),
       _early(early),
-      _rendezvous(rendezvous) {}
+      _rendezvous(rendezvous),
+      _shortage(shortage) {}
 
 int Matching::add(Communicator& comm) noexcept {
     auto* state = new (std::nothrow) CommState(comm);
-    if (state == nullptr || _communicators == nullptr) {
+    if (state == nullptr || _communicators == nullptr || !_early.deliver(*state)) {
         delete state;
         log_error("pml/ob1: out of memory for a communicator");
         return MPI_ERR_NO_MEM;
     }
     comm.pml_data = state;
     _communicators[comm.index] = state;
-    _early.deliver(*state);
     return MPI_SUCCESS;
 }
 
@@ -50,38 +50,69 @@ CommState* Matching::look_up(const cid::ExtendedId& excid) noexcept {
     return _last_found = &state_of(*comm);
 }
 
-void Matching::on_sync(
+bool Matching::on_sync(
     Peer& from, CommState* state, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept {
+    if (!_backlog.prepare_reply(from)) {
+        return false;
+    }
     RecvRequest* request = state == nullptr ? nullptr : state->match(sync.match.source, sync.match.tag);
     if (request == nullptr) {
-        store(from, state, &sync, payload, size);
-        return;
+        return store(from, state, &sync, payload, size);
     }
     _backlog.reply(from, PacketType::ack, sync.request, 0, state->session);
     ReceiveProtocol::deliver(*request, sync.match, payload, size);
+    return true;
 }
 
-void Matching::on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexcept {
+bool Matching::on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexcept {
+    if (!_backlog.prepare_reply(from)) {
+        return false;
+    }
     RecvRequest* request = state == nullptr ? nullptr : state->match(rts.match.source, rts.match.tag);
     if (request == nullptr) {
-        store(from, state, &rts, nullptr, 0);
-        return;
+        return store(from, state, &rts, nullptr, 0);
     }
     _rendezvous.begin(*request, from, rts.match, rts.request, rts.length, rts.address);
+    return true;
 }
 
 // No receive has matched the message.
-void Matching::store(
+bool Matching::store(
     Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
     const auto& match = *static_cast<const MatchHeader*>(header);
     if (state != nullptr) {
-        state->add(_flow.store(from, header, payload, payload_size));
-    } else if (_communicators[match.index] == nullptr) {
-        _early.add(match.index, _flow.store(from, header, payload, payload_size));
-    } // otherwise the communicator has no such source, which find() has reported
+        Unexpected* message = _flow.store(from, header, payload, payload_size);
+        if (message != nullptr) [[likely]] {
+            state->add(*message);
+        }
+        return message != nullptr;
+    }
+    const CommState* unusable = _communicators[match.index];
+    return unusable != nullptr ? refuse_message(from, header, *unusable)
+                               : _early.add(match.index, from, header, payload, payload_size);
 }
 
-void Matching::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
+bool Matching::refuse_message(Peer& from, const void* header, const CommState& state) noexcept {
+    if (!state.is_prepared() && !state.failure.happened()) {
+        _shortage.wait("pml/ob1: out of memory for the matching queues of a communicator");
+        return false;
+    }
+    const PacketType type = static_cast<const MatchHeader*>(header)->type;
+    if (type != PacketType::match) {
+        if (!_backlog.prepare_reply(from)) {
+            return false;
+        }
+        const auto& sync = *static_cast<const SyncHeader*>(header); // `request` has the same offset in an RtsHeader
+        const int code = state.failure.happened() ? state.failure.code : MPI_ERR_INTERN;
+        _backlog.reject(from, type, sync.request, code, state.session);
+    }
+    return true;
+}
+
+bool Matching::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
+    if (!_backlog.prepare_reply(from)) {
+        return false;
+    }
     const MatchHeader& match = cancel.match;
     CommState* state = match.flags == extended
         ? find(reinterpret_cast<const Extended<SyncHeader>&>(cancel).id, match.index)
@@ -89,6 +120,7 @@ void Matching::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
     const bool cancelled = state != nullptr ? cancel_unexpected(*state, match) : _early.cancel(cancel, from);
     const Session* session = state != nullptr ? state->session : nullptr;
     _backlog.reply(from, PacketType::cancel_reply, cancel.request, cancelled ? 1 : 0, session);
+    return true;
 }
 
 bool Matching::cancel_unexpected(CommState& state, const MatchHeader& match) noexcept {

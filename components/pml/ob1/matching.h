@@ -17,7 +17,7 @@ namespace patchbay::pml::ob1 {
 class Matching {
 public:
     Matching(cid::Directory& directory, Backlog& backlog, FlowControl& flow, EarlyMessages& early,
-        Rendezvous& rendezvous) noexcept;
+        Rendezvous& rendezvous, Shortage& shortage) noexcept;
 
     static constexpr std::uint32_t max_index = 65535;
 
@@ -25,8 +25,8 @@ public:
     int add(Communicator& comm) noexcept;
     void remove(CommState& state) noexcept;
 
-    // The communicator of a message that has no extended header. nullptr: it does not exist here (yet), or does not
-    // have that source.
+    // The communicator of a message that has no extended header. nullptr: it does not exist here (yet), does not have
+    // that source, or there is no memory for its queues.
     CommState* find(const MatchHeader& match) noexcept {
         CommState* state = _communicators[match.index];
         return state != nullptr && state->has_source(match) ? state : nullptr;
@@ -43,35 +43,48 @@ public:
         return right ? _last_found = guess : look_up(excid);
     }
 
-    // A message (match, match_sync or rts). `state`: what find() has returned for it.
-    void on_message(
+    template <class Action>
+    void for_each(const Action& action) noexcept {
+        for (std::uint32_t index = 0; index <= max_index; ++index) {
+            if (CommState* state = _communicators[index]; state != nullptr) {
+                action(*state);
+            }
+        }
+    }
+
+    // A packet that arrives. All of these return false if there is no memory for it: nothing has been sent, and it has
+    // to be delivered again. A message (match, match_sync or rts). `state`: what find() has returned for it.
+    bool on_message(
         Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
         const auto& match = *static_cast<const MatchHeader*>(header);
         if (match.type == PacketType::match) [[likely]] {
-            on_match(from, state, match, payload, payload_size);
-        } else if (match.type == PacketType::rts) {
-            on_rts(from, state, *static_cast<const RtsHeader*>(header));
-        } else {
-            on_sync(from, state, *static_cast<const SyncHeader*>(header), payload, payload_size);
+            return on_match(from, state, match, payload, payload_size);
         }
+        if (match.type == PacketType::rts) {
+            return on_rts(from, state, *static_cast<const RtsHeader*>(header));
+        }
+        return on_sync(from, state, *static_cast<const SyncHeader*>(header), payload, payload_size);
     }
-    void on_match(
+    bool on_match(
         Peer& from, CommState* state, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
         RecvRequest* request = state == nullptr ? nullptr : state->match(match.source, match.tag);
         if (request != nullptr) [[likely]] {
             ReceiveProtocol::deliver(*request, match, payload, size);
-        } else {
-            store(from, state, &match, payload, size);
+            return true;
         }
+        return store(from, state, &match, payload, size);
     }
-    void on_cancel(Peer& from, const SyncHeader& cancel) noexcept;
+    // A message for a communicator without queues for it (has_source() has returned false). If the communicator has a
+    // failure or not this source, no receive will match the message, which is dropped.
+    bool refuse_message(Peer& from, const void* header, const CommState& state) noexcept;
+    bool on_cancel(Peer& from, const SyncHeader& cancel) noexcept;
 
 private:
     CommState* look_up(const cid::ExtendedId& excid) noexcept;
-    void on_sync(
+    bool on_sync(
         Peer& from, CommState* state, const SyncHeader& sync, const std::byte* payload, std::size_t size) noexcept;
-    void on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexcept;
-    void store(
+    bool on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexcept;
+    bool store(
         Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     bool cancel_unexpected(CommState& state, const MatchHeader& match) noexcept;
 
@@ -85,6 +98,7 @@ private:
     FlowControl& _flow;
     EarlyMessages& _early;
     Rendezvous& _rendezvous;
+    Shortage& _shortage;
 };
 
 } // namespace patchbay::pml::ob1

@@ -2,6 +2,8 @@
 #include "components/pml/ob1/module.h"
 
 #include "core/runtime/runtime.h"
+#include "frameworks/cid/cid.h"
+#include "object/error_cause.h"
 
 #include <new>
 
@@ -12,17 +14,23 @@ Ob1::Ob1(
     : _progress(services.progress),
       _runtime(services.runtime),
       _lock(services.progress.threads()),
+      _shortage(services.runtime, settings.memory_wait),
       _peers(
-          services.progress, services.runtime, services.self, std::move(btls), std::move(btl_lease),
+          services.progress, _shortage, services.self, std::move(btls), std::move(btl_lease),
           [](void* self) noexcept { return static_cast<Ob1*>(self)->poll(); }, this),
-      _backlog(_peers),
-      _flow(_backlog, services.runtime, settings.unexpected_limit),
+      _backlog(_peers, _shortage),
+      _flow(_backlog, _shortage, settings.unexpected_limit),
       _handshake(services.progress, _backlog, services.counters),
       _rendezvous(_peers, _backlog, _handshake, settings.fetch_chunk),
       _sends(_peers, _backlog, _handshake, _rendezvous),
       _receives(_backlog, _flow, _rendezvous),
-      _early(_flow, _handshake, services.runtime),
-      _matching(services.directory, _backlog, _flow, _early, _rendezvous) {
+      _early(_flow, _handshake, _shortage),
+      _matching(services.directory, _backlog, _flow, _early, _rendezvous, _shortage),
+      _pending(_sends, _backlog, _flow),
+      _refusals(*this, services.self, _peers, _backlog, _early, _handshake, _receives, _matching, _pending, _shortage) {
+    if (!_backlog.reserve()) {
+        throw std::bad_alloc();
+    }
     _peers.receive_with(&Ob1::receive, this);
 }
 
@@ -34,14 +42,40 @@ Ob1::~Ob1() {
 
 int Ob1::add_comm(Communicator& comm) noexcept {
     Guard guard(*this);
-    return _matching.add(comm);
+    const cid::ExtendedId* excid = comm.id != nullptr ? comm.id->extended_id() : nullptr;
+    if (excid == nullptr) {
+        return _matching.add(comm);
+    }
+    if (const Failure failure = _refusals.take_failure(comm, *excid); failure.happened()) {
+        return note_cause(failure.code, failure.text());
+    }
+    const int code = _matching.add(comm);
+    if (code != MPI_SUCCESS) {
+        _refusals.refuse(comm, *excid, code);
+    }
+    return code;
 }
 
 void Ob1::remove_comm(Communicator& comm) noexcept {
     Guard guard(*this);
     CommState& state = state_of(comm);
     _handshake.forget(state);
+    _refusals.forget(state);
     _matching.remove(state);
+}
+
+void Ob1::refuse(const Communicator& comm, const cid::ExtendedId& id, int code) noexcept {
+    Guard guard(*this);
+    _refusals.refuse(comm, id, code);
+    if (_progress.threaded()) {
+        _progress.wake(); // operations of other threads on this communicator have failed
+    }
+}
+
+std::string_view Ob1::failure_text(const Communicator& comm, int code) noexcept {
+    Guard guard(*this);
+    const Failure& failure = state_of(comm).failure;
+    return failure.happened() && failure.code == code ? failure.text() : std::string_view();
 }
 
 int Ob1::poll() noexcept {
@@ -97,6 +131,7 @@ std::vector<EarlyMessage> Ob1::take_early() noexcept {
     Guard guard(*this);
     try {
         auto taken = _early.take();
+        _refusals.take(taken);
         _flow.end(_peers);
         return taken;
     } catch (const std::bad_alloc&) {
@@ -106,6 +141,10 @@ std::vector<EarlyMessage> Ob1::take_early() noexcept {
 
 void Ob1::accept_early(const EarlyMessage& early) noexcept {
     Guard guard(*this);
+    if (Refusals::is_refusal(early)) {
+        _refusals.accept(early);
+        return;
+    }
     Peer* from = _peers.find(early.from);
     if (from == nullptr) {
         _runtime.abort(MPI_ERR_NO_MEM, "pml/ob1: out of memory for a message that came before its communicator");

@@ -6,10 +6,15 @@
 #include "components/pml/ob1/handshake.h"
 #include "components/pml/ob1/matching.h"
 #include "components/pml/ob1/peers.h"
+#include "components/pml/ob1/pending_operations.h"
 #include "components/pml/ob1/receive_protocol.h"
+#include "components/pml/ob1/refusals.h"
 #include "components/pml/ob1/rendezvous.h"
 #include "components/pml/ob1/send_protocol.h"
+#include "components/pml/ob1/shortage.h"
 #include "core/progress/waiter.h"
+
+#include <chrono>
 
 namespace patchbay::pml::ob1 {
 
@@ -17,6 +22,8 @@ struct Settings {
     std::size_t unexpected_limit =
         16 << 20;                      // bytes that unmatched messages of one peer may take before it gets an xoff
     std::size_t fetch_chunk = 4 << 20; // bytes of one large message that are fetched in one poll
+    // for memory that another process waits for
+    std::chrono::nanoseconds memory_wait = std::chrono::seconds(5);
 };
 
 // What the module uses of its process.
@@ -39,6 +46,8 @@ public:
 
     int add_comm(Communicator& comm) noexcept override;
     void remove_comm(Communicator& comm) noexcept override;
+    void refuse(const Communicator& comm, const cid::ExtendedId& id, int code) noexcept override;
+    std::string_view failure_text(const Communicator& comm, int code) noexcept override;
     int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept override;
     int recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
@@ -116,16 +125,17 @@ private:
     bool try_twice(const TryOnce& try_once) noexcept;
     int take(CommState& state, Unexpected& message, Message** out) noexcept;
 
-    // dispatch.cpp: packets that arrive
-    static void receive(void* context, btl::Endpoint& from, const void* header, std::size_t header_size,
+    // dispatch.cpp: packets that arrive. false: no memory for the packet, as in btl::Receiver.
+    static bool receive(void* context, btl::Endpoint& from, const void* header, std::size_t header_size,
         const void* payload, std::size_t payload_size) noexcept;
-    void receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
-    void receive_message(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
-    void receive_extended(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    bool receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    bool receive_message(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    bool receive_extended(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
 
     Progress& _progress;
     Runtime& _runtime; // only to end the job
     ProgressLock _lock;
+    Shortage _shortage;
     Peers _peers;
     Backlog _backlog;
     FlowControl _flow;
@@ -135,6 +145,8 @@ private:
     ReceiveProtocol _receives;
     EarlyMessages _early;
     Matching _matching;
+    PendingOperations _pending;
+    Refusals _refusals;
     Pool<MatchedMessage> _matched_messages;
     Ob1Request* _abandoned = nullptr; // complete; their handles were freed before
 };

@@ -45,14 +45,19 @@ int Ob1::take(CommState& state, Unexpected& message, Message** out) noexcept {
 
 int Ob1::iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status* status) noexcept {
     CommState& state = state_of(comm);
-    *found = try_twice([&] { return find(state, source, tag, status) != nullptr; });
-    return MPI_SUCCESS;
+    int code = MPI_SUCCESS;
+    *found = try_twice([&] {
+        code = state.failure.code;
+        return find(state, source, tag, status) != nullptr;
+    });
+    return code;
 }
 
 int Ob1::improbe(int source, int tag, Communicator& comm, bool* found, Message** message, MPI_Status* status) noexcept {
     CommState& state = state_of(comm);
     int code = MPI_SUCCESS;
     const bool matched = try_twice([&] {
+        code = state.failure.code;
         Unexpected* unexpected = find(state, source, tag, status);
         if (unexpected != nullptr) {
             code = take(state, *unexpected, message);
@@ -65,8 +70,12 @@ int Ob1::improbe(int source, int tag, Communicator& comm, bool* found, Message**
 
 int Ob1::probe(int source, int tag, Communicator& comm, MPI_Status* status) noexcept {
     CommState& state = state_of(comm);
-    wait_with_lock([&] { return find(state, source, tag, status) != nullptr; });
-    return MPI_SUCCESS;
+    int code = MPI_SUCCESS;
+    wait_with_lock([&] {
+        code = state.failure.code;
+        return code != MPI_SUCCESS || find(state, source, tag, status) != nullptr;
+    });
+    return code;
 }
 
 int Ob1::mprobe(int source, int tag, Communicator& comm, Message** message, MPI_Status* status) noexcept {
@@ -81,8 +90,10 @@ int Ob1::mprobe(int source, int tag, Communicator& comm, Message** message, MPI_
         if (unexpected != nullptr) {
             code = take(state, *unexpected, message);
             taken = true;
+        } else {
+            code = state.failure.code;
         }
-        return taken;
+        return taken || code != MPI_SUCCESS;
     });
     return code;
 }

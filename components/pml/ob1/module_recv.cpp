@@ -60,6 +60,9 @@ int Ob1::mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* mes
     RecvRequest request(*this, buffer, count, type, match.source, match.tag, *matched->comm);
     {
         Guard guard(*this);
+        if (!_receives.can_accept(matched->unexpected)) {
+            return MPI_ERR_NO_MEM;
+        }
         request.set_state(Request::State::active);
         _receives.accept(request, matched->unexpected);
         _matched_messages.free(matched);
@@ -73,7 +76,9 @@ int Ob1::imrecv(void* buffer, MPI_Count count, const Datatype& type, Message* me
     auto* matched = static_cast<MatchedMessage*>(message);
     const MatchHeader match = matched->unexpected.match;
     Guard guard(*this);
-    auto* made = _receives.make(*this, buffer, count, type, match.source, match.tag, *matched->comm);
+    RecvRequest* made = _receives.can_accept(matched->unexpected)
+        ? _receives.make(*this, buffer, count, type, match.source, match.tag, *matched->comm)
+        : nullptr;
     if (made == nullptr) {
         log_error("pml/ob1: out of memory for a receive request");
         return MPI_ERR_NO_MEM;

@@ -2,8 +2,6 @@
 #include "components/pml/ob1/peers.h"
 
 #include "core/log.h"
-#include "core/runtime/runtime.h"
-#include "include/mpi.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,10 +10,10 @@
 
 namespace patchbay::pml::ob1 {
 
-Peers::Peers(Progress& progress, Runtime& runtime, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls,
+Peers::Peers(Progress& progress, Shortage& shortage, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls,
     Lease btl_lease, PollFunction poll, void* context)
     : _progress(progress),
-      _runtime(runtime),
+      _shortage(shortage),
       _self(self),
       _poll(poll),
       _poll_context(context),
@@ -46,21 +44,18 @@ Peer* Peers::find(ProcessId process) noexcept {
         }
         return &found->second;
     } catch (const std::bad_alloc&) {
-        log_error("pml/ob1: out of memory for a peer");
         return nullptr;
     }
 }
 
-Peer& Peers::make_sender(ProcessId process) noexcept {
-    Peer* peer = find(process);
-    if (peer == nullptr) {
-        _runtime.abort(MPI_ERR_NO_MEM, "pml/ob1: out of memory for the sender of a packet");
+bool Peers::make_sender(btl::Endpoint& endpoint) noexcept {
+    endpoint.user = find(endpoint.process);
+    if (endpoint.user == nullptr) {
+        _shortage.wait("pml/ob1: out of memory for the sender of a packet");
+    } else {
+        _shortage.over();
     }
-    return *peer;
-}
-
-void Peers::abort(std::string_view text) noexcept {
-    _runtime.abort(MPI_ERR_NO_MEM, text);
+    return endpoint.user != nullptr;
 }
 
 bool Peers::connect_first(Peer& peer) noexcept {

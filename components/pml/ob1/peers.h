@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/pml/ob1/peer.h"
+#include "components/pml/ob1/shortage.h"
 #include "core/lifetime/lease.h"
 #include "core/progress/progress.h"
 
 #include <map>
 #include <memory>
-#include <string_view>
 #include <vector>
-
-namespace patchbay {
-class Runtime;
-}
 
 namespace patchbay::pml::ob1 {
 
@@ -20,21 +16,17 @@ namespace patchbay::pml::ob1 {
 class Peers {
 public:
     // `poll`, with `context`, is registered as a poller as soon as a btl needs one.
-    Peers(Progress& progress, Runtime& runtime, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls,
+    Peers(Progress& progress, Shortage& shortage, ProcessId self, std::vector<std::unique_ptr<btl::Module>> btls,
         Lease btl_lease, PollFunction poll, void* context);
 
     // Throws std::bad_alloc. Called once, before everything else.
     void receive_with(btl::Receiver receiver, void* context);
 
-    // nullptr: out of memory, which has been reported.
+    // nullptr: out of memory.
     Peer* find(ProcessId process) noexcept;
-    // Ends the job when memory runs out: the packet that came from there could not be processed.
-    Peer& sender(btl::Endpoint& endpoint) noexcept {
-        if (endpoint.user == nullptr) [[unlikely]] {
-            endpoint.user = &make_sender(endpoint.process);
-        }
-        return *static_cast<Peer*>(endpoint.user);
-    }
+    // Called for each packet from there, before sender(). false: out of memory; the packet has to be delivered again.
+    bool know_sender(btl::Endpoint& endpoint) noexcept { return endpoint.user != nullptr || make_sender(endpoint); }
+    static Peer& sender(btl::Endpoint& endpoint) noexcept { return *static_cast<Peer*>(endpoint.user); }
     // false: impossible, which has been reported.
     bool connect(Peer& peer) noexcept { return peer.endpoint != nullptr || connect_first(peer); }
 
@@ -53,8 +45,6 @@ public:
         }
         return events;
     }
-    // Ends the job: memory has run out, and no MPI call could return the error.
-    [[noreturn]] void abort(std::string_view text) noexcept;
     // After it no poll runs and none begins.
     void stop_polling() noexcept;
 
@@ -66,14 +56,14 @@ public:
     }
 
 private:
-    Peer& make_sender(ProcessId process) noexcept;
+    bool make_sender(btl::Endpoint& endpoint) noexcept;
     bool connect_first(Peer& peer) noexcept;
     btl::Module* fastest_btl(ProcessId process) const noexcept;
     void report_unreachable(ProcessId process) const noexcept;
     bool need_poll(btl::Module& btl) noexcept;
 
     Progress& _progress;
-    Runtime& _runtime; // only to end the job
+    Shortage& _shortage;
     const ProcessId _self;
     const PollFunction _poll;
     void* const _poll_context;

@@ -30,7 +30,7 @@ public:
         CommState& state = state_of(*request.comm);
         request.set_state(Request::State::active);
         if (!state.prepare()) [[unlikely]] {
-            request.error = MPI_ERR_NO_MEM;
+            request.error = state.error();
             request.complete();
             return;
         }
@@ -39,8 +39,17 @@ public:
             state.post(request);
             return;
         }
+        if (!can_accept(*message)) [[unlikely]] {
+            request.error = MPI_ERR_NO_MEM; // the message stays unexpected
+            request.complete();
+            return;
+        }
         state.remove(*message);
         accept(request, *message);
+    }
+    // Whether there is memory for the reply to this unexpected message, which accept() sends.
+    bool can_accept(const Unexpected& message) noexcept {
+        return message.match.type == PacketType::match || _backlog.can_reply(*message.from);
     }
     // The unexpected message, which is in no queue any more, is received by this request.
     void accept(RecvRequest& request, Unexpected& message) noexcept;

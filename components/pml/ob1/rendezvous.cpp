@@ -78,6 +78,12 @@ void Rendezvous::on_fragment(const FragHeader& frag, const std::byte* payload, s
     }
 }
 
+void Rendezvous::on_stream_end(const ControlHeader& end) noexcept {
+    auto& request = *request_at<RecvRequest>(end.request);
+    request.error = int(end.code);
+    request.complete();
+}
+
 int Rendezvous::continue_fetches() noexcept {
     int events = 0;
     for (RecvRequest* request = _fetches.first(); request != nullptr;) {
@@ -100,6 +106,9 @@ void Rendezvous::fetch(RecvRequest& request) noexcept {
 // exist any more then.
 bool Rendezvous::fetch_chunk(RecvRequest& request) noexcept {
     Convertor& convertor = *request.convertor;
+    if (!_backlog.prepare_reply(*request.from)) {
+        return false; // the next poll tries again
+    }
     const std::size_t end = std::min(request.expected, convertor.position() + _fetch_chunk);
     while (convertor.position() < end) {
         std::array<iovec, 64> blocks;

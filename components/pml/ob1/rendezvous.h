@@ -25,6 +25,7 @@ public:
     // The receiving side. Each of these may complete the request.
     void begin(RecvRequest& request, Peer& from, const MatchHeader& match, std::uint64_t sender, std::uint64_t length,
         std::uint64_t address) noexcept;
+    static void on_stream_end(const ControlHeader& end) noexcept;
     static void on_fragment(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;
     bool has_fetches() const noexcept { return !_fetches.empty(); }
     // Fetches the next chunk of each message that is not complete. Returns their number.

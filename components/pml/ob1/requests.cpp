@@ -40,6 +40,10 @@ void Ob1Request::let_go() noexcept {
     }
 }
 
+std::string_view Ob1Request::cause() const noexcept {
+    return module.failure_text(*comm, error);
+}
+
 void Ob1Request::complete_abandoned() noexcept {
     module.complete_abandoned(*this);
 }

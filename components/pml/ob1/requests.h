@@ -46,6 +46,8 @@ public:
         set_state(Request::State::complete);
     }
 
+    std::string_view cause() const noexcept override;
+
     std::byte* address() const noexcept { return static_cast<std::byte*>(buffer) + type->true_lower_bound; }
 
     Ob1& module;

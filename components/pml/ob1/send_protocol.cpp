@@ -8,7 +8,7 @@ using btl::SendCode;
 int SendProtocol::connect(SendRequest& request) noexcept {
     CommState& state = state_of(*request.comm);
     if (!state.prepare()) {
-        return MPI_ERR_NO_MEM;
+        return state.error();
     }
     const RankState& target = state.rank(request.dest);
     if (target.peer == nullptr && target.handshake_peer == nullptr) {
@@ -37,7 +37,9 @@ void SendProtocol::start(SendRequest& request) noexcept {
     }
     const SendCode code = request.peer->queue.empty() ? transmit(request) : SendCode::full;
     if (code == SendCode::failed) {
-        finish(request, MPI_ERR_OTHER);
+        finish_failed(request);
+    } else if (code == SendCode::no_memory) {
+        finish(request, MPI_ERR_NO_MEM);
     } else if (code == SendCode::full && !_backlog.queue(request)) {
         finish(request, MPI_ERR_NO_MEM);
     }
@@ -46,8 +48,12 @@ void SendProtocol::start(SendRequest& request) noexcept {
 SendCode SendProtocol::transmit(SendRequest& request) noexcept {
     Peer& peer = *request.peer;
     const bool eager = request.bytes <= peer.eager_limit && !peer.xoff_received;
-    RankState& target = state_of(*request.comm).rank(request.dest);
+    CommState& state = state_of(*request.comm);
+    RankState& target = state.rank(request.dest);
     const bool in_handshake = _handshake.concerns(target);
+    if (in_handshake && state.failure.happened()) [[unlikely]] {
+        return SendCode::failed; // a persistent request knows its peer from an earlier start
+    }
     const SendCode code = eager ? transmit_eager(request) : _rendezvous.send_rts(request);
     if (code == SendCode::ok) {
         if (in_handshake) {
@@ -102,6 +108,22 @@ void SendProtocol::finish(SendRequest& request, int code) noexcept {
         end(request);
     }
     request.complete();
+}
+
+void SendProtocol::finish_failed(SendRequest& request) noexcept {
+    const Failure& failure = state_of(*request.comm).failure;
+    finish(request, failure.happened() ? failure.code : MPI_ERR_OTHER);
+}
+
+void SendProtocol::fail_queued(const Communicator& comm, int code) noexcept {
+    for (SendRequest* send = _in_progress.first(); send != nullptr;) {
+        SendRequest* following = decltype(_in_progress)::next(*send);
+        if (send->comm == &comm && send->queued) {
+            _backlog.remove(*send);
+            finish(*send, code);
+        }
+        send = following;
+    }
 }
 
 // A send can be cancelled while it is in the queue of its peer, or when the receiver, asked by a packet, finds it

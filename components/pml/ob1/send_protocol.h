@@ -51,9 +51,14 @@ public:
     btl::SendCode transmit(SendRequest& request) noexcept;
     // Completes the request, unless the reply to a cancel has to come first.
     void finish(SendRequest& request, int code) noexcept;
+    // After transmit() has returned `failed`.
+    void finish_failed(SendRequest& request) noexcept;
     // Returns an MPI code. After an error the send goes on as if it had not been cancelled.
     int cancel(SendRequest& request) noexcept;
     void on_cancel_reply(const ControlHeader& reply) noexcept;
+
+    // Completes the sends on this communicator that are in the queue of a peer.
+    void fail_queued(const Communicator& comm, int code) noexcept;
 
     bool empty() const noexcept { return _in_progress.empty(); }
     template <class Which>

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/communicators/intercommunicator_parts.h"
+
+#include "mpi/communicators/new_communicator.h"
+#include "object/session.h"
+
+namespace patchbay {
+
+void set_remote_group(Communicator& comm, Ref<Group> group) noexcept {
+    comm.is_inter = true;
+    comm.remote_size = group->size();
+    if (!group->is_predefined()) {
+        group->session = Session::id(comm.session);
+    }
+    comm.remote_group = std::move(group);
+}
+
+void remove_collectives_hint(Communicator& comm) {
+    if (comm.hints) {
+        comm.hints->erase("patchbay_coll");
+    }
+}
+
+std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>& group, bool collective, int tag) {
+    const SessionId session = group->session;
+    auto comm = child_of(parent, group, nullptr);
+    comm->session = nullptr;
+    group->session = session; // the intercommunicator has the same group
+    return std::make_unique<Construction>(*parent.instance, std::move(comm), parent, collective, tag);
+}
+
+bool is_first(const Communicator& inter) noexcept {
+    return inter.group->process(0) < inter.remote_group->process(0);
+}
+
+} // namespace patchbay

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "mpi/communicators/construction.h"
+
+#include <memory>
+
+namespace patchbay {
+
+// What the constructors of intercommunicators have in common (intercommunicators.h).
+
+// Makes `comm` an intercommunicator with this remote group.
+void set_remote_group(Communicator& comm, Ref<Group> group) noexcept;
+
+// The hint patchbay_coll is not inherited here, because different components implement the collectives of
+// intercommunicators and of intracommunicators.
+void remove_collectives_hint(Communicator& comm);
+
+// The construction of local_comm. It belongs to its intercommunicator, and is in no session's list.
+std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>& group, bool collective, int tag);
+
+// Whether the local group is the first one in an order of the two groups that is the same in both.
+bool is_first(const Communicator& inter) noexcept;
+
+} // namespace patchbay
