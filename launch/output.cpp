@@ -138,8 +138,8 @@ void Output::take(Stream& stream, std::string_view text) {
     if (line_end == std::string_view::npos) {
         stream.partial += text;
         if (stream.partial.size() > longest_held_line) {
-            std::string piece = std::exchange(stream.partial, {});
-            stream.sink->append(piece);
+            stream.sink->append(stream.partial);
+            stream.partial.clear();
         }
         return;
     }

@@ -16,6 +16,12 @@ PREFIX = _PREFIX
 RUNTIME = _RUNTIME
 PLUGIN_EXPORTS = "//tools/bazel:plugin.map"
 
+# Parsing the standard library's headers takes a third of the time of a build.
+_PRECOMPILED = ["//tools/pch:standard"]
+_USE_PRECOMPILED = ["-include", "$(GENDIR)/tools/pch/standard.h"]
+_PRECOMPILED_TEST = ["//tools/pch:unit_test"]
+_USE_PRECOMPILED_TEST = ["-include", "$(GENDIR)/tools/pch/unit_test.h"]
+
 mpi_program = _mpi_program
 mpi_test = _mpi_test
 
@@ -41,7 +47,9 @@ def patchbay_library(name, **kwargs):
     kwargs.setdefault("alwayslink", True)
     native.cc_library(
         name = name,
+        copts = kwargs.pop("copts", []) + _USE_PRECOMPILED,
         linkstatic = True,
+        deps = kwargs.pop("deps", []) + _PRECOMPILED,
         **_public(kwargs)
     )
 
@@ -62,7 +70,8 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
         name = name,
         srcs = srcs,
         hdrs = hdrs,
-        deps = deps,
+        copts = kwargs.pop("copts", []) + _USE_PRECOMPILED,
+        deps = deps + _PRECOMPILED,
         linkopts = linkopts,
         # In one library, or one unit test, two descriptors cannot have one name; the plugin gives it its own back.
         local_defines = kwargs.pop("local_defines", []) + ["patchbay_component=" + static_symbol(framework, name)],
@@ -118,8 +127,9 @@ def pb_test(name, srcs, deps = [], size = "small", sanitizers = ["asan"], tags =
         name = name,
         size = size,
         srcs = srcs,
+        copts = kwargs.pop("copts", []) + _USE_PRECOMPILED_TEST,
         tags = tags + sanitizers,
-        deps = deps + ["@system//:gtest_main"] + _SANITIZER_DEPS,
+        deps = deps + ["@system//:gtest_main"] + _SANITIZER_DEPS + _PRECOMPILED_TEST,
         **kwargs
     )
 

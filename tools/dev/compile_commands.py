@@ -9,7 +9,8 @@ import sys
 
 # What gcc alone understands, what only Bazel needs, and -Werror: clang-tidy decides itself what is an error.
 DROPPED = {"-fno-canonical-system-headers", "-Wno-free-nonheap-object", "-Wunused-but-set-parameter", "-Werror", "-MD"}
-DROPPED_WITH_VALUE = {"-MF", "-o"}
+# The precompiled headers are g++'s, and clang ends with an error when it finds one (-include).
+DROPPED_WITH_VALUE = {"-MF", "-o", "-include"}
 DROPPED_BEGINNINGS = ("-frandom-seed=", "-D__DATE__=", "-D__TIMESTAMP__=", "-D__TIME__=")
 
 
