@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/btl/sm/module.h"
 #include "components/btl/sm/settings.h"
+#include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
 #include "core/core.h"
+#include "core/log.h"
 #include "core/runtime/runtime.h"
 #include "mpi/instance/instance.h"
 
@@ -24,6 +26,12 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_node;
     }
     Result<Candidate> query(Instance& instance) noexcept override {
+        return unless_out_of_memory(
+            Result<Candidate>(Error{Errc::out_of_memory, "out of memory"}), [&] { return make(instance); });
+    }
+
+private:
+    Result<Candidate> make(Instance& instance) {
         Core& core = instance.core();
         if (core.node == nullptr || core.node->expected() < 2) {
             return Error{Errc::not_available, "no other process of this job runs on this node"};
@@ -31,12 +39,13 @@ public:
         const auto peers = core.runtime->local_peers();
         auto module = SmModule::create(*core.node, {peers.begin(), peers.end()}, _settings, core.decisions);
         if (!module) {
+            // The job goes on without this component, and reports later that a process cannot be reached.
+            log_error("btl/sm: " + module.error().text);
             return module.error();
         }
         return Candidate{50, std::move(*module)};
     }
 
-private:
     Settings _settings;
 };
 
