@@ -26,7 +26,7 @@ def _precompiled_header_impl(ctx):
         preprocessor_defines = depset(ctx.attr.defines),
         quote_include_directories = depset(["."]),
         use_pic = True,
-        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts,
     )
     options = cc_common.get_memory_inefficient_command_line(
         feature_configuration = features,
@@ -60,6 +60,7 @@ def _provide(ctx, files):
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = {
+        "copts": attr.string_list(doc = "the sources' own options"),
         "defines": attr.string_list(doc = "those of the sources that the header's own text depends on"),
         "header": attr.label(allow_single_file = [".h"], mandatory = True),
         "includes": attr.label_list(allow_files = [".h"], doc = "headers of this tree that the header includes"),
