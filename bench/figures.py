@@ -29,10 +29,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: for each column some figures, a word, or nothing. The label is the key of the row."""
+    """A line of the table: for each column some figures, a word, or nothing. The label is the key of the row.
+
+    `best`: the best block instead of the median. The time of one cache line from core to core differs by a factor of five
+    with the place that a host gives the cores of a virtual machine, and changes between blocks: a median would compare
+    places. The best block of each library had the best place."""
     label: str
     cells: dict
     interval: bool = False
+    best: bool = False
 
 
 REFERENCES = {OPEN_MPI: "openmpi", MPICH: "mpich"}
@@ -44,7 +49,7 @@ _CREATE = tuple(word for source in _SOURCES for word in ("--variant", f"{source}
 RANKS = (2, 8, 16)
 
 RUNS = (
-    Run("pingpong", 2, ("pingpong.c",), _BOTH, 7, 70),
+    Run("pingpong", 2, ("pingpong.c",), _BOTH, 20, 70),
     Run("collectives", 16, ("collectives.c",), _BOTH, 5, 80),
     *(Run(f"communicators_{n}", n, ("communicators.c",), _BOTH, 5, seconds)
       for n, seconds in zip(RANKS, (50, 75, 120))),
@@ -58,14 +63,14 @@ RUNS = (
 CACHE_LINE = Figure("cache_line", "cache_line_one_way", "a")
 
 
-def _row(label, runs, metric, interval=False, limit=None):
+def _row(label, runs, metric, interval=False, limit=None, best=False):
     """The same metric of Patchbay and of both reference MPIs."""
     cells = {PATCHBAY: tuple(Figure(run, metric, "a") for run in runs)}
     for column, variant in REFERENCES.items():
         cells[column] = tuple(Figure(run, metric, variant) for run in runs)
     if limit:
         cells[LIMIT] = (limit,)
-    return Row(label, cells, interval)
+    return Row(label, cells, interval, best)
 
 
 def _communicators(label, metric):
@@ -87,9 +92,9 @@ def _create():
 
 
 ROWS = (
-    *(_row(f"half round trip, {size}", ["pingpong"], "half_round_trip_" + size.replace(" ", ""),
-           limit=CACHE_LINE if size == "8 B" else None) for size in ("8 B", "4 KiB", "64 KiB", "1 MiB")),
-    _row("message rate, 8 B", ["pingpong"], "message_rate_8B"),
+    *(_row(f"half round trip, {size}, best block", ["pingpong"], "half_round_trip_" + size.replace(" ", ""),
+           limit=CACHE_LINE if size == "8 B" else None, best=True) for size in ("8 B", "4 KiB", "64 KiB", "1 MiB")),
+    _row("message rate, 8 B, best block", ["pingpong"], "message_rate_8B", best=True),
     _row("barrier, 16 ranks", ["collectives"], "barrier"),
     _row("8-byte allreduce, 16 ranks", ["collectives"], "allreduce_8B"),
     _communicators("MPI_Comm_dup and free", "dup_free"),

@@ -42,6 +42,11 @@ __attribute__((noinline)) static void begin_to_count(void) {
     __asm__ volatile("");
 }
 
+/* And end here (--dump-before). */
+__attribute__((noinline)) static void end_to_count(void) {
+    __asm__ volatile("# end");
+}
+
 struct step {
     void (*call)(void);  /* of rank 0 */
     void (*reply)(void); /* of rank 1, before `call` where `reply_first`; NULL: nothing */
@@ -143,6 +148,7 @@ int main(int argc, char** argv) {
             }
         }
     }
+    end_to_count();
     MPI_Request_free(&persistent_send);
     MPI_Request_free(&persistent_receive);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -46,8 +46,8 @@ int main(int argc, char** argv) {
     static const struct {
         int size, rounds;
         const char* name;
-    } cases[] = {{8, 20000 / BENCH_DIVISOR, "half_round_trip_8B"}, {4096, 5000 / BENCH_DIVISOR, "half_round_trip_4KiB"},
-        {65536, 2000 / BENCH_DIVISOR, "half_round_trip_64KiB"}, {1 << 20, 100 / BENCH_DIVISOR, "half_round_trip_1MiB"}};
+    } cases[] = {{8, 10000 / BENCH_DIVISOR, "half_round_trip_8B"}, {4096, 5000 / BENCH_DIVISOR, "half_round_trip_4KiB"},
+        {65536, 400 / BENCH_DIVISOR, "half_round_trip_64KiB"}, {1 << 20, 50 / BENCH_DIVISOR, "half_round_trip_1MiB"}};
     const int windows = 1000 / BENCH_DIVISOR;
     double samples[chunks];
     int rank, size;

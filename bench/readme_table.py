@@ -34,6 +34,12 @@ def evaluate(results, figure):
     return statistics.median(values) / statistics.median(base), bootstrap_ratio(base, values), "x"
 
 
+def best(results, figure):
+    """The best block: the shortest time, or the highest rate."""
+    values, unit = _samples(results, figure)
+    return max(values) if unit.endswith("/s") else min(values), unit
+
+
 def _scale(value, unit):
     """Thousands of a unit of time become the next one, and fractions of a long one the one before."""
     factor = 1.0
@@ -57,7 +63,10 @@ def _cell(results, row, figures):
         return figures
     shown = []
     for figure in figures:
-        value, interval, unit = evaluate(results, figure)
+        if row.best:
+            (value, unit), interval = best(results, figure), None
+        else:
+            value, interval, unit = evaluate(results, figure)
         factor, unit = _scale(value, unit)
         text = _digits(value * factor)
         if row.interval:
@@ -95,7 +104,7 @@ def origin(where):
 def blocks(results):
     counts = [result["blocks"] for result in results.values()]
     return (f"Medians of {min(counts)} to {max(counts)} blocks, in each of which every variant runs once, in random "
-            "order; in brackets the 95 % interval.")
+            "order; in brackets the 95 % interval; the best block where a row says so.")
 
 
 def splice(text, results, where):

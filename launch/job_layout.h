@@ -23,7 +23,7 @@ struct JobLayout {
         bool is_listed = true;  // otherwise found by its name only
     };
 
-    std::string nspace;
+    std::string nspace; // a secret (job_name.h)
     std::string hostname;
     std::vector<App> apps;
     std::vector<Pset> psets;

@@ -2,6 +2,7 @@
 #include "launch/placement.h"
 
 #include "core/base/strings.h"
+#include "launch/job_name.h"
 
 #include <climits>
 #include <numeric>
@@ -26,7 +27,7 @@ std::string absolute(const std::string& directory) {
 
 JobLayout lay_out(const JobSpec& job, int cores) {
     JobLayout layout;
-    layout.nspace = "patchbay-" + std::to_string(::getpid());
+    layout.nspace = make_namespace();
     layout.hostname = host_name();
     layout.slots = cores;
     int default_ranks = job.apps.size() == 1 ? cores : 1;

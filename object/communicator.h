@@ -19,6 +19,7 @@ class Module;
 class CommData;
 }
 namespace coll {
+class Outstanding;
 class Table;
 }
 namespace cid {
@@ -69,6 +70,10 @@ public:
     // The number of constructors that all members have called on this communicator, which distinguishes the messages of
     // one constructor from those of another.
     std::atomic<std::uint32_t> constructions{0};
+    // Its nonblocking and persistent collectives; null before the first one. Owned by the coll framework.
+    coll::Outstanding* outstanding = nullptr;
+    // The persistent requests whose handles the program has, as a list (Request::enter_list). Protected by `mutex`.
+    Request* persistent_requests = nullptr;
 
     // A text for messages to the user: the name, or the index and the number of processes where there is no name.
     std::string describe() const;

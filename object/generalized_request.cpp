@@ -12,7 +12,8 @@ GeneralizedRequest::GeneralizedRequest(Progress& waits, MPI_Grequest_query_funct
       _cancel(cancel),
       _extra_state(extra_state) {
     progress = &waits;
-    set_state(State::active);
+    calls_back = true;
+    set_active();
 }
 
 int GeneralizedRequest::cancel() noexcept {
@@ -23,29 +24,18 @@ int GeneralizedRequest::finish(MPI_Status* result) noexcept {
     return _query == nullptr ? MPI_SUCCESS : _query(_extra_state, result);
 }
 
-// As soon as the state is `complete`, another thread may complete the request and run the free callback; if the handle
-// has been released, no other thread can.
+// As soon as the request is complete, another thread may wait for it and release it.
 int GeneralizedRequest::mark_complete() noexcept {
     Progress& waits = *progress;
-    set_state(State::complete);
-    const bool handle_is_gone = _first.exchange(First::completion) == First::handle;
-    const int code = handle_is_gone ? run_free() : MPI_SUCCESS;
-    drop_reference();
+    const int code = complete_outside();
     waits.wake();
     return code;
 }
 
-int GeneralizedRequest::release() noexcept {
-    const bool complete = is_complete() || _first.exchange(First::handle) == First::completion;
-    const int code = complete ? run_free() : MPI_SUCCESS;
-    drop_reference();
+int GeneralizedRequest::retire() noexcept {
+    const int code = _free == nullptr ? MPI_SUCCESS : _free(_extra_state);
+    delete this;
     return code;
-}
-
-void GeneralizedRequest::drop_reference() noexcept {
-    if (_references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        delete this;
-    }
 }
 
 } // namespace patchbay

@@ -12,16 +12,21 @@ public:
         status = outcome;
         persistent = is_persistent;
         if (!is_persistent) {
-            set_state(State::complete);
+            set_complete();
         }
     }
 
     int start() noexcept override {
-        set_state(State::complete);
+        set_complete();
         return MPI_SUCCESS;
     }
     int cancel() noexcept override { return MPI_SUCCESS; }
-    void recycle() noexcept override { delete this; }
+
+private:
+    int retire() noexcept override {
+        delete this;
+        return MPI_SUCCESS;
+    }
 };
 
 } // namespace patchbay

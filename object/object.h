@@ -46,6 +46,22 @@ public:
     }
     // true: this was the last reference, and the caller must destroy the object.
     bool release() noexcept { return _references.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+    // The same for an object that every thread uses under the thread level: `threaded` as in Request. Without several
+    // threads no locked instruction is needed.
+    void retain(bool threaded) noexcept {
+        if (threaded) {
+            retain();
+        } else {
+            _references.store(references() + 1, std::memory_order_relaxed);
+        }
+    }
+    bool release(bool threaded) noexcept {
+        if (threaded) {
+            return release();
+        }
+        _references.store(references() - 1, std::memory_order_relaxed);
+        return references() == 0;
+    }
     std::int32_t references() const noexcept { return _references.load(std::memory_order_relaxed); }
 
     bool is_predefined() const noexcept { return _predefined != 0; }
@@ -55,6 +71,8 @@ public:
 
 protected:
     ~Object() { _kind = ObjectKind::dead; }
+    // For memory that is used again without a destructor: `dead` while the object has no handle.
+    void set_kind(ObjectKind kind) noexcept { _kind = kind; }
 
 private:
     ObjectKind _kind;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/progress/continuation.h"
 #include "object/communicator.h"
 #include "object/handle.h"
 #include "object/status.h"
@@ -9,54 +10,128 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Progress;
+namespace pml {
+struct PersistentRequest;
+}
 
 // An operation under way, or a persistent operation. Each kind of operation (in a pml, a collective, a generalized
-// request) has a derived class, which owns the memory of the request; recycle() releases it.
+// request) has a derived class, which owns the memory of the request.
+//
+// A request has an owner, the code that completes it, and a user: the program that has the handle, or the operation of
+// which this one is a part. Each of them ends its use once: the owner by complete(), the user by recycle(). Whichever
+// comes second has retire() called, so that neither has to know about the other.
+//
+// `threaded` in the functions below: false means that the thread level cannot change meanwhile and no other thread uses
+// the request. It is Progress::threaded(), read where the level does not change (Progress::with_thread_level()).
 class Request : public Object {
 public:
     enum class State : std::uint32_t { inactive, active, complete };
 
-    bool is_complete() const noexcept { return _state.load(std::memory_order_acquire) == State::complete; }
-    bool is_active() const noexcept { return _state.load(std::memory_order_relaxed) != State::inactive; }
+    bool is_complete() const noexcept { return _word.load(std::memory_order_acquire) == complete_word; }
+    // Started, and not yet inactive again: the operation may be complete.
+    bool is_active() const noexcept { return _word.load(std::memory_order_relaxed) != inactive_word; }
     bool is_persistent() const noexcept { return persistent; }
-    State state() const noexcept { return _state.load(std::memory_order_acquire); }
-    void set_state(State state) noexcept { _state.store(state, std::memory_order_release); }
+    // Complete without an error, and neither finish() nor retire() runs a callback of the program.
+    bool is_plain() const noexcept { return error == MPI_SUCCESS && !calls_back; }
+    State state() const noexcept {
+        const std::uintptr_t word = _word.load(std::memory_order_acquire);
+        return word == inactive_word ? State::inactive : word == complete_word ? State::complete : State::active;
+    }
 
-    // Starts a persistent request, whose state is `inactive`; the state becomes `active` or `complete`. Does not block.
-    // Returns an MPI code.
+    // For the user:
+
+    // Starts a persistent request that may_start(); the request is active or complete then. Does not block. Returns an
+    // MPI code.
     virtual int start() noexcept = 0;
     // Implements MPI_Cancel. The status at completion tells whether the operation was cancelled. Local; does not block.
     virtual int cancel() noexcept = 0;
-    // Releases the handle. Called once: for a complete or inactive request by the call that completes or frees it, and
-    // for an active one by MPI_Request_free. An active request releases its memory when it completes.
-    virtual void recycle() noexcept = 0;
-    // Called by the completing calls and by MPI_Request_free: calls recycle(), and returns the MPI code of the
-    // program's callback if one was run.
-    virtual int release() noexcept {
-        recycle();
-        return MPI_SUCCESS;
-    }
-    // Called by the completing calls (wait, test, get_status) for a complete request, before they return the status. A
-    // generalized request runs its query callback here. Returns the MPI code of the operation.
+    // Called by the completing calls (wait, test, get_status) for a complete request that `calls_back`, before they
+    // return the status. A generalized request runs its query callback here. Returns the MPI code of the operation.
     virtual int finish(MPI_Status* status) noexcept {
         (void)status;
         return error;
     }
-
+    // Whether a persistent request may be started: one start is outstanding at a time, unless the owner has set
+    // most_starts.
+    bool may_start() const noexcept { return !is_active() || (most_starts != 1 && outstanding_starts() < most_starts); }
+    // Called by the completing calls for a complete persistent request in place of recycle(), after finish(): one start
+    // is not outstanding any more.
+    void end_start() noexcept {
+        if (most_starts == 1) [[likely]] {
+            _word.store(inactive_word, std::memory_order_release);
+        } else {
+            end_first_start();
+        }
+    }
+    // The user's end: the handle is released. The request may not exist afterwards. Called once, for a request in any
+    // state; an active one goes on, and is retired after it has completed. Returns what retire() returned, or
+    // MPI_SUCCESS if it has not been called yet.
+    int recycle() noexcept {
+        return (_word.load(std::memory_order_acquire) & active_bit) == 0 ? retire() : recycle_active();
+    }
+    // The same for a request that is complete.
+    int recycle_complete() noexcept { return retire(); }
+    // The continuation is counted down when the request completes. false: the request is complete already, and the
+    // continuation was not counted up. Called by the user, for a request that is not inactive; the counter is not zero
+    // (Continuation::open). A request has one continuation at a time, until it completes; the next start needs a new
+    // attach().
+    bool attach(Continuation& continuation) noexcept;
+    // Ends that before the request completes: the continuation is counted down now, unless it has been already. For a
+    // user who gives the operation up.
+    void detach(Continuation& continuation) noexcept;
+    // What a persistent point-to-point request binds (frameworks/pml/pml.h). false: this is none.
+    virtual bool bound(pml::PersistentRequest* what) const noexcept {
+        (void)what;
+        return false;
+    }
+    // Why MPI_Request_free must not be called for the request now; empty: it may be called. A request that refuses
+    // holds a reference to its communicator, complete or not.
+    virtual std::string_view refuses_free() const noexcept { return {}; }
+    // How many references to `comm` the request holds. Overridden by persistent requests, and by those of which a
+    // persistent request consists: called while the request is in the list below and not active.
+    virtual std::int32_t references_to_comm() const noexcept { return 0; }
     // The cause of an error as a text, where the derived class stores one. Valid once complete.
     virtual std::string_view cause() const noexcept { return {}; }
+
+    // For the bindings:
+
+    // From the call that makes a persistent request to MPI_Request_free the request is in a list of its communicator,
+    // if it has one. On any thread.
+    void enter_list() noexcept;
+    void leave_list() noexcept;
+    // The references to the communicator that are held by those persistent requests of its list that are inactive or
+    // complete: no communication is pending for these references.
+    static std::int32_t idle_references(const Communicator& comm) noexcept;
+
+    // For the owner:
+
+    // Completes the operation of an active request. It is the owner's end, and the last thing that the owner does with
+    // the request, which may not exist afterwards. Called where the thread level does not change: in a poller or a
+    // ready item, or with a ProgressLock of the Progress's threads() held. Locks may be held, because nothing of the
+    // program runs here: a continuation is linked, and so is a request whose handle was released before; the next poll
+    // retires it. Outside of a poll call Progress::wake() when the locks are released, for a thread that sleeps.
+    // Returns whether the handle was released before: then the request exists while the caller holds a lock that
+    // retire() takes.
+    bool complete() noexcept;
+    // The same in any other context, without a lock held: a request whose handle was released before is retired here.
+    // Another thread than the one that uses the library calls Progress::enable_threads() first: until then no atomic
+    // operations are used. Does not wake a sleeping thread. Returns what retire() returned, otherwise MPI_SUCCESS.
+    int complete_outside() noexcept;
 
     MPI_Status status{};     // valid once complete
     int error = MPI_SUCCESS; // the operation's own code, valid once complete
     bool persistent = false;
+    bool calls_back = false; // finish() is overridden
+    // How many starts of a persistent request may be outstanding; 1: only the next start() makes the request active
+    // again. An owner that sets more overrides outstanding_starts() and end_first_start().
+    std::uint16_t most_starts = 1;
     // The communicator whose error handler is called; nullptr: that of the world model. Not owned: when the operation
     // is complete without an error, the communicator may have been destroyed. Therefore the request also stores the
     // address of the session, which may only be compared. (A session id is not needed, because a request must be
     // completed before its session is finalized, MPI-5.0, 11.3.1.) belong_to() sets both.
     Communicator* comm = nullptr;
     Session* session = nullptr;   // nullptr: world model
-    Progress* progress = nullptr; // that a wait for this request polls; never null once the user has the handle
+    Progress* progress = nullptr; // that a wait for this request polls; set before the request is active
 
 protected:
     Request() noexcept
@@ -67,9 +142,62 @@ protected:
         session = communicator.session;
     }
 
+    // Called once, when both the owner and the user have ended: releases what the request holds, and its memory. Never
+    // called with a lock of the owner held. Any thread may be the one. Returns the MPI code of the program's callback,
+    // if one was run.
+    virtual int retire() noexcept = 0;
+    // Has the next poll call retire().
+    void retire_later(bool threaded) noexcept;
+    // For most_starts above 1 (object/several_starts.h).
+    virtual std::uint32_t outstanding_starts() const noexcept { return is_active() ? 1 : 0; }
+    virtual void end_first_start() noexcept { _word.store(inactive_word, std::memory_order_release); }
+
+    // The operation is under way: in start(), in the constructor, or where the cancellation of a complete one begins.
+    void set_active() noexcept { _word.store(active_word, std::memory_order_release); }
+    // The operation is complete as soon as it is started; nobody waits for it yet.
+    void set_complete() noexcept { _word.store(complete_word, std::memory_order_release); }
+    void set_inactive() noexcept { _word.store(inactive_word, std::memory_order_release); }
+
 private:
-    std::atomic<State> _state{State::inactive};
+    // The state; while the request is active also the address of its continuation, and whether its handle has been
+    // released. complete() replaces the word as a whole, so that whichever of two threads is second sees the first.
+    static constexpr std::uintptr_t inactive_word = 0;
+    static constexpr std::uintptr_t complete_word = 2;
+    static constexpr std::uintptr_t active_word = 1, active_bit = 1;
+    static constexpr std::uintptr_t released_bit = 4;
+    static constexpr std::uintptr_t flag_bits = 7;
+
+    struct Retirement : ReadyItem {
+        Request* request;
+    };
+    struct Neighbours {
+        Request* next;
+        Request* previous;
+    };
+
+    int recycle_active() noexcept;
+    bool end_owner(std::uintptr_t before, bool threaded) noexcept;
+    std::uintptr_t publish(bool threaded) noexcept {
+        if (threaded) {
+            return _word.exchange(complete_word, std::memory_order_acq_rel);
+        }
+        const std::uintptr_t before = _word.load(std::memory_order_relaxed);
+        _word.store(complete_word, std::memory_order_release);
+        return before;
+    }
+
+    std::atomic<std::uintptr_t> _word{inactive_word};
+    union {
+        Neighbours _neighbours; // of a persistent request, until its handle is released
+        Retirement _retirement; // if the handle was released before completion
+    };
 };
+
+inline bool Request::complete() noexcept {
+    const bool threaded = progress->threaded();
+    const std::uintptr_t before = publish(threaded);
+    return before != active_word && end_owner(before, threaded);
+}
 
 // A message that a matched probe has removed from the matching queues (MPI-5.0, 3.8.2). A pml allocates and releases
 // it.

@@ -9,14 +9,14 @@ namespace patchbay::common {
 inline void copy_short(void* to, const void* from, std::size_t bytes) noexcept {
     auto* target = static_cast<std::byte*>(to);
     const auto* source = static_cast<const std::byte*>(from);
-    if (bytes >= 16) {
+    if (bytes - 8 < 8) [[likely]] { // one number
+        std::memcpy(target, source, 8);
+        std::memcpy(target + bytes - 8, source + bytes - 8, 8);
+    } else if (bytes >= 16) {
         for (std::size_t at = 0; at + 16 <= bytes; at += 16) {
             std::memcpy(target + at, source + at, 16);
         }
         std::memcpy(target + bytes - 16, source + bytes - 16, 16);
-    } else if (bytes >= 8) {
-        std::memcpy(target, source, 8);
-        std::memcpy(target + bytes - 8, source + bytes - 8, 8);
     } else if (bytes >= 4) {
         std::memcpy(target, source, 4);
         std::memcpy(target + bytes - 4, source + bytes - 4, 4);

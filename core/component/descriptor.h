@@ -9,7 +9,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Component;
 
-inline constexpr std::uint32_t core_abi_version = 4;
+inline constexpr std::uint32_t core_abi_version = 6;
 
 #define PATCHBAY_STRINGIZE_(x) #x
 #define PATCHBAY_STRINGIZE(x) PATCHBAY_STRINGIZE_(x)

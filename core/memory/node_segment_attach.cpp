@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How the processes of a node find their common segment.
+#include "core/base/random.h"
 #include "core/memory/node_segment.h"
 #include "core/memory/shared_file.h"
 #include "core/runtime/launch_environment.h"
@@ -7,7 +8,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,10 +27,10 @@ std::uint64_t job_of(const Runtime& runtime) {
     return std::hash<std::string>()(runtime.nspace());
 }
 
-std::string file_path(const Runtime& runtime, const std::string& directory) {
-    const std::uint64_t job = job_of(runtime);
-    return directory + "/patchbay." + std::to_string(getuid()) + "." + std::to_string(job) + "." +
-        std::to_string(getpid());
+// The random digits distinguish processes of containers that share the directory and may have the same pid. Nothing of
+// the job's namespace may be part of the name: every user can read it.
+std::string file_path(const std::string& directory) {
+    return directory + "/patchbay." + std::to_string(getuid()) + "." + random_hex(16) + "." + std::to_string(getpid());
 }
 
 // What local rank 0 publishes: "memfd <pid> <fd> <pid namespace>" or "file <path>".
@@ -48,8 +48,8 @@ Result<Address> make_memfd() {
         "memfd " + std::to_string(getpid()) + " " + std::to_string(*fd) + " " + std::to_string(pid_namespace()), *fd};
 }
 
-Result<Address> make_file(const Runtime& runtime, const std::string& directory) {
-    std::string path = file_path(runtime, directory);
+Result<Address> make_file(const std::string& directory) {
+    std::string path = file_path(directory);
     Result<int> fd = shared_file::make_named(path);
     if (!fd) {
         return fd.error();
@@ -58,9 +58,9 @@ Result<Address> make_file(const Runtime& runtime, const std::string& directory) 
 }
 
 Result<int> make(Runtime& runtime, const NodeSegmentOptions& options) {
-    Result<Address> made = options.backing == ShmBacking::file ? make_file(runtime, options.directory) : make_memfd();
+    Result<Address> made = options.backing == ShmBacking::file ? make_file(options.directory) : make_memfd();
     if (!made && options.backing == ShmBacking::automatic) {
-        made = make_file(runtime, options.directory);
+        made = make_file(options.directory);
     }
     if (!made) {
         return made.error();

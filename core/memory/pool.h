@@ -11,10 +11,17 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
+// In place of a lock, for a pool that is only used with a lock of its owner held.
+struct NoLock {
+    explicit NoLock(bool threaded) noexcept { static_cast<void>(threaded); }
+    void lock() noexcept {}
+    void unlock() noexcept {}
+};
+
 // Objects of one type, allocated and freed in O(1) from chunks; the last one freed is the next one given, while it is
 // still in the cache. No lock below MPI_THREAD_MULTIPLE. All memory goes back when the pool is destroyed; objects that
 // are alive then are not destructed, so the owner frees them first (live() == 0).
-template <class T>
+template <class T, class Lock = ProgressLock>
 class Pool {
 public:
     // chunk_objects: how many objects one allocation holds.
@@ -83,7 +90,7 @@ private:
     Cell* _free = nullptr;
     std::size_t _live = 0;
     std::size_t _chunk_objects;
-    ProgressLock _lock;
+    [[no_unique_address]] Lock _lock;
     std::vector<std::unique_ptr<Cell[]>> _chunks;
 };
 

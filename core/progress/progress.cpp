@@ -40,6 +40,7 @@ Progress::Progress(bool threaded, const WaitPolicy& policy) noexcept
       _threads(threaded || !_fenced),
       _polling_alone(_threads),
       _sleeping_alone(_threads),
+      _changing_alone(_threads),
       _policy(policy),
       _bell(&_private_bell),
       _longest_sleep_ns(sleeps_well.count()),

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/progress/doorbell.h"
 #include "core/progress/lock.h"
+#include "core/progress/ready_list.h"
 #include "core/progress/thread_level_upgrade.h"
 #include "core/progress/wait_policy.h"
 
@@ -74,9 +75,9 @@ public:
     // (`longest_sleep`), and no wait sleeps longer. May be called from inside a poller.
     PollerHandle add_poller(PollFunction poll, void* context, std::chrono::nanoseconds longest_sleep = sleeps_well);
 
-    // Calls every poller once; returns the number of events. With several threads only one polls at a time: a second
-    // one returns 0 at once. A poller that calls poll() (through a callback) is itself called again: it must either
-    // bear that or return 0.
+    // Calls every poller once, then runs what is in the ready list; returns the number of events. With several threads
+    // only one polls at a time: a second one returns 0 at once. A poller that calls poll() (through a callback) is
+    // itself called again: it must either bear that or return 0.
     int poll() noexcept {
         bool outer;
         if (!_polling_alone.enter_again(outer)) [[unlikely]] {
@@ -90,6 +91,23 @@ public:
     // Returns when no poll that another thread began before this call is still running. Call it without locks that a
     // poller takes. Inside a poller, and with one thread, it returns at once.
     void quiesce() noexcept;
+
+    // Operations that wait for others (continuation.h) are run from this list instead of having a poller each.
+    ReadyList& ready_list() noexcept { return _ready; }
+
+    // Calls change(threaded()), during which the thread level does not change: `change` may use plain loads and stores
+    // instead of atomic operations when it gets false. Inside a poller, and with a ProgressLock of threads() held, the
+    // level does not change either. `change` must not block, poll or call a function of the program.
+    template <class Change>
+    void with_thread_level(const Change& change) noexcept {
+        bool outer;
+        if (_changing_alone.enter_again(outer)) [[likely]] {
+            change(false);
+            _changing_alone.leave_to(outer);
+        } else {
+            change(true);
+        }
+    }
 
     // The bell on which this process sleeps: process-private until shared memory is there. Only while no wait sleeps.
     void set_doorbell(Doorbell* bell) noexcept { _bell.store(bell ? bell : &_private_bell); }
@@ -134,6 +152,10 @@ private:
                 events += poll(block->slots[i].context.load(std::memory_order_relaxed));
             }
         }
+        // Behind the pollers, so that the operation that one of them completes is followed up in the same poll.
+        if (!_ready.empty()) [[unlikely]] {
+            events += _ready.run(threaded());
+        }
         return events;
     }
     static constexpr int busy = -1;
@@ -148,6 +170,8 @@ private:
     ThreadLevelUpgrade _threads;
     SingleThreadSection _polling_alone; // a poll while there is but one thread
     SingleThreadSection _sleeping_alone;
+    SingleThreadSection _changing_alone; // with_thread_level()
+    ReadyList _ready;
     WaitPolicy _policy;
     std::atomic<Doorbell*> _bell;
     std::atomic<std::int64_t> _longest_sleep_ns;

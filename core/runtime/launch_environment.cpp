@@ -52,11 +52,11 @@ void LaunchEnvironment::hide() {
     if (_hidden.empty()) {
         return;
     }
-    std::string self = value("PMIX_NAMESPACE") + "." + value("PMIX_RANK");
+    const std::string rank = value("PMIX_RANK");
     for (const auto& [name, text] : _hidden) {
         unsetenv(name.c_str());
     }
-    setenv(child_variable, self.c_str(), 1);
+    setenv(child_variable, rank.c_str(), 1);
 }
 
 void LaunchEnvironment::show() {

@@ -53,6 +53,7 @@ private:
 
 // Set in the environment of a rank: a process that has it and no PMIx server was started by a rank as an ordinary
 // program, so it is a singleton, whatever the launcher's other variables are.
+// Its value is the rank of that process; not its namespace, which only the ranks of a job need to know.
 inline constexpr char child_variable[] = "PATCHBAY_CHILD_OF_RANK";
 
 } // namespace patchbay

@@ -20,8 +20,10 @@ std::vector<std::byte> bytes_of(std::string_view text) {
     return bytes;
 }
 
-std::string name_of(const std::string& nspace, std::uint32_t rank) {
-    return "rank " + std::to_string(rank) + " of " + nspace;
+// Without the namespace: it keeps other users from connecting to the launcher, and error texts may end in files that
+// they can read.
+std::string describe(std::uint32_t rank, std::string_view key, bool is_own_job) {
+    return "modex: '" + std::string(key) + "' of rank " + std::to_string(rank) + (is_own_job ? "" : " of another job");
 }
 
 Error failure(pmix_status_t status, const std::string& what) {
@@ -90,7 +92,7 @@ Result<std::vector<std::byte>> Runtime::get_now(
         }
         return Error{Errc::not_found, "modex: '" + key_text + "' of this process: not published yet"};
     }
-    std::string what = "modex: '" + key_text + "' of " + name_of(nspace, rank);
+    const std::string what = describe(rank, key, nspace == _nspace);
     if (_singleton) {
         return Error{Errc::not_found, what + ": this process runs alone"};
     }

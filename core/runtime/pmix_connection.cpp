@@ -48,9 +48,7 @@ Result<Identity> open() {
     environment.hide();
     if (status == PMIX_ERR_UNREACH) {
         // No PMIx_Finalize: in this state libpmix 4.2.2 crashes in it. Its idle thread is left over.
-        return Error{Errc::unsupported,
-            "a PMIx server is announced (PMIX_NAMESPACE=" + environment.value("PMIX_NAMESPACE") +
-                "), but it does not answer"};
+        return Error{Errc::unsupported, "a PMIx server is announced (PMIX_NAMESPACE is set), but it does not answer"};
     }
     if (status != PMIX_SUCCESS) {
         return Error{Errc::system, std::string("PMIx_Init failed: ") + PMIx_Error_string(status)};

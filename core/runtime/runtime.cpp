@@ -36,8 +36,7 @@ Result<PmixValue> job_info(const pmix_proc_t& about, const char* key) {
     pmix_value_t* value = nullptr;
     pmix_status_t status = PMIx_Get(&about, key, nullptr, 0, &value);
     if (status != PMIX_SUCCESS || value == nullptr) {
-        return Error{Errc::not_available,
-            std::string("the launcher does not tell ") + key + " of " + about.nspace + ": " + text_of(status)};
+        return Error{Errc::not_available, std::string("the launcher does not provide ") + key + ": " + text_of(status)};
     }
     return PmixValue(value);
 }

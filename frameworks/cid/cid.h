@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/component/component.h"
+#include "core/progress/continuation.h"
 #include "frameworks/cid/derivation.h"
 #include "frameworks/cid/extended_id.h"
 #include "object/communicator.h"
@@ -28,7 +29,7 @@ class Instance;
 // progress, by the constructor that waits or by the progress engine.
 namespace cid {
 
-inline constexpr std::uint32_t interface_version = 7;
+inline constexpr std::uint32_t interface_version = 8;
 
 // Group reduction: reduces a few words over exactly the members of a communicator that is under construction. The
 // constructor provides it. One reduction is under way at a time; all members start the same reductions in the same
@@ -56,6 +57,13 @@ public:
     virtual bool ready() const noexcept = 0;
     // Makes as much progress as it can without blocking. true: the reduction is finished, and *code is the result.
     virtual bool advance(int* code) noexcept = 0;
+    // In place of asking ready() again and again: called by a nonblocking constructor after advance() has returned
+    // false. Attaches `next`, which is open, to what ready() waits for. A reduction that is destroyed before detaches
+    // it. MPI_ERR_NO_MEM: nothing is attached. Reductions that no nonblocking constructor uses have no such function.
+    virtual int attach(Continuation& next) noexcept {
+        (void)next;
+        return MPI_ERR_INTERN;
+    }
     // Called by the constructor in a process that fails, so that no other member waits for its contribution. Has no
     // effect once a reduction has begun, or where the other members cannot be reached.
     virtual void withdraw() noexcept {}
@@ -139,6 +147,8 @@ public:
     // Makes as much progress as it can without blocking. true: finished; when *code is MPI_SUCCESS an index is reserved
     // in the table, and comm.index and comm.id are set. Called by one thread at a time.
     virtual bool advance(int* code) noexcept = 0;
+    // As GroupReduction::attach().
+    virtual int attach(Continuation& next) noexcept = 0;
 };
 
 class Module {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <utility>
 
 namespace patchbay::cid {
 
@@ -70,10 +71,40 @@ void Derivation::renew(const ChildNumber& child_number, std::uint64_t pgcid, int
         block.pgcid = pgcid;
         block.code = code;
         block.known = true;
+        while (!block.waiters.empty()) {
+            std::exchange(block.waiters.pop_front()->next, nullptr)->count_down();
+        }
         return true;
     });
     if (!noted) {
         _lost = std::max(_lost, child_number.block);
+    }
+}
+
+int Derivation::attach(const ChildNumber& child_number, Waiter& waiter, Continuation& next) noexcept {
+    if (child_number.block == 0) {
+        return MPI_SUCCESS;
+    }
+    std::lock_guard lock(_mutex);
+    if (child_number.block <= _lost && !_blocks.contains(child_number.block)) {
+        return MPI_SUCCESS;
+    }
+    return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        Block& block = _blocks[child_number.block];
+        if (!block.known) {
+            next.count_up();
+            waiter.next = &next;
+            block.waiters.push_back(waiter);
+        }
+        return MPI_SUCCESS;
+    });
+}
+
+void Derivation::detach(const ChildNumber& child_number, Waiter& waiter) noexcept {
+    std::lock_guard lock(_mutex);
+    if (waiter.next != nullptr) {
+        _blocks.find(child_number.block)->second.waiters.erase(waiter);
+        std::exchange(waiter.next, nullptr)->count_down();
     }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/list.h"
+#include "core/progress/continuation.h"
 #include "frameworks/cid/extended_id.h"
 
 #include <atomic>
@@ -41,6 +43,15 @@ public:
     ChildNumber take() noexcept;
     // Whether the block of this child number has its PGCID, or has failed to get one.
     bool ready(const ChildNumber& child_number) const noexcept;
+    // A continuation that is counted down when a block has its PGCID, or has failed to get one.
+    struct Waiter {
+        Continuation* next = nullptr; // nullptr: not attached
+        Link<Waiter> link{};
+    };
+    // Attaches `next`, which is open, unless the child number is ready. MPI_SUCCESS or MPI_ERR_NO_MEM.
+    int attach(const ChildNumber& child_number, Waiter& waiter, Continuation& next) noexcept;
+    // Counts the continuation down now, unless it has been already.
+    void detach(const ChildNumber& child_number, Waiter& waiter) noexcept;
     // Once ready, exactly once for every child number. nullopt: the block has no PGCID, and *code is the error.
     std::optional<Child> resolve(const ChildNumber& child_number, int* code) noexcept;
     // Instead of resolve(), also before the block is ready: this process will be in no communicator.
@@ -62,6 +73,7 @@ private:
         int code = 0;
         bool known = false; // `pgcid` and `code` are set
         std::uint32_t resolved = 0;
+        List<Waiter, &Waiter::link> waiters;
     };
     void count(std::map<std::uint32_t, Block>::iterator block) noexcept;
     static Child child_of(const Base& base, std::uint32_t value) noexcept;

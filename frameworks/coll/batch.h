@@ -30,8 +30,8 @@ public:
     }
     // Waits for the rest. Returns the first error of the collective.
     int finish() noexcept {
-        for (Entry& entry : _window) {
-            finish(entry);
+        for (std::size_t i = 0; i < _used; ++i) {
+            finish(_window[i]);
         }
         return _transfer.code();
     }
@@ -42,10 +42,13 @@ private:
         Request* request;
         MPI_Count bytes;
         int peer;
-        Kind kind = Kind::none;
+        Kind kind;
     };
 
     Entry& free_entry() noexcept {
+        if (_used < _window.size()) {
+            return _window[_used++];
+        }
         Entry& oldest = _window[_next];
         _next = (_next + 1) % _window.size();
         finish(oldest);
@@ -68,8 +71,9 @@ private:
     }
 
     Transfer& _transfer;
-    std::array<Entry, 64> _window;
-    std::size_t _next = 0;
+    std::array<Entry, 64> _window; // the first _used ones
+    std::size_t _used = 0;
+    std::size_t _next = 0; // the oldest one, when all are used
 };
 
 } // namespace patchbay::coll

@@ -1,92 +1,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/component/component.h"
+#include "frameworks/coll/call.h"
 #include "object/communicator.h"
-#include "object/datatype.h"
-#include "object/op.h"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
 class Instance;
 
-// coll: collectives, chosen per communicator and per function: each component that offers a module for a communicator
-// declares the functions that it provides, and for each function the highest priority wins. Chosen by parameter `coll`
-// or info key `patchbay_coll` ("a,b" or "^a") on the communicator's constructor.
+// coll: collectives, chosen per communicator, per function and per form (blocking, nonblocking, persistent): each
+// component that offers a module for a communicator declares what it provides, and for each function and form the
+// highest priority wins. Chosen by parameter `coll` or info key `patchbay_coll` ("a,b" or "^a") on the communicator's
+// constructor.
+//
+// A module describes an operation once, as a plan (schedule.h), and has all three forms of it. Where a blocking
+// function of its own is faster than the plan, the module overrides that function, too.
 //
 // Common rules for every operation:
-//  - Called by the bindings on the calling thread, once per MPI call; all members call in the same order.
-//  - May block. Arguments have been checked; MPI_IN_PLACE arrives as such. Buffers are as in MPI-5.0, chapter 6.
-//  - A module communicates over the communicator's pml with tags of its own (coll/tags.h), never a user's tag.
-//  - After an error a member still takes part in every message that others wait for (transfer.h does that); it may call
-//    a collective of which its own is made with fewer elements than the others, all of which return an error then
-//    or know nothing of it, but never wait for ever.
-//  - Returns an MPI code; MPI_ERR_UNSUPPORTED_OPERATION is a bug in provides().
+//  - All members call in the same order, and each module must choose the same messages in all members: by what the
+//    standard requires to be equal in all of them (function, form, root, signature), never by local state.
+//  - Arguments have been checked; MPI_IN_PLACE arrives as such. Buffers are as in MPI-5.0, chapter 6.
+//  - After an error a member still takes part in every message that others wait for (transfer.h and the engine do
+//    that); it may call a collective of which its own is made with fewer elements than the others, all of which return
+//    an error then or know nothing of it, but never wait for ever.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 2;
+inline constexpr std::uint32_t interface_version = 3;
 
-enum class Function : std::uint8_t {
-    barrier,
-    bcast,
-    gather,
-    gatherv,
-    scatter,
-    scatterv,
-    allgather,
-    allgatherv,
-    alltoall,
-    alltoallv,
-    alltoallw,
-    reduce,
-    allreduce,
-    reduce_scatter,
-    reduce_scatter_block,
-    scan,
-    exscan,
-    count,
-};
-inline constexpr std::size_t function_count = std::size_t(Function::count);
-const char* function_name(Function) noexcept;
-
-// An array of counts or displacements as the caller passed it: `int` in the plain bindings, MPI_Count/MPI_Aint in the
-// large ones. Copying nothing keeps one implementation for both. Without an array all of them are 0.
-class CountArray {
-public:
-    CountArray() = default;
-    explicit CountArray(const int* values) noexcept
-        : _small(values) {}
-    explicit CountArray(const std::int64_t* values) noexcept
-        : _large(values) {} // MPI_Count and MPI_Aint alike
-    std::int64_t operator[](std::size_t i) const noexcept {
-        return _small != nullptr ? _small[i] : (_large != nullptr ? _large[i] : 0);
-    }
-    explicit operator bool() const noexcept { return _small != nullptr || _large != nullptr; }
-
-private:
-    const int* _small = nullptr;
-    const std::int64_t* _large = nullptr;
-};
-
-// One side of an alltoallw: displacements in bytes, one type per peer.
-struct TypedVector {
-    CountArray counts;
-    CountArray displacements;
-    const MPI_Datatype* types;
-};
+class Engine;
+class Schedule;
+class Table;
 
 class Module {
 public:
     virtual ~Module() = default;
 
-    // Bit f set: Function(f) is provided. Constant.
-    virtual std::uint32_t provides() const noexcept = 0;
+    // What the module provides. Constant. Called once, during the selection.
+    virtual Provided provides() const noexcept = 0;
 
+    // Adds the steps of this member to `schedule`, which is empty or holds the steps of an operation of which this one
+    // is a part. The communicator is schedule.comm(). Called once per operation, by MPI_Ibcast and the like or by
+    // MPI_Bcast_init and the like, on the calling thread; by the default of the blocking functions below; and by the
+    // plans of other modules. Must neither communicate nor wait. All members of the communicator call it for the same
+    // operations in the same order. A member in which MPI_Ibcast returns an error, also one after this call, may call
+    // it again for the same operation; a module that keeps state for its plans must bear that.
+    //
+    // MPI_SUCCESS: the engine starts the schedule, a persistent one at every MPI_Start. Any other code: the operation
+    // has not begun in this member, and the others wait in it; return one only where not even the steps can be added.
+    // An error after which the messages to others are still possible, such as scratch memory that could not be
+    // allocated, is noted by Schedule::fail(), and the plan goes on.
+    virtual int plan(const Call& call, Schedule& schedule) noexcept;
+
+    // The blocking functions are called by the bindings on the calling thread, once per MPI call. They may block, with
+    // the library's waiting policy. They send on the communicator's pml with the tag of the function (tags.h), never a
+    // user's tag. They return an MPI code. The default is blocking().
     virtual int barrier(Communicator&) noexcept;
     virtual int bcast(void* buffer, MPI_Count count, const Datatype&, int root, Communicator&) noexcept;
     virtual int gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
@@ -119,6 +93,50 @@ public:
     virtual int scan(const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, Communicator&) noexcept;
     virtual int exscan(
         const void* send, void* recv, MPI_Count count, const Datatype&, const Op&, Communicator&) noexcept;
+
+    // What each of these functions does unless it is overridden, and the blocking form of the neighbourhood functions:
+    // the default plans the operation and runs the plan.
+    virtual int blocking(const Call& call, Communicator& comm) noexcept;
+
+    // Calls the blocking function that `call` names.
+    int run_blocking(const Call& call, Communicator& comm) noexcept;
+};
+
+// The modules of lower priority than one that was selected, for the operations that it passes on.
+class Below {
+public:
+    // The first module with a lower priority that provides the function in that form; nullptr: there is none. Not to be
+    // called before the selection is complete, that is, only from the module's operations. The result is constant for
+    // each function and form. A module that passes an operation on decides that as it decides everything else: in all
+    // members alike.
+    Module* find(Function f, Form form) const noexcept;
+    Module* find(const Call& call, Form form) const noexcept { return find(call.function, form); }
+
+private:
+    friend class Selector;
+    const Table* _table = nullptr;
+    std::size_t _position = 0; // of the module in the table
+};
+
+// The question to a component whether it serves a communicator.
+struct Query {
+    Instance& instance;
+    Communicator& comm; // its pml knows it; its groups, ranks and hints are set
+    // Valid as long as the module.
+    const Below& below;
+    // Set by refuse_all(); the selector reads it.
+    bool refusal_is_shared = false;
+
+    // Results of query(): not for this communicator. `reason` is for --explain ("serves ... only").
+    //
+    // The refusal depends on this communicator: on the placement of its processes, say. It is asked for each one.
+    Error refuse(std::string_view reason) const { return {Errc::not_available, std::string(reason)}; }
+    // Every communicator with as many processes and of the same kind (intra, inter) is refused as well, so that the
+    // component need not be asked for them. This must be true in all members of all of them.
+    Error refuse_all(std::string_view reason) {
+        refusal_is_shared = true;
+        return refuse(reason);
+    }
 };
 
 class Component : public patchbay::Component {
@@ -129,18 +147,28 @@ public:
         // The module keeps nothing of its communicator, and the same offer holds for every communicator of this size
         // and kind whose info names no component: it may serve all of these, and no further query is made for them.
         bool shared = false;
+        // The module passes operations on (Query::below): modules that provide nothing else are kept for it.
+        bool passes_on = false;
     };
-    // Called for every new communicator, after its pml knows it, by every member. Must not communicate.
-    // Errc::not_available: not for this communicator.
-    virtual Result<Candidate> query(Instance& instance, Communicator& comm) noexcept = 0;
+
+    // Called for every new communicator, after its pml knows it, by every member, on the thread that constructs it.
+    // Must not communicate. Errc::not_available (Query::refuse, Query::refuse_all): not for this communicator. Any
+    // other error is reported as a warning, and the component is left out.
+    virtual Result<Candidate> query(Query& query) noexcept = 0;
 };
 
 // What a communicator holds: its modules, and which one serves which function. Counted: communicators whose modules all
-// can be shared share the table.
+// can be shared, and for which all refusals are shared, share the table.
 class Table {
 public:
-    Module& operator[](Function f) const noexcept { return *_serving[std::size_t(f)]; }
+    // The module of the blocking functions.
+    Module& operator[](Function f) const noexcept { return *_serving[std::size_t(Form::blocking)][std::size_t(f)]; }
+    // nullptr: no component provides it, which is possible only for functions that are not defined on this kind of
+    // communicator.
+    Module* find(Function f, Form form) const noexcept { return _serving[std::size_t(form)][std::size_t(f)]; }
     bool is_shared() const noexcept { return _shared; }
+    // Runs the plans of this process.
+    Engine& engine() const noexcept { return *_engine; }
 
     void retain() noexcept { _users.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept {
@@ -150,13 +178,29 @@ public:
     }
 
 private:
+    friend class Below;
     friend class Selector;
+    struct Entry {
+        std::unique_ptr<Below> below; // destroyed after the module
+        std::unique_ptr<Module> module;
+        Provided provided;
+    };
+    explicit Table(Engine& engine) noexcept
+        : _engine(&engine) {}
     ~Table() = default;
+    // Has the module serve what no other one serves yet. Returns whether there was such a thing.
+    bool serve(Module& module, const Provided& provided) noexcept;
+
+    std::array<std::array<Module*, function_count>, form_count> _serving{};
+    Engine* _engine;
     std::atomic<std::uint32_t> _users{1};
     bool _shared = true;
-    std::vector<std::unique_ptr<Module>> _modules;
-    std::array<Module*, function_count> _serving{};
+    std::vector<Entry> _entries; // highest priority first
 };
+
+// For a plan of which an operation on another communicator is a part, one that belongs to schedule.comm()
+// (Schedule::On): adds the steps of the module that serves it there. Returns what its plan() returns.
+int plan_part(const Call& call, Communicator& comm, Schedule& schedule) noexcept;
 
 } // namespace coll
 } // namespace patchbay

@@ -5,24 +5,32 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <utility>
 
 namespace patchbay::coll {
 
 namespace {
 
-// On intercommunicators there is no order of all processes (MPI-5.0, 6.2.2).
-bool is_defined(Function f, const Communicator& comm) noexcept {
-    return !comm.is_inter || (f != Function::scan && f != Function::exscan);
+// What some component must provide. On intercommunicators there is no order of all processes (MPI-5.0, 6.2.2).
+FunctionSet required(const Communicator& comm) noexcept {
+    return comm.is_inter ? FunctionSet::chapter_6() - FunctionSet{Function::scan, Function::exscan}
+                         : FunctionSet::chapter_6();
 }
 
-std::vector<std::string> missing_functions(
-    const Communicator& comm, const std::array<Module*, function_count>& serving) {
+std::vector<std::string> missing_functions(const Communicator& comm, const Table& table) {
     std::vector<std::string> missing;
-    for (std::size_t f = 0; f < function_count; ++f) {
-        if (serving[f] == nullptr && is_defined(Function(f), comm)) {
-            missing.emplace_back(function_name(Function(f)));
+    for (std::size_t i = 0; i < function_count; ++i) {
+        const auto f = Function(i);
+        const std::string name = function_name(f);
+        if (!required(comm).has(f)) {
+            continue;
+        }
+        if (table.find(f, Form::blocking) == nullptr) {
+            missing.push_back(name);
+        } else if (table.find(f, Form::nonblocking) == nullptr) {
+            missing.push_back("i" + name);
+        } else if (table.find(f, Form::persistent) == nullptr) {
+            missing.push_back(name + "_init");
         }
     }
     return missing;
@@ -85,49 +93,81 @@ Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std:
     const std::string object = !comm.name.empty()
         ? comm.name
         : std::string(comm.is_inter ? "inter" : "") + "communicators of " + std::to_string(comm.size) + " processes";
+    auto release = [](Table* table) { table->release(); };
+    std::unique_ptr<Table, decltype(release)> table(new Table(_engine), release);
     struct Offer {
+        std::unique_ptr<Below> below;
         std::unique_ptr<Module> module;
         bool shared;
+        bool passes_on;
+        bool kept = false;
     };
     auto offers = _framework.select_all(
         object,
         [&](Component& component) -> Result<patchbay::Choice<Offer>> {
-            auto candidate = component.query(instance, comm);
+            auto below = std::make_unique<Below>();
+            Query query{instance, comm, *below};
+            auto candidate = component.query(query);
             if (!candidate) {
+                table->_shared = table->_shared && query.refusal_is_shared;
                 return candidate.error();
             }
-            return patchbay::Choice<Offer>{
-                candidate->priority, std::make_unique<Offer>(Offer{std::move(candidate->module), candidate->shared})};
+            return patchbay::Choice<Offer>{candidate->priority,
+                std::make_unique<Offer>(
+                    Offer{std::move(below), std::move(candidate->module), candidate->shared, candidate->passes_on})};
         },
         only);
     if (!offers) {
         return offers.error();
     }
-    auto release = [](Table* table) { table->release(); };
-    std::unique_ptr<Table, decltype(release)> table(new Table, release);
-    std::set<const Module*> used;
     std::vector<std::string> offered;
+    std::size_t kept = 0;
+    bool passed_on = false; // whether a module above passes operations on
     for (const auto& offer : *offers) {
         offered.push_back(offer.name);
         table->_shared = table->_shared && offer.module->shared;
-        const Module& module = *offer.module->module;
+        const Provided provided = offer.module->module->provides();
+        const bool serves = table->serve(*offer.module->module, provided);
+        offer.module->kept = serves || (passed_on && !provided.empty());
+        kept += offer.module->kept ? 1 : 0;
+        passed_on = passed_on || (serves && offer.module->passes_on);
+    }
+    if (const auto missing = missing_functions(comm, *table); !missing.empty()) {
+        return incomplete(comm, object, missing, offered);
+    }
+    std::stable_partition(offers->begin(), offers->end(), [](const auto& offer) { return offer.module->kept; });
+    _framework.note_winner(object, *offers, kept);
+    for (std::size_t i = 0; i < kept; ++i) {
+        Offer& offer = *(*offers)[i].module;
+        offer.below->_table = table.get();
+        offer.below->_position = i;
+        const Provided provided = offer.module->provides();
+        table->_entries.push_back({std::move(offer.below), std::move(offer.module), provided});
+    }
+    return table.release();
+}
+
+bool Table::serve(Module& module, const Provided& provided) noexcept {
+    bool serves = false;
+    for (std::size_t form = 0; form < form_count; ++form) {
         for (std::size_t f = 0; f < function_count; ++f) {
-            if (table->_serving[f] == nullptr && (module.provides() >> f & 1u) != 0) {
-                table->_serving[f] = offer.module->module.get();
-                used.insert(&module);
+            if (_serving[form][f] == nullptr && provided.in(Form(form)).has(Function(f))) {
+                _serving[form][f] = &module;
+                serves = true;
             }
         }
     }
-    if (const auto missing = missing_functions(comm, table->_serving); !missing.empty()) {
-        return incomplete(comm, object, missing, offered);
+    return serves;
+}
+
+Module* Below::find(Function f, Form form) const noexcept {
+    for (std::size_t i = _position + 1; i < _table->_entries.size(); ++i) {
+        const Table::Entry& entry = _table->_entries[i];
+        if (entry.provided.in(form).has(f)) {
+            return entry.module.get();
+        }
     }
-    std::stable_partition(
-        offers->begin(), offers->end(), [&](const auto& offer) { return used.contains(offer.module->module.get()); });
-    _framework.note_winner(object, *offers, used.size());
-    for (std::size_t i = 0; i < used.size(); ++i) {
-        table->_modules.push_back(std::move((*offers)[i].module->module));
-    }
-    return table.release();
+    return nullptr;
 }
 
 } // namespace patchbay::coll

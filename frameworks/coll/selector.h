@@ -10,12 +10,15 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace coll {
 
-// Finds the table of a new communicator: for each function the best module among those that provide it. One per
-// instance; keeps the tables that communicators can share. Thread-safe.
+// Finds the table of a new communicator: for each function and form the best module among those that provide it. One
+// per instance. Keeps the tables that communicators can share: those for which every offer and every refusal is the
+// same for each communicator of that size and kind. So a table depends on the communicator only, and not on those that
+// this process had before; all members select the same modules. Thread-safe.
 class Selector {
 public:
-    explicit Selector(Framework<Component>& framework) noexcept
-        : _framework(framework) {}
+    Selector(Framework<Component>& framework, Engine& engine) noexcept
+        : _framework(framework),
+          _engine(engine) {}
     ~Selector() { clear(); }
     Selector(const Selector&) = delete;
     Selector& operator=(const Selector&) = delete;
@@ -41,6 +44,7 @@ private:
     Result<Table*> make(Instance& instance, Communicator& comm, const std::string& only);
 
     Framework<Component>& _framework;
+    Engine& _engine;
     std::mutex _mutex;
     std::array<Kept, most_kept> _kept{}; // those in front were used last
     std::size_t _count = 0;

@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "frameworks/coll/coll.h"
+#include "frameworks/coll/call.h"
+
+#include <cstdint>
 
 namespace patchbay::coll {
 
 // Tags of the library's own messages: negative, below every constant of the standard, so that no user's receive can
-// match them. Collectives need one per function: between two processes they run in the same order on both sides.
+// match them. Those of constructors are in mpi/communicators/construction_tags.h, in ranges beside these.
+
+// Blocking collectives need one tag per function: between two processes they run in the same order on both sides.
 inline constexpr int first_tag = -64;
 constexpr int tag_of(Function f) noexcept {
     return first_tag - int(f);
 }
-// For communicator constructors that talk point to point; create_group adds the user's tag below it.
-inline constexpr int construction_tag = -128;
+
+// Each nonblocking operation has the next tag of its communicator, and keeps it until it is complete; each persistent
+// one has a tag of its own until it is freed (outstanding.h).
+inline constexpr std::uint32_t sequence_tags = 1u << 14;
+inline constexpr int first_nonblocking_tag = -(1 << 17);
+inline constexpr int first_persistent_tag = first_nonblocking_tag - int(sequence_tags);
+
+constexpr int nonblocking_tag(std::uint32_t sequence) noexcept {
+    return first_nonblocking_tag - int(sequence % sequence_tags);
+}
+constexpr int persistent_tag(std::uint32_t slot) noexcept {
+    return first_persistent_tag - int(slot);
+}
+
+inline constexpr int lowest_tag = first_persistent_tag - int(sequence_tags) + 1;
 
 } // namespace patchbay::coll

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "frameworks/coll/scratch.h"
 #include "object/convertor.h"
 #include "object/datatype.h"
 
@@ -7,8 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <memory>
-#include <new>
 
 namespace patchbay::coll {
 
@@ -29,8 +28,8 @@ public:
             count > 0 ? std::size_t(type.true_extent) + std::size_t(count - 1) * std::size_t(std::abs(type.extent)) : 0;
         std::byte* memory = _small.data();
         if (bytes > _small.size()) {
-            _large.reset(new (std::nothrow) std::byte[bytes]);
-            memory = _large.get();
+            _large = Scratch(bytes);
+            memory = _large.data();
         }
         if (memory == nullptr) {
             return;
@@ -44,7 +43,7 @@ public:
 
 private:
     alignas(std::max_align_t) std::array<std::byte, 512> _small;
-    std::unique_ptr<std::byte[]> _large;
+    Scratch _large;
     std::byte* _data = nullptr;
     bool _valid = false;
 };

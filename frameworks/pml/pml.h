@@ -31,13 +31,23 @@ class Instance;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 4;
+inline constexpr std::uint32_t interface_version = 5;
 
 // No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
 // each mirror the user's tag there, below all others (mpi/communicators/construction_tags.h).
 inline constexpr int highest_tag = INT_MAX / 2 - (1 << 20);
 
 enum class SendMode : std::uint8_t { standard, synchronous, ready };
+
+// What a persistent point-to-point request binds: Request::bound().
+struct PersistentRequest {
+    void* buffer; // of a send: only to be read
+    MPI_Count count;
+    const Datatype* type;         // exists as long as the request
+    int peer;                     // rank in the remote group, or MPI_ANY_SOURCE
+    int tag;                      // or MPI_ANY_TAG
+    std::optional<SendMode> mode; // of a send; none: a receive
+};
 
 // What a module keeps per communicator.
 class CommData {
@@ -86,13 +96,14 @@ public:
     virtual int recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
         MPI_Status* status) noexcept = 0;
 
-    // Never block. *request is an active (perhaps already complete) request.
+    // Never block. *request is an active (perhaps already complete) request. It is completed with Request::complete():
+    // in a poll, or in a call of this module.
     virtual int isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm, Request** request) noexcept = 0;
     virtual int irecv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
         Request** request) noexcept = 0;
 
-    // Persistent: inactive requests, begun by Request::start.
+    // Persistent: inactive requests, begun by Request::start(), which tell by Request::bound() what they bind.
     virtual int send_init(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm, Request** request) noexcept = 0;
     virtual int recv_init(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,

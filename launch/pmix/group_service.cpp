@@ -10,7 +10,7 @@ namespace patchbay::launch {
 
 bool GroupService::ranks_of(const std::vector<pmix_proc_t>& procs, std::set<int>& ranks) const {
     for (const pmix_proc_t& proc : procs) {
-        if (!PMIX_CHECK_NSPACE(proc.nspace, _nspace.c_str())) {
+        if (_nspace != proc.nspace) { // PMIX_CHECK_NSPACE would accept an empty one
             return false;
         }
         if (proc.rank == PMIX_RANK_WILDCARD) {
@@ -30,7 +30,7 @@ void GroupService::join(const pmix_proc_t& requestor, const std::string& name, c
     pmix_info_cbfunc_t callback, void* callback_data) {
     std::set<int> ranks;
     int rank = static_cast<int>(requestor.rank);
-    if (!ranks_of(members, ranks) || !PMIX_CHECK_NSPACE(requestor.nspace, _nspace.c_str()) || !ranks.contains(rank)) {
+    if (!ranks_of(members, ranks) || _nspace != requestor.nspace || !ranks.contains(rank)) {
         answer_error(callback, callback_data, PMIX_ERR_BAD_PARAM);
         return;
     }

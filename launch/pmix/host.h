@@ -26,7 +26,8 @@ struct PmixHost {
           names(loop),
           groups(layout.nspace, layout.ranks) {}
 
-    bool knows(const pmix_proc_t& proc) const { return PMIX_CHECK_NSPACE(proc.nspace, nspace.c_str()); }
+    // PMIX_CHECK_NSPACE would accept an empty namespace for any other one.
+    bool knows(const pmix_proc_t& proc) const { return nspace == proc.nspace; }
 
     EventLoop& loop;
     RankEvents& rank_events;
@@ -49,6 +50,7 @@ void add_name_upcalls(pmix_server_module_t& module);
 void add_query_upcalls(pmix_server_module_t& module);
 void add_group_upcalls(pmix_server_module_t& module);
 void add_event_upcalls(pmix_server_module_t& module);
+void add_tool_upcalls(pmix_server_module_t& module);
 
 // Defines the process sets of the layout, before any rank is started.
 void define_initial_psets(PmixHost& host, const JobLayout& layout);

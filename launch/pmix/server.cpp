@@ -2,12 +2,15 @@
 #include "launch/pmix/server.h"
 
 #include "core/runtime/socket_delay.h"
+#include "launch/job_name.h"
 #include "launch/pmix/host.h"
 #include "launch/pmix/info_list.h"
 #include "launch/pmix/job_info.h"
 #include "launch/pmix/pmix_thread.h"
+#include "launch/report.h"
 
 #include <cstdlib>
+#include <string_view>
 #include <unistd.h>
 
 namespace patchbay::launch {
@@ -22,11 +25,17 @@ Error pmix_error(const char* call, pmix_status_t status) {
 
 void configure_library() {
     scrub_own_environment();
-    // A value that the user has set has precedence, as with every PMIX_MCA_ variable. hash: a client starts in a tenth
-    // of the time that shared-memory storage needs, and no file is left. ^zlib: no message is long enough to be
-    // compressed, and every rank would load the library; the clients use both values because the ranks inherit the
-    // variables.
-    ::setenv("PMIX_MCA_gds", "hash", 0);
+    // The clients use both values because the ranks inherit the variables. hash: a client starts in a tenth of the time
+    // that shared-memory storage needs, and no file is left. No other value of the user is used, because the files of
+    // shared-memory storage have the namespace in their names, and other users may read these (job_name.h).
+    const char* storage = std::getenv("PMIX_MCA_gds");
+    if (storage != nullptr && std::string_view(storage).find("hash") == std::string_view::npos && *storage != '^') {
+        report(std::string("PMIX_MCA_gds=") + storage +
+            " is not used, but hash: other storage of PMIx shows the job's namespace to other users");
+    }
+    ::setenv("PMIX_MCA_gds", "hash", 1);
+    // ^zlib: no message is long enough to be compressed, and every rank would load the library. A value that the user
+    // has set has precedence.
     ::setenv("PMIX_MCA_pcompress", "^zlib", 0);
 }
 
@@ -38,6 +47,7 @@ pmix_server_module_t make_module() {
     add_query_upcalls(module);
     add_group_upcalls(module);
     add_event_upcalls(module);
+    add_tool_upcalls(module);
     return module;
 }
 
@@ -64,7 +74,7 @@ Result<PmixServer*> PmixServer::start(
     // The server writes no file as long as it supports no tools, so it needs no directory and leaves no file; the two
     // keys only prevent it from searching for a directory.
     InfoList infos;
-    infos.add_string(PMIX_SERVER_NSPACE, layout.nspace + "-mpirun");
+    infos.add_string(PMIX_SERVER_NSPACE, make_namespace());
     infos.add_rank(PMIX_SERVER_RANK, 0);
     infos.add_string(PMIX_SERVER_TMPDIR, "/tmp");
     infos.add_string(PMIX_SYSTEM_TMPDIR, "/tmp");

@@ -14,6 +14,14 @@ inline bool checking() noexcept {
     return settings.check_arguments.load(std::memory_order_relaxed);
 }
 
+// MPI_BOTTOM, MPI_IN_PLACE and MPI_BUFFER_AUTOMATIC are the addresses 0, 1 and 2.
+inline bool is_special_address(const void* address) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) <= 2;
+}
+
+// Every MPI library allows tags up to this one.
+inline constexpr unsigned smallest_tag_limit = 32767;
+
 // The argument checks of one call. A binding constructs an object of this class, chains the checks that it needs with
 // &&, and returns code() if one of them fails; that check has reported the error with the function, the argument and
 // its value.
@@ -61,6 +69,9 @@ public:
           _kind(target.kind()),
           _other(target.object()) {}
 
+    // For a call on requests: errors are reported to this communicator from now on; nullptr: to MPI_COMM_SELF.
+    void report_to(Communicator* comm) noexcept { _comm = comm; }
+
     // Undefined unless the handle is valid.
     Communicator* comm() const noexcept { return _comm; }
     int code() const noexcept { return _code; }
@@ -102,7 +113,7 @@ public:
     bool type(const char* name, MPI_Datatype handle) noexcept { return valid<Datatype>(MPI_ERR_TYPE, name, handle); }
     // A buffer for `count` elements: not MPI_IN_PLACE, and not null where the datatype contains no absolute addresses.
     bool buffer(const char* name, const void* address, MPI_Count count, MPI_Datatype handle) noexcept {
-        return good(reinterpret_cast<std::uintptr_t>(address) > last_special_address || count == 0) ||
+        return good(!is_special_address(address) || count == 0) ||
             note(check_special_buffer(target(), _function, name, address, handle));
     }
     // MPI_ERR_BUFFER if the send and the receive buffer of a collective share memory; MPI_IN_PLACE is for that.
@@ -123,10 +134,11 @@ public:
         return good(in_remote_group(rank) || (_comm->is_inter && (rank == MPI_ROOT || rank == MPI_PROC_NULL))) ||
             note(bad_root(_comm, _function, rank));
     }
-    // A tag to send with, or to receive with, which may also be MPI_ANY_TAG. Every MPI library allows tags up to 32767;
-    // only a larger one is compared with the limit of the pml.
+    // A tag to send with, or to receive with, which may also be MPI_ANY_TAG. Only one above
+    // smallest_tag_limit is compared with the limit of the pml.
     bool send_tag(const char* name, int value) noexcept {
-        return good(static_cast<unsigned>(value) <= 32767u) || note(check_large_tag(_comm, _function, name, value));
+        return good(static_cast<unsigned>(value) <= smallest_tag_limit) ||
+            note(check_large_tag(_comm, _function, name, value));
     }
     bool receive_tag(const char* name, int value) noexcept {
         return good(value == MPI_ANY_TAG) || send_tag(name, value);
@@ -196,9 +208,6 @@ public:
     }
 
 private:
-    // MPI_BOTTOM, MPI_IN_PLACE and MPI_BUFFER_AUTOMATIC are the addresses 0, 1 and 2.
-    static constexpr std::uintptr_t last_special_address = 2;
-
     static bool good(bool condition) noexcept { return __builtin_expect(condition, true); }
     // Stores the code of a failed check. true: the code is MPI_SUCCESS, because the slow part of the check succeeded.
     bool note(int code) noexcept {

@@ -49,7 +49,7 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
         *handle = MPI_REQUEST_NULL;
         return args.fail(code, why_not(SendBuffer::find(*args.comm())));
     }
-    return give(args, code, request, handle);
+    return persistent ? give_persistent(args, code, request, handle) : give(args, code, request, handle);
 }
 
 // The attach point of a buffer.

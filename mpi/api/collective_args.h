@@ -1,17 +1,91 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "frameworks/coll/coll.h"
-#include "mpi/api/args.h"
+#include "frameworks/coll/blocking.h"
+#include "frameworks/coll/engine.h"
+#include "mpi/api/message_args.h"
 
 // Functions that the bindings of all collectives use.
 namespace patchbay::api {
 
+using coll::Call;
 using coll::CountArray;
+using coll::Form;
 using coll::Function;
+using coll::TypedVector;
 
-inline coll::Module& module_for(const Arguments& args, Function function) noexcept {
-    return (*args.comm()->coll)[function];
-}
+// The end of a binding in each of the three forms of a function. good() checks the arguments that only this form has.
+class Blocking {
+public:
+    static bool good(Arguments&) noexcept { return true; }
+    // Inline, so that the arguments are passed on in registers and not by the Call.
+    template <Function function>
+    [[gnu::always_inline]] static int run(const Arguments& args, const Call& call) noexcept {
+        Communicator& comm = *args.comm();
+        return args.result(coll::run_blocking<function>((*comm.coll)[function], call, comm));
+    }
+    // A process that does not take part in a rooted collective on an intercommunicator has nothing to do.
+    template <Function function>
+    static int without_part(const Arguments& args) noexcept {
+        return args.code();
+    }
+};
+
+// The other members have an operation more on the communicator, and so has a process that does not take part.
+template <class FormOf>
+class StartedForm {
+public:
+    template <Function function>
+    int without_part(const Arguments& args) const noexcept {
+        if (args.code() != MPI_SUCCESS) {
+            return args.code();
+        }
+        Call call;
+        call.function = function;
+        call.root = MPI_PROC_NULL;
+        return static_cast<const FormOf*>(this)->template run<function>(args, call);
+    }
+};
+
+class Nonblocking : public StartedForm<Nonblocking> {
+public:
+    explicit Nonblocking(MPI_Request* request) noexcept
+        : _handle(request) {}
+    bool good(Arguments& args) const noexcept { return args.pointer("request", _handle); }
+    template <Function function>
+    int run(const Arguments& args, const Call& call) const noexcept {
+        Communicator& comm = *args.comm();
+        Request* request = nullptr;
+        const int code = comm.coll->engine().start(*comm.coll->find(function, Form::nonblocking), call, comm, &request);
+        return give(args, code, request, _handle);
+    }
+
+private:
+    MPI_Request* _handle;
+};
+
+class Persistent : public StartedForm<Persistent> {
+public:
+    Persistent(MPI_Info info, MPI_Request* request) noexcept
+        : _info(info),
+          _handle(request) {}
+    bool good(Arguments& args) const noexcept {
+        return args.info_or_null("info", _info) && args.pointer("request", _handle);
+    }
+    template <Function function>
+    int run(const Arguments& args, const Call& call) const noexcept {
+        Communicator& comm = *args.comm();
+        Call with_info = call;
+        with_info.info = to_object<Info>(_info);
+        Request* request = nullptr;
+        const int code =
+            comm.coll->engine().init(*comm.coll->find(function, Form::persistent), with_info, comm, &request);
+        return give_persistent(args, code, request, _handle);
+    }
+
+private:
+    MPI_Info _info;
+    MPI_Request* _handle;
+};
 
 // A buffer of `count` elements of a committed type.
 inline bool block(Arguments& args, const char* buffer_name, const void* buffer, const char* count_name, MPI_Count count,
@@ -81,11 +155,14 @@ inline bool separate(Arguments& args, const Block& a, const Block& b) noexcept {
 // Compares the block of one process with two blocks of a buffer that has a block of `count` elements for every process:
 // with the first one and with that of the calling process.
 inline bool separate(Arguments& args, const Block& one, const void* all, MPI_Count count, MPI_Datatype type) noexcept {
+    const Block first = block_of(all, 0, count, type);
+    if (!one.has_data() || !first.has_data()) {
+        return true;
+    }
     const Communicator& comm = *args.comm();
-    return separate(args, one, block_of(all, 0, count, type)) &&
-        (comm.is_inter ||
-            separate(
-                args, one, block_of(all, MPI_Count(std::uint64_t(comm.rank) * std::uint64_t(count)), count, type)));
+    const std::uintptr_t distance = one.first_byte() - first.first_byte();
+    const std::uintptr_t own = std::uintptr_t(comm.rank) * std::uintptr_t(count) * std::uintptr_t(first.type.extent);
+    return args.separate_buffers(distance != 0 && (distance != own || comm.is_inter));
 }
 // The same for blocks with counts and displacements.
 inline bool separate(Arguments& args, const Block& one, const void* all, CountArray values, CountArray displacements,
@@ -100,11 +177,12 @@ inline bool at_root(const Arguments& args, int root) noexcept {
     return args.comm()->is_inter ? root == MPI_ROOT : root == args.comm()->rank;
 }
 
-// The beginning of a rooted collective. true: the binding must return args.code(), either after an error, or because
-// the process is in the root's group of an intercommunicator and is not the root: then no argument is significant, and
-// the process does not take part.
-inline bool has_no_part(Arguments& args, int root) noexcept {
-    return (checking() && !(args.communicator() && args.root(root))) ||
+// The beginning of a rooted collective. true: the binding must return form.without_part(), either after an error, or
+// because the process is in the root's group of an intercommunicator and is not the root: then no other argument is
+// significant, and the process does not take part.
+template <class FormOf>
+[[gnu::always_inline]] inline bool has_no_part(Arguments& args, int root, const FormOf& form) noexcept {
+    return (checking() && !(args.communicator() && args.root(root) && form.good(args))) ||
         (args.comm()->is_inter && root == MPI_PROC_NULL);
 }
 

@@ -14,6 +14,14 @@ inline Request* active(MPI_Request handle) noexcept {
     return request != nullptr && request->is_active() ? request : nullptr;
 }
 
+// The communicator to whose error handler an error of a call on the request is reported; nullptr: it may have been
+// destroyed (Request::comm), or there is none.
+inline Communicator* error_comm(const Request& request) noexcept {
+    const bool exists = request.is_persistent() || !request.is_complete() || request.error != MPI_SUCCESS ||
+        !request.refuses_free().empty();
+    return exists ? request.comm : nullptr;
+}
+
 // The session of the requests of one call, which must be the same for all requests with a communicator.
 class CommonSession {
 public:
@@ -61,10 +69,6 @@ inline bool check_all(Arguments& args, const char* name, const MPI_Request* hand
         }
     }
     return true;
-}
-
-inline int report_code(const char* function, Communicator* comm, int code) noexcept {
-    return code == MPI_SUCCESS ? code : report(ErrorTarget(comm), function, code, {});
 }
 
 inline void set_empty(MPI_Status* status) noexcept {

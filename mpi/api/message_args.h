@@ -22,6 +22,27 @@ namespace patchbay::api {
         args.buffer("buf", buf, count, type) && args.source("source", source) && args.receive_tag("tag", tag);
 }
 
+// Whether the communicator and the message pass all checks, and the buffer is no special address.
+[[gnu::always_inline]] inline bool is_plain(
+    const Communicator* comm, const Datatype* type, const void* buf, MPI_Count count) noexcept {
+    return comm != nullptr && comm->kind() == ObjectKind::communicator && type != nullptr &&
+        type->kind() == ObjectKind::datatype && type->committed && count >= 0 && !is_special_address(buf);
+}
+// Whether these arguments of a send pass all checks, and ask for nothing special: a rank of the remote group, and a tag
+// that every pml allows. false: the functions above decide, and report what is wrong.
+[[gnu::always_inline]] inline bool sends_plainly(
+    const Communicator* comm, const Datatype* type, const void* buf, MPI_Count count, int dest, int tag) noexcept {
+    return is_plain(comm, type, buf, count) && static_cast<unsigned>(dest) < static_cast<unsigned>(comm->remote_size) &&
+        static_cast<unsigned>(tag) <= smallest_tag_limit;
+}
+// The same for a receive, which may have MPI_ANY_SOURCE and MPI_ANY_TAG.
+[[gnu::always_inline]] inline bool receives_plainly(
+    const Communicator* comm, const Datatype* type, const void* buf, MPI_Count count, int source, int tag) noexcept {
+    return is_plain(comm, type, buf, count) &&
+        (static_cast<unsigned>(source) < static_cast<unsigned>(comm->remote_size) || source == MPI_ANY_SOURCE) &&
+        (static_cast<unsigned>(tag) <= smallest_tag_limit || tag == MPI_ANY_TAG);
+}
+
 inline Progress& progress_of(const Communicator& comm) noexcept {
     return comm.instance->progress();
 }
@@ -39,7 +60,17 @@ inline Request* make_null_request(const Communicator& comm, bool persistent) noe
     return new (std::nothrow) ImmediateRequest(progress_of(comm), status, persistent);
 }
 
-// Ends a nonblocking or persistent binding.
+// Where a pml stores the request of a nonblocking binding: a request has no predefined handle, so that its address is
+// its handle.
+inline Request** place_of(MPI_Request* handle) noexcept {
+    return reinterpret_cast<Request**>(handle);
+}
+// End a nonblocking or persistent binding.
+[[gnu::cold, gnu::noinline]] inline int give_error(
+    const char* function, Communicator& comm, int code, MPI_Request* handle) noexcept {
+    *handle = MPI_REQUEST_NULL;
+    return report(ErrorTarget(&comm), function, code, {});
+}
 inline int give(const Arguments& args, int code, const Request* request, MPI_Request* handle) noexcept {
     if (code == MPI_SUCCESS) [[likely]] {
         *handle = to_handle<Request>(request);
@@ -47,6 +78,13 @@ inline int give(const Arguments& args, int code, const Request* request, MPI_Req
     }
     *handle = MPI_REQUEST_NULL;
     return args.result(code);
+}
+// The same for a persistent binding.
+inline int give_persistent(const Arguments& args, int code, Request* request, MPI_Request* handle) noexcept {
+    if (code == MPI_SUCCESS) [[likely]] {
+        request->enter_list();
+    }
+    return give(args, code, request, handle);
 }
 inline int give_null(const Arguments& args, bool persistent, MPI_Request* handle) noexcept {
     const Request* request = make_null_request(*args.comm(), persistent);

@@ -19,7 +19,7 @@ int send_init(const char* function, const void* buf, MPI_Count count, MPI_Dataty
     Communicator& target = *args.comm();
     Request* request = nullptr;
     const int code = target.pml->send_init(buf, count, type_of(type), dest, tag, mode, target, &request);
-    return give(args, code, request, handle);
+    return give_persistent(args, code, request, handle);
 }
 
 int recv_init(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
@@ -34,25 +34,36 @@ int recv_init(const char* function, void* buf, MPI_Count count, MPI_Datatype typ
     Communicator& from = *args.comm();
     Request* request = nullptr;
     const int code = from.pml->recv_init(buf, count, type_of(type), source, tag, from, &request);
-    return give(args, code, request, handle);
+    return give_persistent(args, code, request, handle);
 }
 
 bool can_start(Arguments& args, MPI_Request handle) noexcept {
+    args.report_to(nullptr);
     if (!args.request("request", handle)) {
         return false;
     }
     const Request& request = *to_object<Request>(handle);
+    args.report_to(error_comm(request));
     return args.require(request.is_persistent(), MPI_ERR_REQUEST, "request", 0, "must be a persistent request") &&
-        args.require(!request.is_active(), MPI_ERR_REQUEST, "request", 0, "must not be active");
+        args.require(request.may_start(), MPI_ERR_REQUEST, "request", 0, "must not be active");
 }
 
-int start(MPI_Request* handle) noexcept {
+[[gnu::noinline]] int start_in_full(MPI_Request* handle) noexcept {
     Arguments args("MPI_Start", Arguments::Pending());
     if (checking() && !(args.pointer("request", handle) && can_start(args, *handle))) {
         return args.code();
     }
     Request& request = *to_object<Request>(*handle);
     return report_code("MPI_Start", request.comm, request.start());
+}
+
+int start(MPI_Request* handle) noexcept {
+    Request* request = handle != nullptr ? checked_object<Request>(*handle) : nullptr;
+    if (!thread_is_known() || request == nullptr || !request->is_persistent() || request->is_active()) [[unlikely]] {
+        return start_in_full(handle);
+    }
+    const int code = request->start();
+    return code == MPI_SUCCESS ? code : report_code("MPI_Start", request->comm, code);
 }
 
 int start_all(int count, MPI_Request* handles) noexcept {
@@ -71,6 +82,10 @@ int start_all(int count, MPI_Request* handles) noexcept {
     }
     for (int i = 0; i < count; ++i) {
         Request& request = *to_object<Request>(handles[i]);
+        if (checking() && !request.may_start()) {
+            args.report_to(request.comm);
+            return args.fail(MPI_ERR_REQUEST, "the array contains a request twice; it has been started once");
+        }
         const int code = request.start();
         if (code != MPI_SUCCESS) {
             return report_code("MPI_Startall", request.comm, code);

@@ -8,10 +8,12 @@ namespace {
 
 using pml::SendMode;
 
-// These are inlined into each binding, because a call with eight arguments would cost as much as their checks.
+// Each operation has two functions. The second one is inlined into each binding, because a call with eight arguments
+// would cost as much as their checks, and handles the arguments of most calls. The first one checks all arguments one
+// by one; it reports what is wrong, and handles what is right but rare.
 
-[[gnu::always_inline]] inline int send(const char* function, const void* buf, MPI_Count count, MPI_Datatype type,
-    int dest, int tag, MPI_Comm comm, SendMode mode) noexcept {
+[[gnu::noinline]] int send_in_full(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest,
+    int tag, MPI_Comm comm, SendMode mode) noexcept {
     Arguments args(function, comm);
     if (checking() && !send_args(args, buf, count, type, dest, tag)) {
         return args.code();
@@ -23,7 +25,18 @@ using pml::SendMode;
     return args.result(target.pml->send(buf, count, type_of(type), dest, tag, mode, target));
 }
 
-[[gnu::always_inline]] inline int recv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
+[[gnu::always_inline]] inline int send(const char* function, const void* buf, MPI_Count count, MPI_Datatype type,
+    int dest, int tag, MPI_Comm comm, SendMode mode) noexcept {
+    auto* target = to_object<Communicator>(comm);
+    const auto* layout = to_object<Datatype>(type);
+    if (!thread_is_known() || !sends_plainly(target, layout, buf, count, dest, tag)) [[unlikely]] {
+        return send_in_full(function, buf, count, type, dest, tag, comm, mode);
+    }
+    const int code = target->pml->send(buf, count, *layout, dest, tag, mode, *target);
+    return code == MPI_SUCCESS ? code : report_code(function, target, code);
+}
+
+[[gnu::noinline]] int recv_in_full(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
     int tag, MPI_Comm comm, MPI_Status* status) noexcept {
     Arguments args(function, comm);
     if (checking() && !recv_args(args, buf, count, type, source, tag)) {
@@ -37,8 +50,19 @@ using pml::SendMode;
     return args.result(from.pml->recv(buf, count, type_of(type), source, tag, from, status));
 }
 
-[[gnu::always_inline]] inline int isend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type,
-    int dest, int tag, MPI_Comm comm, SendMode mode, MPI_Request* handle) noexcept {
+[[gnu::always_inline]] inline int recv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
+    int tag, MPI_Comm comm, MPI_Status* status) noexcept {
+    auto* from = to_object<Communicator>(comm);
+    const auto* layout = to_object<Datatype>(type);
+    if (!thread_is_known() || !receives_plainly(from, layout, buf, count, source, tag)) [[unlikely]] {
+        return recv_in_full(function, buf, count, type, source, tag, comm, status);
+    }
+    const int code = from->pml->recv(buf, count, *layout, source, tag, *from, status);
+    return code == MPI_SUCCESS ? code : report_code(function, from, code);
+}
+
+[[gnu::noinline]] int isend_in_full(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest,
+    int tag, MPI_Comm comm, SendMode mode, MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() && !(send_args(args, buf, count, type, dest, tag) && args.pointer("request", handle))) {
         return args.code();
@@ -52,7 +76,18 @@ using pml::SendMode;
     return give(args, code, request, handle);
 }
 
-[[gnu::always_inline]] inline int irecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
+[[gnu::always_inline]] inline int isend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type,
+    int dest, int tag, MPI_Comm comm, SendMode mode, MPI_Request* handle) noexcept {
+    auto* target = to_object<Communicator>(comm);
+    const auto* layout = to_object<Datatype>(type);
+    if (!thread_is_known() || !sends_plainly(target, layout, buf, count, dest, tag) || handle == nullptr) [[unlikely]] {
+        return isend_in_full(function, buf, count, type, dest, tag, comm, mode, handle);
+    }
+    const int code = target->pml->isend(buf, count, *layout, dest, tag, mode, *target, place_of(handle));
+    return code == MPI_SUCCESS ? code : give_error(function, *target, code, handle);
+}
+
+[[gnu::noinline]] int irecv_in_full(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
     int tag, MPI_Comm comm, MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() && !(recv_args(args, buf, count, type, source, tag) && args.pointer("request", handle))) {
@@ -65,6 +100,18 @@ using pml::SendMode;
     Request* request = nullptr;
     const int code = from.pml->irecv(buf, count, type_of(type), source, tag, from, &request);
     return give(args, code, request, handle);
+}
+
+[[gnu::always_inline]] inline int irecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
+    int tag, MPI_Comm comm, MPI_Request* handle) noexcept {
+    auto* from = to_object<Communicator>(comm);
+    const auto* layout = to_object<Datatype>(type);
+    if (!thread_is_known() || !receives_plainly(from, layout, buf, count, source, tag) || handle == nullptr)
+        [[unlikely]] {
+        return irecv_in_full(function, buf, count, type, source, tag, comm, handle);
+    }
+    const int code = from->pml->irecv(buf, count, *layout, source, tag, *from, place_of(handle));
+    return code == MPI_SUCCESS ? code : give_error(function, *from, code, handle);
 }
 
 } // namespace

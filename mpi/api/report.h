@@ -75,6 +75,11 @@ private:
 [[gnu::cold, gnu::noinline]] int report(
     ErrorTarget target, const char* function, int code, std::string_view detail) noexcept;
 
+// Reports a code that is not MPI_SUCCESS, and returns the code.
+inline int report_code(const char* function, Communicator* comm, int code) noexcept {
+    return code == MPI_SUCCESS ? code : report(ErrorTarget(comm), function, code, {});
+}
+
 // The text of this thread's last error if that has this code: "MPI_Send: the argument ...", or the cause that was
 // stored for a code in a status. Otherwise empty. MPI_Error_string appends it to the text of a predefined class.
 std::string_view last_error_detail(int code) noexcept;

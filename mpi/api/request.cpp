@@ -7,6 +7,7 @@
 #include "object/generalized_request.h"
 
 #include <new>
+#include <string_view>
 
 namespace patchbay::api {
 
@@ -160,8 +161,15 @@ int free_request(MPI_Request* handle) noexcept {
         return args.code();
     }
     Request* request = to_object<Request>(*handle);
+    if (const std::string_view why = request->refuses_free(); checking() && !why.empty()) {
+        args.report_to(request->comm);
+        return args.fail(MPI_ERR_REQUEST, why);
+    }
     *handle = MPI_REQUEST_NULL;
-    return args.result(request->release());
+    if (request->is_persistent()) {
+        request->leave_list();
+    }
+    return args.result(request->recycle());
 }
 
 int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,

@@ -3,7 +3,6 @@
 #include "core/progress/waiter.h"
 #include "mpi/api/message_args.h"
 #include "object/convertor.h"
-#include "object/polled_request.h"
 
 #include <cstdlib>
 #include <memory>
@@ -28,32 +27,51 @@ struct Half {
 
 // The request of MPI_Isendrecv. It owns the requests of the send and the receive, and the copy that the _replace form
 // sends.
-class SendrecvRequest final : public PolledRequest {
+class SendrecvRequest final : public Request, public Continuation {
 public:
-    SendrecvRequest(Communicator& on, Request& sending, Request& receiving, Copy copy) noexcept
-        : PolledRequest(progress_of(on)),
-          _sending(&sending),
-          _receiving(&receiving),
+    SendrecvRequest(Communicator& on, Copy copy) noexcept
+        : Continuation(progress_of(on), &ReadyItem::call<SendrecvRequest, &SendrecvRequest::end>),
           _copy(std::move(copy)),
           _comm(Ref<Communicator>::share(&on)) {
         belong_to(on);
-        watch();
+        progress = &progress_of(on);
+    }
+
+    int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
+    int cancel() noexcept override { return MPI_SUCCESS; }
+
+    // Called once. These two are under way, or complete.
+    void follow(Request& sending, Request& receiving) noexcept {
+        _sending = &sending;
+        _receiving = &receiving;
+        set_active();
+        open();
+        sending.attach(*this);
+        receiving.attach(*this);
+        if (close()) {
+            collect();
+            set_complete();
+        }
+    }
+    int retire() noexcept override {
+        delete this;
+        return MPI_SUCCESS;
     }
 
 private:
-    bool finished() noexcept override {
-        if (!_sending->is_complete() || !_receiving->is_complete()) {
-            return false;
-        }
+    void collect() noexcept {
         status = _receiving->status;
         error = _receiving->error != MPI_SUCCESS ? _receiving->error : _sending->error;
         _sending->recycle();
         _receiving->recycle();
-        return true;
+    }
+    void end() noexcept {
+        collect();
+        complete();
     }
 
-    Request* _sending;
-    Request* _receiving;
+    Request* _sending = nullptr;
+    Request* _receiving = nullptr;
     Copy _copy;
     Ref<Communicator> _comm;
 };
@@ -99,20 +117,27 @@ int exchange(Communicator& comm, const Half& out, const Half& in, MPI_Status* st
 }
 
 int start_exchange(Communicator& comm, const Half& out, const Half& in, Copy copy, Request** request) noexcept {
+    auto* made = new (std::nothrow) SendrecvRequest(comm, std::move(copy));
+    if (made == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
     Request* receiving = nullptr;
     Request* sending = nullptr;
     int code = begin_recv(comm, in, &receiving);
+    if (code == MPI_SUCCESS) {
+        code = begin_send(comm, out, &sending);
+        if (code != MPI_SUCCESS) {
+            receiving->cancel();
+            receiving->recycle();
+        }
+    }
     if (code != MPI_SUCCESS) {
+        made->retire();
         return code;
     }
-    code = begin_send(comm, out, &sending);
-    if (code != MPI_SUCCESS) {
-        receiving->cancel();
-        receiving->recycle();
-        return code;
-    }
-    *request = new (std::nothrow) SendrecvRequest(comm, *sending, *receiving, std::move(copy));
-    return *request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    made->follow(*sending, *receiving);
+    *request = made;
+    return MPI_SUCCESS;
 }
 
 // Packs the data of `half` into one block of bytes, which `half` describes afterwards. false: out of memory.

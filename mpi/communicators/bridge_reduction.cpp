@@ -19,6 +19,14 @@ bool BridgeReduction::ready() const noexcept {
     return _stage == Stage::exchanging ? _exchange.ready() : _within.ready();
 }
 
+int BridgeReduction::attach(Continuation& next) noexcept {
+    if (_stage != Stage::exchanging) {
+        return _within.attach(next);
+    }
+    _exchange.attach(next);
+    return MPI_SUCCESS;
+}
+
 bool BridgeReduction::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     while (_stage != Stage::finished && step(code)) {

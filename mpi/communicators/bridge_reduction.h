@@ -29,6 +29,7 @@ public:
     int start(std::span<std::uint64_t> words, Operation operation) noexcept override;
     bool ready() const noexcept override;
     bool advance(int* code) noexcept override;
+    int attach(Continuation& next) noexcept override;
 
 private:
     enum class Stage : std::uint8_t { reducing, exchanging, distributing, finished };

@@ -3,6 +3,7 @@
 
 #include "core/progress/waiter.h"
 #include "frameworks/cid/uniform_cid.h"
+#include "frameworks/coll/engine.h"
 #include "mpi/bootstrap/exchange_reduction.h"
 #include "mpi/communicators/construction_queue.h"
 #include "mpi/communicators/construction_tags.h"
@@ -14,6 +15,7 @@
 #include "mpi/instance/instance.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/send_buffer.h"
+#include "object/request.h"
 #include "object/session.h"
 
 namespace patchbay {
@@ -211,8 +213,9 @@ int disconnect(Communicator& comm) {
     if (const int code = synchronize_finalize(comm); code != MPI_SUCCESS) {
         return code;
     }
-    // Each pending operation holds a reference; the last one is that of the handle.
-    wait_until(comm.instance->progress(), [&] { return comm.references() == 1; });
+    // Each pending operation holds a reference, and so does a persistent request that is not started; the last one is
+    // that of the handle.
+    wait_until(comm.instance->progress(), [&] { return comm.references() == 1 + Request::idle_references(comm); });
     return free_communicator(comm);
 }
 
@@ -277,6 +280,7 @@ int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicat
 
 void Communicator::destroy(Communicator* comm) noexcept {
     remove_from_session(*comm);
+    coll::Engine::forget(*comm);
     if (comm->coll != nullptr) {
         comm->coll->release();
     }

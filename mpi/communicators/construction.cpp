@@ -117,9 +117,21 @@ bool Construction::ready() const noexcept {
 }
 
 bool Construction::advance(int* code) noexcept {
-    if (!_allocated && _allocation->advance(&_code)) {
-        _allocation.reset(); // its destructor may release a mask that other allocations wait for
-        _allocated = true;
+    const bool allocated = advance(Part::allocation);
+    if (!advance(Part::local_side) || !allocated) {
+        return false;
+    }
+    *code = open();
+    return true;
+}
+
+bool Construction::advance(Part part) noexcept {
+    if (part == Part::allocation) {
+        if (!_allocated && _allocation->advance(&_code)) {
+            _allocation.reset(); // its destructor may release a mask that other allocations wait for
+            _allocated = true;
+        }
+        return _allocated;
     }
     if (_local != nullptr && _local->advance(&_local_code)) {
         if (_local_code == MPI_SUCCESS) {
@@ -128,11 +140,12 @@ bool Construction::advance(int* code) noexcept {
         _local_refused = _local->_refused;
         _local.reset();
     }
-    if (!_allocated || _local != nullptr) {
-        return false;
-    }
-    *code = open();
-    return true;
+    return _local == nullptr;
+}
+
+// A local_comm is an intracommunicator: it has one part.
+int Construction::attach(Part part, Continuation& next) noexcept {
+    return part == Part::allocation ? _allocation->attach(next) : _local->attach(Part::allocation, next);
 }
 
 // Opens the communicator, after its local_comm: if another member refuses it, the pml lets operations on both fail.

@@ -2,6 +2,7 @@
 #pragma once
 #include "mpi/communicators/parent_reduction.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,9 +43,18 @@ public:
     // Begins the construction, and waits until it is finished. Returns an MPI code.
     int complete() noexcept;
 
+    // The parts of a construction. Each waits for messages of its own, and goes on as soon as these are complete: the
+    // members need not be in the same step of one part when they are in the same step of the other.
+    enum class Part : std::uint8_t { allocation, local_side };
+    // Makes as much progress with one part as it can without blocking. true: the part is finished, or does not exist.
+    bool advance(Part part) noexcept;
+    // As cid::GroupReduction::attach(), after advance(part) has returned false.
+    int attach(Part part, Continuation& next) noexcept;
+    // When all parts are finished: opens the communicator. If it returns MPI_SUCCESS, take() returns the communicator.
+    int open() noexcept;
+
 private:
     void refuse(const cid::ExtendedId& id, int code) noexcept override;
-    int open() noexcept;
 
     Instance& _instance;
     Ref<Communicator> _parent; // a reference, because the program may free the parent meanwhile

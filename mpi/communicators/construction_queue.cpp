@@ -1,66 +1,114 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/construction_queue.h"
 
-#include "core/base/out_of_memory.h"
+#include "core/progress/waiter.h"
 #include "mpi/instance/instance.h"
 #include "object/error_cause.h"
 
-#include <atomic>
 #include <new>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace patchbay {
 
-// The request of a nonblocking constructor. It has two owners: the queue while it is active, and the user until
-// recycle(). The last owner deletes it.
+// The request of a nonblocking constructor. After the constructor's call it goes on in polls, so never in two threads
+// at once.
 class ConstructionQueue::Entry final : public Request {
 public:
-    Entry(Instance& instance, std::unique_ptr<Construction> construction, MPI_Comm* result) noexcept
-        : _parent(Ref<Communicator>::share(construction->parent())),
+    Entry(ConstructionQueue& queue, std::unique_ptr<Construction> construction, MPI_Comm* result) noexcept
+        : _queue(queue),
+          _parent(Ref<Communicator>::share(construction->parent())),
           _construction(std::move(construction)),
-          _result(result) {
+          _result(result),
+          _allocation(*this, Construction::Part::allocation),
+          _local_side(*this, Construction::Part::local_side) {
         if (_parent) {
             belong_to(*_parent);
         }
-        progress = &instance.progress();
-        set_state(State::active);
+        progress = &queue._instance.progress();
     }
 
     // The request is never persistent, and a constructor cannot be cancelled (MPI-5.0, 3.8.4).
     int start() noexcept override { return MPI_ERR_REQUEST; }
     int cancel() noexcept override { return MPI_ERR_REQUEST; }
-    void recycle() noexcept override { drop_owner(); }
     std::string_view cause() const noexcept override { return _cause; }
 
     int begin() noexcept { return _construction->begin(); }
-    // true: the constructor is complete.
-    bool advance() noexcept {
-        int code = MPI_SUCCESS;
-        if (!_construction->ready() || !_construction->advance(&code)) {
-            return false;
+    // The step in the constructor's call. If the construction is not finished, it goes on in the next poll.
+    void follow() noexcept {
+        set_active();
+        int code;
+        if (_construction->advance(&code)) {
+            end(code);
+            set_complete();
+        } else {
+            _allocation.is_linked = true;
+            _allocation.post();
         }
+    }
+    // What the construction waits for is detached, so that the next poll ends it. Runs in a poll.
+    void withdraw() noexcept { give_up(MPI_ERR_OTHER); }
+    int retire() noexcept override {
+        delete this;
+        return MPI_SUCCESS;
+    }
+
+private:
+    // What follows when the messages of one part are complete.
+    class Follower final : public Continuation {
+    public:
+        Follower(Entry& entry, Construction::Part part) noexcept
+            : Continuation(entry._queue._instance.progress(), &ReadyItem::call<Follower, &Follower::go_on>),
+              part(part),
+              _entry(entry) {}
+
+        const Construction::Part part;
+        bool is_linked = false; // to messages, or into the ready list: a poll will call go_on()
+
+    private:
+        void go_on() noexcept {
+            is_linked = false;
+            _entry.step();
+        }
+        Entry& _entry;
+    };
+
+    // The step in a poll. The request is complete when neither part waits, and may not exist afterwards.
+    void step() noexcept {
+        follow(_allocation);
+        follow(_local_side);
+        if (_allocation.is_linked || _local_side.is_linked) {
+            return;
+        }
+        end(_construction != nullptr ? _construction->open() : _given_up);
+        complete();
+    }
+    void follow(Follower& follower) noexcept {
+        while (_construction != nullptr && !follower.is_linked && !_construction->advance(follower.part)) {
+            follower.open();
+            const int code = _construction->attach(follower.part, follower);
+            follower.is_linked = !follower.close();
+            if (code != MPI_SUCCESS) {
+                give_up(code);
+            }
+        }
+    }
+    void give_up(int code) noexcept {
+        _given_up = code;
+        _construction.reset(); // detaches both parts
+    }
+    void end(int code) noexcept {
         if (code == MPI_SUCCESS) {
             *_result = to_handle(_construction->take().detach());
-        }
-        if (code != MPI_SUCCESS) {
+        } else {
             store_cause(code);
         }
         error = code;
         fill_empty_status(status);
         _construction.reset();
-        set_state(State::complete);
-        return true;
+        const std::lock_guard lock(_queue._mutex);
+        _queue._active.erase(place);
     }
-
-    void drop_owner() noexcept {
-        if (_owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete this;
-        }
-    }
-
-private:
     // Moves the cause to the request, because another thread may complete the request than the one that polls.
     void store_cause(int code) noexcept {
         try {
@@ -71,99 +119,70 @@ private:
         forget_cause();
     }
 
+public:
+    Place place{this};
+
+private:
+    ConstructionQueue& _queue;
     Ref<Communicator> _parent; // errors are reported to it, also after the program has freed it
     std::unique_ptr<Construction> _construction;
     MPI_Comm* _result;
-    std::atomic<int> _owners{2};
+    Follower _allocation;
+    Follower _local_side;
+    int _given_up = MPI_SUCCESS;
     std::string _cause;
 };
+
+ConstructionQueue::ConstructionQueue(Instance& instance) noexcept
+    : Continuation(instance.progress(), &ReadyItem::call<ConstructionQueue, &ConstructionQueue::withdraw_all>),
+      _instance(instance) {}
 
 ConstructionQueue::~ConstructionQueue() {
     clear();
 }
 
 int ConstructionQueue::add(std::unique_ptr<Construction> construction, MPI_Comm* result, Request** request) noexcept {
-    auto* entry = new (std::nothrow) Entry(_instance, std::move(construction), result);
+    auto* entry = new (std::nothrow) Entry(*this, std::move(construction), result);
     if (entry == nullptr) {
         return MPI_ERR_NO_MEM;
     }
-    int code = entry->begin();
-    if (code == MPI_SUCCESS) {
-        code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-            std::lock_guard lock(_mutex);
-            _snapshot.reserve(_active.size() + 1);
-            if (!_poller) {
-                _poller = _instance.progress().add_poller(&ConstructionQueue::poll, this);
-            }
-            _active.push_back(entry);
-            _used = true;
-            return MPI_SUCCESS;
-        });
-    }
-    if (code != MPI_SUCCESS) {
-        delete entry;
+    if (const int code = entry->begin(); code != MPI_SUCCESS) {
+        entry->retire();
         return code;
     }
+    {
+        const std::lock_guard lock(_mutex);
+        _active.push_back(entry->place);
+        _used = true;
+    }
     *request = entry;
-    // Sends the first messages before the caller continues its computation.
-    _instance.progress().poll();
+    entry->follow();
     return MPI_SUCCESS;
 }
 
-int ConstructionQueue::poll(void* context) noexcept {
-    return static_cast<ConstructionQueue*>(context)->advance_all();
+bool ConstructionQueue::empty() noexcept {
+    const std::lock_guard lock(_mutex);
+    return _active.empty();
 }
 
-int ConstructionQueue::advance_all() noexcept {
-    if (_advancing) {
-        return 0;
+// Runs in a poll, so that no construction is advanced meanwhile.
+void ConstructionQueue::withdraw_all() noexcept {
+    const std::lock_guard lock(_mutex);
+    for (Place* place = _active.first(); place != nullptr; place = decltype(_active)::next(*place)) {
+        place->entry->withdraw();
     }
-    _advancing = true;
-    std::vector<Entry*> entries;
-    {
-        std::lock_guard lock(_mutex);
-        entries.swap(_snapshot);
-        entries.assign(_active.begin(), _active.end()); // does not allocate, because add() has reserved the memory
-    }
-    int finished = 0;
-    for (Entry* entry : entries) {
-        if (!entry->advance()) {
-            continue;
-        }
-        {
-            std::lock_guard lock(_mutex);
-            _active.remove(entry);
-            if (_active.empty()) {
-                _poller.reset();
-            }
-        }
-        entry->drop_owner();
-        ++finished;
-    }
-    {
-        std::lock_guard lock(_mutex);
-        if (entries.capacity() > _snapshot.capacity()) {
-            entries.swap(_snapshot);
-        }
-    }
-    _advancing = false;
-    return finished;
 }
 
 void ConstructionQueue::clear() noexcept {
-    std::list<Entry*> left;
-    bool used;
-    {
-        std::lock_guard lock(_mutex);
-        used = std::exchange(_used, false);
-        _poller.reset();
-        left.swap(_active);
+    if (!empty()) {
+        post();
+        wait_until(_instance.progress(), [this] { return empty(); });
     }
+    std::unique_lock lock(_mutex);
+    const bool used = std::exchange(_used, false);
+    lock.unlock();
     if (used) {
         _instance.progress().quiesce();
-    }
-    for (Entry* entry : left) {
-        entry->drop_owner();
     }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "frameworks/coll/tags.h"
 #include "frameworks/pml/pml.h"
 
 #include <cstdint>
 
 namespace patchbay {
 
-// Tags of the group reductions of constructors on the parent. They are lower than the tags of the collectives
+// Tags of the group reductions of constructors on the parent. They are different from the tags of the collectives
 // (frameworks/coll/tags.h), and different for all constructors that can be under way at one time on one parent.
 
 // The tag of the n-th of the constructors that all members of the parent call in the same order.
@@ -27,6 +28,9 @@ inline constexpr int group_construction_tag(int user_tag) noexcept {
 inline constexpr int bridge_tag(int user_tag) noexcept {
     return group_construction_tag(pml::highest_tag) - 1 - user_tag;
 }
+static_assert(construction_tag(0) < coll::tag_of(coll::Function::count));
+static_assert(construction_tag((1u << 16) - 1) > coll::first_nonblocking_tag);
+static_assert(group_construction_tag(0) < coll::lowest_tag);
 // Neither tag overflows.
 static_assert(-std::int64_t(1 << 18) - 2 * std::int64_t(pml::highest_tag) - 1 >= INT32_MIN);
 

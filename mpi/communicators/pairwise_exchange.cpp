@@ -23,13 +23,18 @@ int take_code(Request*& request) noexcept {
 } // namespace
 
 PairwiseExchange::~PairwiseExchange() {
-    // Requests are left only after an error. They recycle themselves at their completion.
-    if (_receiving != nullptr) {
-        _receiving->cancel(); // because its buffer is about to be destroyed
-        _receiving->recycle();
-    }
-    if (_sending != nullptr) {
-        _sending->recycle();
+    // Requests are left only after an error, or where a constructor is given up.
+    for (Request* request : {_receiving, _sending}) {
+        if (request == nullptr) {
+            continue;
+        }
+        if (request == _receiving) {
+            request->cancel(); // because its buffer is about to be destroyed
+        }
+        if (_next != nullptr) {
+            request->detach(*_next);
+        }
+        request->recycle();
     }
 }
 
@@ -59,7 +64,17 @@ bool PairwiseExchange::ready() const noexcept {
     return (_sending == nullptr || _sending->is_complete()) && (_receiving == nullptr || _receiving->is_complete());
 }
 
+void PairwiseExchange::attach(Continuation& next) noexcept {
+    _next = &next;
+    for (Request* request : {_receiving, _sending}) {
+        if (request != nullptr) {
+            request->attach(next);
+        }
+    }
+}
+
 int PairwiseExchange::finish() noexcept {
+    _next = nullptr;
     const int sent = take_code(_sending);
     const int received = take_code(_receiving);
     return sent != MPI_SUCCESS ? sent : received;

@@ -27,6 +27,8 @@ public:
     int start(Communicator& over, std::span<const std::uint64_t> words, int to, int from, int tag) noexcept;
     // Whether the messages are complete, or none was started. Makes no progress itself.
     bool ready() const noexcept;
+    // As GroupReduction::attach(), after start() has succeeded.
+    void attach(Continuation& next) noexcept;
     // Called when ready() is true. Returns an MPI code.
     int finish() noexcept;
     // The received words; empty if the source is MPI_PROC_NULL.
@@ -36,6 +38,7 @@ private:
     std::vector<std::uint64_t> _incoming;
     Request* _sending = nullptr;
     Request* _receiving = nullptr;
+    Continuation* _next = nullptr; // attached to the requests
 };
 
 } // namespace patchbay

@@ -22,6 +22,10 @@ public:
     int start(std::span<std::uint64_t> words, Operation operation) noexcept override;
     bool ready() const noexcept override { return _exchange.ready(); }
     bool advance(int* code) noexcept override;
+    int attach(Continuation& next) noexcept override {
+        _exchange.attach(next);
+        return MPI_SUCCESS;
+    }
 
 private:
     int rank_in_parent(int member) const noexcept { return _over.group->rank_of(_members.process(member)); }

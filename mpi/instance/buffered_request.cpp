@@ -2,19 +2,19 @@
 #include "core/progress/progress.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/send_buffer.h"
-#include "object/polled_request.h"
 
 #include <new>
+#include <utility>
 
 namespace patchbay {
 
 namespace {
 
-class BufferedRequest final : public PolledRequest {
+class BufferedRequest final : public Request, public Continuation {
 public:
     BufferedRequest(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& on,
         bool is_persistent) noexcept
-        : PolledRequest(on.instance->progress()),
+        : Continuation(on.instance->progress(), &ReadyItem::call<BufferedRequest, &BufferedRequest::end_cancel>),
           _data(data),
           _count(count),
           _dest(dest),
@@ -22,16 +22,17 @@ public:
           _comm(Ref<Communicator>::share(&on)),
           _type(Ref<Datatype>::share(const_cast<Datatype*>(&type))) {
         belong_to(on);
+        progress = &on.instance->progress();
         persistent = is_persistent;
     }
-    ~BufferedRequest() override { release_pending(); }
 
     int start() noexcept override {
-        release_pending();
+        release_message();
         set_status_cancelled(status, false);
-        const int code = SendBuffer::send(_data, _count, *_type, _dest, _tag, *_comm, &_buffer, &_pending);
+        std::shared_ptr<SendBuffer> buffer;
+        const int code = SendBuffer::send(_data, _count, *_type, _dest, _tag, *_comm, &buffer, &_message);
         if (code == MPI_SUCCESS) {
-            set_state(State::complete);
+            set_complete();
         }
         return code;
     }
@@ -39,26 +40,37 @@ public:
     // A request of a buffered send is complete, but its message may not have been received yet. Then the message can be
     // cancelled, and the request is incomplete until it is known whether the cancellation succeeded.
     int cancel() noexcept override {
-        if (_pending == nullptr) {
+        if (_message == nullptr || !is_complete()) {
             return MPI_SUCCESS;
         }
-        const int code = _pending->message->cancel();
-        watch();
+        const int code = _message->cancel();
+        set_active();
+        open();
+        _message->attach(*this);
+        if (close()) {
+            collect();
+            set_complete();
+        }
         return code;
+    }
+    std::int32_t references_to_comm() const noexcept override {
+        return 1 + (_message != nullptr ? _message->references_to_comm() : 0);
+    }
+    int retire() noexcept override {
+        release_message();
+        delete this;
+        return MPI_SUCCESS;
     }
 
 private:
-    bool finished() noexcept override {
-        if (!_pending->message->is_complete()) {
-            return false;
-        }
-        set_status_cancelled(status, status_cancelled(_pending->message->status));
-        return true;
+    void collect() noexcept { set_status_cancelled(status, status_cancelled(_message->status)); }
+    void end_cancel() noexcept {
+        collect();
+        complete();
     }
-    void release_pending() noexcept {
-        if (_pending != nullptr) {
-            _buffer->release(_pending);
-            _pending = nullptr;
+    void release_message() noexcept {
+        if (_message != nullptr) {
+            std::exchange(_message, nullptr)->recycle();
         }
     }
 
@@ -68,29 +80,35 @@ private:
     const int _tag;
     const Ref<Communicator> _comm;
     const Ref<Datatype> _type;
-    std::shared_ptr<SendBuffer> _buffer; // of _pending
-    SendBuffer::PendingSend* _pending = nullptr;
+    Request* _message = nullptr; // in the buffer
 };
 
-class FlushRequest final : public PolledRequest {
+class FlushRequest final : public Request {
 public:
     FlushRequest(std::shared_ptr<SendBuffer> buffer, Progress& waits, Communicator* on) noexcept
-        : PolledRequest(waits),
-          _buffer(std::move(buffer)),
-          _end(_buffer->next_number()),
+        : _buffer(std::move(buffer)),
           _comm(Ref<Communicator>::share(on)) {
         if (on != nullptr) {
             belong_to(*on);
         }
-        watch();
+        progress = &waits;
+        set_active();
+        if (!_buffer->add(_waiter)) {
+            set_complete();
+        }
     }
+    int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
+    int cancel() noexcept override { return MPI_SUCCESS; }
 
 private:
-    bool finished() noexcept override { return _buffer->completed_before(_end); }
+    int retire() noexcept override {
+        delete this;
+        return MPI_SUCCESS;
+    }
 
     const std::shared_ptr<SendBuffer> _buffer;
-    const std::uint64_t _end;
     const Ref<Communicator> _comm;
+    SendBuffer::FlushWaiter _waiter{*this};
 };
 
 } // namespace
@@ -103,7 +121,7 @@ int make_buffered_request(const void* data, MPI_Count count, const Datatype& typ
     }
     const int code = persistent ? MPI_SUCCESS : made->start();
     if (code != MPI_SUCCESS) {
-        made->recycle();
+        made->retire();
         return code;
     }
     *request = made;

@@ -25,7 +25,8 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
       _cid_framework("cid", cid::interface_version),
       _coll_framework("coll", coll::interface_version),
       _pset_framework("pset", pset::interface_version),
-      _coll_selector(_coll_framework),
+      _coll_engine(core),
+      _coll_selector(_coll_framework, _coll_engine),
       _hw_resources(std::make_unique<HwResources>()) {}
 
 Instance::~Instance() = default;

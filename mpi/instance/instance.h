@@ -8,6 +8,7 @@
 #include "frameworks/cid/directory.h"
 #include "frameworks/cid/index_table.h"
 #include "frameworks/coll/coll.h"
+#include "frameworks/coll/engine.h"
 #include "frameworks/coll/selector.h"
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
@@ -134,6 +135,7 @@ private:
     Framework<pset::Component> _pset_framework;
     std::unique_ptr<pml::Module> _pml;
     std::unique_ptr<pset::Sets> _psets;
+    coll::Engine _coll_engine;
     coll::Selector _coll_selector;
     cid::IndexTable _communicators;
     cid::Directory _directory;

@@ -6,17 +6,58 @@
 #include "object/convertor.h"
 #include "object/session.h"
 
-#include <algorithm>
 #include <new>
+#include <utility>
 
 namespace patchbay {
 
-SendBuffer::~SendBuffer() {
-    for (Segment& segment : _segments) {
-        if (--segment.pending->owners == 0) {
-            delete segment.pending;
-        }
+SendBuffer::Message::Message(std::shared_ptr<SendBuffer> in, std::size_t bytes) noexcept
+    : Continuation(in->_progress, &ReadyItem::call<Message, &Message::leave>),
+      _buffer(std::move(in)),
+      _size(bytes) {
+    progress = &_buffer->_progress;
+}
+
+void SendBuffer::Message::follow() noexcept {
+    set_active();
+    open();
+    _sending->attach(*this);
+    if (close()) {
+        collect();
+        set_complete();
     }
+}
+
+// The message has left, or it is known whether it was cancelled.
+void SendBuffer::Message::collect() noexcept {
+    status = _sending->status;
+    error = _sending->error;
+    if (std::exchange(_is_here, false)) {
+        _buffer->remove(*this);
+    }
+}
+
+void SendBuffer::Message::leave() noexcept {
+    const std::shared_ptr<SendBuffer> buffer = _buffer; // which the message may be the last one to refer to
+    const std::lock_guard lock(buffer->_mutex);
+    collect();
+    complete();
+}
+
+// A message that has left may still be unmatched at its destination.
+int SendBuffer::Message::cancel() noexcept {
+    const std::lock_guard lock(_buffer->_mutex);
+    const int code = _sending->cancel();
+    if (is_complete()) {
+        follow();
+    }
+    return code;
+}
+
+int SendBuffer::Message::retire() noexcept {
+    _sending->recycle();
+    delete this;
+    return MPI_SUCCESS;
 }
 
 std::shared_ptr<SendBuffer> SendBuffer::find(const Communicator& comm) noexcept {
@@ -32,42 +73,46 @@ std::shared_ptr<SendBuffer> SendBuffer::find(const Communicator& comm) noexcept 
 }
 
 int SendBuffer::send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
-    std::shared_ptr<SendBuffer>* used, PendingSend** pending) noexcept {
+    std::shared_ptr<SendBuffer>* used, Request** message) noexcept {
     int code = MPI_ERR_BUFFER;
     do {
         *used = find(comm);
-    } while (*used != nullptr && !(*used)->try_send(data, count, type, dest, tag, comm, pending, &code));
+    } while (*used != nullptr && !(*used)->try_send(data, count, type, dest, tag, comm, message, &code));
     return code;
 }
 
 bool SendBuffer::try_send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag,
-    Communicator& comm, PendingSend** pending, int* code) noexcept {
+    Communicator& comm, Request** message, int* code) noexcept {
     Convertor convertor(type, count, data);
     const std::size_t size = convertor.total();
+    std::unique_ptr<Message> made(new (std::nothrow) Message(shared_from_this(), size));
+    if (made == nullptr || (is_automatic() && !made->allocate())) {
+        *code = MPI_ERR_NO_MEM;
+        return true;
+    }
     for (int attempt = 0;; ++attempt) {
         std::unique_lock lock(_mutex);
         if (_detached) {
             return false;
         }
-        reclaim();
-        Segment* segment = nullptr;
-        try {
-            segment = find_room(size);
-        } catch (const std::bad_alloc&) {
-            *code = MPI_ERR_NO_MEM;
-            return true;
-        }
-        if (segment != nullptr) {
-            convertor.pack(memory_of(*segment), size);
+        if (place(*made)) {
+            convertor.pack(memory_of(*made), size);
             const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
-            *code = comm.pml->isend(memory_of(*segment), MPI_Count(size), byte, dest, tag, pml::SendMode::standard,
-                comm, &segment->pending->message);
+            Request* sending = nullptr;
+            *code = comm.pml->isend(
+                memory_of(*made), MPI_Count(size), byte, dest, tag, pml::SendMode::standard, comm, &sending);
             if (*code != MPI_SUCCESS) {
-                delete segment->pending;
-                _segments.remove_if([&](const Segment& other) { return &other == segment; });
-            } else if (pending != nullptr) {
-                *pending = segment->pending;
-                ++segment->pending->owners;
+                remove(*made);
+                return true;
+            }
+            Message& sent = *made.release();
+            sent._sending = sending;
+            sent.follow();
+            lock.unlock();
+            if (message != nullptr) {
+                *message = &sent;
+            } else {
+                sent.recycle();
             }
             return true;
         }
@@ -76,7 +121,8 @@ bool SendBuffer::try_send(const void* data, MPI_Count count, const Datatype& typ
             return true;
         }
         lock.unlock();
-        _progress.poll(); // may complete messages, whose space reclaim() then frees
+        _progress.poll();    // may complete messages, which then leave the buffer
+        _progress.quiesce(); // or another thread is about to do so
     }
 }
 
@@ -98,65 +144,63 @@ void SendBuffer::detach_from(BufferAttachPoint& place) noexcept {
     }
 }
 
+bool SendBuffer::Message::allocate() noexcept {
+    _memory.reset(new (std::nothrow) std::byte[_size + 1]);
+    return _memory != nullptr;
+}
+
 // First fit. The list is sorted by offset, so that each gap lies between two neighbours.
-SendBuffer::Segment* SendBuffer::find_room(std::size_t size) {
-    std::unique_ptr<PendingSend> pending(new PendingSend{nullptr, 1});
-    if (is_automatic()) {
-        std::unique_ptr<std::byte[]> memory(new std::byte[size + 1]);
-        _segments.push_back({0, size, std::move(memory), pending.release(), _sent++});
-        return &_segments.back();
-    }
-    std::size_t start = 0;
-    auto before = _segments.begin();
-    for (; before != _segments.end(); ++before) {
-        if (before->offset - start >= size) {
-            break;
+bool SendBuffer::place(Message& message) noexcept {
+    if (!is_automatic()) {
+        std::size_t start = 0;
+        Message* after = _by_offset.first();
+        for (; after != nullptr && after->_offset - start < message._size; after = _by_offset.next(*after)) {
+            start = after->_offset + after->_size;
         }
-        start = before->offset + before->size;
-    }
-    if (before == _segments.end() && std::size_t(_size) - start < size) {
-        return nullptr;
-    }
-    return &*_segments.insert(before, {start, size, nullptr, pending.release(), _sent++});
-}
-
-void SendBuffer::reclaim() noexcept {
-    for (auto segment = _segments.begin(); segment != _segments.end();) {
-        if (!segment->pending->message->is_complete()) {
-            ++segment;
-            continue;
+        if (after == nullptr && std::size_t(_size) - start < message._size) {
+            return false;
         }
-        release_one(segment->pending);
-        segment = _segments.erase(segment);
+        message._offset = start;
+        _by_offset.insert_before(after, message);
+    }
+    message._number = _sent++;
+    _by_number.push_back(message);
+    message._is_here = true;
+    return true;
+}
+
+void SendBuffer::remove(Message& message) noexcept {
+    if (!is_automatic()) {
+        _by_offset.erase(message);
+    }
+    _by_number.erase(message);
+    while (!_waiters.empty() && completed_before(_waiters.first()->end)) {
+        _waiters.pop_front()->request.complete();
     }
 }
 
-void SendBuffer::release_one(PendingSend* pending) noexcept {
-    if (--pending->owners == 0) {
-        pending->message->recycle();
-        delete pending;
+bool SendBuffer::completed_before(std::uint64_t end) const noexcept {
+    return _by_number.empty() || _by_number.first()->_number >= end;
+}
+
+bool SendBuffer::add(FlushWaiter& waiter) noexcept {
+    const std::lock_guard lock(_mutex);
+    if (_by_number.empty()) {
+        return false;
     }
-}
-
-void SendBuffer::release(PendingSend* pending) noexcept {
-    std::lock_guard lock(_mutex);
-    release_one(pending);
-}
-
-std::uint64_t SendBuffer::next_number() noexcept {
-    std::lock_guard lock(_mutex);
-    return _sent;
-}
-
-bool SendBuffer::completed_before(std::uint64_t end) noexcept {
-    std::lock_guard lock(_mutex);
-    reclaim();
-    return std::none_of(
-        _segments.begin(), _segments.end(), [end](const Segment& segment) { return segment.number < end; });
+    waiter.end = _sent;
+    _waiters.push_back(waiter);
+    return true;
 }
 
 void SendBuffer::flush() noexcept {
-    wait_until(_progress, [this, end = next_number()] { return completed_before(end); });
+    std::unique_lock lock(_mutex);
+    const std::uint64_t end = _sent;
+    lock.unlock();
+    wait_until(_progress, [this, end] {
+        const std::lock_guard look(_mutex);
+        return completed_before(end);
+    });
 }
 
 } // namespace patchbay

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/list.h"
 #include "object/communicator.h"
 #include "object/datatype.h"
 #include "object/request.h"
 
 #include <cstddef>
-#include <list>
 #include <memory>
 #include <mutex>
 
@@ -13,12 +13,42 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 // The memory that holds the messages of buffered sends (MPI-5.0, 3.6): a buffer that the program attached to a
 // communicator, a session or the process, or memory of the library for MPI_BUFFER_AUTOMATIC. Thread-safe.
-class SendBuffer {
+class SendBuffer : public std::enable_shared_from_this<SendBuffer> {
 public:
-    // The message of a buffered send that is not complete. The buffer and the request of the buffered send share it.
-    struct PendingSend {
-        Request* message;
-        int owners;
+    // A message in a buffer: a request that completes when the message has left the buffer. Its user is the request of
+    // the buffered send, if there is one.
+    class Message final : public Request, public Continuation {
+    public:
+        Message(std::shared_ptr<SendBuffer> in, std::size_t bytes) noexcept;
+        int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
+        int cancel() noexcept override;
+        int retire() noexcept override;
+        std::int32_t references_to_comm() const noexcept override { return _sending->references_to_comm(); }
+
+        Link<Message> by_offset;
+        Link<Message> by_number;
+
+    private:
+        friend class SendBuffer;
+        bool allocate() noexcept; // for an automatic buffer; false: out of memory
+        // Called with the buffer's lock held.
+        void follow() noexcept;
+        void collect() noexcept;
+        void leave() noexcept;
+
+        const std::shared_ptr<SendBuffer> _buffer;
+        std::size_t _offset = 0; // in the program's memory
+        const std::size_t _size;
+        std::unique_ptr<std::byte[]> _memory; // of an automatic buffer
+        std::uint64_t _number = 0;
+        bool _is_here = false;       // in the lists of the buffer
+        Request* _sending = nullptr; // of the pml; kept until it cannot be cancelled any more
+    };
+    // Completes `request` when all messages with a lower number than `end` have left the buffer.
+    struct FlushWaiter {
+        Request& request;
+        std::uint64_t end = 0;
+        Link<FlushWaiter> link{};
     };
 
     // `base` may be MPI_BUFFER_AUTOMATIC; otherwise the library uses that memory until the buffer is detached.
@@ -26,8 +56,6 @@ public:
         : _base(base),
           _size(size),
           _progress(progress) {}
-    // Does not wait for messages that are not complete: call flush() first where they must be sent.
-    ~SendBuffer();
 
     void* base() const noexcept { return _base; }
     MPI_Count size() const noexcept { return _size; }
@@ -35,19 +63,15 @@ public:
     // The buffer for sends on this communicator: that of the communicator, otherwise that of its session, otherwise
     // that of the process. null: none is attached.
     static std::shared_ptr<SendBuffer> find(const Communicator& comm) noexcept;
-    // Copies the message to that buffer and starts to send it. *used is the buffer. `pending` may be null; otherwise
-    // *pending keeps the message's request until release(). MPI_ERR_BUFFER: no buffer is attached, or it has too little
-    // room.
+    // Copies the message to that buffer and starts to send it. *used is the buffer. `message` may be null; otherwise
+    // the caller is the user of *message. MPI_ERR_BUFFER: no buffer is attached, or it has too little room.
     static int send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
-        std::shared_ptr<SendBuffer>* used, PendingSend** pending) noexcept;
-    void release(PendingSend* pending) noexcept;
+        std::shared_ptr<SendBuffer>* used, Request** message) noexcept;
 
     // Waits until all messages have left the buffer.
     void flush() noexcept;
-    // Whether all messages with a lower number than `end` have left the buffer.
-    bool completed_before(std::uint64_t end) noexcept;
-    // The number that the next message gets.
-    std::uint64_t next_number() noexcept;
+    // Adds a waiter for the messages that are in the buffer now; its request is active. false: there are none.
+    bool add(FlushWaiter& waiter) noexcept;
 
     // Detaches the buffer, and waits until no message uses the program's memory. false: another thread has detached it.
     static bool detach(BufferAttachPoint& place, const std::shared_ptr<SendBuffer>& buffer) noexcept;
@@ -55,32 +79,29 @@ public:
     static void detach_from(BufferAttachPoint& place) noexcept;
 
 private:
-    struct Segment {
-        std::size_t offset; // in the program's buffer
-        std::size_t size;
-        std::unique_ptr<std::byte[]> memory; // automatic buffers
-        PendingSend* pending;
-        std::uint64_t number;
-    };
+    friend class Message;
 
     // false: the buffer has been detached since it was found.
     bool try_send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
-        PendingSend** pending, int* code) noexcept;
+        Request** message, int* code) noexcept;
     bool is_automatic() const noexcept { return _base == MPI_BUFFER_AUTOMATIC; }
-    Segment* find_room(std::size_t size);
-    std::byte* memory_of(const Segment& segment) const noexcept {
-        return segment.memory != nullptr ? segment.memory.get() : static_cast<std::byte*>(_base) + segment.offset;
+    bool place(Message& message) noexcept;
+    std::byte* memory_of(const Message& message) const noexcept {
+        return is_automatic() ? message._memory.get() : static_cast<std::byte*>(_base) + message._offset;
     }
-    void reclaim() noexcept;
-    static void release_one(PendingSend* pending) noexcept;
+    void remove(Message& message) noexcept;
+    bool completed_before(std::uint64_t end) const noexcept;
 
     void* const _base;
     const MPI_Count _size;
     Progress& _progress;
     std::mutex _mutex;
-    std::list<Segment> _segments; // by offset
-    std::uint64_t _sent = 0;
-    bool _detached = false; // then nothing may be written to the memory any more
+    // The messages in the buffer, each of which has a reference to it.
+    List<Message, &Message::by_offset> _by_offset; // those in the program's memory
+    List<Message, &Message::by_number> _by_number;
+    List<FlushWaiter, &FlushWaiter::link> _waiters; // by `end`
+    std::uint64_t _sent = 0;                        // number of the next message
+    bool _detached = false;                         // then nothing may be written to the memory any more
 };
 
 // Makes the request of MPI_Ibsend or MPI_Bsend_init. It is complete as soon as it is started; MPI_Cancel cancels the

@@ -32,6 +32,15 @@ inline ThreadId this_thread_id() noexcept {
 // Called by a thread other than `single_thread`. If `single_thread` is not 0, the library locks when this returns.
 [[gnu::visibility("hidden")]] void check_other_thread() noexcept;
 
+// Whether check_thread() has nothing to do.
+inline bool thread_is_known() noexcept {
+    const ThreadId known = single_thread.load(std::memory_order_relaxed);
+    if (known == this_thread_id()) [[likely]] {
+        return true;
+    }
+    return known == 0;
+}
+
 // Called at the beginning of an MPI call, while the calling thread holds no lock.
 inline void check_thread() noexcept {
     if (single_thread.load(std::memory_order_relaxed) != this_thread_id()) {

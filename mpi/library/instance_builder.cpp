@@ -77,6 +77,9 @@ Status InstanceBuilder::build() {
         }
         instance.constructions().clear();
         instance.bootstrap().close();
+        while (!instance.progress().ready_list().empty()) {
+            instance.progress().poll(); // retires complete requests, which refer to communicators
+        }
         print_cid_stats(instance);
         destroy_all(instance);
         instance._thread_safe_leases.clear();

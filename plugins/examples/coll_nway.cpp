@@ -14,8 +14,6 @@ using namespace patchbay;
 
 namespace {
 
-constexpr std::int64_t most_ways = 16;
-
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Barrier (0 to 100)"},
     {"ways", ParamType::integer, "3", "processes to which each process sends in one round of MPI_Barrier (1 to 16)"},
@@ -25,7 +23,9 @@ class NwayModule final : public coll::Module {
 public:
     explicit NwayModule(std::int64_t ways)
         : _ways(ways) {}
-    std::uint32_t provides() const noexcept override { return 1u << int(coll::Function::barrier); }
+    coll::Provided provides() const noexcept override {
+        return coll::Provided::only_blocking({coll::Function::barrier});
+    }
 
     // A process in round r has received messages, directly or not, from the (n+1)^r - 1 processes below it.
     int barrier(Communicator& comm) noexcept override {
@@ -55,12 +55,12 @@ public:
     Status open(Core& core) override {
         _priority = int(core.params.at("coll_nway_priority").as_int());
         _ways = core.params.at("coll_nway_ways").as_int();
-        return _ways >= 1 && _ways <= most_ways ? Status() : Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
+        return _ways >= 1 && _ways <= 16 ? Status() : Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
-        if (comm.is_inter || comm.size == 1) {
-            return Error{Errc::not_available, "serves intracommunicators of two and more"};
+    Result<Candidate> query(coll::Query& query) noexcept override {
+        if (query.comm.is_inter || query.comm.size == 1) {
+            return query.refuse_all("serves intracommunicators of two and more");
         }
         std::unique_ptr<coll::Module> module(new (std::nothrow) NwayModule(_ways));
         return module ? Result<Candidate>(Candidate{_priority, std::move(module)})

@@ -4,8 +4,7 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/coll/coll.h"
-#include "frameworks/coll/tags.h"
-#include "frameworks/coll/transfer.h"
+#include "frameworks/coll/schedule.h"
 #include "object/handle.h"
 
 using namespace patchbay;
@@ -21,25 +20,28 @@ constexpr ParamSpec params[] = {
 // priority is selected.
 class MyModule final : public coll::Module {
 public:
-    std::uint32_t provides() const noexcept override { return 1u << int(coll::Function::barrier); }
+    // One plan is MPI_Barrier, MPI_Ibarrier and MPI_Barrier_init.
+    coll::Provided provides() const noexcept override { return coll::Provided::planned({coll::Function::barrier}); }
 
     // A token goes round the ring twice: after the first round all members have called MPI_Barrier, and in the second
     // round each member that receives it may return.
-    int barrier(Communicator& comm) noexcept override {
-        coll::Transfer transfer(comm, coll::tag_of(coll::Function::barrier));
+    int plan(const coll::Call&, coll::Schedule& schedule) noexcept override {
+        const Communicator& comm = schedule.comm();
         const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
         const int next = (comm.rank + 1) % comm.size;
         const int previous = (comm.rank + comm.size - 1) % comm.size;
         for (int round = 0; round < 2; ++round) {
             if (comm.rank != 0) {
-                transfer.recv(nullptr, 0, byte, previous);
+                schedule.recv(nullptr, 0, byte, previous);
+                schedule.round(); // the send waits for the receive
             }
-            transfer.send(nullptr, 0, byte, next);
+            schedule.send(nullptr, 0, byte, next);
             if (comm.rank == 0) {
-                transfer.recv(nullptr, 0, byte, previous);
+                schedule.recv(nullptr, 0, byte, previous);
             }
+            schedule.round();
         }
-        return transfer.code(); // after an error the other messages are still sent: members wait for them
+        return MPI_SUCCESS; // errors of messages are not the plan's business: the engine sees to them
     }
 };
 
@@ -55,9 +57,9 @@ public:
 
     // Called once per new communicator, in every member. Errc::not_available: the component does not serve this
     // communicator; mpirun --explain prints the text.
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
-        if (comm.is_inter || comm.size == 1) {
-            return Error{Errc::not_available, "serves intracommunicators of two and more"};
+    Result<Candidate> query(coll::Query& query) noexcept override {
+        if (query.comm.is_inter || query.comm.size == 1) {
+            return query.refuse_all("serves intracommunicators of two and more");
         }
         std::unique_ptr<coll::Module> module(new (std::nothrow) MyModule);
         if (!module) {

@@ -106,13 +106,16 @@ class Writer(unittest.TestCase):
     def test_a_known_result_stands_in_its_cell(self):
         results = made_up()
         results["pingpong"]["samples"]["half_round_trip_8B"]["values"].update(
-            {"a": [0.1, 0.3, 0.1064], "openmpi": [0.164] * 3, "mpich": [1234.5] * 3})
+            {"a": [0.3, 0.1, 0.1064], "openmpi": [0.164] * 3, "mpich": [1234.5] * 3})
+        results["pingpong"]["samples"]["message_rate_8B"]["values"]["a"] = [9.0, 14.5, 11.0]
+        results["pingpong"]["samples"]["message_rate_8B"]["unit"] = "M/s"
         results["hello_2"]["samples"]["wall"]["values"]["a"] = [0.018, 0.018, 0.0182, 0.018, 0.018]
         results["cache_line"]["samples"]["cache_line_one_way"]["values"]["a"] = [0.0625]
         results["communicators_16"]["samples"]["dup_free"]["values"]["mpich"] = [145000.0] * 5
         lines = lines_of(self.splice(results))
-        self.assertEqual(lines["half round trip, 8 B"],
-                         "| half round trip, 8 B | 0.106 us | 0.164 us | 1.23 ms | 0.0625 us |")
+        self.assertEqual(lines["half round trip, 8 B, best block"],
+                         "| half round trip, 8 B, best block | 0.1 us | 0.164 us | 1.23 ms | 0.0625 us |")
+        self.assertIn("| 14.5 M/s |", lines["message rate, 8 B, best block"])
         self.assertIn("| hello world, `mpirun -n 2` | 18 ms (18 .. 18.2) |", lines["hello world, `mpirun -n 2`"])
         self.assertIn("| 2.5 us / 2.5 us / 145 ms |", lines["MPI_Comm_dup and free, 2 / 8 / 16 ranks"])
 
@@ -157,8 +160,8 @@ class Checker(unittest.TestCase):
         self.assertIn("has no row 'my own figure'", self.found("| barrier, 16", "| my own figure | 1 us | | | |\n| barrier, 16"))
 
     def test_a_row_that_is_gone(self):
-        line = lines_of(self.text)["message rate, 8 B"]
-        self.assertIn("the row 'message rate, 8 B' is missing", self.found(line + "\n", ""))
+        line = lines_of(self.text)["message rate, 8 B, best block"]
+        self.assertIn("the row 'message rate, 8 B, best block' is missing", self.found(line + "\n", ""))
 
     def test_a_cell_that_is_no_figure(self):
         self.assertIn("is no figure", self.found("| 2.5 us |", "| 2.5 us, six more runs 3 us |"))

@@ -86,6 +86,8 @@ static void use_refused(MPI_Comm comm) {
     REFUSED(MPI_Wait(&request, MPI_STATUS_IGNORE));
     REFUSED(MPI_Barrier(comm));
     REFUSED(MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_SUM, comm));
+    CHECK_OK(MPI_Ibcast(&value, 1, MPI_INT, next, comm, &request));
+    REFUSED(MPI_Wait(&request, MPI_STATUS_IGNORE));
     REFUSED(MPI_Comm_dup(comm, &child));
     REFUSED(MPI_Comm_split(comm, 0, 0, &child));
 }
@@ -224,6 +226,24 @@ static void use_child(MPI_Comm comm) {
     CHECK_OK(MPI_Comm_free(&child));
 }
 
+/* Collectives that wait, among them one in which a process only receives, and one that is started again. */
+static void collectives(MPI_Comm comm) {
+    enum { kinds = 4 };
+    MPI_Request requests[kinds];
+    int value[kinds] = {0};
+    CHECK_OK(MPI_Ibarrier(comm, &requests[0]));
+    CHECK_OK(MPI_Ibcast(&value[0], 1, MPI_INT, victim, comm, &requests[1]));
+    CHECK_OK(MPI_Iallreduce(&rank, &value[1], 1, MPI_INT, MPI_SUM, comm, &requests[2]));
+    CHECK_OK(MPI_Bcast_init(&value[2], 1, MPI_INT, victim, comm, MPI_INFO_NULL, &requests[3]));
+    CHECK_OK(MPI_Start(&requests[3]));
+    for (int n = 0; n < kinds; ++n) {
+        REFUSED(MPI_Wait(&requests[n], MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(MPI_Start(&requests[3]));
+    REFUSED(MPI_Wait(&requests[3], MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Request_free(&requests[3]));
+}
+
 /* The victim calls first: the constructors of the others return the error. */
 static void victim_first(int nonblocking) {
     MPI_Comm made = MPI_COMM_NULL;
@@ -339,7 +359,7 @@ static void all_refuse(void) {
 static void with_victim(int which) {
     void (*const operations[])(MPI_Comm) = {barrier, receive_from_victim, receive_from_another, receive_from_any,
         send_large_to_victim, send_synchronous_to_another, probe, matched_probe, many_requests, cancelled,
-        freed_requests, use_child};
+        freed_requests, use_child, collectives};
     victim = which;
     next = (rank + 1) % size == victim ? (rank + 2) % size : (rank + 1) % size;
     previous = (rank + size - 1) % size == victim ? (rank + size - 2) % size : (rank + size - 1) % size;
@@ -349,6 +369,7 @@ static void with_victim(int which) {
     }
     wait_for_victim(nothing, barrier);
     wait_for_victim(exchange, use_child);
+    wait_for_victim(nothing, collectives);
     victim_first(0);
     victim_first(1);
     duplicate_inter(0);

@@ -33,8 +33,8 @@ bool one_of(MPI_Datatype handle, std::initializer_list<MPI_Datatype> handles) {
     return std::find(handles.begin(), handles.end(), handle) != handles.end();
 }
 
-// Applies the op to `a` and `inout`, elements of `size` bytes, and compares with `want`. No template: g++ takes long for
-// the assertions of one.
+// Applies the op to `a` and `inout`, elements of `size` bytes, and compares with `want`. No template: g++ takes long
+// for the assertions of one.
 void check_bytes(MPI_Op handle, MPI_Datatype type, const void* a, void* inout, const void* want, std::size_t size) {
     const Datatype& datatype = *to_object<Datatype>(type);
     SCOPED_TRACE(datatype.name);

@@ -9,6 +9,21 @@ import tempfile
 
 import common
 
+# What a rank prints when the server of Open MPI 4.1 takes a fence for the one before: in about 3 of 100 jobs with many
+# fences one after the other (runtime_job).
+SERVER_DEFECT = "fence: INVALID-ARG"
+MOST_ATTEMPTS = 4
+
+
+def check_job(command, env):
+    """Runs a job that must end well; again if Open MPI's server has refused a fence."""
+    for attempt in range(1, MOST_ATTEMPTS + 1):
+        status, output = common.run(command, env)
+        if SERVER_DEFECT not in output or attempt == MOST_ATTEMPTS:
+            break
+        print(f"attempt {attempt}: Open MPI's server has refused a fence; once more", flush=True)
+    common.expect(status == 0, f"exit status {status}: {' '.join(command)}")
+
 
 def mpirun_of_open_mpi():
     """By the name that Debian gives it, or the plain one when that is Open MPI's; a path would mean --prefix to it."""
@@ -29,7 +44,7 @@ def main():
         for name, program in programs.items():
             for ranks in (1, 2, common.RANKS):
                 command = [mpirun, "--oversubscribe", "-n", str(ranks), program, str(ranks)]
-                report.measure(f"{name}_np{ranks}", lambda job=command: common.check_job(job, env), launches=1)
+                report.measure(f"{name}_np{ranks}", lambda job=command: check_job(job, env), launches=1)
     report.write()
     return 1 if report.failures() else 0
 

@@ -106,6 +106,31 @@ static void test_idup(struct sides* s) {
     }
 }
 
+/* The free indices of neighbours differ, so that some components allocate a CID in many steps. The duplicate and its
+ * local side may then be in different steps in each process. */
+static void test_idup_between_holes(struct sides* s) {
+    enum { holes = 120, many = 3 };
+    MPI_Comm own[holes], dups[many];
+    MPI_Request requests[many];
+    for (int i = 0; i < holes; ++i) {
+        MPI_Comm_dup(MPI_COMM_SELF, &own[i]);
+    }
+    for (int i = rank % 2; i < holes; i += 2) {
+        MPI_Comm_free(&own[i]);
+    }
+    for (int i = 0; i < many; ++i) {
+        CHECK(MPI_Comm_idup(s->inter, &dups[i], &requests[i]) == MPI_SUCCESS);
+    }
+    CHECK(MPI_Waitall(many, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
+    for (int i = 0; i < many; ++i) {
+        use_inter(dups[i], 12 + i);
+        CHECK(MPI_Comm_free(&dups[i]) == MPI_SUCCESS);
+    }
+    for (int i = (rank + 1) % 2; i < holes; i += 2) {
+        MPI_Comm_free(&own[i]);
+    }
+}
+
 /* MPI_Comm_create: every second process of each side, backwards. */
 static void test_create(struct sides* s) {
     MPI_Group all, some, none;
@@ -233,6 +258,7 @@ int main(int argc, char** argv) {
             copies = deletions = 0;
             test_dup(&s);
             test_idup(&s);
+            test_idup_between_holes(&s);
             test_create(&s);
             test_split(&s);
             test_other_peers(&s);

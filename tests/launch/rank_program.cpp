@@ -189,6 +189,23 @@ void write_pid(const std::string& file) {
     write_numbers(file, std::to_string(::getpid()) + " " + std::to_string(::getppid()));
 }
 
+// Prints the namespace of the job and the port of the PMIx server, which the launcher itself prints nowhere.
+void print_identity(const std::string&) {
+    const char* server = std::getenv("PMIX_SERVER_URI41");
+    const char* colon = server == nullptr ? nullptr : std::strrchr(server, ':');
+    if (colon == nullptr) {
+        give_up("PMIX_SERVER_URI41", "has no port");
+    }
+    std::printf("namespace %s port %s\n", self.nspace, colon + 1);
+    std::fflush(stdout);
+}
+
+void await_file(const std::string& file) {
+    while (::access(file.c_str(), F_OK) != 0) {
+        ::usleep(1000);
+    }
+}
+
 void touch_segment(const std::string& size) {
     const char* variable = std::getenv("PATCHBAY_NODE_SEGMENT");
     if (variable == nullptr || std::strncmp(variable, "fd=", 3) != 0) {
@@ -230,6 +247,8 @@ const std::map<std::string, void (*)(const std::string&)> commands = {
     {"orphan", leave_orphan},
     {"pid", write_pid},
     {"segment", touch_segment},
+    {"identity", print_identity},
+    {"await", await_file},
     {"publish", publish},
     {"unpublish", unpublish},
     {"lookup", look_up_published},

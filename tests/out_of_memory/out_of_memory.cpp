@@ -220,6 +220,56 @@ void collectives() {
     fine(MPI_Exscan(sent, received, 1000, MPI_INT, MPI_BOR, comm));
 }
 
+// Begins an operation in which the other processes wait, if need be with memory.
+template <class Begin>
+MPI_Request begin(Begin begin) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (!fine(begin(&request))) {
+        failing_malloc::pause();
+        CHECK(begin(&request) == MPI_SUCCESS);
+        failing_malloc::resume();
+    }
+    return request;
+}
+template <class Begin>
+void nonblocking(Begin start) {
+    MPI_Request requests[2] = {begin(start), begin([](MPI_Request* request) { return MPI_Ibarrier(comm, request); })};
+    for (MPI_Request& request : requests) {
+        fine(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+}
+void nonblocking_collectives() {
+    const int n = 100;
+    nonblocking([](MPI_Request* r) { return MPI_Ibcast(received, n, MPI_INT, 0, comm, r); });
+    nonblocking([](MPI_Request* r) { return MPI_Igather(sent, n, MPI_INT, received, n, MPI_INT, 0, comm, r); });
+    nonblocking(
+        [](MPI_Request* r) { return MPI_Iscatterv(received, counts, places, MPI_INT, sent, n, MPI_INT, 0, comm, r); });
+    nonblocking([](MPI_Request* r) { return MPI_Iallgather(sent, n, MPI_INT, received, n, MPI_INT, comm, r); });
+    nonblocking([](MPI_Request* r) { return MPI_Ialltoall(MPI_IN_PLACE, n, MPI_INT, received, n, MPI_INT, comm, r); });
+    nonblocking([](MPI_Request* r) { return MPI_Ireduce(sent, received, 1000, MPI_INT, MPI_BOR, 0, comm, r); });
+    nonblocking([](MPI_Request* r) { return MPI_Iallreduce(sent, received, 50000, MPI_INT, MPI_BOR, comm, r); });
+    nonblocking([](MPI_Request* r) { return MPI_Ireduce_scatter(sent, received, counts, MPI_INT, MPI_BOR, comm, r); });
+    nonblocking([](MPI_Request* r) { return MPI_Iscan(sent, received, 1000, MPI_INT, MPI_BOR, comm, r); });
+}
+void persistent_collectives() {
+    MPI_Request requests[] = {
+        begin([](MPI_Request* r) {
+            return MPI_Allreduce_init(sent, received, 1000, MPI_INT, MPI_BOR, comm, MPI_INFO_NULL, r);
+        }),
+        begin(
+            [](MPI_Request* r) { return MPI_Bcast_init(received + large, 1000, MPI_INT, 0, comm, MPI_INFO_NULL, r); }),
+    };
+    for (int turn = 0; turn < 2; ++turn) {
+        fine(MPI_Startall(2, requests));
+        for (MPI_Request& request : requests) {
+            fine(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        }
+    }
+    for (MPI_Request& request : requests) {
+        fine(MPI_Request_free(&request));
+    }
+}
+
 struct Scenario {
     const char* group;
     const char* name;
@@ -240,6 +290,8 @@ constexpr Scenario scenarios[] = {
     {"comm", "create", create},
     {"comm", "create_from_group", create_from_group},
     {"coll", "collectives", collectives},
+    {"coll_requests", "nonblocking collectives", nonblocking_collectives},
+    {"coll_requests", "persistent collectives", persistent_collectives},
 };
 
 // One process, `victim`, lacks memory; the others take part with all they need. Returns how many allocations failed.

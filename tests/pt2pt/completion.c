@@ -169,6 +169,22 @@ static void errors(void) {
     CHECK(MPI_Send(out, 1, MPI_INT, next, -5, comm) == MPI_ERR_TAG);
     CHECK(MPI_Send(out, 1, MPI_DATATYPE_NULL, next, 1, comm) == MPI_ERR_TYPE);
     CHECK(MPI_Recv(in, 1, MPI_INT, size + 3, 1, comm, MPI_STATUS_IGNORE) == MPI_ERR_RANK);
+
+    MPI_Recv_init(&in[0], 1, MPI_INT, previous, 1, comm, &requests[0]);
+    CHECK(MPI_Start(&requests[0]) == MPI_SUCCESS);
+    CHECK(MPI_Start(&requests[0]) == MPI_ERR_REQUEST);
+    MPI_Send(out, 1, MPI_INT, next, 1, comm);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    requests[1] = requests[0]; /* the first start goes on */
+    CHECK(MPI_Startall(2, requests) == MPI_ERR_REQUEST);
+    MPI_Send(out, 1, MPI_INT, next, 1, comm);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Request_free(&requests[0]);
+    MPI_Irecv(&in[0], 1, MPI_INT, previous, 1, comm, &requests[0]);
+    CHECK(MPI_Start(&requests[0]) == MPI_ERR_REQUEST);
+    MPI_Barrier(MPI_COMM_WORLD); /* until here the request is not complete */
+    MPI_Send(out, 1, MPI_INT, next, 1, comm);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     MPI_Comm_free(&comm);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/pt2pt/ob1_matrix.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace patchbay {
@@ -145,6 +146,99 @@ TEST_P(Ob1RequestTest, AbandonedRequestsComplete) {
     }));
 }
 
+// MPI_Finalize destroys the predefined communicators, to which requests have no references.
+TEST_P(Ob1RequestTest, RequestsAreRetiredAfterAPredefinedCommunicator) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        const auto comm = self.make_comm(1);
+        char there = 0;
+        Request* request = nullptr;
+        self.pml->irecv(&there, 1, byte(), MPI_ANY_SOURCE, 1, *comm, &request);
+        request->recycle();
+        request->cancel(); // it is complete then, and the next poll retires it
+        self.pml->remove_comm(*comm);
+        comm->set_predefined(0); // its memory may contain anything now
+        const int references = comm->references();
+        for (int i = 0; i < 3; ++i) {
+            self.progress.poll();
+        }
+        return comm->references() == references;
+    }));
+}
+
+// A persistent request tells what it binds; others do not.
+TEST_P(Ob1RequestTest, PersistentRequestsTellWhatTheyBind) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        char data[3] = {};
+        const int to = (self.rank + 1) % self.size;
+        Request* sending = nullptr;
+        Request* receiving = nullptr;
+        self.pml->send_init(data, 3, byte(), to, 5, SendMode::synchronous, *self.world, &sending);
+        self.pml->recv_init(data, 2, byte(), MPI_ANY_SOURCE, 6, *self.world, &receiving);
+        pml::PersistentRequest send{}, recv{};
+        bool fine = sending->bound(&send) && receiving->bound(&recv);
+        fine = fine && send.buffer == data && send.count == 3 && send.type == &byte() && send.peer == to &&
+            send.tag == 5 && send.mode == SendMode::synchronous;
+        fine = fine && recv.buffer == data && recv.count == 2 && recv.type == &byte() && recv.peer == MPI_ANY_SOURCE &&
+            recv.tag == 6 && !recv.mode;
+        sending->recycle();
+        receiving->recycle();
+        self.pml->irecv(data, 3, byte(), MPI_ANY_SOURCE, 6, *self.world, &receiving);
+        fine = fine && !receiving->bound(&recv);
+        receiving->cancel();
+        receiving->recycle();
+        return fine;
+    }));
+}
+
+// Starts of one persistent send: direct ones, ones for which the ring has no room, and one that is cancelled between
+// them, each with a request of MPI_Isend in between.
+TEST_P(Ob1RequestTest, PersistentAndImmediateSendsAlternate) {
+    EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
+        constexpr int rounds = 3000;
+        const int to = (self.rank + 1) % self.size;
+        const int from = (self.rank + self.size - 1) % self.size;
+        int value = 0;
+        Request* start = nullptr;
+        self.pml->send_init(&value, 4, byte(), to, 5, SendMode::standard, *self.world, &start);
+        bool fine = true;
+        std::vector<int> sent(rounds);
+        std::vector<Request*> sends(rounds);
+        for (int i = 0; i < rounds; ++i) { // nobody receives, so that the ring gets full
+            sent[std::size_t(i)] = i;
+            self.pml->isend(
+                &sent[std::size_t(i)], 4, byte(), to, 4, SendMode::standard, *self.world, &sends[std::size_t(i)]);
+        }
+        for (int i = 0; i < rounds; ++i) {
+            int got = -1;
+            self.pml->recv(&got, 4, byte(), from, 4, *self.world, nullptr);
+            fine = fine && got == i;
+        }
+        for (Request* send : sends) {
+            self.wait(send);
+            send->recycle();
+        }
+        for (int i = 0; i < rounds; ++i) {
+            value = i;
+            start->start();
+            int got = -1;
+            if (i % 7 == 0 && start->is_complete()) { // it may arrive or not: the next one is not cancelled
+                start->cancel();
+                self.wait(start);
+                if (status_cancelled(start->status)) {
+                    start->end_start();
+                    start->start();
+                }
+            }
+            self.pml->recv(&got, 4, byte(), from, 5, *self.world, nullptr);
+            fine = fine && got == i;
+            self.wait(start);
+            start->end_start();
+        }
+        start->recycle();
+        return fine;
+    }));
+}
+
 // A btl that fails to send one kind of control packet, as if the peer could not be reached.
 class FailingBtl final : public test::WrappedBtl {
 public:
@@ -213,6 +307,53 @@ TEST(Ob1FailingRequestTest, StreamThatCannotBeRequested) {
             std::_Exit(0); // the send never completes, and the destructor would wait for it
         }
         return fine;
+    }));
+}
+
+// Counts the fetches of a process.
+class CountingBtl final : public test::WrappedBtl {
+public:
+    using WrappedBtl::WrappedBtl;
+    std::ptrdiff_t get(btl::Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override {
+        ++fetches;
+        return WrappedBtl::get(from, remote, local);
+    }
+    static int fetches;
+};
+int CountingBtl::fetches;
+
+// Several large messages are fetched at the same time: each poll fetches one chunk of each, and another one of those
+// that have arrived in this poll.
+TEST(Ob1FetchTest, APollFetchesOneChunkOfEachMessage) {
+    constexpr int messages = 3;
+    constexpr std::size_t size = 1 << 20;
+    JobOptions options;
+    options.ob1.fetch_chunk = size / 16;
+    options.wrap = [](std::unique_ptr<btl::Module> real) { return std::make_unique<CountingBtl>(std::move(real)); };
+    EXPECT_TRUE(run_job(options, [](Ob1Rank& self) {
+        const auto sent = pattern(size, 5);
+        std::vector<std::vector<unsigned char>> got(messages, std::vector<unsigned char>(size));
+        std::vector<Request*> requests(messages);
+        for (int i = 0; i < messages; ++i) {
+            if (self.rank == 0) {
+                self.pml->isend(
+                    sent.data(), MPI_Count(size), byte(), 1, i, SendMode::standard, *self.world, &requests[i]);
+            } else {
+                self.pml->irecv(got[i].data(), MPI_Count(size), byte(), 0, i, *self.world, &requests[i]);
+            }
+        }
+        int most = 0;
+        for (Request* request : requests) {
+            while (!request->is_complete()) {
+                const int before = CountingBtl::fetches;
+                self.progress.poll();
+                most = std::max(most, CountingBtl::fetches - before);
+            }
+            request->recycle();
+        }
+        self.barrier();
+        const bool all = self.rank == 0 || (CountingBtl::fetches >= 16 * messages && got[0] == sent && got[2] == sent);
+        return all && most <= 2 * messages;
     }));
 }
 

@@ -2,7 +2,7 @@
 """Which cases of an MPI test run: mpi_test.bzl lists all, and `./dev test` sets the choice in the environment.
 
 PATCHBAY_TEST_SET       default: a sample; quick: the sample without the static library; full: every case
-PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases
+PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases; of a sanitizer's cases a third or a half
 PATCHBAY_TEST_ROTATION  a number that grows with the commits: which variant of a program the sanitizers run
 PATCHBAY_TEST_BUILD     plain, asan or tsan, set by .bazelrc
 TESTBRIDGE_TEST_ONLY    Bazel's --test_filter: the cases whose names match this pattern, and nothing else
@@ -11,7 +11,8 @@ import fnmatch
 import zlib
 from dataclasses import dataclass
 
-FIFTHS = 5
+# The values of PATCHBAY_TEST_FIFTH with which `./dev test` runs each build.
+FIFTHS = {"plain": (0, 1, 2, 3, 4), "asan": (0, 2, 4), "tsan": (1, 3)}
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,9 @@ def select(label, test, wish):
 
 
 def in_fifth(wish, label, name):
-    """Each case of each build is in one of five parts, always the same."""
-    return zlib.crc32(f"{wish.build} {label} {name}".encode()) % FIFTHS == wish.fifth
+    """Each case of each build is in one part of as many as there are runs with it, always the same."""
+    runs = FIFTHS[wish.build]
+    return runs[zlib.crc32(f"{wish.build} {label} {name}".encode()) % len(runs)] == wish.fifth
 
 
 def _sample(variants, ranks):

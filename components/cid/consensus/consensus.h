@@ -38,6 +38,7 @@ public:
 
     bool ready() const noexcept override { return _stage == Stage::begin || _reduction.ready(); }
     bool advance(int* code) noexcept override;
+    int attach(Continuation& next) noexcept override { return _reduction.attach(next); }
     std::uint32_t rounds() const noexcept { return _rounds; }
 
 private:

@@ -151,6 +151,9 @@ ExcidAllocation::ExcidAllocation(ExcidModule& module, const NewCommunicator& wha
       _request(module._instance, module._source) {}
 
 ExcidAllocation::~ExcidAllocation() {
+    if (_child_number) {
+        parents().detach(*_child_number, _waiter);
+    }
     if (!_named) {
         _module._instance.communicators().release(_index);
     }
@@ -216,6 +219,12 @@ ExcidParticipation::ExcidParticipation(ExcidModule& module, const NewCommunicato
       _request(module._instance, module._source) {
     if (refused != nullptr) {
         _refused.emplace(*refused);
+    }
+}
+
+ExcidParticipation::~ExcidParticipation() {
+    if (_child_number) {
+        parents()->detach(*_child_number, _waiter);
     }
 }
 

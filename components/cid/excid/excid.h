@@ -42,6 +42,9 @@ public:
     int start() noexcept;
     bool ready() const noexcept override { return _requests ? _request.ready() : parents().ready(*_child_number); }
     bool advance(int* code) noexcept override;
+    int attach(Continuation& next) noexcept override {
+        return _requests ? _request.attach(next) : parents().attach(*_child_number, _waiter, next);
+    }
 
 private:
     Derivation& parents() const noexcept { return *_what.parent->id->derivation(); }
@@ -53,6 +56,7 @@ private:
     std::optional<Derivation::ChildNumber> _child_number; // nullopt: a PGCID for this communicator alone
     bool _requests;                                       // the PGCID is ours to get, and not there yet
     bool _named = false;
+    Derivation::Waiter _waiter; // for the block of the child number
     PgcidRequest _request;
 };
 
@@ -65,11 +69,15 @@ public:
     // is one of `parent`, which may be null where there is none.
     ExcidParticipation(ExcidModule& module, const NewCommunicator* refused, Communicator* parent,
         const std::optional<Derivation::ChildNumber>& child_number) noexcept;
+    ~ExcidParticipation() override;
 
     // `whole`: the reduction over the parent, if the child number renews its block. Returns an MPI code.
     int start(GroupReduction* whole) noexcept;
     bool ready() const noexcept override;
     bool advance(int* code) noexcept override;
+    int attach(Continuation& next) noexcept override {
+        return _requests ? _request.attach(next) : parents()->attach(*_child_number, _waiter, next);
+    }
 
 private:
     Derivation* parents() const noexcept { return _parent != nullptr ? _parent->id->derivation() : nullptr; }
@@ -79,6 +87,7 @@ private:
     std::optional<Derivation::ChildNumber> _child_number;
     bool _requests; // the PGCID is to be got, and not known yet
     int _failed = MPI_SUCCESS;
+    Derivation::Waiter _waiter; // for the block of the child number
     PgcidRequest _request;
 };
 

@@ -86,6 +86,35 @@ int PgcidRequest::start_group(const Group& group, std::string name, const Constr
     return MPI_SUCCESS;
 }
 
+// The launcher's answer comes on the thread of the PMIx library, so that a poller has to look for it.
+int PgcidRequest::attach(Continuation& next) noexcept {
+    if (!_group) {
+        return _reduction->attach(next);
+    }
+    return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        _poller = _instance.progress().add_poller(&PgcidRequest::poll, this);
+        next.count_up();
+        _next.store(&next, std::memory_order_release); // until now another thread's poll has no effect
+        return MPI_SUCCESS;
+    });
+}
+
+int PgcidRequest::poll(void* self) noexcept {
+    auto& request = *static_cast<PgcidRequest*>(self);
+    if (request._next.load(std::memory_order_acquire) == nullptr || !request._group->done()) {
+        return 0;
+    }
+    request.count_down();
+    return 1;
+}
+
+void PgcidRequest::count_down() noexcept {
+    if (Continuation* next = _next.exchange(nullptr)) {
+        _poller.reset();
+        next->count_down();
+    }
+}
+
 bool PgcidRequest::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     if (!_group) {

@@ -4,6 +4,7 @@
 #include "frameworks/cid/cid.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ public:
     PgcidRequest(Instance& instance, PgcidSource source) noexcept
         : _instance(instance),
           _source(source) {}
+    ~PgcidRequest() { count_down(); }
 
     // Called by all processes of `comm`, which may be under construction. `reduction` is over them; the first process
     // of the group provides the PGCID, in an intercommunicator the first of each group. `key` identifies this request
@@ -33,11 +35,15 @@ public:
     // others do not get it so, nor where they can withdraw: this process then refuses the communicator.
     int start_for(const NewCommunicator& what, int refused) noexcept;
     bool ready() const noexcept { return _group ? _group->done() : _reduction->ready(); }
+    // As GroupReduction::attach().
+    int attach(Continuation& next) noexcept;
     // true: finished, with the PGCID when *code is MPI_SUCCESS.
     bool advance(int* code) noexcept;
     std::uint64_t pgcid() const noexcept { return _words[0]; }
 
 private:
+    static int poll(void* self) noexcept;
+    void count_down() noexcept;
     int start_group(const Group& group, std::string name, const ConstructorKey& key);
     bool asks_launcher() const noexcept;
     std::uint64_t fresh() noexcept;
@@ -45,7 +51,9 @@ private:
     Instance& _instance;
     PgcidSource _source;
     GroupReduction* _reduction = nullptr;
-    std::optional<GroupRequest> _group;    // under construction by the launcher
+    std::optional<GroupRequest> _group; // under construction by the launcher
+    PollerHandle _poller;               // for its end; while `_next` is attached
+    std::atomic<Continuation*> _next{nullptr};
     std::array<std::uint64_t, 2> _words{}; // the PGCID, and the error of a member that refuses
 };
 

@@ -53,6 +53,7 @@ public:
     int start() noexcept;
     bool ready() const noexcept override { return _what.members.ready(); }
     bool advance(int* code) noexcept override;
+    int attach(Continuation& next) noexcept override { return _what.members.attach(next); }
     std::uint32_t rounds() const noexcept { return _rounds; }
 
 private:

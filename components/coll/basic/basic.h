@@ -20,13 +20,15 @@ struct Settings {
     int linear_up_to = 0;        // ranks up to which `automatic` may choose linear
 };
 
-// The seventeen blocking collectives over point-to-point: nothing clever, everything correct.
+// The functions of chapter 6 over point-to-point: nothing clever, everything correct. Each algorithm is a template over
+// the class of its steps: Immediate for the blocking function, Schedule for the plan.
 class BasicModule final : public Module {
 public:
     explicit BasicModule(const Settings& settings) noexcept
         : _settings(settings) {}
 
-    std::uint32_t provides() const noexcept override { return (1u << function_count) - 1; }
+    Provided provides() const noexcept override { return Provided::planned(FunctionSet::chapter_6()); }
+    int plan(const Call& call, Schedule& schedule) noexcept override;
 
     int barrier(Communicator&) noexcept override;
     int bcast(void*, MPI_Count, const Datatype&, int root, Communicator&) noexcept override;
@@ -56,6 +58,20 @@ public:
     int exscan(const void*, void*, MPI_Count, const Datatype&, const Op&, Communicator&) noexcept override;
 
 private:
+    void plan_barrier(Schedule&) const noexcept;
+    void plan_bcast(const Call&, Schedule&) const noexcept;
+    void plan_gather(const Call&, Schedule&) const noexcept;         // and gatherv
+    void plan_scatter(const Call&, Schedule&) const noexcept;        // and scatterv
+    void plan_allgather(const Call&, Schedule&) const noexcept;      // and allgatherv
+    void plan_alltoall(const Call&, Schedule&) const noexcept;       // and alltoallv, alltoallw
+    void plan_reduction(const Call&, Schedule&) const noexcept;      // reduce, allreduce, scan, exscan
+    void plan_reduce_scatter(const Call&, Schedule&) const noexcept; // and reduce_scatter_block
+
+    template <class Steps>
+    void barrier_steps(Steps& steps) const noexcept;
+    template <class Steps>
+    void allreduce_steps(
+        Steps& steps, const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op) const noexcept;
     bool prefers_linear(Pattern chosen, int size) const noexcept {
         return chosen == Pattern::linear ||
             (chosen == Pattern::automatic && _settings.oversubscribed && size <= _settings.linear_up_to);

@@ -44,9 +44,9 @@ public:
             Capability::peers_network;
     }
 
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
-        if (comm.is_inter) {
-            return Error{Errc::not_available, "serves intracommunicators only"};
+    Result<Candidate> query(Query& query) noexcept override {
+        if (query.comm.is_inter) {
+            return query.refuse_all("serves intracommunicators only");
         }
         std::unique_ptr<Module> module(new (std::nothrow) BasicModule(_settings));
         if (!module) {
@@ -66,4 +66,4 @@ private:
 
 PATCHBAY_COMPONENT =
     patchbay::describe<patchbay::coll::basic::BasicComponent>("coll", patchbay::coll::interface_version, "basic",
-        "1.0.0", "every blocking collective over point-to-point: linear, trees, rings", patchbay::coll::basic::params);
+        "1.0.0", "every collective over point-to-point: linear, trees, rings", patchbay::coll::basic::params);

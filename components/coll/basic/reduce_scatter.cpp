@@ -1,90 +1,123 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/basic/basic.h"
-#include "frameworks/coll/tags.h"
-#include "frameworks/coll/transfer.h"
-#include "frameworks/coll/typed_buffer.h"
-
-#include <memory>
-#include <new>
+#include "components/coll/basic/reduction.h"
 
 namespace patchbay::coll::basic {
 
 namespace {
 
-// Each rank sends each other rank its part and combines what it receives: one pass over the data, in an order that
-// differs by rank, so only for operations that commute. `code`: why this member has failed already.
-template <class FirstOf, class CountOf>
-int pairwise(Function function, const void* input, void* recv, const Datatype& type, const Op& op, Communicator& comm,
-    FirstOf first_of, CountOf count_of, int code = MPI_SUCCESS) noexcept {
-    Transfer transfer(comm, tag_of(function));
-    const int size = comm.size;
-    const MPI_Count own = count_of(comm.rank);
-    TypedBuffer result(own, type);
-    TypedBuffer incoming(own, type);
-    transfer.fail(result.valid() && incoming.valid() ? code : MPI_ERR_NO_MEM);
-    if (!transfer.failed()) {
-        copy(element(input, first_of(comm.rank), type), own, type, result.data(), own, type);
-    }
-    for (int distance = 1; distance < size; ++distance) {
-        const int dest = (comm.rank + distance) % size;
-        const int source = (comm.rank - distance + size) % size;
-        transfer.exchange(
-            element(input, first_of(dest), type), count_of(dest), type, dest, incoming.data(), own, type, source);
-        if (!transfer.failed() && own > 0) {
-            transfer.fail(op.apply(incoming.data(), result.data(), own, type));
+// The part of the result that each rank gets.
+class UnevenParts {
+public:
+    explicit UnevenParts(CountArray counts) noexcept
+        : _counts(counts) {}
+    MPI_Count count_of(int rank) const noexcept { return _counts[std::size_t(rank)]; }
+    MPI_Count first_of(int rank) const noexcept {
+        MPI_Count first = 0;
+        for (int before = 0; before < rank; ++before) {
+            first += count_of(before);
         }
+        return first;
     }
-    if (!transfer.failed()) {
-        copy(result.data(), own, type, recv, own, type);
+
+private:
+    CountArray _counts;
+};
+class EqualParts {
+public:
+    explicit EqualParts(MPI_Count count) noexcept
+        : _count(count) {}
+    MPI_Count count_of(int) const noexcept { return _count; }
+    MPI_Count first_of(int rank) const noexcept { return rank * _count; }
+
+private:
+    MPI_Count _count;
+};
+
+// Each rank sends each other rank its part and combines what it receives: one pass over the data, in an order that
+// differs by rank, so only for operations that commute.
+template <class Steps, class Parts>
+void pairwise(
+    Steps& steps, const void* input, void* recv, const Datatype& type, const Op& op, const Parts& parts) noexcept {
+    const int rank = steps.comm().rank;
+    const int size = steps.comm().size;
+    const MPI_Count own = parts.count_of(rank);
+    const MPI_Count first = parts.first_of(rank);
+    void* result = steps.scratch(own, type);
+    void* incoming = steps.scratch(own, type);
+    steps.copy(element(input, first, type), own, type, result, own, type);
+    steps.round();
+    MPI_Count next = first + own; // the first element of the part of `dest`
+    for (int distance = 1; distance < size; ++distance) {
+        const int dest = (rank + distance) % size;
+        const int source = (rank - distance + size) % size;
+        next = dest == 0 ? 0 : next;
+        steps.exchange(element(input, next, type), parts.count_of(dest), type, dest, incoming, own, type, source);
+        steps.round();
+        steps.reduce(incoming, result, own, type, op);
+        steps.round();
+        next += parts.count_of(dest);
     }
-    return transfer.code();
+    steps.copy(result, own, type, recv, own, type);
+}
+
+// To rank 0 in rank order, which sends each rank its part.
+template <class Steps, class Parts>
+void by_rank_zero(
+    Steps& steps, const void* input, void* recv, const Datatype& type, const Op& op, const Parts& parts) noexcept {
+    const int rank = steps.comm().rank;
+    const int size = steps.comm().size;
+    const MPI_Count own = parts.count_of(rank);
+    const MPI_Count total = parts.first_of(size);
+    void* whole = steps.scratch(rank == 0 ? total : 0, type);
+    reduce_to_root(steps, input, whole, total, type, op, 0);
+    if (rank != 0) {
+        steps.recv(recv, own, type, 0);
+        return;
+    }
+    steps.copy(whole, own, type, recv, own, type);
+    typename Steps::Batch batch(steps);
+    MPI_Count first = own;
+    for (int dest = 1; dest < size; ++dest) {
+        batch.isend(element(whole, first, type), parts.count_of(dest), type, dest);
+        first += parts.count_of(dest);
+    }
+    batch.finish();
+}
+
+template <class Steps, class Parts>
+void reduce_and_scatter(
+    Steps& steps, const void* send, void* recv, const Datatype& type, const Op& op, const Parts& parts) noexcept {
+    const void* input = send == MPI_IN_PLACE ? recv : send;
+    if (op.is_commutative()) {
+        pairwise(steps, input, recv, type, op, parts);
+    } else {
+        by_rank_zero(steps, input, recv, type, op, parts);
+    }
 }
 
 } // namespace
 
 int BasicModule::reduce_scatter(
     const void* send, void* recv, CountArray counts, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    const auto size = std::size_t(comm.size);
-    const std::unique_ptr<MPI_Count[]> first(new (std::nothrow) MPI_Count[size + 1]);
-    MPI_Count total = 0;
-    for (std::size_t rank = 0; rank < size; ++rank) {
-        if (first) {
-            first[rank] = total;
-        }
-        total += counts[rank];
-    }
-    const void* input = send == MPI_IN_PLACE ? recv : send;
-    if (op.is_commutative()) {
-        return pairwise(
-            Function::reduce_scatter, input, recv, type, op, comm,
-            [&](int rank) { return first ? first[std::size_t(rank)] : 0; },
-            [&](int rank) { return counts[std::size_t(rank)]; }, first ? MPI_SUCCESS : MPI_ERR_NO_MEM);
-    }
-    TypedBuffer whole(comm.rank == 0 ? total : 0, type);
-    // A member that has failed takes part with no elements.
-    int code = first && whole.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    code = first_error(code, reduce(input, whole.data(), code == MPI_SUCCESS ? total : 0, type, op, 0, comm));
-    const bool fine = code == MPI_SUCCESS;
-    return first_error(code,
-        scatterv(whole.data(), fine ? counts : CountArray(), fine ? CountArray(first.get()) : CountArray(), type, recv,
-            fine ? counts[std::size_t(comm.rank)] : 0, type, 0, comm));
+    Immediate steps(comm, Function::reduce_scatter);
+    reduce_and_scatter(steps, send, recv, type, op, UnevenParts(counts));
+    return steps.code();
 }
 
 int BasicModule::reduce_scatter_block(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    const void* input = send == MPI_IN_PLACE ? recv : send;
-    if (op.is_commutative()) {
-        return pairwise(
-            Function::reduce_scatter_block, input, recv, type, op, comm, [&](int rank) { return rank * count; },
-            [&](int) { return count; });
+    Immediate steps(comm, Function::reduce_scatter_block);
+    reduce_and_scatter(steps, send, recv, type, op, EqualParts(count));
+    return steps.code();
+}
+
+void BasicModule::plan_reduce_scatter(const Call& call, Schedule& schedule) const noexcept {
+    if (call.function == Function::reduce_scatter) {
+        reduce_and_scatter(schedule, call.send, call.recv, *call.recv_type, *call.op, UnevenParts(call.recv_counts));
+    } else {
+        reduce_and_scatter(schedule, call.send, call.recv, *call.recv_type, *call.op, EqualParts(call.recv_count));
     }
-    const MPI_Count total = count * comm.size;
-    TypedBuffer whole(comm.rank == 0 ? total : 0, type);
-    // A member that has failed takes part with no elements.
-    int code = whole.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    code = first_error(code, reduce(input, whole.data(), code == MPI_SUCCESS ? total : 0, type, op, 0, comm));
-    const MPI_Count left = code == MPI_SUCCESS ? count : 0;
-    return first_error(code, scatter(whole.data(), left, type, recv, left, type, 0, comm));
 }
 
 } // namespace patchbay::coll::basic

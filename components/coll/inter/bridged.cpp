@@ -1,124 +1,192 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What one side combines or spreads, and its leader takes across.
 #include "components/coll/inter/inter.h"
-#include "frameworks/coll/tags.h"
-#include "frameworks/coll/transfer.h"
-#include "frameworks/coll/typed_buffer.h"
+#include "frameworks/coll/immediate.h"
+#include "frameworks/coll/schedule.h"
+
+#include <memory>
+#include <new>
 
 namespace patchbay::coll::inter {
 
 namespace {
 
-// All of these go through each step that other processes wait for. After an error a process takes part in the steps
-// that follow with no elements, so that the processes that wait for its data return an error, too.
-
-int reduce_within(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm,
-    int code) noexcept {
-    const MPI_Count elements = code == MPI_SUCCESS ? count : 0;
-    return first_error(
-        code, within(comm, Function::reduce).reduce(send, recv, elements, type, op, leader, *comm.local_comm));
-}
-
-int bcast_within(void* buffer, MPI_Count count, const Datatype& type, Communicator& comm, int code) noexcept {
-    const MPI_Count elements = code == MPI_SUCCESS ? count : 0;
-    return first_error(code, within(comm, Function::bcast).bcast(buffer, elements, type, leader, *comm.local_comm));
-}
-
-// The other side's combined contributions, in `result` at the leader of each side. `code`: why this process has failed
-// already.
-int exchange_partial_results(Function function, const void* send, void* result, MPI_Count count, const Datatype& type,
-    const Op& op, Communicator& comm, int code = MPI_SUCCESS) noexcept {
-    const bool is_leader = comm.rank == leader;
-    TypedBuffer sum(is_leader ? count : 0, type);
-    code = first_error(code, sum.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM);
-    code = first_error(code, reduce_within(send, sum.data(), count, type, op, comm, code));
-    if (!is_leader) {
-        return code;
+// An operation of the local group, of which each one of the intercommunicator's is made. After an error a process takes
+// part with no elements, so that the processes that wait for its data return an error, too.
+void within(Immediate& steps, const Call& call) noexcept {
+    Communicator& local = *steps.comm().local_comm;
+    Call part = call;
+    if (steps.code() != MPI_SUCCESS) {
+        part.send_count = 0;
+        part.recv_count = 0;
+        part.send_counts = {};
+        part.send_displacements = {};
     }
-    Transfer transfer(comm, tag_of(function));
-    transfer.fail(code);
-    return transfer.exchange(sum.data(), count, type, leader, result, count, type, leader);
+    steps.fail((*local.coll)[call.function].run_blocking(part, local));
+}
+void within(Schedule& schedule, const Call& call) noexcept {
+    schedule.fail(plan_part(call, *schedule.comm().local_comm, schedule));
+    schedule.round();
 }
 
-} // namespace
+// The local group's contributions, combined at its leader. `call`: the reduction.
+template <class Steps>
+void reduce_within(Steps& steps, const Call& call, MPI_Count count, void* result) noexcept {
+    Call part = call;
+    part.function = Function::reduce;
+    part.recv = result;
+    part.recv_count = count;
+    part.recv_counts = {};
+    part.root = leader;
+    within(steps, part);
+}
 
-int InterModule::barrier(Communicator& comm) noexcept {
+template <class Steps>
+void bcast_within(Steps& steps, void* buffer, MPI_Count count, const Datatype& type) noexcept {
+    Call part;
+    part.function = Function::bcast;
+    part.recv = buffer;
+    part.recv_count = count;
+    part.recv_type = &type;
+    part.root = leader;
+    within(steps, part);
+}
+
+// The other side's combined contributions, in `result` at the leader of each side.
+template <class Steps>
+void exchange_partial_results(Steps& steps, const Call& call, MPI_Count count, void* result) noexcept {
+    const bool is_leader = steps.comm().rank == leader;
+    const Datatype& type = *call.recv_type;
+    void* sum = steps.scratch(is_leader ? count : 0, type);
+    reduce_within(steps, call, count, sum);
+    if (is_leader) {
+        steps.exchange(sum, count, type, leader, result, count, type, leader);
+        steps.round();
+    }
+}
+
+template <class Steps>
+void barrier(Steps& steps) noexcept {
     const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
-    int code = within(comm, Function::barrier).barrier(*comm.local_comm);
-    if (comm.rank == leader) {
-        Transfer transfer(comm, tag_of(Function::barrier));
-        code = first_error(code, transfer.exchange(nullptr, 0, byte, leader, nullptr, 0, byte, leader));
+    void* signal = steps.scratch(1, byte);
+    within(steps, Call{});
+    if (steps.comm().rank == leader) {
+        steps.exchange(nullptr, 0, byte, leader, nullptr, 0, byte, leader);
+        steps.round();
     }
-    std::byte signal{};
-    return bcast_within(&signal, 1, byte, comm, code);
+    bcast_within(steps, signal, 1, byte);
 }
 
-int InterModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
-    Transfer transfer(comm, tag_of(Function::bcast));
-    if (root == MPI_PROC_NULL) {
-        return MPI_SUCCESS;
+template <class Steps>
+void bcast(Steps& steps, const Call& call) noexcept {
+    if (call.root == MPI_PROC_NULL) {
+        return;
     }
-    if (root == MPI_ROOT) {
-        return transfer.send(buffer, count, type, leader);
+    if (call.root == MPI_ROOT) {
+        steps.send(call.recv, call.recv_count, *call.recv_type, leader);
+        return;
     }
-    if (comm.rank == leader) {
-        transfer.recv(buffer, count, type, root);
+    if (steps.comm().rank == leader) {
+        steps.recv(call.recv, call.recv_count, *call.recv_type, call.root);
+        steps.round();
     }
-    return bcast_within(buffer, count, type, comm, transfer.code());
+    bcast_within(steps, call.recv, call.recv_count, *call.recv_type);
 }
 
-int InterModule::reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
-    Communicator& comm) noexcept {
-    Transfer transfer(comm, tag_of(Function::reduce));
-    if (root == MPI_PROC_NULL) {
-        return MPI_SUCCESS;
+template <class Steps>
+void reduce(Steps& steps, const Call& call) noexcept {
+    if (call.root == MPI_PROC_NULL) {
+        return;
     }
-    if (root == MPI_ROOT) {
-        return transfer.recv(recv, count, type, leader);
+    if (call.root == MPI_ROOT) {
+        steps.recv(call.recv, call.recv_count, *call.recv_type, leader);
+        return;
     }
-    const bool is_leader = comm.rank == leader;
-    TypedBuffer sum(is_leader ? count : 0, type);
-    transfer.fail(sum.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM);
-    transfer.fail(reduce_within(send, sum.data(), count, type, op, comm, transfer.code()));
-    return is_leader ? transfer.send(sum.data(), count, type, root) : transfer.code();
+    const bool is_leader = steps.comm().rank == leader;
+    void* sum = steps.scratch(is_leader ? call.recv_count : 0, *call.recv_type);
+    reduce_within(steps, call, call.recv_count, sum);
+    if (is_leader) {
+        steps.send(sum, call.recv_count, *call.recv_type, call.root);
+    }
 }
 
-int InterModule::allreduce(
-    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    return bcast_within(
-        recv, count, type, comm, exchange_partial_results(Function::allreduce, send, recv, count, type, op, comm));
+template <class Steps>
+void allreduce(Steps& steps, const Call& call) noexcept {
+    exchange_partial_results(steps, call, call.recv_count, call.recv);
+    bcast_within(steps, call.recv, call.recv_count, *call.recv_type);
 }
 
-int InterModule::reduce_scatter(
-    const void* send, void* recv, CountArray counts, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    const auto size = std::size_t(comm.size);
+// `part`: a scatter or scatterv of the local group, without its buffers, types and root.
+template <class Steps>
+void reduce_and_scatter(Steps& steps, const Call& call, MPI_Count all, Call part) noexcept {
+    void* total = steps.scratch(steps.comm().rank == leader ? all : 0, *call.recv_type);
+    exchange_partial_results(steps, call, all, total);
+    part.send = total;
+    part.send_type = call.recv_type;
+    part.recv = call.recv;
+    part.recv_type = call.recv_type;
+    part.root = leader;
+    within(steps, part);
+}
+
+template <class Steps>
+void reduce_scatter_block(Steps& steps, const Call& call) noexcept {
+    Call part;
+    part.function = Function::scatter;
+    part.send_count = call.recv_count;
+    part.recv_count = call.recv_count;
+    reduce_and_scatter(steps, call, call.recv_count * steps.comm().size, part);
+}
+
+template <class Steps>
+void reduce_scatter(Steps& steps, const Call& call) noexcept {
+    const auto size = std::size_t(steps.comm().size);
     const std::unique_ptr<MPI_Count[]> first(new (std::nothrow) MPI_Count[size + 1]);
+    if (!first) {
+        steps.fail(MPI_ERR_NO_MEM);
+    }
     MPI_Count all = 0;
     for (std::size_t rank = 0; rank < size; ++rank) {
         if (first) {
             first[rank] = all;
         }
-        all += counts[rank];
+        all += call.recv_counts[rank];
     }
-    TypedBuffer total(comm.rank == leader ? all : 0, type);
-    int code = first && total.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    code = exchange_partial_results(Function::reduce_scatter, send, total.data(), all, type, op, comm, code);
-    const bool fine = code == MPI_SUCCESS;
-    return first_error(code,
-        within(comm, Function::scatterv)
-            .scatterv(total.data(), fine ? counts : CountArray(), fine ? CountArray(first.get()) : CountArray(), type,
-                recv, fine ? counts[std::size_t(comm.rank)] : 0, type, leader, *comm.local_comm));
+    Call part;
+    part.function = Function::scatterv;
+    part.send_counts = call.recv_counts;
+    part.send_displacements = first ? CountArray(first.get()) : CountArray();
+    part.recv_count = call.recv_counts[std::size_t(steps.comm().rank)];
+    reduce_and_scatter(steps, call, all, part);
 }
 
-int InterModule::reduce_scatter_block(
-    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    const MPI_Count all = count * comm.size;
-    TypedBuffer total(comm.rank == leader ? all : 0, type);
-    int code = total.valid() ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    code = exchange_partial_results(Function::reduce_scatter_block, send, total.data(), all, type, op, comm, code);
-    const MPI_Count left = code == MPI_SUCCESS ? count : 0;
-    return first_error(code,
-        within(comm, Function::scatter).scatter(total.data(), left, type, recv, left, type, leader, *comm.local_comm));
+} // namespace
+
+template <class Steps>
+void bridged(Steps& steps, const Call& call) noexcept {
+    switch (call.function) {
+    case Function::barrier:
+        barrier(steps);
+        break;
+    case Function::bcast:
+        bcast(steps, call);
+        break;
+    case Function::reduce:
+        reduce(steps, call);
+        break;
+    case Function::allreduce:
+        allreduce(steps, call);
+        break;
+    case Function::reduce_scatter:
+        reduce_scatter(steps, call);
+        break;
+    default:
+        reduce_scatter_block(steps, call);
+        break;
+    }
 }
+
+template void bridged(Immediate&, const Call&) noexcept;
+template void bridged(Schedule&, const Call&) noexcept;
 
 } // namespace patchbay::coll::inter

@@ -2,6 +2,8 @@
 #include "components/coll/inter/inter.h"
 #include "core/component/descriptor.h"
 #include "core/core.h"
+#include "frameworks/coll/immediate.h"
+#include "frameworks/coll/schedule.h"
 
 #include <iterator>
 #include <new>
@@ -14,6 +16,19 @@ constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "10", "how much this component wants to serve an intercommunicator (0 to 100)"},
 };
 
+// The functions whose data one side combines or spreads.
+constexpr FunctionSet bridged_functions{Function::barrier, Function::bcast, Function::reduce, Function::allreduce,
+    Function::reduce_scatter, Function::reduce_scatter_block};
+
+template <class Steps>
+void add_steps(Steps& steps, const Call& call) noexcept {
+    if (bridged_functions.has(call.function)) {
+        bridged(steps, call);
+    } else {
+        direct(steps, call);
+    }
+}
+
 class InterComponent final : public Component {
 public:
     Status open(Core& core) override {
@@ -24,9 +39,9 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
             Capability::peers_network;
     }
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
-        if (!comm.is_inter) {
-            return Error{Errc::not_available, "serves intercommunicators only"};
+    Result<Candidate> query(Query& query) noexcept override {
+        if (!query.comm.is_inter) {
+            return query.refuse_all("serves intercommunicators only");
         }
         std::unique_ptr<Module> module(new (std::nothrow) InterModule);
         if (!module) {
@@ -40,6 +55,17 @@ private:
 };
 
 } // namespace
+
+int InterModule::plan(const Call& call, Schedule& schedule) noexcept {
+    add_steps(schedule, call);
+    return MPI_SUCCESS;
+}
+
+int InterModule::blocking(const Call& call, Communicator& comm) noexcept {
+    Immediate steps(comm, call.function);
+    add_steps(steps, call);
+    return steps.code();
+}
 
 } // namespace patchbay::coll::inter
 

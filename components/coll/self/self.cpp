@@ -2,6 +2,7 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/coll/coll.h"
+#include "frameworks/coll/schedule.h"
 #include "frameworks/coll/typed_buffer.h"
 #include "object/handle.h"
 
@@ -18,7 +19,8 @@ constexpr ParamSpec params[] = {
 // Collectives of one process: a local copy, or nothing. Sends nothing, waits for nothing.
 class SelfModule final : public Module {
 public:
-    std::uint32_t provides() const noexcept override { return (1u << function_count) - 1; }
+    Provided provides() const noexcept override { return Provided::planned(FunctionSet::chapter_6()); }
+    int plan(const Call& call, Schedule& schedule) noexcept override;
 
     int barrier(Communicator&) noexcept override { return MPI_SUCCESS; }
     int bcast(void*, MPI_Count, const Datatype&, int, Communicator&) noexcept override { return MPI_SUCCESS; }
@@ -104,6 +106,57 @@ private:
     }
 };
 
+// What the blocking function does, as a step.
+int SelfModule::plan(const Call& call, Schedule& schedule) noexcept {
+    if (call.send == MPI_IN_PLACE || call.recv == MPI_IN_PLACE) {
+        return MPI_SUCCESS;
+    }
+    const auto copy = [&](const void* send, MPI_Count send_count, void* recv, MPI_Count recv_count) {
+        schedule.copy(send, send_count, *call.send_type, recv, recv_count, *call.recv_type);
+    };
+    const auto reduce = [&](MPI_Count count) {
+        schedule.copy(call.send, count, *call.recv_type, call.recv, count, *call.recv_type);
+    };
+    switch (call.function) {
+    case Function::gather:
+    case Function::scatter:
+    case Function::allgather:
+    case Function::alltoall:
+        copy(call.send, call.send_count, call.recv, call.recv_count);
+        break;
+    case Function::gatherv:
+    case Function::allgatherv:
+        copy(call.send, call.send_count, element(call.recv, call.recv_displacements[0], *call.recv_type),
+            call.recv_counts[0]);
+        break;
+    case Function::scatterv:
+        copy(element(call.send, call.send_displacements[0], *call.send_type), call.send_counts[0], call.recv,
+            call.recv_count);
+        break;
+    case Function::alltoallv:
+        copy(element(call.send, call.send_displacements[0], *call.send_type), call.send_counts[0],
+            element(call.recv, call.recv_displacements[0], *call.recv_type), call.recv_counts[0]);
+        break;
+    case Function::alltoallw:
+        schedule.copy(static_cast<const std::byte*>(call.send) + call.send_displacements[0], call.send_counts[0],
+            *to_object<Datatype>(call.send_types[0]), static_cast<std::byte*>(call.recv) + call.recv_displacements[0],
+            call.recv_counts[0], *to_object<Datatype>(call.recv_types[0]));
+        break;
+    case Function::reduce:
+    case Function::allreduce:
+    case Function::reduce_scatter_block:
+    case Function::scan:
+        reduce(call.recv_count);
+        break;
+    case Function::reduce_scatter:
+        reduce(call.recv_counts[0]);
+        break;
+    default: // barrier, bcast, exscan
+        break;
+    }
+    return MPI_SUCCESS;
+}
+
 class SelfComponent final : public Component {
 public:
     Status open(Core& core) override {
@@ -113,9 +166,9 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self;
     }
-    Result<Candidate> query(Instance&, Communicator& comm) noexcept override {
-        if (comm.size != 1 || comm.is_inter) {
-            return Error{Errc::not_available, "serves communicators of one process only"};
+    Result<Candidate> query(Query& query) noexcept override {
+        if (query.comm.size != 1 || query.comm.is_inter) {
+            return query.refuse_all("serves communicators of one process only");
         }
         std::unique_ptr<Module> module(new (std::nothrow) SelfModule);
         if (!module) {

@@ -64,7 +64,7 @@ private:
 
     Peers& _peers;
     Shortage& _shortage;
-    Pool<QueuedPacket> _pool;
+    Pool<QueuedPacket, NoLock> _pool;
     QueuedPacket* _spare = nullptr;      // so that a reply needs no memory
     List<Peer, &Peer::backlog> _backlog; // the peers with something to send
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/pml/ob1/list.h"
 #include "components/pml/ob1/message_store.h"
 #include "components/pml/ob1/peer.h"
+#include "core/base/list.h"
 #include "frameworks/pml/pml.h"
 
 #include <cstdint>

@@ -14,6 +14,7 @@ Ob1::Ob1(
     : _progress(services.progress),
       _runtime(services.runtime),
       _lock(services.progress.threads()),
+      _alone(services.progress.threads()),
       _shortage(services.runtime, settings.memory_wait),
       _peers(
           services.progress, _shortage, services.self, std::move(btls), std::move(btl_lease),
@@ -79,37 +80,18 @@ std::string_view Ob1::failure_text(const Communicator& comm, int code) noexcept 
 }
 
 int Ob1::poll() noexcept {
-    int events = 0;
-    {
-        Guard guard(*this);
-        if (_handshake.has_pending()) [[unlikely]] {
-            _handshake.acknowledge();
-        }
-        events += _peers.poll();
-        // As a rule there is none of it: one branch.
-        if (_backlog.empty() & !_rendezvous.has_fetches() & (_abandoned == nullptr)) [[likely]] {
-            return events;
-        }
-        events += _backlog.push(_sends);
-        events += _rendezvous.continue_fetches();
+    Guard guard(*this);
+    if (_handshake.has_pending()) [[unlikely]] {
+        _handshake.acknowledge();
     }
-    destroy_abandoned();
+    int events = _peers.poll();
+    // As a rule there is none of it: one branch.
+    if (_backlog.empty() & !_rendezvous.has_fetches()) [[likely]] {
+        return events;
+    }
+    events += _backlog.push(_sends);
+    events += _rendezvous.continue_fetches();
     return events;
-}
-
-// Requests whose handle was freed before they completed. Without the lock, because that may destroy a communicator.
-void Ob1::destroy_abandoned() noexcept {
-    Ob1Request* list;
-    {
-        Guard guard(*this);
-        list = std::exchange(_abandoned, nullptr);
-    }
-    while (list != nullptr) {
-        Ob1Request* request = std::exchange(list, list->next_abandoned);
-        request->abandoned = false;
-        request->set_state(Request::State::complete);
-        request->recycle();
-    }
 }
 
 void Ob1::drain() noexcept {

@@ -77,16 +77,13 @@ public:
     int max_tag() const noexcept override { return highest_tag; }
     std::uint32_t max_index() const noexcept override { return Matching::max_index; }
 
-    // For the requests. Each takes the lock, except complete_abandoned().
+    // For the requests. Each takes the lock.
     int restart(SendRequest& request) noexcept;
     int restart(RecvRequest& request) noexcept;
     int cancel(SendRequest& request) noexcept;
     int cancel(RecvRequest& request) noexcept;
-    void recycle(SendRequest& request) noexcept;
-    void recycle(RecvRequest& request) noexcept;
-    void complete_abandoned(Ob1Request& request) noexcept { // the next poll destroys it
-        request.next_abandoned = std::exchange(_abandoned, &request);
-    }
+    void retire(SendRequest& request) noexcept { retire(request, _sends); }
+    void retire(RecvRequest& request) noexcept { retire(request, _receives); }
     Progress& progress() noexcept { return _progress; }
 
 private:
@@ -107,7 +104,6 @@ private:
 
     // module.cpp
     int poll() noexcept;
-    void destroy_abandoned() noexcept;
     template <class Condition>
     void wait_with_lock(const Condition& condition) noexcept {
         wait_until(_progress, [&] {
@@ -116,9 +112,20 @@ private:
         });
     }
 
+    template <class AnyRequest, class Protocol>
+    void retire(AnyRequest& request, Protocol& protocol) noexcept {
+        request.let_go(); // may destroy the communicator, which takes the lock
+        Guard guard(*this);
+        protocol.free(request);
+    }
+
     // module_send.cpp
     int send_by_request(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept;
+    [[gnu::noinline]] int restart_in_full(SendRequest& request) noexcept;
+    [[gnu::noinline]] void start_later(SendRequest& request) noexcept;
+    [[gnu::noinline]] int isend_in_full(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag,
+        SendMode mode, Communicator& comm, Request** request) noexcept;
 
     // module_probe.cpp
     template <class TryOnce>
@@ -135,6 +142,7 @@ private:
     Progress& _progress;
     Runtime& _runtime; // only to end the job
     ProgressLock _lock;
+    SingleThreadSection _alone; // in place of the lock, on the hot paths of a single thread
     Shortage _shortage;
     Peers _peers;
     Backlog _backlog;
@@ -147,8 +155,7 @@ private:
     Matching _matching;
     PendingOperations _pending;
     Refusals _refusals;
-    Pool<MatchedMessage> _matched_messages;
-    Ob1Request* _abandoned = nullptr; // complete; their handles were freed before
+    Pool<MatchedMessage, NoLock> _matched_messages;
 };
 
 } // namespace patchbay::pml::ob1

@@ -63,7 +63,7 @@ int Ob1::mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* mes
         if (!_receives.can_accept(matched->unexpected)) {
             return MPI_ERR_NO_MEM;
         }
-        request.set_state(Request::State::active);
+        request.set_active();
         _receives.accept(request, matched->unexpected);
         _matched_messages.free(matched);
     }
@@ -84,7 +84,7 @@ int Ob1::imrecv(void* buffer, MPI_Count count, const Datatype& type, Message* me
         return MPI_ERR_NO_MEM;
     }
     made->hold();
-    made->set_state(Request::State::active);
+    made->set_active();
     _receives.accept(*made, matched->unexpected);
     _matched_messages.free(matched);
     *request = made;
@@ -102,19 +102,6 @@ int Ob1::cancel(RecvRequest& request) noexcept {
         _progress.wake();
     }
     return MPI_SUCCESS;
-}
-
-void Ob1::recycle(RecvRequest& request) noexcept {
-    {
-        Guard guard(*this);
-        if (request.state() == Request::State::active) {
-            request.abandoned = true;
-            return;
-        }
-    }
-    request.let_go();
-    Guard guard(*this);
-    _receives.free(request);
 }
 
 } // namespace patchbay::pml::ob1

@@ -39,7 +39,45 @@ int Ob1::send_by_request(const void* buffer, MPI_Count count, const Datatype& ty
     return request.error;
 }
 
+// The path of most messages: one thread, and a request that need not be constructed. Everything else is left to
+// isend_in_full().
 int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
+    Communicator& comm, Request** request) noexcept {
+    if (!_alone.enter()) [[unlikely]] {
+        return isend_in_full(buffer, count, type, dest, tag, mode, comm, request);
+    }
+    SendRequest* made = _sends.clean();
+    const RankState* target = state_of(comm).find_rank(dest);
+    if (made != nullptr && mode != SendMode::synchronous && target != nullptr && type.dense) [[likely]] {
+        Peer* const peer = target->peer;
+        const std::size_t bytes = std::size_t(count) * std::size_t(type.size);
+        if (peer != nullptr && bytes < peer->direct_below) [[likely]] {
+            const void* from = static_cast<const std::byte*>(buffer) + type.true_lower_bound;
+            _sends.take_clean();
+            *request = made;
+            made->reuse({target->match_word, MatchWords::make_second(tag, _sends.next_id())}, *peer, buffer, count,
+                type, dest, comm);
+            const MatchWords& header = made->words;
+            if (peer->btl->send(*peer->endpoint, &header, sizeof header, from, bytes) != SendCode::ok) [[unlikely]] {
+                start_later(*made);
+            }
+            _alone.leave();
+            return MPI_SUCCESS;
+        }
+    }
+    _alone.leave();
+    return isend_in_full(buffer, count, type, dest, tag, mode, comm, request);
+}
+
+// There was no room for it. The module is locked.
+void Ob1::start_later(SendRequest& request) noexcept {
+    request.end_clean();
+    request.bytes = std::size_t(request.count) * std::size_t(request.type->size);
+    request.hold();
+    _sends.start(request);
+}
+
+int Ob1::isend_in_full(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
     Communicator& comm, Request** request) noexcept {
     Guard guard(*this);
     auto* made = _sends.make(*this, buffer, count, type, dest, tag, mode, comm);
@@ -50,14 +88,14 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
     made->id = _sends.next_id();
     *request = made;
     CommState& state = state_of(comm);
-    if (mode != SendMode::synchronous && type.dense) [[likely]] {
+    if (mode != SendMode::synchronous && type.dense) {
         RankState* target = state.find_rank(dest);
-        if (SendProtocol::goes_direct(target, made->bytes)) [[likely]] {
-            if (SendProtocol::send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok)
-                [[likely]] {
-                made->peer = target->peer;
-                made->index = target->index;
-                made->set_state(Request::State::complete);
+        if (SendProtocol::goes_direct(target, made->bytes)) {
+            if (SendProtocol::send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
+                made->reuse({target->match_word, MatchWords::make_second(tag, made->id)}, *target->peer, buffer, count,
+                    type, dest, comm);
+                made->clean = true;
+                made->set_complete();
                 return MPI_SUCCESS;
             }
         } else if (SendProtocol::goes_direct_extended(target, made->bytes)) {
@@ -67,7 +105,7 @@ int Ob1::isend(const void* buffer, MPI_Count count, const Datatype& type, int de
                 SendCode::ok) {
                 made->index = comm.index;
                 made->excid = *state.excid;
-                made->set_state(Request::State::complete);
+                made->set_complete();
                 return MPI_SUCCESS;
             }
         }
@@ -92,36 +130,52 @@ int Ob1::send_init(const void* buffer, MPI_Count count, const Datatype& type, in
 }
 
 int Ob1::restart(SendRequest& request) noexcept {
+    if (!_alone.enter()) [[unlikely]] {
+        return restart_in_full(request);
+    }
+    const RankState* target = request.direct;
+    const Peer* const peer = target != nullptr ? target->peer : nullptr; // nullptr, too, after a refusal
+    const std::size_t bytes = request.bytes;
+    if (peer != nullptr && bytes < peer->direct_below) [[likely]] {
+        const std::uint32_t id = _sends.next_id();
+        request.id = id;
+        const MatchWords header{target->match_word, MatchWords::make_second(request.tag, id)};
+        if (peer->btl->send(*peer->endpoint, &header, sizeof header, request.data, bytes) == SendCode::ok) [[likely]] {
+            request.set_complete();
+            _alone.leave();
+            return MPI_SUCCESS;
+        }
+    }
+    _alone.leave();
+    return restart_in_full(request);
+}
+
+int Ob1::restart_in_full(SendRequest& request) noexcept {
     Guard guard(*this);
+    request.direct = nullptr;
     request.error = MPI_SUCCESS;
     set_status_cancelled(request.status, false);
     request.remote_request = 0;
     request.complete_but_for_cancel = false;
     request.id = _sends.next_id();
     _sends.start(request);
+    if (request.mode != SendMode::synchronous && request.type->dense && request.is_complete() && !request.extended &&
+        request.error == MPI_SUCCESS) {
+        request.direct = state_of(*request.comm).find_rank(request.dest);
+        request.data = request.address();
+    }
     return MPI_SUCCESS;
 }
 
 int Ob1::cancel(SendRequest& request) noexcept {
     Guard guard(*this);
+    request.end_clean();
+    request.direct = nullptr;
     const int code = _sends.cancel(request);
     if (request.is_complete()) {
         _progress.wake();
     }
     return code;
-}
-
-void Ob1::recycle(SendRequest& request) noexcept {
-    {
-        Guard guard(*this);
-        if (request.state() == Request::State::active) {
-            request.abandoned = true;
-            return;
-        }
-    }
-    request.let_go();
-    Guard guard(*this);
-    _sends.free(request);
 }
 
 } // namespace patchbay::pml::ob1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/pml/ob1/headers.h"
-#include "components/pml/ob1/list.h"
+#include "core/base/list.h"
 #include "frameworks/btl/btl.h"
 
 #include <cstddef>

@@ -28,7 +28,7 @@ public:
     // Matches an unexpected message or posts the receive.
     void start(RecvRequest& request) noexcept {
         CommState& state = state_of(*request.comm);
-        request.set_state(Request::State::active);
+        request.set_active();
         if (!state.prepare()) [[unlikely]] {
             request.error = state.error();
             request.complete();
@@ -61,7 +61,7 @@ private:
     Backlog& _backlog;
     FlowControl& _flow;
     Rendezvous& _rendezvous;
-    Pool<RecvRequest> _pool;
+    Pool<RecvRequest, NoLock> _pool;
 };
 
 } // namespace patchbay::pml::ob1

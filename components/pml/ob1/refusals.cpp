@@ -87,7 +87,7 @@ bool Refusals::on_refusal(Peer& from, const RefusalHeader& refusal) noexcept {
 void Refusals::on_ack(const RefusalHeader& ack) noexcept {
     CommState* state = _matching.find(ack.id, 0);
     if (state != nullptr && state->unanswered > 0 && --state->unanswered == 0 && state->holder != nullptr) {
-        std::exchange(state->holder, nullptr)->complete(); // the next poll releases its reference
+        std::exchange(state->holder, nullptr)->complete(); // the next poll retires it
     }
 }
 
@@ -197,7 +197,8 @@ void Refusals::send_to_contacts(CommState& state, const Failure& failure) noexce
 }
 
 // Keeps the communicator, and so its index, until all refusals have been answered, also when the program frees it. A
-// request whose handle was freed does that: the poll after its completion releases its reference without the lock.
+// request that is active and has no user does that: the poll after its completion retires it, and so releases its
+// reference without the lock.
 void Refusals::hold(CommState& state) noexcept {
     RecvRequest* holder =
         _receives.make(_module, nullptr, 0, *to_object<Datatype>(MPI_BYTE), MPI_ANY_SOURCE, 0, state.comm);
@@ -208,9 +209,9 @@ void Refusals::hold(CommState& state) noexcept {
         _receives.free(*holder);
         return;
     }
-    holder->holding = true;
-    holder->abandoned = true;
-    holder->set_state(Request::State::active);
+    holder->holding = holder->holds_comm = true;
+    holder->set_active();
+    holder->recycle();
     state.holder = holder;
 }
 

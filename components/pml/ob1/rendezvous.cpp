@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace patchbay::pml::ob1 {
 
@@ -86,12 +87,10 @@ void Rendezvous::on_stream_end(const ControlHeader& end) noexcept {
 
 int Rendezvous::continue_fetches() noexcept {
     int events = 0;
-    for (RecvRequest* request = _fetches.first(); request != nullptr;) {
-        RecvRequest* following = decltype(_fetches)::next(*request);
-        _fetches.erase(*request);
-        fetch(*request);
+    auto fetches = std::exchange(_fetches, {}); // fetch() puts back those that are not finished
+    while (!fetches.empty()) {
+        fetch(*fetches.pop_front());
         ++events;
-        request = following;
     }
     return events;
 }

@@ -22,30 +22,35 @@ void Ob1Request::hold() noexcept {
     if (!type->is_predefined()) {
         const_cast<Datatype*>(type)->retain();
     }
-    if (!comm->is_predefined()) {
-        comm->retain();
+    holds_comm = !comm->is_predefined();
+    if (holds_comm) {
+        comm->retain(progress->threaded());
     }
 }
 
-void Ob1Request::let_go() noexcept {
-    if (!holding) {
-        return;
-    }
+// MPI_Finalize destroys the predefined communicators, which are not counted: the request may be retired after that.
+void Ob1Request::drop() noexcept {
     holding = false;
     if (!type->is_predefined()) {
         Ref<Datatype>::adopt(const_cast<Datatype*>(type)).reset();
     }
-    if (!comm->is_predefined()) {
-        Ref<Communicator>::adopt(comm).reset();
+    if (!holds_comm) {
+        return;
     }
+    bool last = false;
+    progress->with_thread_level([&](bool threaded) { last = comm->release(threaded); });
+    if (last) {
+        Communicator::destroy(comm);
+    }
+}
+
+bool Ob1Request::bound(pml::PersistentRequest* what) const noexcept {
+    *what = {buffer, count, type, bound_peer(), tag, bound_mode()};
+    return persistent;
 }
 
 std::string_view Ob1Request::cause() const noexcept {
     return module.failure_text(*comm, error);
-}
-
-void Ob1Request::complete_abandoned() noexcept {
-    module.complete_abandoned(*this);
 }
 
 int SendRequest::start() noexcept {
@@ -54,8 +59,9 @@ int SendRequest::start() noexcept {
 int SendRequest::cancel() noexcept {
     return module.cancel(*this);
 }
-void SendRequest::recycle() noexcept {
-    module.recycle(*this);
+int SendRequest::retire() noexcept {
+    module.retire(*this);
+    return MPI_SUCCESS;
 }
 
 int RecvRequest::start() noexcept {
@@ -64,8 +70,9 @@ int RecvRequest::start() noexcept {
 int RecvRequest::cancel() noexcept {
     return module.cancel(*this);
 }
-void RecvRequest::recycle() noexcept {
-    module.recycle(*this);
+int RecvRequest::retire() noexcept {
+    module.retire(*this);
+    return MPI_SUCCESS;
 }
 
 } // namespace patchbay::pml::ob1

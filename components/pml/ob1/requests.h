@@ -8,7 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
+#include <optional>
 
 namespace patchbay::pml::ob1 {
 
@@ -33,36 +35,41 @@ public:
     Ob1Request(
         Ob1& module, const void* buffer, MPI_Count count, const Datatype& type, int tag, Communicator& comm) noexcept;
 
-    // Takes references to the datatype and the communicator, for a request that outlives the call.
+    // Takes references to the datatype and the communicator, for a request that outlives the call. Called with the
+    // module's lock held. Each thread that uses a communicator has passed the thread-level upgrade, so that its count
+    // needs no locked instruction before; a datatype may be used by other threads too.
     void hold() noexcept;
     // Drops the references. Called without the module's lock, because it may destroy the communicator.
-    void let_go() noexcept;
-    // The operation has ended. The request may not exist any more afterwards, unless it is abandoned.
-    void complete() noexcept {
-        if (abandoned) [[unlikely]] {
-            complete_abandoned();
-            return;
+    void let_go() noexcept {
+        if (holding) {
+            drop();
         }
-        set_state(Request::State::complete);
     }
+    bool bound(pml::PersistentRequest* what) const noexcept override;
+    std::int32_t references_to_comm() const noexcept override { return holding && holds_comm ? 1 : 0; }
+    // For the parts of the module, which run the operation: complete() ends it.
+    using Request::set_active;
+    using Request::set_complete;
 
     std::string_view cause() const noexcept override;
 
     std::byte* address() const noexcept { return static_cast<std::byte*>(buffer) + type->true_lower_bound; }
 
     Ob1& module;
-    void* const buffer;
-    const MPI_Count count;
-    const Datatype* const type;
-    const std::size_t bytes; // count * size of the type
-    const int tag;
+    void* buffer;
+    MPI_Count count;
+    const Datatype* type;
+    std::size_t bytes; // count * size of the type
+    int tag;
     bool holding = false;
-    bool abandoned = false; // MPI_Request_free came before completion: destroyed afterwards
-    Ob1Request* next_abandoned = nullptr;
+    bool holds_comm = false; // holding a reference to the communicator, which is none of the predefined ones
     LateConvertor convertor;
 
 private:
-    void complete_abandoned() noexcept;
+    void drop() noexcept;
+    // The rank of the other process, and for a send its mode.
+    virtual int bound_peer() const noexcept = 0;
+    virtual std::optional<SendMode> bound_mode() const noexcept = 0;
 };
 
 class SendRequest final : public Ob1Request {
@@ -76,24 +83,66 @@ public:
 
     int start() noexcept override;
     int cancel() noexcept override;
-    void recycle() noexcept override;
 
-    const int dest;
-    const int source; // our rank
-    const SendMode mode;
+    // A request that is `clean`, and therefore complete, gets another message, which `header` sends to `to`.
+    void reuse(const MatchWords& header, Peer& to, const void* new_buffer, MPI_Count new_count,
+        const Datatype& new_type, int new_dest, Communicator& on) noexcept {
+        set_kind(ObjectKind::request);
+        words = header;
+        peer = &to;
+        buffer = const_cast<void*>(new_buffer);
+        count = new_count;
+        type = &new_type;
+        dest = new_dest;
+        comm = &on;
+        session = on.session;
+    }
+    // Something else happens to the request than to be used again: it gets the fields that reuse() has left out.
+    void end_clean() noexcept {
+        if (!clean) {
+            return;
+        }
+        clean = false;
+        MatchHeader header;
+        std::memcpy(&header, &words, sizeof header);
+        source = header.source;
+        tag = header.tag;
+        id = header.id;
+        index = header.index;
+    }
+    void mark_free() noexcept { set_kind(ObjectKind::dead); }
+
+    int dest;
+    int source; // our rank
+    SendMode mode;
     bool queued = false;                  // in the queue of its peer
     bool cancel_pending = false;          // a cancel packet has been sent: the request must exist until its reply comes
     bool complete_but_for_cancel = false; // and is complete otherwise
     std::uint32_t id = 0;                 // as in the match header
     std::uint16_t index = 0;              // as in the match header
     bool extended = false;                // the match header is an extended one
-    cid::ExtendedId excid;                // then; kept for a cancel, when the communicator may not exist any more
+    // It was complete as soon as it was started, and nothing else has happened to it: reuse() is enough to use it
+    // again, which sets neither `bytes` nor what `words` contains.
+    bool clean = false;
+    MatchWords words; // then: its match header
+    SendRequest* next_clean = nullptr;
+    cid::ExtendedId excid; // then; kept for a cancel, when the communicator may not exist any more
     Peer* peer = nullptr;
-    bool in_progress = false; // in the list of SendProtocol: until it is complete and, if abandoned, has let go
+    // Of a persistent request: its last start was complete at once, by an eager message to this destination, and
+    // nothing else has happened to it. If the destination has a peer, the next start needs a new id, and the peer's
+    // permission.
+    const RankState* direct = nullptr;
+    const std::byte* data = nullptr; // then: its address()
+    bool in_progress = false; // in the list of SendProtocol: until it is complete and, if released before, retired
     Link<SendRequest> in_progress_link;
     StreamLink stream{{}, this};
     std::uint64_t remote_request = 0; // of the receiver, once it has asked for a stream
     std::size_t stream_end = 0;
+
+private:
+    int retire() noexcept override;
+    int bound_peer() const noexcept override { return dest; }
+    std::optional<SendMode> bound_mode() const noexcept override { return mode; }
 };
 
 class RecvRequest final : public Ob1Request {
@@ -105,7 +154,6 @@ public:
 
     int start() noexcept override;
     int cancel() noexcept override;
-    void recycle() noexcept override;
 
     Link<RecvRequest> posted_link;
     Link<RecvRequest> fetch_link;
@@ -117,6 +165,11 @@ public:
     std::uint64_t remote_request = 0;
     std::uint64_t remote_address = 0;
     std::size_t expected = 0; // bytes that are written into the buffer
+
+private:
+    int retire() noexcept override;
+    int bound_peer() const noexcept override { return source; }
+    std::optional<SendMode> bound_mode() const noexcept override { return std::nullopt; }
 };
 
 // The request object that a packet refers to.

@@ -26,7 +26,7 @@ int SendProtocol::connect(SendRequest& request) noexcept {
 }
 
 void SendProtocol::start(SendRequest& request) noexcept {
-    request.set_state(Request::State::active);
+    request.set_active();
     begin(request);
     if (request.peer == nullptr) {
         const int connected = connect(request);
@@ -104,10 +104,10 @@ void SendProtocol::finish(SendRequest& request, int code) noexcept {
         request.complete_but_for_cancel = true;
         return;
     }
-    if (!request.abandoned) {
-        end(request);
+    end(request);
+    if (request.complete()) {
+        begin(request); // until it is retired, drain() waits for it
     }
-    request.complete();
 }
 
 void SendProtocol::finish_failed(SendRequest& request) noexcept {
@@ -143,7 +143,7 @@ int SendProtocol::cancel(SendRequest& request) noexcept {
             return MPI_SUCCESS;
         }
         request.complete_but_for_cancel = true;
-        request.set_state(Request::State::active);
+        request.set_active();
         begin(request);
     }
     request.cancel_pending = true;

@@ -25,11 +25,19 @@ public:
         return _pool.alloc(std::forward<Args>(args)...);
     }
     void free(SendRequest& request) noexcept {
+        if (request.clean) [[likely]] {
+            request.mark_free();
+            request.next_clean = std::exchange(_clean, &request);
+            return;
+        }
         end(request);
         _pool.free(&request);
     }
+    // A free request that is clean; take_clean() takes it. nullptr: there is none.
+    SendRequest* clean() const noexcept { return _clean; }
+    void take_clean() noexcept { _clean = _clean->next_clean; }
     // Identifies a message in a later cancel; never 0.
-    std::uint32_t next_id() noexcept { return ++_ids == 0 ? ++_ids : _ids; }
+    std::uint32_t next_id() noexcept { return _ids += 2; }
 
     // The hot path: an eager message of a dense datatype, which needs no request.
     static bool goes_direct(const RankState* target, std::size_t bytes) noexcept {
@@ -91,9 +99,10 @@ private:
     Backlog& _backlog;
     Handshake& _handshake;
     Rendezvous& _rendezvous;
-    Pool<SendRequest> _pool;
+    Pool<SendRequest, NoLock> _pool;
     List<SendRequest, &SendRequest::in_progress_link> _in_progress; // in the order in which they were started
-    std::uint32_t _ids = 0;
+    SendRequest* _clean = nullptr;                                  // free requests
+    std::uint32_t _ids = 1;                                         // always odd
 };
 
 } // namespace patchbay::pml::ob1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-namespace patchbay::pml::ob1 {
+namespace [[gnu::visibility("default")]] patchbay {
 
 template <class T>
 struct Link {
@@ -18,11 +18,13 @@ public:
     bool empty() const noexcept { return _first == nullptr; }
     static T* next(const T& element) noexcept { return (element.*L).next; }
 
-    void push_back(T& element) noexcept {
-        (element.*L).next = nullptr;
-        (element.*L).previous = _last;
-        (_last == nullptr ? _first : (_last->*L).next) = &element;
-        _last = &element;
+    void push_back(T& element) noexcept { insert_before(nullptr, element); }
+    // nullptr: at the end.
+    void insert_before(T* following, T& element) noexcept {
+        T*& after = following == nullptr ? _last : (following->*L).previous;
+        element.*L = {after, following};
+        (after == nullptr ? _first : (after->*L).next) = &element;
+        after = &element;
     }
     void erase(T& element) noexcept {
         Link<T>& link = element.*L;
@@ -40,4 +42,4 @@ private:
     T* _last = nullptr;
 };
 
-} // namespace patchbay::pml::ob1
+} // namespace patchbay

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "frameworks/coll/engine.h"
+
+#include "core/core.h"
+#include "core/progress/waiter.h"
+#include "frameworks/coll/operation.h"
+#include "frameworks/coll/outstanding.h"
+#include "frameworks/coll/tags.h"
+#include "object/error_cause.h"
+
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace patchbay::coll {
+
+namespace {
+
+// The operations of a communicator; nullptr: memory is exhausted.
+Outstanding* outstanding_of(Communicator& comm) noexcept {
+    if (comm.outstanding == nullptr) {
+        comm.outstanding = new (std::nothrow) Outstanding;
+    }
+    return comm.outstanding;
+}
+
+} // namespace
+
+Engine::~Engine() {
+    while (_unused != nullptr) {
+        delete std::exchange(_unused, _unused->next);
+    }
+}
+
+Progress& Engine::progress() noexcept {
+    return *_core.progress;
+}
+
+Operation* Engine::take(Communicator& comm, Form form) noexcept {
+    Operation* operation = nullptr;
+    {
+        std::lock_guard lock(_lock);
+        if (_unused != nullptr) {
+            operation = std::exchange(_unused, _unused->next);
+            --_unused_count;
+        }
+    }
+    if (operation == nullptr) {
+        operation = new (std::nothrow) Operation(*this, progress());
+    }
+    if (operation != nullptr) {
+        operation->set_up(comm, form);
+    }
+    return operation;
+}
+
+void Engine::give_back(Operation* operation) noexcept {
+    {
+        std::lock_guard lock(_lock);
+        if (_unused_count < most_kept) {
+            ++_unused_count;
+            operation->next = std::exchange(_unused, operation);
+            return;
+        }
+    }
+    delete operation;
+}
+
+int Engine::plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept {
+    Operation* operation = take(comm, form);
+    if (operation == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    int code = module.plan(call, operation->schedule);
+    if (code == MPI_SUCCESS) {
+        code = operation->prepare();
+    }
+    if (code == MPI_SUCCESS && form != Form::blocking) {
+        code = operation->hold(call);
+    }
+    if (code != MPI_SUCCESS) {
+        operation->recycle();
+        return code;
+    }
+    *planned = operation;
+    return MPI_SUCCESS;
+}
+
+int Engine::run(Module& module, const Call& call, Communicator& comm) noexcept {
+    Operation* operation = nullptr;
+    int code = plan(module, call, comm, Form::blocking, &operation);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    operation->set_tag(tag_of(call.function));
+    operation->start();
+    wait_until(progress(), [operation] { return operation->is_complete(); });
+    code = operation->error;
+    if (code != MPI_SUCCESS) {
+        note_cause(code, operation->cause());
+    }
+    operation->recycle();
+    return code;
+}
+
+int Engine::start(Module& module, const Call& call, Communicator& comm, Request** request) noexcept {
+    Outstanding* outstanding = outstanding_of(comm);
+    if (outstanding == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    Operation* operation = nullptr;
+    if (const int code = plan(module, call, comm, Form::nonblocking, &operation); code != MPI_SUCCESS) {
+        return code; // without a tag, so that the next call gets the tag of this one
+    }
+    *request = operation;
+    operation->activate();
+    if (outstanding->add(*operation)) {
+        operation->begin();
+    }
+    progress().poll(); // sends the first messages before the caller continues its computation
+    return MPI_SUCCESS;
+}
+
+int Engine::init(Module& module, const Call& call, Communicator& comm, Request** request) noexcept {
+    Outstanding* outstanding = outstanding_of(comm);
+    if (outstanding == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    Operation* operation = nullptr;
+    if (const int code = plan(module, call, comm, Form::persistent, &operation); code != MPI_SUCCESS) {
+        return code;
+    }
+    int tag = 0;
+    if (const int code = outstanding->take_persistent_tag(comm, &tag); code != MPI_SUCCESS) {
+        operation->recycle();
+        return code;
+    }
+    operation->set_tag(tag);
+    *request = operation;
+    return MPI_SUCCESS;
+}
+
+int plan_part(const Call& call, Communicator& comm, Schedule& schedule) noexcept {
+    const Schedule::On on(schedule, comm);
+    Module* module =
+        comm.coll->find(call.function, schedule.form() == Form::persistent ? Form::persistent : Form::nonblocking);
+    return module->plan(call, schedule);
+}
+
+void Engine::forget(Communicator& comm) noexcept {
+    delete std::exchange(comm.outstanding, nullptr);
+}
+
+} // namespace patchbay::coll

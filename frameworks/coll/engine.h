@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/progress/lock.h"
+#include "frameworks/coll/coll.h"
+
+#include <cstddef>
+#include <memory>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+struct Core;
+class Progress;
+class Request;
+
+namespace coll {
+
+class Operation;
+
+// Runs the plans of modules. One per instance; every table refers to it. Thread-safe. Functions return MPI codes.
+//
+// An operation is a request (operation.h). Its steps run in polls of the process, and nowhere else: a message that is
+// complete links its step into the ready list of Progress, and the next poll runs the steps that waited for it. So a
+// poll costs nothing for operations in which nothing has happened, however many there are.
+class Engine {
+public:
+    explicit Engine(Core& core) noexcept
+        : _core(core) {}
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    // Plans and runs an operation; returns its code. The cause of an error is noted. Blocks.
+    int run(Module& module, const Call& call, Communicator& comm) noexcept;
+    // Plans and starts a nonblocking operation. The request keeps the communicator, the datatypes and the op until it
+    // is released. Never blocks. Called in the same order by all members of the communicator. After an error the
+    // operation has not begun, and the next call may be the same one again; that is true for init(), too.
+    int start(Module& module, const Call& call, Communicator& comm, Request** request) noexcept;
+    // Plans a persistent operation; the request is inactive. A start of it allocates no memory, and may be in another
+    // order than in other members. Called in the same order by all members. May block: it is not local.
+    int init(Module& module, const Call& call, Communicator& comm, Request** request) noexcept;
+
+    // Called when the last reference to a communicator has gone.
+    static void forget(Communicator& comm) noexcept;
+
+private:
+    friend class Operation;
+    static constexpr std::size_t most_kept = 64;
+
+    Progress& progress() noexcept;
+    Operation* take(Communicator& comm, Form form) noexcept;
+    void give_back(Operation* operation) noexcept;
+    int plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept;
+
+    Core& _core;
+    ProgressLock _lock{true};      // protects the list
+    Operation* _unused = nullptr;  // operations that keep their memory for the next one
+    std::size_t _unused_count = 0; // at most most_kept
+};
+
+} // namespace coll
+} // namespace patchbay

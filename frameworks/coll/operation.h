@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/progress/continuation.h"
+#include "frameworks/coll/engine.h"
+#include "frameworks/coll/schedule.h"
+#include "object/request.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::coll {
+
+// A collective operation of one member: its schedule, and how far each step is. Everything but start() runs in polls,
+// of which there is one at a time, and so needs no lock. Part of the engine.
+class Operation final : public Request, private Completion {
+public:
+    Operation(Engine& engine, Progress& waits) noexcept
+        : _engine(engine),
+          _begin(waits, *this),
+          _end(waits, *this) {
+        progress = &waits;
+    }
+
+    // Before the first start, by the engine.
+    void set_up(Communicator& communicator, Form form) noexcept;
+    // Keeps the objects of a call, which the program may free while the operation is outstanding. MPI code.
+    int hold(const Call& call) noexcept;
+    // Allocates what a start needs. MPI code.
+    int prepare() noexcept;
+    void set_tag(int value) noexcept { _tag = value; }
+    // Has the next poll start the schedule; the request is active.
+    void begin() noexcept { _begin.post(); }
+    void activate() noexcept { set_active(); }
+
+    int start() noexcept override;
+    int cancel() noexcept override;
+    std::string_view refuses_free() const noexcept override;
+    std::string_view cause() const noexcept override { return _cause; }
+    std::int32_t references_to_comm() const noexcept override { return _comm ? 1 : 0; }
+
+    Schedule schedule;
+    Operation* next = nullptr;     // in the list of Outstanding, or in that of the engine's unused operations
+    Operation* previous = nullptr; // in the list of Outstanding
+    std::uint32_t sequence = 0;    // of a nonblocking operation
+
+private:
+    static constexpr int no_tag = 0;
+
+    // How far a step is.
+    struct Progression : Continuation {
+        Progression(Operation& owner, StepId step) noexcept
+            : Continuation(*owner.progress, &run_item),
+              operation(owner),
+              id(step) {}
+        static void run_item(ReadyItem& item) noexcept;
+
+        Operation& operation;
+        Request* message = nullptr;
+        const StepId id;
+        std::uint32_t waits = 0; // the steps that have to end or start before
+        StepId next_ready = no_step;
+        bool ended = false;
+        bool empty = false;       // the message is being sent or received with no elements after an error
+        bool unreachable = false; // no message can be sent to the peer, which will send none
+    };
+    // Has a poll call a member function.
+    template <void (Operation::*Function)() noexcept>
+    struct Deferred : Continuation {
+        Deferred(Progress& waits, Operation& owner) noexcept
+            : Continuation(
+                  waits, [](ReadyItem& item) noexcept { (static_cast<Deferred&>(item).operation.*Function)(); }),
+              operation(owner) {}
+        Operation& operation;
+    };
+    // The progressions of all steps, in memory that is kept for the next schedule.
+    class Progressions {
+    public:
+        Progressions() = default;
+        ~Progressions();
+        Progressions(const Progressions&) = delete;
+        Progressions& operator=(const Progressions&) = delete;
+        // false: memory is exhausted.
+        bool make(Operation& owner, std::size_t count) noexcept;
+        Progression& operator[](StepId id) noexcept { return _memory[id]; }
+
+    private:
+        Progression* _memory = nullptr;
+        std::size_t _capacity = 0;
+    };
+
+    int retire() noexcept override;
+    void end(int code) noexcept override; // by an Execution
+    void start_steps() noexcept;
+    void run_ready_steps() noexcept;
+    void run_step(StepId id) noexcept;
+    void make_ready(StepId id) noexcept;
+    void release(StepId id) noexcept; // one step less for it to wait for
+    void end_step(StepId id) noexcept;
+    void start_message(StepId id) noexcept;
+    void start_send(StepId id) noexcept;
+    void start_recv(StepId id) noexcept;
+    void watch(StepId id) noexcept;
+    void end_message(StepId id) noexcept;
+    void end_send(StepId id, int code) noexcept;
+    void end_recv(StepId id, int code, std::uint64_t bytes) noexcept;
+    void abandon_peer(const Step& send) noexcept;
+    bool failed() const noexcept { return _code != MPI_SUCCESS; }
+    void fail(int code, std::string_view text = {}) noexcept;
+    void finish_start() noexcept;
+
+    Engine& _engine;
+    Deferred<&Operation::start_steps> _begin;
+    Deferred<&Operation::finish_start> _end; // after an Execution
+    Progressions _progressions;
+    std::vector<Ref<Datatype>> _types;
+    Ref<Op> _op;
+    Ref<Communicator> _comm; // null for a predefined one, unless the operation is persistent
+    int _tag = no_tag;
+    int _code = MPI_SUCCESS; // the first error of this start
+    std::size_t _left = 0;   // steps that have not ended
+    StepId _first_ready = no_step;
+    StepId _last_ready = no_step;
+    bool _running = false; // run_ready_steps() is under way
+    std::string _cause;
+};
+
+} // namespace patchbay::coll
