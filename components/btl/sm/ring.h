@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/common/short_copy.h"
+#include "core/progress/doorbell.h"
 
 #include <atomic>
 #include <cstddef>
@@ -18,6 +19,7 @@ struct alignas(line_size) Slot {
     static constexpr std::size_t room = line_size - sizeof(std::uint64_t);
     static constexpr std::uint8_t in_bulk = 1; // the payload is in the bulk ring, not behind the header
     static constexpr std::uint8_t wrapped = 2; // ... at its start: the bytes up to its end were left out
+    static constexpr std::uint8_t flush = 4;   // no packet: the receiver is to publish what it has consumed
 
     std::atomic<std::uint64_t> word;
     std::byte data[room];
@@ -80,6 +82,7 @@ inline constexpr std::size_t round_to_line(std::size_t bytes) noexcept {
 // The sending end. Only its process writes slots and bulk, so there is no read-modify-write anywhere.
 class RingSender {
 public:
+    // Closed: full, so that the hot path needs no test of its own.
     RingSender() = default;
     RingSender(const RingMemory& memory, const RingShape& shape) noexcept
         : _slots(memory.slots),
@@ -150,6 +153,20 @@ public:
         publish(slot, header_size, payload_size, 0);
     }
 
+    // Asks the receiver to publish what it has consumed, so that is_empty() can become true. false: full.
+    bool push_flush() noexcept {
+        if (!has_slot()) {
+            return false;
+        }
+        publish(_slots[_head & _slot_mask], 0, 0, Slot::flush);
+        return true;
+    }
+    bool is_empty() noexcept {
+        refresh();
+        return _slots_consumed == _head;
+    }
+    std::uint32_t head() const noexcept { return _head; }
+
     void save() noexcept {
         _saved->head = _head;
         _saved->bulk_head = _bulk_head;
@@ -159,6 +176,9 @@ private:
     bool has_slot() noexcept {
         if (_head - _slots_consumed <= _slot_mask) [[likely]] {
             return true;
+        }
+        if (_slots == nullptr) {
+            return false;
         }
         refresh();
         return _head - _slots_consumed <= _slot_mask;
@@ -178,7 +198,7 @@ private:
     SenderLine* _saved = nullptr;
     std::uint32_t _slot_mask = 0;
     std::size_t _bulk_mask = 0;
-    std::uint32_t _head = 0;           // slots ever filled
+    std::uint32_t _head = 1;           // slots ever filled
     std::uint32_t _slots_consumed = 0; // as last read from the receiver
     std::uint64_t _bulk_head = 0;
     std::uint64_t _bulk_consumed = 0;
@@ -194,13 +214,15 @@ struct Packet {
 };
 
 // The receiving end: look(), use the packet, done(). It publishes what it has consumed only once per quarter of a ring,
-// so that the cache line of the counters is seldom transferred.
+// so that the cache line of the counters is seldom transferred, and then rings the bell of the sender, which may be
+// waiting for room.
 class RingReceiver {
 public:
-    RingReceiver(const RingMemory& memory, const RingShape& shape) noexcept
+    RingReceiver(const RingMemory& memory, const RingShape& shape, Doorbell& sender) noexcept
         : _slots(memory.slots),
           _bulk(memory.bulk),
           _line(memory.receiver),
+          _sender(&sender),
           _slot_mask(shape.slots - 1),
           _bulk_mask(shape.bulk_size - 1),
           _next(memory.receiver->slots_consumed.load(std::memory_order_relaxed)),
@@ -222,6 +244,11 @@ public:
             packet.payload = slot.data + packet.header_size;
             return true;
         }
+        if ((flags & Slot::flush) != 0) {
+            ++_next;
+            publish();
+            return look(packet);
+        }
         _bulk_before = _bulk_next;
         if ((flags & Slot::wrapped) != 0) {
             _bulk_next = (_bulk_next | _bulk_mask) + 1;
@@ -237,17 +264,15 @@ public:
             _bulk_next = _bulk_before;
         }
     }
-    // The packet of the last look() is used up. true: the sender's doorbell should be rung, because it may be waiting
-    // for room.
-    bool done() noexcept {
+    // The packet of the last look() is used up.
+    void done() noexcept {
         ++_next;
-        if (_next - _published <= _slot_mask / 4 && _bulk_next - _bulk_published <= _bulk_mask / 4) [[likely]] {
-            return false;
+        if (_next - _published > _slot_mask / 4 || _bulk_next - _bulk_published > _bulk_mask / 4) [[unlikely]] {
+            publish();
         }
-        save();
-        return true;
     }
 
+    // For the next library generation.
     void save() noexcept {
         _published = _next;
         _bulk_published = _bulk_next;
@@ -256,9 +281,15 @@ public:
     }
 
 private:
+    void publish() noexcept {
+        save();
+        _sender->notify();
+    }
+
     Slot* _slots;
     const std::byte* _bulk;
     ReceiverLine* _line;
+    Doorbell* _sender;
     std::uint32_t _slot_mask;
     std::size_t _bulk_mask;
     std::uint32_t _next; // slots ever consumed
