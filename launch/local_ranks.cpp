@@ -27,6 +27,7 @@ LocalRanks::LocalRanks(Output& output, FileDescriptor standard_input, const sigs
     : _output(output),
       _standard_input(std::move(standard_input)),
       _null(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
+      _segment(::memfd_create("patchbay-node", MFD_CLOEXEC)), // empty until the first rank sets its size
       _user_signal_mask(user_signal_mask) {
     ::getrlimit(RLIMIT_NOFILE, &_user_file_limit);
 }
@@ -44,9 +45,7 @@ LocalRanks::Started LocalRanks::start(const StartJob& job, const JobLayout& layo
     const std::vector<std::optional<cpu_set_t>>& cpus, PmixServer& server, const Node& node) {
     _total += layout.ranks;
     raise_file_limit();
-    // The memfd is empty until the first rank sets its size. It exists exactly as long as a process has it open.
-    const FileDescriptor segment(::memfd_create("patchbay-node", MFD_CLOEXEC));
-    if (!_null || !segment) {
+    if (!_null || !_segment) {
         return {
             0, exit_failure, std::string(_null ? "memfd_create" : "cannot open /dev/null") + ": " + errno_text(errno)};
     }
@@ -54,13 +53,13 @@ LocalRanks::Started LocalRanks::start(const StartJob& job, const JobLayout& layo
     for (int rank = 0; rank < layout.ranks && started.error.empty(); ++rank) {
         const Program& program = job.programs[static_cast<std::size_t>(layout.app_of(rank))];
         Environment environment(program.environment);
-        environment.set(node_segment_variable, "fd=" + std::to_string(segment.get()));
+        environment.set(node_segment_variable, "fd=" + std::to_string(_segment.get()));
         environment.set(node_cores_variable, std::to_string(node.cpus));
         if (node.timed) {
             environment.set(ready_variable, "1");
         }
-        Started one = start_rank({job, cpus, server, segment.get()}, {job.job, static_cast<std::uint32_t>(rank)},
-            program, std::move(environment));
+        Started one = start_rank(
+            {job, cpus, server}, {job.job, static_cast<std::uint32_t>(rank)}, program, std::move(environment));
         started = {started.count + one.count, one.exit_status, std::move(one.error)};
     }
     // From now on only the ranks have this descriptor open, so that the writer of rank 0's input gets an error when
@@ -100,7 +99,7 @@ ProcessPlan LocalRanks::plan_of(const Shared& shared, ProcessId rank, const Prog
     plan.working_directory = program.working_directory;
     const bool reads = rank == ProcessId{0, 0} && _standard_input;
     plan.standard_fds[0] = reads ? _standard_input.get() : _null.get();
-    plan.inherited_fd = shared.node_segment;
+    plan.inherited_fd = _segment.get();
     plan.cpus = shared.cpus[rank.rank];
     plan.signal_mask = _user_signal_mask;
     plan.file_limit = _user_file_limit;

@@ -49,7 +49,6 @@ private:
         const StartJob& job;
         const std::vector<std::optional<cpu_set_t>>& cpus;
         PmixServer& server;
-        int node_segment;
     };
 
     Started start_rank(const Shared& shared, ProcessId rank, const Program& program, Environment environment);
@@ -59,6 +58,7 @@ private:
     Output& _output;
     FileDescriptor _standard_input; // of rank 0 of job 0, until it has it
     FileDescriptor _null;
+    FileDescriptor _segment; // shared memory of the ranks of all jobs
     sigset_t _user_signal_mask;
     rlimit _user_file_limit{};
     std::map<pid_t, ProcessId> _by_pid;

@@ -64,6 +64,11 @@ void Group::destroy(Group* group) noexcept {
     }
 }
 
+bool Group::has_other_jobs() const noexcept {
+    return _members.empty() ? _size > 0 && _first.job != own_job
+                            : std::ranges::any_of(_members, [](ProcessId member) { return member.job != own_job; });
+}
+
 int Group::rank_of(ProcessId process) const noexcept {
     if (_members.empty()) {
         const bool inside = process.job == _first.job && process.thread == _first.thread &&

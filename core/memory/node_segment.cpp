@@ -66,8 +66,10 @@ private:
 };
 } // namespace
 
-Result<std::unique_ptr<NodeSegment>> NodeSegment::attach_fd(int fd, SlotKey self, std::uint32_t expected) {
+Result<std::unique_ptr<NodeSegment>> NodeSegment::attach_fd(
+    int fd, SlotKey self, std::uint32_t expected, bool for_all_jobs) {
     std::unique_ptr<NodeSegment> segment(new NodeSegment);
+    segment->_for_all_jobs = for_all_jobs;
     segment->_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (segment->_fd < 0) {
         return Error{

@@ -82,8 +82,9 @@ public:
     static Result<std::unique_ptr<NodeSegment>> attach(Runtime& runtime, const NodeSegmentOptions& options);
 
     // The piece below attach(): maps what `fd` refers to; keeps a duplicate. The first one to come writes the header.
-    // `expected`: how many processes the starter knows of; more may attach at any time.
-    static Result<std::unique_ptr<NodeSegment>> attach_fd(int fd, SlotKey self, std::uint32_t expected);
+    // `expected`: how many processes the starter knows of; more may attach at any time. `for_all_jobs`: see below.
+    static Result<std::unique_ptr<NodeSegment>> attach_fd(
+        int fd, SlotKey self, std::uint32_t expected, bool for_all_jobs = false);
     static Result<std::unique_ptr<NodeSegment>> create_private();
 
     ~NodeSegment();
@@ -98,6 +99,8 @@ public:
     std::uint32_t slot() const noexcept { return _slot; }
     SlotKey self() const noexcept { return _self; }
     std::uint32_t expected() const noexcept { return _expected; }
+    // Whether the processes of other jobs of the same launcher on this node attach to this segment, too.
+    bool is_for_all_jobs() const noexcept { return _for_all_jobs; }
     // Slots with a number below this have been in use.
     std::uint32_t slots() const noexcept;
     // The slot of that process, which is allotted now if need be. Errors: those of the heap.
@@ -159,6 +162,7 @@ private:
     SlotKey _self;
     std::uint32_t _slot = 0;
     std::uint32_t _expected = 1;
+    bool _for_all_jobs = false;
     std::byte* _start = nullptr;
     Header* _header = nullptr;
     RankControl* _own = nullptr;

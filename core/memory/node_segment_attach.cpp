@@ -22,11 +22,6 @@ std::uint64_t pid_namespace() {
     return stat("/proc/self/ns/pid", &space) == 0 ? std::uint64_t(space.st_ino) : 0;
 }
 
-// The same in all processes of the job, and another one in each job.
-std::uint64_t job_of(const Runtime& runtime) {
-    return std::hash<std::string>()(runtime.nspace());
-}
-
 // The random digits distinguish processes of containers that share the directory and may have the same pid. Nothing of
 // the job's namespace may be part of the name: every user can read it.
 std::string file_path(const std::string& directory) {
@@ -127,10 +122,12 @@ void unlink_when_complete(NodeSegment& segment, int fd) {
 } // namespace
 
 Result<std::unique_ptr<NodeSegment>> NodeSegment::attach(Runtime& runtime, const NodeSegmentOptions& options) {
-    if (runtime.local_size() == 1) {
+    LaunchEnvironment& environment = LaunchEnvironment::of_process();
+    // mpirun gives the same segment to the ranks of all jobs.
+    const bool for_all_jobs = environment.segment_is_inherited() && options.backing != ShmBacking::file;
+    if (runtime.local_size() == 1 && !for_all_jobs) {
         return create_private();
     }
-    LaunchEnvironment& environment = LaunchEnvironment::of_process();
     int fd = environment.segment_fd();
     if (fd < 0 && runtime.own_launcher() && options.backing != ShmBacking::file) {
         return Error{Errc::system,
@@ -147,7 +144,7 @@ Result<std::unique_ptr<NodeSegment>> NodeSegment::attach(Runtime& runtime, const
         environment.keep_segment_fd(fd);
     }
     Result<std::unique_ptr<NodeSegment>> segment =
-        attach_fd(fd, SlotKey{job_of(runtime), runtime.rank()}, runtime.local_size());
+        attach_fd(fd, SlotKey{runtime.jobs().nonce_of(own_job), runtime.rank()}, runtime.local_size(), for_all_jobs);
     if (segment) {
         unlink_when_complete(**segment, fd);
     }

@@ -69,7 +69,17 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) {
     return MPI_SUCCESS;
 }
 
+std::string BootstrapExchange::store_key(const OperationKey& key) const {
+    const std::uint64_t nonce = _instance.runtime().jobs().nonce_of(own_job);
+    return key.bytes().append(reinterpret_cast<const char*>(&nonce), sizeof nonce);
+}
+
 int BootstrapExchange::join(ExchangeReduction& participant) {
+    if (participant._group->has_other_jobs()) { // the hidden communicator is that of one job
+        return note_cause(MPI_ERR_GROUP,
+            "processes of several jobs have no communicator in common over which to agree on this one; component excid "
+            "of framework cid needs none under the mpirun of this library");
+    }
     bool receive_posted = false;
     {
         std::lock_guard lock(_mutex);
@@ -115,10 +125,6 @@ void BootstrapExchange::remove(ExchangeReduction& participant) noexcept {
 
 int BootstrapExchange::send(ExchangeReduction& sender, ProcessId to, std::vector<std::byte> message) {
     const int rank = _comm->group->rank_of(to);
-    if (rank == MPI_UNDEFINED) {
-        return note_cause(MPI_ERR_GROUP,
-            "a communicator over several jobs needs processes that are connected, and a constructor that has a parent");
-    }
     std::list<Outgoing> node; // allocated before the send starts, because afterwards a failure could not be undone
     Outgoing& outgoing = node.emplace_back(nullptr, std::move(message), &sender);
     const int code = _comm->pml->isend(outgoing.bytes.data(), MPI_Count(outgoing.bytes.size()), byte_type(), rank,

@@ -47,6 +47,8 @@ private:
 
     // *store is the node store, or null if members of `group` are on several nodes. Returns an MPI code.
     int find_store(const Group& group, NodeStore** store);
+    // The key of an operation of processes of the own job in the node store, which processes of other jobs use, too.
+    std::string store_key(const OperationKey& key) const;
     int join(ExchangeReduction& participant);
     void take_kept_messages();
     void remove(ExchangeReduction& participant) noexcept;

@@ -31,7 +31,7 @@ ExchangeReduction::ExchangeReduction(BootstrapExchange& bootstrap, Ref<Group> gr
     : _bootstrap(bootstrap),
       _group(std::move(group)),
       _key(std::move(key)),
-      _entry_key(_key.bytes()),
+      _entry_key(bootstrap.store_key(_key)),
       _rank(_group->rank()) {
     if (_group->size() > 1 && _entry_key.size() <= NodeStore::longest_key) {
         _code = _bootstrap.find_store(*_group, &_store);

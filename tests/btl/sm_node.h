@@ -26,16 +26,22 @@ inline std::size_t size_of_packet(std::uint32_t number, std::size_t largest) {
     return std::min(sizes[number * 7 % std::size(sizes)], largest);
 }
 
+// A job whose processes are all on this node; `nonce` distinguishes it.
+inline Job job_with(std::uint64_t nonce, std::uint32_t ranks) {
+    Job job{"job." + std::to_string(nonce), nonce, ranks, std::vector<std::uint32_t>(ranks)};
+    std::iota(job.local_ranks.begin(), job.local_ranks.end(), 0);
+    return job;
+}
+
 // One process of a node: its segment and btl/sm. Several of them may be in one process of the system.
 class SmNode {
 public:
-    SmNode(int fd, std::uint32_t rank, std::uint32_t ranks, const btl::sm::Settings& settings) {
-        auto attached = NodeSegment::attach_fd(fd, {0, rank}, ranks);
+    SmNode(int fd, std::uint32_t rank, std::uint32_t ranks, const btl::sm::Settings& settings, std::uint64_t nonce = 1)
+        : jobs(job_with(nonce, ranks)) {
+        auto attached = NodeSegment::attach_fd(fd, {nonce, rank}, ranks, true);
         require(bool(attached), "attach");
         segment = std::move(*attached);
-        std::vector<std::uint32_t> all(ranks);
-        std::iota(all.begin(), all.end(), 0);
-        auto made = btl::sm::SmModule::create(*segment, all, settings, decisions);
+        auto made = btl::sm::SmModule::create(*segment, jobs, settings, decisions);
         require(bool(made), made ? "" : made.error().text.c_str());
         sm = std::move(*made);
         sm->set_receiver(
@@ -86,6 +92,7 @@ public:
 
     std::uint32_t rank = 0;
     DecisionLog decisions;
+    JobTable jobs;
     std::unique_ptr<NodeSegment> segment;
     std::unique_ptr<btl::sm::SmModule> sm;
     std::vector<std::uint32_t> sent;

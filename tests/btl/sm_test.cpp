@@ -449,6 +449,89 @@ TEST(SmRing, ASenderThatWaitsForRoomIsWoken) {
     }
 }
 
+// A process that counts the packets of each sender.
+struct Counting : SmNode {
+    Counting(int fd, std::uint32_t rank, std::uint32_t ranks, const Settings& settings, std::uint64_t nonce)
+        : SmNode(fd, rank, ranks, settings, nonce) {
+        sm->set_receiver(
+            [](void* self, btl::Endpoint& from, const void* header, std::size_t, const void*, std::size_t) noexcept {
+                auto& of_sender = static_cast<Counting*>(self)->packets[from.process];
+                of_sender.in_order =
+                    of_sender.in_order && *static_cast<const std::uint64_t*>(header) == of_sender.count;
+                of_sender.endpoint = &from;
+                ++of_sender.count;
+                return true;
+            },
+            this);
+    }
+    struct Packets {
+        std::uint64_t count = 0;
+        bool in_order = true;
+        btl::Endpoint* endpoint = nullptr;
+    };
+    std::map<ProcessId, Packets> packets;
+};
+
+void send_numbered(Counting& from, ProcessId to, Counting& receiver, std::uint64_t count) {
+    btl::Endpoint* endpoint = from.sm->connect(to);
+    ASSERT_NE(endpoint, nullptr);
+    for (std::uint64_t number = 0; number < count; ++number) {
+        SendCode code = SendCode::full;
+        while ((code = from.sm->send(*endpoint, &number, sizeof number, &number, 0)) == SendCode::full) {
+            receiver.sm->poll();
+            from.sm->poll();
+        }
+        ASSERT_EQ(code, SendCode::ok);
+    }
+    for (int polls = 0; polls < 200; ++polls) {
+        receiver.sm->poll();
+        from.sm->poll();
+    }
+}
+
+// Each process has another number for the other's job, and may get a packet before it has been told of that job.
+TEST(SmJobs, ProcessesOfTwoJobsOfANodeReachEachOther) {
+    for (const Way& way : ways) {
+        const int fd = memfd();
+        {
+            Counting one(fd, 1, 2, way.settings, 100);
+            Counting same_rank(fd, 0, 2, way.settings, 100);
+            Counting other(fd, 0, 1, way.settings, 200);
+            ASSERT_TRUE(other.jobs.add(test::job_with(300, 1))); // so that the numbers differ
+            const JobNumber first = *other.jobs.add(test::job_with(100, 2));
+            EXPECT_TRUE(other.sm->reaches({first, 1}) && other.sm->reaches({first, 0}));
+            EXPECT_FALSE(other.sm->reaches({first, 2}) || other.sm->reaches({own_job, 0}));
+            EXPECT_FALSE(one.sm->reaches({1, 0})) << "no such job yet";
+
+            send_numbered(other, {first, 1}, one, 3);
+            ASSERT_EQ(one.packets.size(), 1u);
+            const ProcessId sender = one.packets.begin()->first;
+            EXPECT_NE(sender.job, own_job);
+            EXPECT_EQ(one.jobs.nonce_of(sender.job), 200u);
+            EXPECT_EQ(*one.jobs.add(test::job_with(200, 1)), sender.job) << "the number that the packet came with";
+            EXPECT_TRUE(one.sm->reaches(sender));
+            EXPECT_EQ(one.sm->connect(sender), one.packets.begin()->second.endpoint);
+
+            const JobNumber second = *same_rank.jobs.add(test::job_with(200, 1));
+            send_numbered(one, sender, other, 2000);
+            send_numbered(same_rank, {second, 0}, other, 500);
+            send_numbered(same_rank, {own_job, 1}, one, 500);
+            EXPECT_EQ(other.packets.size(), 2u) << "rank 0 of the other job is not this process";
+            for (const auto& [process, count] : {std::pair(ProcessId{first, 1}, 2000u), {ProcessId{first, 0}, 500u}}) {
+                EXPECT_EQ(other.packets[process].count, count) << way.name;
+                EXPECT_TRUE(other.packets[process].in_order) << way.name;
+            }
+            EXPECT_EQ(one.packets[(ProcessId{own_job, 0})].count, 500u);
+
+            other.jobs.drop(first);
+            EXPECT_EQ(other.jobs.find_nonce(100), first) << "as long as it has an endpoint of the job";
+            other.sm.reset();
+            EXPECT_EQ(other.jobs.find_nonce(100), std::nullopt);
+        }
+        close(fd);
+    }
+}
+
 // Senders are killed in the middle of sending; the packets of all others arrive, and those of the dead one up to some
 // point.
 TEST(SmDeaths, ASenderMayDieAtAnyTime) {

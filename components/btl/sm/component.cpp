@@ -33,11 +33,10 @@ public:
 private:
     Result<Candidate> make(Context& context) {
         Core& core = context.core();
-        if (core.node == nullptr || core.node->expected() < 2) {
+        if (core.node == nullptr || (core.node->expected() < 2 && !core.node->is_for_all_jobs())) {
             return Error{Errc::not_available, "no other process of this job runs on this node"};
         }
-        const auto peers = core.runtime->local_peers();
-        auto module = SmModule::create(*core.node, {peers.begin(), peers.end()}, _settings, core.decisions);
+        auto module = SmModule::create(*core.node, core.runtime->jobs(), _settings, core.decisions);
         if (!module) {
             // The job goes on without this component, and reports later that a process cannot be reached.
             log_error("btl/sm: " + module.error().text);

@@ -20,8 +20,8 @@ constexpr int packets_per_turn = 32;
 } // namespace
 
 Result<std::unique_ptr<SmModule>> SmModule::create(
-    NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions) {
-    std::unique_ptr<SmModule> module(new SmModule(node, std::move(ranks), settings, decisions));
+    NodeSegment& node, JobTable& jobs, const Settings& settings, DecisionLog& decisions) {
+    std::unique_ptr<SmModule> module(new SmModule(node, jobs, settings, decisions));
     if (Status opened = module->open_own_port(); !opened) {
         return opened.error();
     }
@@ -34,10 +34,10 @@ Result<std::unique_ptr<SmModule>> SmModule::create(
     return module;
 }
 
-SmModule::SmModule(
-    NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions)
+SmModule::SmModule(NodeSegment& node, JobTable& jobs, const Settings& settings, DecisionLog& decisions)
     : _node(node),
-      _ranks(std::move(ranks)),
+      _jobs(jobs),
+      _local_size(jobs.job(own_job)->local_ranks.size()),
       _settings(settings),
       _decisions(decisions) {
     _limits.header = Slot::room;
@@ -94,11 +94,40 @@ SmModule::~SmModule() {
             endpoint->out.save();
         }
     }
+    for (const JobNumber job : _held_jobs) {
+        _jobs.drop(job);
+    }
 }
 
 bool SmModule::reaches(ProcessId process) const noexcept {
-    return process.job == 0 && process.rank != _node.self().rank &&
-        std::find(_ranks.begin(), _ranks.end(), process.rank) != _ranks.end();
+    if (process.job == own_job ? process.rank == _node.self().rank : !_node.is_for_all_jobs()) {
+        return false;
+    }
+    const std::shared_ptr<const Job> job = _jobs.job(process.job);
+    return job != nullptr && std::ranges::binary_search(job->local_ranks, process.rank);
+}
+
+// Other jobs have other numbers in each process, so that a slot has the nonce.
+SlotKey SmModule::key_of(ProcessId process) const {
+    return {process.job == own_job ? _node.self().job : _jobs.nonce_of(process.job), process.rank};
+}
+
+// The job may be one that this process has not been told of yet.
+Result<ProcessId> SmModule::process_of(const SlotKey& key) {
+    if (key.job == _node.self().job) {
+        return ProcessId{own_job, key.rank};
+    }
+    _held_jobs.reserve(_held_jobs.size() + 1);
+    Result<JobNumber> job = _jobs.add_nonce(key.job);
+    if (!job) {
+        return job.error();
+    }
+    if (std::ranges::find(_held_jobs, *job) == _held_jobs.end()) {
+        _held_jobs.push_back(*job);
+    } else {
+        _jobs.drop(*job); // one reference is enough
+    }
+    return ProcessId{*job, key.rank};
 }
 
 // A port that is full of zeros is valid, so that the first process that needs it makes it.
@@ -126,10 +155,14 @@ Result<SmEndpoint*> SmModule::find_endpoint(std::uint32_t slot) {
     if (!port) {
         return port.error();
     }
+    Result<ProcessId> process = process_of(control->key);
+    if (!process) {
+        return process.error();
+    }
     if (slot >= _endpoints.size()) {
         _endpoints.resize(std::max<std::size_t>(slot + 1, _node.slots()));
     }
-    auto endpoint = std::make_unique<SmEndpoint>(ProcessId{0, control->key.rank}, slot, *control, **port);
+    auto endpoint = std::make_unique<SmEndpoint>(*process, slot, *control, **port);
     for (const Port::Ring& ring : _port->out) { // of an earlier library generation of this process
         if (ring.address != 0 && ring.peer == slot) {
             Result<std::byte*> memory = _node.heap().map_block(ring.address);
@@ -148,11 +181,11 @@ Endpoint* SmModule::connect(ProcessId process) noexcept {
 }
 
 Endpoint* SmModule::connect_to(ProcessId process) {
-    Result<std::uint32_t> slot = _node.slot_of({_node.self().job, process.rank});
+    Result<std::uint32_t> slot = _node.slot_of(key_of(process));
     Result<SmEndpoint*> peer = slot ? find_endpoint(*slot) : Result<SmEndpoint*>(slot.error());
     Status ready = peer ? Status() : Status(peer.error());
-    if (ready && all_have_rings() && !(*peer)->out.is_open()) {
-        ready = open_ring(**peer);
+    if (ready && process.job == own_job && all_have_rings() && !(*peer)->out.is_open()) {
+        ready = open_first_ring(**peer);
     }
     if (!ready) {
         _no_memory.error(
@@ -160,6 +193,12 @@ Endpoint* SmModule::connect_to(ProcessId process) {
         return nullptr;
     }
     return *peer;
+}
+
+// Pairs with processes of other jobs may have taken the place for it; then packets go through the queue.
+Status SmModule::open_first_ring(SmEndpoint& to) {
+    Status opened = open_ring(to);
+    return !opened && opened.error().code == Errc::not_available ? Status() : opened;
 }
 
 SendCode SmModule::send(

@@ -9,6 +9,7 @@
 #include "core/explain.h"
 #include "core/log.h"
 #include "core/memory/node_segment.h"
+#include "core/runtime/job_table.h"
 #include "frameworks/btl/btl.h"
 
 #include <bitset>
@@ -23,9 +24,9 @@ namespace patchbay::btl::sm {
 // and takes more memory. Where a process has few peers, each pair has rings; otherwise those pairs that send most.
 class SmModule final : public Module {
 public:
-    // `ranks`: the job ranks of the processes on this node. Errors are those of the node segment.
+    // `jobs` says which processes of a job are on this node. Errors are those of the node segment.
     static Result<std::unique_ptr<SmModule>> create(
-        NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions);
+        NodeSegment& node, JobTable& jobs, const Settings& settings, DecisionLog& decisions);
     ~SmModule() override;
 
     const char* name() const noexcept override { return "sm"; }
@@ -56,11 +57,14 @@ private:
         SharedAddress address;
     };
 
-    SmModule(NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions);
+    SmModule(NodeSegment& node, JobTable& jobs, const Settings& settings, DecisionLog& decisions);
     Status open_own_port();
     Status adopt_inbound();
     Result<Port*> port_of(std::uint32_t slot);
+    SlotKey key_of(ProcessId process) const;
+    Result<ProcessId> process_of(const SlotKey& key);
     Result<SmEndpoint*> find_endpoint(std::uint32_t slot);
+    Status open_first_ring(SmEndpoint& to);
     Endpoint* connect_to(ProcessId process);
 
     // module.cpp: rings.
@@ -92,7 +96,7 @@ private:
     void report_unmapped(const Error& error) noexcept;
 
     // ring_choice.cpp: which pairs have rings.
-    bool all_have_rings() const noexcept { return _ranks.size() <= _settings.rings + 1; }
+    bool all_have_rings() const noexcept { return _local_size <= _settings.rings + 1; }
     Status open_ring(SmEndpoint& to);
     Status make_ring(SmEndpoint& to, Port::Ring& entry);
     void count_towards_ring(SmEndpoint& to) noexcept;
@@ -109,7 +113,9 @@ private:
     void explain_refusal(const SmEndpoint& peer, int error) noexcept;
 
     NodeSegment& _node;
-    const std::vector<std::uint32_t> _ranks;
+    JobTable& _jobs;
+    std::vector<JobNumber> _held_jobs; // other jobs with an endpoint here: their numbers stay the same
+    const std::size_t _local_size;     // processes of the own job on this node
     const Settings _settings;
     DecisionLog& _decisions;
     Limits _limits;

@@ -28,8 +28,7 @@ Ref<Group> all_processes(const Communicator& comm, const JobTable& jobs) {
 
 int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, const ConstructorKey& key) noexcept {
     if (asks_launcher()) {
-        return unless_out_of_memory(MPI_ERR_NO_MEM,
-            [&] { return start_group(*all_processes(comm, _context.runtime().jobs()), reduction.name(), key); });
+        return start_group_of(comm, reduction, key);
     }
     // Each member passes a number that no other process ever uses, so that any of them will do as the PGCID.
     const bool any = _source == PgcidSource::automatic;
@@ -41,6 +40,9 @@ int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, con
 }
 
 int PgcidRequest::start_for(const NewCommunicator& what, int refused) noexcept {
+    if (needs_launcher(what)) {
+        return start_group_of(what.comm, what.members, what.key);
+    }
     if (asks_launcher() || what.members.can_withdraw()) {
         return start(what.members, what.comm, what.key);
     }
@@ -61,6 +63,18 @@ bool PgcidRequest::asks_launcher() const noexcept {
         return true;
     }
     return false;
+}
+
+// Processes of several jobs without a parent have no communicator in common over which they could agree.
+bool PgcidRequest::needs_launcher(const NewCommunicator& what) const noexcept {
+    return what.parent == nullptr && !what.comm.is_inter && what.comm.group->has_other_jobs() &&
+        _context.runtime().has_groups();
+}
+
+int PgcidRequest::start_group_of(
+    const Communicator& comm, const GroupReduction& reduction, const ConstructorKey& key) noexcept {
+    return unless_out_of_memory(MPI_ERR_NO_MEM,
+        [&] { return start_group(*all_processes(comm, _context.runtime().jobs()), reduction.name(), key); });
 }
 
 int PgcidRequest::start_group(const Group& group, std::string name, const ConstructorKey& key) {
