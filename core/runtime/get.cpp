@@ -42,6 +42,12 @@ Error not_ours(const std::string& what) {
 }
 } // namespace
 
+Error no_such_process(const char* what) {
+    std::string text = what;
+    text += ": no job that this process knows has such a process";
+    return {Errc::invalid, std::move(text)};
+}
+
 Result<Bytes> Runtime::published_here(std::string_view key) const {
     LaunchEnvironment& environment = LaunchEnvironment::of_process();
     const std::lock_guard hold(environment.mutex());

@@ -21,8 +21,8 @@ struct ProcessName {
     bool operator==(const ProcessName&) const = default;
 };
 
-// A job: the processes of one PMIx namespace. Never changes. Of a job that is known by its nonce only, the other members
-// are empty and 0.
+// A job: the processes of one PMIx namespace. Never changes. Of a job that is known by its nonce only, the other
+// members are empty and 0.
 struct Job {
     std::string nspace;      // a secret: see launch/job_name.h
     std::uint64_t nonce = 0; // no other job has it, and it is the same in every process; in a table not 0

@@ -81,11 +81,7 @@ inline pmix_data_array_t* array_of(std::span<const pmix_proc_t> processes) {
     return array;
 }
 
-inline Error no_such_process(const char* what) {
-    std::string text = what;
-    text += ": no job that this process knows has such a process";
-    return {Errc::invalid, std::move(text)};
-}
+Error no_such_process(const char* what); // get.cpp
 
 inline std::string text_of(pmix_status_t status) {
     return PMIx_Error_string(status);

@@ -95,9 +95,12 @@ static void check_operations(void (*end)(void)) {
     /* What it sent before it died is here. */
     check(MPI_Recv(&value, 1, MPI_INT, victim, tag_before, MPI_COMM_WORLD, &status) == MPI_SUCCESS && value == rank,
         "the message that was sent before");
-    /* A receive from any source waits for the others. */
+    /* A receive from any source waits for the others, none of which has sent yet. */
     MPI_Test(&waiting[4], &flag, &status);
     check(!flag, "a receive from any source goes on");
+    MPI_Comm comm = survivors();
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
     MPI_Send(&rank, 1, MPI_INT, (rank + 1) % victim, tag_ring, MPI_COMM_WORLD);
     check(MPI_Wait(&waiting[4], &status) == MPI_SUCCESS && from_any == (rank + victim - 1) % victim, "the ring");
     check_that_survivors_communicate();

@@ -11,11 +11,16 @@ kit=$prefix/share/patchbay/plugins
 
 "$prefix/bin/mpicc" -O1 -Wall -Werror barrier.c -o barrier
 
-# build SOURCE FILE [COMPILER OPTION]...
-build() {
+# compile SOURCE FILE [COMPILER OPTION]...
+compile() {
     # shellcheck disable=SC2046
     g++ -O2 -Wall -Wextra -Werror "${@:3}" $(pkg-config --cflags patchbay-plugin) "$1" -o "$2" \
         $(pkg-config --libs patchbay-plugin)
+}
+
+# build SOURCE FILE [COMPILER OPTION]...
+build() {
+    compile "$@"
     expect patchbay_component "$(nm -D --defined-only "$2" | cut -d' ' -f3)" "what $2 exports"
 }
 
@@ -131,7 +136,7 @@ expect "$ours" "$("$prefix/bin/patchbay-info" | sed -n 's/^headers for component
 build sources/examples/coll_nway.cpp other/mca_coll_nway.so -D_GLIBCXX_DEBUG
 refused 'nway.so cannot be used: it was built for toolchain [^ ]*;_GLIBCXX_DEBUG;'
 for option in -fshort-enums -fpack-struct; do
-    ! build sources/examples/coll_nway.cpp other/none.so $option 2>messages || fail "$option compiles"
+    ! compile sources/examples/coll_nway.cpp other/none.so $option 2>messages || fail "$option compiles"
     grep -q "build without $option" messages || fail "$option is not named: $(cat messages)"
 done
 
