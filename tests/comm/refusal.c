@@ -92,6 +92,13 @@ static void use_refused(MPI_Comm comm) {
     REFUSED(MPI_Comm_split(comm, 0, 0, &child));
 }
 
+static void receive_from_others(void) {
+    int from;
+    for (int n = 1; n < size; ++n) {
+        MPI_Recv(&from, 1, MPI_INT, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 /* All members but the victim call first; the victim calls when they wait, or have sent each other messages. */
 static void wait_for_victim(void (*before)(MPI_Comm), void (*operation)(MPI_Comm)) {
     MPI_Comm made = MPI_COMM_NULL;
@@ -106,11 +113,8 @@ static void wait_for_victim(void (*before)(MPI_Comm), void (*operation)(MPI_Comm
         CHECK_OK(MPI_Barrier(made));
         MPI_Comm_free(&made);
     } else {
-        int from;
         fill(0);
-        for (int n = 1; n < size; ++n) {
-            MPI_Recv(&from, 1, MPI_INT, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        }
+        receive_from_others();
         REFUSED(MPI_Comm_dup(base, &made));
         make_room();
     }
@@ -270,7 +274,8 @@ static void victim_first(int nonblocking) {
     use_new_communicators();
 }
 
-/* The victim has an index for the intercommunicator, and none for its local_comm. */
+/* With left == 1 the victim has an index for the intercommunicator, and none for its local_comm. The second time the
+ * victim calls when the others have the communicator. */
 static void duplicate_inter(int left) {
     MPI_Comm half, inter, made = MPI_COMM_NULL;
     const int first = size / 2;
@@ -280,14 +285,27 @@ static void duplicate_inter(int left) {
         fill(left);
     }
     for (int n = 0; n < 2; ++n) {
+        if (n == 1 && rank == victim) {
+            receive_from_others();
+        }
         int code = MPI_Comm_dup(inter, &made);
         if (code == MPI_SUCCESS) {
+            MPI_Request request;
             CHECK(rank != victim);
-            code = MPI_Barrier(made);
-            REFUSED(code);
+            CHECK_OK(MPI_Ibarrier(made, &request));
+            if (n == 1) {
+                int complete = 0;
+                for (int tests = 0; tests < 1000 && !complete; ++tests) {
+                    MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
+                }
+                CHECK(!complete);
+                MPI_Send(&rank, 1, MPI_INT, victim, tag, MPI_COMM_WORLD);
+            }
+            REFUSED(MPI_Wait(&request, MPI_STATUS_IGNORE));
             REFUSED(MPI_Barrier(made));
             CHECK_OK(MPI_Comm_free(&made));
         } else {
+            CHECK(n == 0 || rank == victim);
             CHECK_CLASS(code, MPI_ERR_NO_SPACE);
         }
     }

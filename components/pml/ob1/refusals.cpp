@@ -145,12 +145,20 @@ void Refusals::drop_early(const cid::ExtendedId& id, const Failure& failure) noe
     });
 }
 
-// Communicators that were derived from this one without communication (MPI_Comm_dup) lack the same process.
+// Communicators that were derived from this one without communication (MPI_Comm_dup) lack the same process, and so do
+// intercommunicators of which one of them is the local_comm.
 void Refusals::fail_with_descendants(CommState& state, const Failure& failure) noexcept {
     const cid::ExtendedId id = *state.excid;
     fail(state, failure);
     _matching.for_each([&](CommState& other) {
         if (other.excid != nullptr && cid::is_derived_from(*other.excid, id)) {
+            fail(other, failure);
+        }
+    });
+    // The refusal of a local_comm may arrive before that of its intercommunicator, whose collectives it ends.
+    _matching.for_each([&](CommState& other) {
+        const Communicator* local = other.comm.local_comm;
+        if (local != nullptr && local->pml_data != nullptr && state_of(*local).failure.happened()) {
             fail(other, failure);
         }
     });
