@@ -64,6 +64,9 @@ private:
     Endpoint* connect_to(ProcessId process);
 
     // module.cpp: rings.
+    // What send() has no fast path for.
+    SendCode send_otherwise(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
+        std::size_t payload_size) noexcept;
     SendCode send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept;
     // Is there memory behind `room` in the bulk ring? false: none left, which has been reported.
