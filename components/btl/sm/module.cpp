@@ -51,6 +51,7 @@ Result<std::unique_ptr<SmModule>> SmModule::create(
 SmModule::SmModule(
     NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions)
     : _node(node),
+      _heap(node.heap()),
       _ranks(std::move(ranks)),
       _settings(settings),
       _decisions(decisions) {
@@ -73,7 +74,9 @@ Status SmModule::open_own_port() {
     _cells.emplace(
         _node, *_port, _settings.queue_size,
         [](void* self, const Cell& cell) noexcept { static_cast<SmModule*>(self)->on_returned(cell); }, this);
-    _attention = _port->pending != 0 || _port->unordered != 0; // what an earlier generation has not delivered
+    // What an earlier generation has not delivered, or has wanted.
+    _wants_cells = _port->wants_cells.load(std::memory_order_relaxed) != 0;
+    _attention = _port->pending != 0 || _port->unordered != 0 || _wants_cells;
     return {};
 }
 
@@ -87,7 +90,7 @@ Status SmModule::adopt_inbound() {
         if (!from) {
             return from.error();
         }
-        Result<std::byte*> memory = _node.heap().map_block(ring.address);
+        Result<std::byte*> memory = _heap.map_block(ring.address);
         if (!memory) {
             return memory.error();
         }
@@ -146,7 +149,7 @@ Result<SmEndpoint*> SmModule::find_endpoint(std::uint32_t slot) {
     auto endpoint = std::make_unique<SmEndpoint>(ProcessId{0, control->key.rank}, slot, *control, **port);
     for (const Port::Ring& ring : _port->out) { // of an earlier library generation of this process
         if (ring.address != 0 && ring.peer == slot) {
-            Result<std::byte*> memory = _node.heap().map_block(ring.address);
+            Result<std::byte*> memory = _heap.map_block(ring.address);
             if (!memory) {
                 return memory.error();
             }
@@ -221,7 +224,7 @@ bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
     constexpr std::size_t step = 16384;
     const std::size_t offset = _settings.shape.head_bytes() + to.bulk_committed;
     const std::size_t committed = std::min(_settings.shape.bulk_size, (end + step - 1) / step * step);
-    Status status = _node.heap().commit(to.ring, offset, committed - to.bulk_committed);
+    Status status = _heap.commit(to.ring, offset, committed - to.bulk_committed);
     if (!status) {
         return unless_out_of_memory(false, [&] {
             _no_memory.error(fmt::format("btl/sm: no shared memory for messages of more than {} bytes to rank {}: {}",

@@ -89,8 +89,16 @@ private:
     int poll_slowly() noexcept;
     int deliver_queue() noexcept;
     SharedAddress next_cells() noexcept;
-    Cell* cell_at(SharedAddress address) noexcept;
-    SmEndpoint* sender_of(const Cell& cell) noexcept;
+    Cell* cell_at(SharedAddress address) noexcept {
+        auto* cell = reinterpret_cast<Cell*>(_heap.at(address));
+        return cell != nullptr ? cell : cannot_map(address);
+    }
+    Cell* cannot_map(SharedAddress address) noexcept;
+    SmEndpoint* sender_of(const Cell& cell) noexcept {
+        SmEndpoint* known = cell.from < _endpoints.size() ? _endpoints[cell.from].get() : nullptr;
+        return known != nullptr ? known : first_contact(cell);
+    }
+    SmEndpoint* first_contact(const Cell& cell) noexcept;
     bool deliver_cell(Cell& cell, SharedAddress address) noexcept;
     void report_unmapped(const Error& error) noexcept;
 
@@ -112,6 +120,7 @@ private:
     void explain_refusal(const SmEndpoint& peer, int error) noexcept;
 
     NodeSegment& _node;
+    SharedHeap& _heap;
     const std::vector<std::uint32_t> _ranks;
     const Settings _settings;
     DecisionLog& _decisions;
@@ -122,6 +131,7 @@ private:
     bool _attention = false;   // poll() has more to do than to look for packets
     bool _starving = false;    // a packet was refused since the last poll because all memory is in receivers' hands
     bool _refused = false;     // a packet was refused since the last poll
+    bool _wants_cells = false; // what `wants_cells` of the port is
     bool _wants_ring = false;  // an active pair has none, because all are in use
     bool _stuck = false;       // a cell could not be mapped in this poll
     unsigned _patience = 0;    // polls in a row before which `_starving` was set
