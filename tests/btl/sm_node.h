@@ -126,4 +126,35 @@ private:
     }
 };
 
+inline int memfd() {
+    Result<int> fd = shared_file::make_memfd("sm-test");
+    SmNode::require(bool(fd), "memfd");
+    return *fd;
+}
+
+inline btl::sm::Settings with(unsigned rings, unsigned ring_after, std::size_t queue_size, std::uint32_t slots = 64,
+    std::size_t bulk = 128 * 1024) {
+    btl::sm::Settings settings;
+    settings.single_copy = btl::sm::SingleCopy::none;
+    settings.rings = rings;
+    settings.ring_after = ring_after;
+    settings.queue_size = queue_size;
+    settings.shape = {slots, bulk};
+    settings.eager_limit = std::min<std::size_t>(16384, settings.packet());
+    return settings;
+}
+
+struct Way {
+    const char* name;
+    btl::sm::Settings settings;
+};
+inline const Way ways[] = {
+    {"rings", with(16, 16, 384 << 10)},
+    {"default", with(8, 16, 384 << 10)},
+    {"queue", with(0, 16, 384 << 10)},
+    {"queue_without_memory", with(0, 16, 0)},
+    {"switching", with(1, 1, 64 << 10)},
+    {"switching_tight", with(1, 1, 0, 8, 4096)},
+};
+
 } // namespace patchbay::test

@@ -31,22 +31,9 @@ Cells::Taken Cells::take(std::size_t payload_size, bool beyond_limit) noexcept {
     return allocate(size_class);
 }
 
-Cells::Taken Cells::pop(std::uint8_t size_class) noexcept {
-    const SharedAddress address = _own.free[size_class];
-    if (address == 0) {
-        return {};
-    }
-    auto* cell = reinterpret_cast<Cell*>(_node.heap().at(address));
-    if (cell == nullptr) {
-        return {nullptr, 0, Taken::Code::out_of_memory};
-    }
-    _own.free[size_class] = cell->next;
-    return {cell, address, Taken::Code::ok};
-}
-
 Result<SharedBlock> Cells::block(std::size_t bytes) noexcept {
     try {
-        Result<SharedBlock> block = _node.heap().alloc(bytes, _node.slot());
+        Result<SharedBlock> block = _heap.alloc(bytes, _slot);
         if (!block) {
             _no_memory.error(fmt::format("btl/sm: no shared memory for packets: {}", block.error().text));
         }
@@ -89,7 +76,7 @@ bool Cells::make_room(std::size_t bytes) noexcept {
             if (free.cell == nullptr) {
                 return false;
             }
-            _node.heap().free(free.address);
+            _heap.free(free.address);
             _own.taken -= size_of(std::uint8_t(size_class));
         }
     }
@@ -99,7 +86,7 @@ bool Cells::make_room(std::size_t bytes) noexcept {
 void Cells::keep(Cell& cell, SharedAddress address) noexcept {
     if (cell.has_block() && _own.taken > _limit) {
         _own.taken -= size_of(cell.size_class);
-        _node.heap().free(address);
+        _heap.free(address);
         return;
     }
     cell.next = _own.free[cell.size_class];
@@ -118,7 +105,7 @@ bool Cells::reclaim() noexcept {
     bool any = false;
     while (_own.reclaimed != 0) {
         const SharedAddress address = _own.reclaimed;
-        auto* cell = reinterpret_cast<Cell*>(_node.heap().at(address));
+        auto* cell = reinterpret_cast<Cell*>(_heap.at(address));
         if (cell == nullptr) {
             _unmapped.error(
                 "btl/sm: cells that were returned cannot be mapped; raise the address space limit (ulimit -v)");

@@ -17,6 +17,20 @@ namespace {
 // Packets taken from one sender before the next one is looked at.
 constexpr int packets_per_turn = 32;
 
+// Of each message to a communicator that has been used before (pml/ob1).
+constexpr std::size_t usual_header = 16;
+
+[[gnu::noinline]] SendCode ring(SmEndpoint& to) noexcept {
+    to.control.bell.ring();
+    return SendCode::ok;
+}
+
+// Doorbell::notify() after a packet was published. It makes no call that returns, so that send() needs no stack.
+inline SendCode notified(SmEndpoint& to) noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return to.control.bell.flag_is_up() ? ring(to) : SendCode::ok;
+}
+
 } // namespace
 
 Result<std::unique_ptr<SmModule>> SmModule::create(
@@ -36,6 +50,7 @@ Result<std::unique_ptr<SmModule>> SmModule::create(
 
 SmModule::SmModule(NodeSegment& node, JobTable& jobs, const Settings& settings, DecisionLog& decisions)
     : _node(node),
+      _heap(node.heap()),
       _jobs(jobs),
       _local_size(jobs.job(own_job)->local_ranks.size()),
       _settings(settings),
@@ -59,7 +74,9 @@ Status SmModule::open_own_port() {
     _cells.emplace(
         _node, *_port, _settings.queue_size,
         [](void* self, const Cell& cell) noexcept { static_cast<SmModule*>(self)->on_returned(cell); }, this);
-    _attention = _port->pending != 0 || _port->unordered != 0; // what an earlier generation has not delivered
+    // What an earlier generation has not delivered, or has wanted.
+    _wants_cells = _port->wants_cells.load(std::memory_order_relaxed) != 0;
+    _attention = _port->pending != 0 || _port->unordered != 0 || _wants_cells;
     return {};
 }
 
@@ -73,7 +90,7 @@ Status SmModule::adopt_inbound() {
         if (!from) {
             return from.error();
         }
-        Result<std::byte*> memory = _node.heap().map_block(ring.address);
+        Result<std::byte*> memory = _heap.map_block(ring.address);
         if (!memory) {
             return memory.error();
         }
@@ -165,7 +182,7 @@ Result<SmEndpoint*> SmModule::find_endpoint(std::uint32_t slot) {
     auto endpoint = std::make_unique<SmEndpoint>(*process, slot, *control, **port);
     for (const Port::Ring& ring : _port->out) { // of an earlier library generation of this process
         if (ring.address != 0 && ring.peer == slot) {
-            Result<std::byte*> memory = _node.heap().map_block(ring.address);
+            Result<std::byte*> memory = _heap.map_block(ring.address);
             if (!memory) {
                 return memory.error();
             }
@@ -204,21 +221,33 @@ Status SmModule::open_first_ring(SmEndpoint& to) {
 SendCode SmModule::send(
     Endpoint& to, const void* header, std::size_t header_size, const void* payload, std::size_t payload_size) noexcept {
     auto& peer = static_cast<SmEndpoint&>(to);
+    if (header_size != usual_header || payload_size > Slot::room - usual_header || peer.out.looks_full()) [[unlikely]] {
+        return send_otherwise(peer, header, header_size, payload, payload_size);
+    }
+    peer.out.push_inline(header, usual_header, payload, payload_size);
+    return notified(peer);
+}
+
+SendCode SmModule::send_otherwise(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
+    std::size_t payload_size) noexcept {
+    if (!to.out.is_open()) {
+        return send_queued(to, header, header_size, payload, payload_size);
+    }
     if (header_size + payload_size > Slot::room) {
-        return send_bulk(peer, header, header_size, payload, payload_size);
+        return send_bulk(to, header, header_size, payload, payload_size);
     }
-    if (!peer.out.push_inline(header, header_size, payload, payload_size)) [[unlikely]] {
-        return peer.out.is_open() ? SendCode::full : send_queued(peer, header, header_size, payload, payload_size);
+    if (to.out.is_full()) {
+        return SendCode::full;
     }
-    peer.control.bell.notify();
-    return SendCode::ok;
+    to.out.push_inline(header, header_size, payload, payload_size);
+    return notified(to);
 }
 
 SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
     std::size_t payload_size) noexcept {
     std::byte* room = to.out.reserve_bulk(payload_size);
     if (room == nullptr) {
-        return to.out.is_open() ? SendCode::full : send_queued(to, header, header_size, payload, payload_size);
+        return SendCode::full;
     }
     if (!has_memory(to, room, payload_size)) [[unlikely]] {
         return SendCode::no_memory;
@@ -234,7 +263,7 @@ bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
     constexpr std::size_t step = 16384;
     const std::size_t offset = _settings.shape.head_bytes() + to.bulk_committed;
     const std::size_t committed = std::min(_settings.shape.bulk_size, (end + step - 1) / step * step);
-    Status status = _node.heap().commit(to.ring, offset, committed - to.bulk_committed);
+    Status status = _heap.commit(to.ring, offset, committed - to.bulk_committed);
     if (!status) {
         return unless_out_of_memory(false, [&] {
             _no_memory.error(fmt::format("btl/sm: no shared memory for messages of more than {} bytes to rank {}: {}",

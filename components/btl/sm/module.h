@@ -68,6 +68,9 @@ private:
     Endpoint* connect_to(ProcessId process);
 
     // module.cpp: rings.
+    // What send() has no fast path for.
+    SendCode send_otherwise(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
+        std::size_t payload_size) noexcept;
     SendCode send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept;
     // Is there memory behind `room` in the bulk ring? false: none left, which has been reported.
@@ -90,8 +93,16 @@ private:
     int poll_slowly() noexcept;
     int deliver_queue() noexcept;
     SharedAddress next_cells() noexcept;
-    Cell* cell_at(SharedAddress address) noexcept;
-    SmEndpoint* sender_of(const Cell& cell) noexcept;
+    Cell* cell_at(SharedAddress address) noexcept {
+        auto* cell = reinterpret_cast<Cell*>(_heap.at(address));
+        return cell != nullptr ? cell : cannot_map(address);
+    }
+    Cell* cannot_map(SharedAddress address) noexcept;
+    SmEndpoint* sender_of(const Cell& cell) noexcept {
+        SmEndpoint* known = cell.from < _endpoints.size() ? _endpoints[cell.from].get() : nullptr;
+        return known != nullptr ? known : first_contact(cell);
+    }
+    SmEndpoint* first_contact(const Cell& cell) noexcept;
     bool deliver_cell(Cell& cell, SharedAddress address) noexcept;
     void report_unmapped(const Error& error) noexcept;
 
@@ -113,6 +124,7 @@ private:
     void explain_refusal(const SmEndpoint& peer, int error) noexcept;
 
     NodeSegment& _node;
+    SharedHeap& _heap;
     JobTable& _jobs;
     std::vector<JobNumber> _held_jobs; // other jobs with an endpoint here: their numbers stay the same
     const std::size_t _local_size;     // processes of the own job on this node
@@ -125,6 +137,7 @@ private:
     bool _attention = false;   // poll() has more to do than to look for packets
     bool _starving = false;    // a packet was refused since the last poll because all memory is in receivers' hands
     bool _refused = false;     // a packet was refused since the last poll
+    bool _wants_cells = false; // what `wants_cells` of the port is
     bool _wants_ring = false;  // an active pair has none, because all are in use
     bool _stuck = false;       // a cell could not be mapped in this poll
     unsigned _patience = 0;    // polls in a row before which `_starving` was set

@@ -24,14 +24,18 @@ SendCode SmModule::send_queued(SmEndpoint& to, const void* header, std::size_t h
     std::size_t payload_size) noexcept {
     Cells::Taken taken;
     const bool in_block = header_size + payload_size > Cell::room;
-    if (SendCode code = take_cell(to, in_block ? payload_size : 0, taken); code != SendCode::ok) {
+    if (SendCode code = take_cell(to, in_block ? payload_size : 0, taken); code != SendCode::ok) [[unlikely]] {
         return code;
     }
     Cell& cell = *taken.cell;
     cell.header_size = std::uint8_t(header_size);
     cell.payload_size = std::uint32_t(payload_size);
     copy_short(cell.data, header, header_size);
-    common::copy_any(cell.payload(), payload, payload_size);
+    if (in_block) {
+        std::memcpy(cell.payload(), payload, payload_size);
+    } else {
+        copy_short(cell.data + header_size, payload, payload_size);
+    }
     push(to, taken);
     return SendCode::ok;
 }
@@ -57,11 +61,15 @@ void SmModule::commit_queued(
 
 SendCode SmModule::take_cell(SmEndpoint& to, std::size_t in_block, Cells::Taken& taken) noexcept {
     using Code = Cells::Taken::Code;
-    taken = try_to_take(to, in_block);
+    taken = in_block == 0 && to.cells_out < most_cells ? _cells->take_free() : Cells::Taken{};
+    if (taken.cell == nullptr) {
+        taken = try_to_take(to, in_block);
+    }
     if (taken.code == Code::none_free) {
         // Receivers see the wish, or what they have returned before that is seen here. The wish remains until a poll
         // after which nothing was refused: a cell that comes back is for any of the packets that wait.
         _port->wants_cells.store(1, std::memory_order_seq_cst);
+        _wants_cells = true;
         std::atomic_thread_fence(std::memory_order_seq_cst);
         _refused = true;
         _attention = true;
@@ -122,14 +130,14 @@ int SmModule::poll_slowly() noexcept {
     } else {
         _patience = 0;
     }
-    if (!std::exchange(_refused, false)) {
+    // Only when need be, because the line is one that receivers write to.
+    if (!std::exchange(_refused, false) && std::exchange(_wants_cells, false)) [[unlikely]] {
         _port->wants_cells.store(0, std::memory_order_relaxed);
     }
     if (_cells->beyond_limit()) {
         _cells->reclaim(); // what comes back goes back to the heap, also if this process sends nothing more
     }
-    _attention = _port->pending != 0 || _port->unordered != 0 || _cells->beyond_limit() ||
-        _port->wants_cells.load(std::memory_order_relaxed) != 0;
+    _attention = _port->pending != 0 || _port->unordered != 0 || _cells->beyond_limit() || _wants_cells;
     return events;
 }
 
@@ -150,10 +158,11 @@ int SmModule::deliver_queue() noexcept {
         }
         const SharedAddress address = *link;
         const SharedAddress following = cell->next;
-        if (deliver_cell(*cell, address)) {
+        if ((waiting == 0 || !_held.test(cell->from)) && deliver_cell(*cell, address)) [[likely]] {
             *link = following;
             ++delivered;
         } else {
+            _held.set(cell->from); // all later cells of this sender stay with it
             link = &cell->next;
             ++waiting;
         }
@@ -167,7 +176,10 @@ int SmModule::deliver_queue() noexcept {
 // The cells that were added last, in order; 0: none, or some cannot be mapped, which a later poll tries again. The last
 // one that was added comes first in the list.
 SharedAddress SmModule::next_cells() noexcept {
-    if (_port->unordered == 0 && !_port->arrived.empty()) {
+    if (_port->unordered == 0) {
+        if (_port->arrived.empty()) {
+            return 0;
+        }
         _port->unordered = _port->arrived.take_all();
     }
     while (_port->unordered != 0) {
@@ -182,18 +194,15 @@ SharedAddress SmModule::next_cells() noexcept {
     return std::exchange(_port->ordered, 0);
 }
 
-Cell* SmModule::cell_at(SharedAddress address) noexcept {
-    auto* cell = reinterpret_cast<Cell*>(_node.heap().at(address));
-    if (cell == nullptr) [[unlikely]] {
-        _stuck = true;
-        unless_out_of_memory(false, [&] {
-            if (auto mapped = _node.heap().map_block(address); !mapped) {
-                report_unmapped(mapped.error());
-            }
-            return true;
-        });
-    }
-    return cell;
+Cell* SmModule::cannot_map(SharedAddress address) noexcept {
+    _stuck = true;
+    unless_out_of_memory(false, [&] {
+        if (auto mapped = _heap.map_block(address); !mapped) {
+            report_unmapped(mapped.error());
+        }
+        return true;
+    });
+    return nullptr;
 }
 
 void SmModule::report_unmapped(const Error& error) noexcept {
@@ -203,7 +212,7 @@ void SmModule::report_unmapped(const Error& error) noexcept {
     });
 }
 
-SmEndpoint* SmModule::sender_of(const Cell& cell) noexcept {
+SmEndpoint* SmModule::first_contact(const Cell& cell) noexcept {
     return unless_out_of_memory(static_cast<SmEndpoint*>(nullptr), [&]() -> SmEndpoint* {
         Result<SmEndpoint*> found = find_endpoint(cell.from);
         if (found) {
@@ -214,11 +223,8 @@ SmEndpoint* SmModule::sender_of(const Cell& cell) noexcept {
     });
 }
 
-// false: it has to wait for memory, as all later cells of its sender.
+// false: it has to wait for memory.
 bool SmModule::deliver_cell(Cell& cell, SharedAddress address) noexcept {
-    if (_held.test(cell.from)) [[unlikely]] {
-        return false;
-    }
     SmEndpoint* from = sender_of(cell);
     bool done = from != nullptr;
     if (done && cell.kind == Cell::Kind::packet) [[likely]] {
@@ -231,7 +237,6 @@ bool SmModule::deliver_cell(Cell& cell, SharedAddress address) noexcept {
         drop_ring(*from);
     }
     if (!done) [[unlikely]] {
-        _held.set(cell.from);
         return false;
     }
     from->port.returned.add(cell, address);

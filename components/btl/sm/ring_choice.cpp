@@ -178,7 +178,7 @@ void SmModule::finish_close(SmEndpoint& to) noexcept {
 
 // false: no memory.
 bool SmModule::accept_ring(SmEndpoint& from, SharedAddress address) noexcept {
-    std::byte* memory = _node.heap().at(address);
+    std::byte* memory = _heap.at(address);
     const auto entry =
         std::find_if(_port->in.begin(), _port->in.end(), [](const Port::Ring& ring) { return ring.address == 0; });
     if (memory == nullptr || entry == _port->in.end()) {
@@ -203,7 +203,7 @@ void SmModule::drop_ring(SmEndpoint& from) noexcept {
             ring = {};
         }
     }
-    _node.heap().free(address);
+    _heap.free(address);
     _port->inbound.fetch_sub(1, std::memory_order_relaxed);
 }
 
