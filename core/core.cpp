@@ -2,6 +2,8 @@
 #include "core/core.h"
 
 #include "core/base/strings.h"
+#include "core/component/repository.h"
+#include "core/lifetime/fault_plan.h"
 #include "core/log.h"
 
 namespace patchbay {
@@ -33,6 +35,23 @@ std::vector<std::string> directories_of(const Param& component_path) {
 }
 
 } // namespace
+
+struct Core::Inside {
+    Repository components;
+    FaultPlan faults;
+    bool params_explained = false;
+};
+
+Core::Core()
+    : _inside(std::make_unique<Inside>()),
+      components(_inside->components),
+      faults(_inside->faults) {}
+
+Core::~Core() = default;
+
+Result<std::unique_ptr<Core>> Core::create(std::span<const ComponentDescriptor* const> linked_in) {
+    return create(linked_in, ParamSources::of_process(), ComponentPlaces::default_directories());
+}
 
 Result<std::unique_ptr<Core>> Core::create(std::span<const ComponentDescriptor* const> linked_in,
     const ParamSources& places, const std::vector<std::string>& directories) {
@@ -77,8 +96,8 @@ std::string Core::take_explanation() {
         return {};
     }
     std::string text = decisions.take_table();
-    if (!_params_explained) {
-        _params_explained = true;
+    if (!_inside->params_explained) {
+        _inside->params_explained = true;
         text += non_default_params_table(params);
     }
     return text;

@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/base/result.h"
-#include "core/component/repository.h"
 #include "core/explain.h"
-#include "core/lifetime/fault_plan.h"
 #include "core/param/registry.h"
 
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Runtime;     // core/runtime/runtime.h
-class Progress;    // core/progress/progress.h
-class NodeSegment; // core/memory/node_segment.h
+struct ComponentDescriptor; // core/component/descriptor.h
+class FaultPlan;            // core/lifetime/fault_plan.h
+class NodeSegment;          // core/memory/node_segment.h
+class Progress;             // core/progress/progress.h
+class Repository;           // core/component/repository.h
+class Runtime;              // core/runtime/runtime.h
 
 // Everything that components and frameworks get from the core. The library makes one when it starts and passes it on;
 // there is no global one.
 struct Core {
+private:
+    // What components do not use, so that it may change without them.
+    struct Inside;
+    std::unique_ptr<Inside> _inside;
+
+public:
+    Core();
+    ~Core();
+
     ParamRegistry params;
     DecisionLog decisions;
-    Repository components;
-    FaultPlan faults;
+    Repository& components; // that are installed
+    FaultPlan& faults;      // steps of an initialization that a test makes fail
 
     // Set by InstanceBuilder when it starts these subsystems; null before.
     Runtime* runtime = nullptr;
@@ -28,10 +41,11 @@ struct Core {
     NodeSegment* node = nullptr;
 
     // Reads the parameters' sources, defines the core's own ones and finds the installed components. Opens none.
-    // `directories` replaces the default places of components (the parameter component_path still comes first).
+    static Result<std::unique_ptr<Core>> create(std::span<const ComponentDescriptor* const> linked_in);
+    // The same with other sources, and with `directories` in the place of the default places of components (the
+    // parameter component_path still comes first).
     static Result<std::unique_ptr<Core>> create(std::span<const ComponentDescriptor* const> linked_in,
-        const ParamSources& places = ParamSources::of_process(),
-        const std::vector<std::string>& directories = ComponentPlaces::default_directories());
+        const ParamSources& places, const std::vector<std::string>& directories);
 
     // Reports every value that a user gave to a parameter that does not exist, each once, by rank 0 of the job. To be
     // called when the frameworks in use are open: names that are still unknown then cost the opening of the components
@@ -41,9 +55,6 @@ struct Core {
     // When the parameter `explain` is on: the decisions since the last call and, the first time, the parameters that
     // are not default, as text to print; else empty.
     std::string take_explanation();
-
-private:
-    bool _params_explained = false;
 };
 
 } // namespace patchbay

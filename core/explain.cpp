@@ -53,6 +53,8 @@ const char* to_string(Outcome outcome) {
         return "excluded";
     case Outcome::incompatible:
         return "incompatible";
+    case Outcome::wraps:
+        return "wraps";
     }
     return "?";
 }

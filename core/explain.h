@@ -17,6 +17,7 @@ enum class Outcome : unsigned char {
     declined,     // its open or query failed
     excluded,     // the user's list leaves it out, or it lacks a capability
     incompatible, // the file cannot be used (version, toolchain, missing library)
+    wraps,        // stands before what was chosen, because parameter <framework>_wrap names it
 };
 const char* to_string(Outcome outcome);
 

@@ -22,6 +22,9 @@ enum class Capability : std::uint32_t {
 constexpr Capability operator|(Capability a, Capability b) {
     return Capability(std::uint32_t(a) | std::uint32_t(b));
 }
+constexpr Capability operator&(Capability a, Capability b) {
+    return Capability(std::uint32_t(a) & std::uint32_t(b));
+}
 constexpr bool has_all(Capability have, Capability need) {
     return (std::uint32_t(have) & std::uint32_t(need)) == std::uint32_t(need);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/component/component.h"
 #include "core/component/descriptor.h"
+#include "core/component/interface_hash.h"
 
 #include <cstdint>
 #include <new>
@@ -16,8 +17,9 @@ namespace [[gnu::visibility("default")]] patchbay {
 template <class ComponentT>
 constexpr ComponentDescriptor describe(const char* framework, std::uint32_t framework_version, const char* name,
     const char* version, const char* summary, std::span<const ParamSpec> params = {}) {
-    return {sizeof(ComponentDescriptor), core_abi_version, toolchain_tag, framework, framework_version, name, version,
-        summary, params.data(), params.size(), []() noexcept -> Component* { return new (std::nothrow) ComponentT; }};
+    return {sizeof(ComponentDescriptor), core_abi_version, toolchain_tag, interface_hash, interface_release, framework,
+        framework_version, name, version, summary, params.data(), params.size(),
+        []() noexcept -> Component* { return new (std::nothrow) ComponentT; }};
 }
 
 } // namespace patchbay

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/component/toolchain.h"
 #include "core/param/spec.h"
 
 #include <cstddef>
@@ -11,18 +12,14 @@ class Component;
 
 inline constexpr std::uint32_t core_abi_version = 6;
 
-#define PATCHBAY_STRINGIZE_(x) #x
-#define PATCHBAY_STRINGIZE(x) PATCHBAY_STRINGIZE_(x)
-// Same compiler family, C++ library ABI and language standard, or the C++ behind the descriptor does not fit.
-inline constexpr char toolchain_tag[] =
-    "itanium;libstdc++-cxx11abi" PATCHBAY_STRINGIZE(_GLIBCXX_USE_CXX11_ABI) ";c++20";
-
 // The one symbol a plugin exports: `extern "C" const patchbay::ComponentDescriptor patchbay_component`.
 // Plain C data, read before any code of the plugin runs.
 struct ComponentDescriptor {
     std::uint32_t struct_size;       // sizeof(ComponentDescriptor) as the plugin saw it
     std::uint32_t core_abi;          // core_abi_version as the plugin saw it
     const char* toolchain;           // toolchain_tag as the plugin saw it
+    const char* headers;             // interface_hash as the plugin saw it
+    const char* release;             // interface_release as the plugin saw it
     const char* framework;           // "btl"
     std::uint32_t framework_version; // the framework's interface version as the plugin saw it
     const char* name;                // "sm"

@@ -99,6 +99,34 @@ public:
         }
     }
 
+    // Passes a selected module to the components that parameter <framework>_wrap names, in its order: the first one
+    // stands directly before the module. `wrap(ComponentT&, std::unique_ptr<Module>&)` returns a Status: on success the
+    // component has put its own module, which owns the former, in the place of it; otherwise it has changed nothing.
+    // After Errc::not_available, the component does not wrap this module, and the next one is asked; any other error is
+    // one that the user must see resolved. `name` is the selected component. Returns the capabilities that all wrappers
+    // have.
+    template <class Module, class Wrap>
+    Result<Capability> wrap(
+        std::string_view object, const std::string& name, std::unique_ptr<Module>& module, Wrap&& wrap) {
+        auto components = wrappers();
+        if (!components) {
+            return components.error();
+        }
+        auto common = Capability(~std::uint32_t(0));
+        std::string wrapped = name;
+        for (const Opened* opened : *components) {
+            const Status done = wrap(as_type(*opened), module);
+            if (Status noted = note_wrapper(object, *opened, wrapped, done); !noted) {
+                return noted.error();
+            }
+            if (done) {
+                wrapped = opened->name + "(" + wrapped + ")";
+                common = common & opened->component->capabilities();
+            }
+        }
+        return common;
+    }
+
     // An opened component by name, or null.
     ComponentT* find(std::string_view component) const {
         const Opened* opened = find_opened(component);

@@ -2,6 +2,7 @@
 #include "core/component/framework_base.h"
 
 #include "core/base/strings.h"
+#include "core/component/repository.h"
 #include "core/core.h"
 #include "core/log.h"
 
@@ -57,7 +58,7 @@ Status FrameworkBase::open_all(Core& core, Capability needed, CleanupStack& clea
             const std::string reason =
                 "left out by " + _name + "=" + selection.text() + " [" + selection.origin() + "]";
             core.decisions.record(_name, for_job, component, Outcome::excluded, 0, reason);
-            _refused.push_back({component, reason});
+            _refused.push_back({component, reason, Outcome::excluded});
         }
     }
     const bool asked_for = !list->excludes() && !list->empty();
@@ -66,7 +67,7 @@ Status FrameworkBase::open_all(Core& core, Capability needed, CleanupStack& clea
             continue;
         }
         if (Status opened = cleanup.step(
-                "open a component", [&] { return open_one(component, asked_for); }, nullptr);
+                "open a component", [&] { return open_one(component, asked_for, true); }, nullptr);
             !opened) {
             return opened;
         }
@@ -76,7 +77,7 @@ Status FrameworkBase::open_all(Core& core, Capability needed, CleanupStack& clea
 
 // An error is one that the user must see resolved: it fails the opening of the framework. A component that merely
 // cannot take part is recorded and left out.
-Status FrameworkBase::open_one(const std::string& component, bool asked_for) {
+Status FrameworkBase::open_one(const std::string& component, bool asked_for, bool admitted) {
     auto plugin = _core->components.load(_name, component, _version);
     if (!plugin) {
         if (asked_for) {
@@ -94,7 +95,7 @@ Status FrameworkBase::open_one(const std::string& component, bool asked_for) {
     if (object == nullptr) {
         return Error{Errc::out_of_memory, "no memory for component " + component + " of framework " + _name};
     }
-    auto opened = std::make_unique<Opened>(Opened{std::move(*plugin), std::move(object), component});
+    auto opened = std::make_unique<Opened>(Opened{std::move(*plugin), std::move(object), component, admitted});
     if (Status started = opened->component->open(*_core); !started) {
         const bool quiet = started.error().code == Errc::not_available && !asked_for;
         if (!quiet) {
@@ -125,7 +126,7 @@ Capability FrameworkBase::missing(const Opened& opened, Capability needed) {
 
 void FrameworkBase::refuse(const std::string& component, Outcome outcome, const std::string& reason) {
     _core->decisions.record(_name, for_job, component, outcome, 0, reason);
-    _refused.push_back({component, reason});
+    _refused.push_back({component, reason, outcome});
 }
 
 void FrameworkBase::close_all() noexcept {
@@ -170,7 +171,7 @@ Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::candidates(
     };
     if (list->empty() || list->excludes()) {
         for (const auto& opened : _opened) {
-            if (list->admits(opened->name)) {
+            if (opened->admitted && list->admits(opened->name)) {
                 take(*opened);
             }
         }
@@ -178,7 +179,7 @@ Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::candidates(
     }
     for (const std::string& name : list->names()) {
         if (find_locked(name) == nullptr) {
-            if (Status opened = open_one(name, true); !opened) {
+            if (Status opened = open_one(name, true, false); !opened) {
                 return opened.error();
             }
         }
@@ -221,7 +222,7 @@ void FrameworkBase::note_refusal(
             ": " + error.text);
     }
     _core->decisions.record(_name, object, candidate.name, Outcome::declined, 0, error.text);
-    refusals.push_back({candidate.name, error.text});
+    refusals.push_back({candidate.name, error.text, Outcome::declined});
 }
 
 void FrameworkBase::note_choice(
@@ -231,6 +232,60 @@ void FrameworkBase::note_choice(
         log_verbose(1,
             _name + " for " + std::string(object) + ": " + std::string(candidate) + " (" + std::string(reason) + ")");
     }
+}
+
+Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::wrappers() {
+    const std::lock_guard lock(_mutex);
+    const std::string parameter = _name + "_wrap";
+    const Param* names = _core == nullptr ? nullptr : _core->params.find(parameter);
+    std::vector<const Opened*> result;
+    if (names == nullptr) {
+        return result;
+    }
+    const auto wrong = [&](Errc code, const std::string& text) {
+        return Error{code, "parameter " + parameter + ": " + text + " [" + names->origin() + "]"};
+    };
+    const std::vector<std::string> installed = _core->components.components(_name);
+    for (const std::string& name : names->as_list()) {
+        if (std::find(installed.begin(), installed.end(), name) == installed.end()) {
+            return wrong(
+                Errc::invalid, "framework " + _name + " has no component '" + name + "'" + suggestion(name, installed));
+        }
+        if (find_locked(name) == nullptr) {
+            if (Status opened = open_one(name, true, false); !opened) {
+                return opened.error();
+            }
+        }
+        const Opened* opened = find_locked(name);
+        if (opened == nullptr) { // open_one has recorded why
+            const bool lacks = _refused.back().outcome == Outcome::excluded;
+            return wrong(lacks ? Errc::not_available : Errc::invalid,
+                "component '" + name + "' cannot be used: " + _refused.back().reason);
+        }
+        if (const Capability lacking = missing(*opened, _needed); lacking != Capability::none) {
+            return wrong(Errc::not_available,
+                "component '" + name + "' cannot be used: lacks " + describe_capabilities(lacking));
+        }
+        result.push_back(opened);
+    }
+    return result;
+}
+
+Status FrameworkBase::note_wrapper(
+    std::string_view object, const Opened& wrapper, std::string_view wrapped, const Status& result) {
+    if (result) {
+        _core->decisions.record(
+            _name, object, wrapper.name, Outcome::wraps, 0, "stands before " + std::string(wrapped));
+        return {};
+    }
+    const std::string reason = "does not wrap " + std::string(wrapped) + ": " + result.error().text;
+    _core->decisions.record(_name, object, wrapper.name, Outcome::declined, 0, reason);
+    if (result.error().code == Errc::not_available) {
+        return {};
+    }
+    return Error{result.error().code,
+        "component " + wrapper.name + " of framework " + _name + ", which parameter " + _name + "_wrap names, " +
+            reason};
 }
 
 Error FrameworkBase::nobody(std::string_view object, const std::vector<Refusal>& refusals) const {

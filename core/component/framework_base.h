@@ -55,6 +55,7 @@ protected:
         Plugin plugin; // declared first: unmapped last
         std::unique_ptr<Component> component;
         std::string name;
+        bool admitted; // by the job's list; the others were opened for an object's own list, or to wrap
     };
 
     // The opened components that one selection queries, in order: `only` (from an object's info key, may be empty)
@@ -67,6 +68,7 @@ protected:
     struct Refusal {
         std::string component;
         std::string reason;
+        Outcome outcome;
     };
     void note_refusal(
         std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const;
@@ -74,9 +76,17 @@ protected:
         std::string_view object, std::string_view candidate, bool won, int priority, std::string_view reason) const;
     Error nobody(std::string_view object, const std::vector<Refusal>& refusals) const;
 
+    // The components that parameter <framework>_wrap names, in its order; opens those that are not open. Errors:
+    // Errc::not_available where a component lacks what a lease needs, so that the caller may do with less; otherwise a
+    // name is not installed, or the component cannot be used.
+    Result<std::vector<const Opened*>> wrappers();
+    // Records that a component wraps what was chosen; `error`: why it does not. Returns the error if the user must see
+    // it resolved.
+    Status note_wrapper(std::string_view object, const Opened& wrapper, std::string_view wrapped, const Status& result);
+
 private:
     Status open_all(Core& core, Capability needed, CleanupStack& cleanup);
-    Status open_one(const std::string& component, bool asked_for);
+    Status open_one(const std::string& component, bool asked_for, bool admitted);
     void refuse(const std::string& component, Outcome outcome, const std::string& reason);
     const Opened* find_locked(std::string_view component) const;
     static Capability missing(const Opened& opened, Capability needed);

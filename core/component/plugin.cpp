@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/component/plugin.h"
 
+#include "core/component/interface_hash.h"
+
 #include <boost/dll/shared_library.hpp>
 #include <cstddef>
 #include <dlfcn.h>
@@ -24,6 +26,17 @@ std::string versions(const char* what, const std::string& theirs, const std::str
 
 std::string_view or_unnamed(const char* text) {
     return text == nullptr ? "(unnamed)" : text;
+}
+
+// Last, so that a version that explains the difference is named instead.
+Status check_headers(const ComponentDescriptor& descriptor, const std::string& file) {
+    if (or_unnamed(descriptor.headers) == interface_hash) {
+        return {};
+    }
+    return incompatible(file,
+        "it was built with other headers: " + std::string(or_unnamed(descriptor.headers)) + " of Patchbay MPI " +
+            std::string(or_unnamed(descriptor.release)) + ", this library has " + interface_hash + " of Patchbay MPI " +
+            interface_release + "; build it again against this installation (pkg-config patchbay-plugin)");
 }
 
 // In an order in which each field is read only when those before it say that it is where we look for it.
@@ -56,7 +69,7 @@ Status check_contents(
     if (descriptor.create == nullptr || (descriptor.params == nullptr && descriptor.param_count != 0)) {
         return incompatible(file, "its descriptor has no factory or no parameter table");
     }
-    return {};
+    return check_headers(descriptor, file);
 }
 
 Status check_names(const ComponentDescriptor& descriptor, const std::string& file, const std::string& framework,

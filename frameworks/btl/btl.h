@@ -10,7 +10,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Instance;
+class Context;
 
 // btl: moves bytes to one peer. Used by pml components that match messages themselves, and only by them.
 //
@@ -21,7 +21,7 @@ class Instance;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 3;
+inline constexpr std::uint32_t interface_version = 4;
 
 // A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
 // end.
@@ -120,8 +120,18 @@ struct Candidate {
 
 class Component : public patchbay::Component {
 public:
-    // Called once per instance by the pml. Errc::not_available: cannot work here (no peers on this node, say).
-    virtual Result<Candidate> query(Instance& instance) noexcept = 0;
+    // Called once per instance, when the pml calls Context::select_btls. Errc::not_available: cannot work here (no
+    // peers on this node, say).
+    virtual Result<Candidate> query(Context& context) noexcept = 0;
+    // Interposer: called with each btl that was selected when parameter btl_wrap names this component, right after the
+    // queries, on the same thread. Must not communicate. The component may put a module of its own in the place of
+    // `module`, which then owns the former one and is destroyed instead of it; the former one does not know.
+    // Errc::not_available: the component does not wrap this one; any other error fails the selection. After an error
+    // `module` is as it was.
+    virtual Status wrap(Context& context, std::unique_ptr<Module>& module) noexcept {
+        (void)context, (void)module;
+        return Error{Errc::unsupported, "it wraps no btl"};
+    }
 };
 
 } // namespace btl

@@ -14,7 +14,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Instance;
+class Context;
 
 // cid: allocates the identifier of a communicator (CID), and is the one service that maps a peer's local index to the
 // index in this process.
@@ -29,7 +29,7 @@ class Instance;
 // progress, by the constructor that waits or by the progress engine.
 namespace cid {
 
-inline constexpr std::uint32_t interface_version = 8;
+inline constexpr std::uint32_t interface_version = 9;
 
 // Group reduction: reduces a few words over exactly the members of a communicator that is under construction. The
 // constructor provides it. One reduction is under way at a time; all members start the same reductions in the same
@@ -174,7 +174,7 @@ public:
         int priority;
         Module* module; // owned by the component
     };
-    virtual Result<Choice> query(Instance& instance) noexcept = 0;
+    virtual Result<Choice> query(Context& context) noexcept = 0;
 };
 
 } // namespace cid

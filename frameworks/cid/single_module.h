@@ -20,8 +20,8 @@ public:
     // The caller has destroyed all communicators before it closes the component.
     void close() noexcept override { _module.reset(); }
     Capability capabilities() const noexcept override { return _capabilities; }
-    Result<Choice> query(Instance& instance) noexcept override {
-        std::call_once(_made, [&] { _module = make(instance); });
+    Result<Choice> query(Context& context) noexcept override {
+        std::call_once(_made, [&] { _module = make(context); });
         if (_module == nullptr) {
             return Error{Errc::out_of_memory, "no memory for the module"};
         }
@@ -35,7 +35,7 @@ protected:
           _capabilities(capabilities) {}
 
     // nullptr: out of memory.
-    virtual std::unique_ptr<Module> make(Instance& instance) noexcept = 0;
+    virtual std::unique_ptr<Module> make(Context& context) noexcept = 0;
 
 private:
     const char* const _priority_name;

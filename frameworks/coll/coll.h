@@ -13,7 +13,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Instance;
+class Context;
 
 // coll: collectives, chosen per communicator, per function and per form (blocking, nonblocking, persistent): each
 // component that offers a module for a communicator declares what it provides, and for each function and form the
@@ -32,7 +32,7 @@ class Instance;
 //    an error then or know nothing of it, but never wait for ever.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 3;
+inline constexpr std::uint32_t interface_version = 4;
 
 class Engine;
 class Schedule;
@@ -120,7 +120,7 @@ private:
 
 // The question to a component whether it serves a communicator.
 struct Query {
-    Instance& instance;
+    Context& context;
     Communicator& comm; // its pml knows it; its groups, ranks and hints are set
     // Valid as long as the module.
     const Below& below;
@@ -155,6 +155,15 @@ public:
     // Must not communicate. Errc::not_available (Query::refuse, Query::refuse_all): not for this communicator. Any
     // other error is reported as a warning, and the component is left out.
     virtual Result<Candidate> query(Query& query) noexcept = 0;
+    // Interposer: called with each module of a new communicator when parameter coll_wrap names this component, by every
+    // member, after the queries and on the same thread. Must not communicate. The component may put a module of its own
+    // in the place of `module`, which then owns the former one, provides the same, and is destroyed instead of it; the
+    // former one does not know. A table with such a module serves one communicator. Errc::not_available: the component
+    // does not wrap this one; any other error fails the selection. After an error `module` is as it was.
+    virtual Status wrap(Context& context, Communicator& comm, std::unique_ptr<Module>& module) noexcept {
+        (void)context, (void)comm, (void)module;
+        return Error{Errc::unsupported, "it wraps no coll"};
+    }
 };
 
 // What a communicator holds: its modules, and which one serves which function. Counted: communicators whose modules all
@@ -190,6 +199,8 @@ private:
     ~Table() = default;
     // Has the module serve what no other one serves yet. Returns whether there was such a thing.
     bool serve(Module& module, const Provided& provided) noexcept;
+    // Has `module`, which wraps the former one, serve in its place.
+    void replace(Module* former, Module& module) noexcept;
 
     std::array<std::array<Module*, function_count>, form_count> _serving{};
     Engine* _engine;

@@ -46,14 +46,14 @@ Error incomplete(const Communicator& comm, const std::string& object, const std:
 
 } // namespace
 
-Result<Table*> Selector::select(Instance& instance, Communicator& comm, const std::string& only) {
+Result<Table*> Selector::select(Context& context, Communicator& comm, const std::string& only) {
     const bool may_share = only.empty() && comm.name.empty(); // a predefined one is explained by its name
     if (may_share) {
         if (Table* known = find(comm)) {
             return known;
         }
     }
-    auto made = make(instance, comm, only);
+    auto made = make(context, comm, only);
     if (made && may_share && (*made)->_shared) {
         keep(comm, **made);
     }
@@ -89,7 +89,7 @@ void Selector::clear() noexcept {
     }
 }
 
-Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std::string& only) {
+Result<Table*> Selector::make(Context& context, Communicator& comm, const std::string& only) {
     const std::string object = !comm.name.empty()
         ? comm.name
         : std::string(comm.is_inter ? "inter" : "") + "communicators of " + std::to_string(comm.size) + " processes";
@@ -106,7 +106,7 @@ Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std:
         object,
         [&](Component& component) -> Result<patchbay::Choice<Offer>> {
             auto below = std::make_unique<Below>();
-            Query query{instance, comm, *below};
+            Query query{context, comm, *below};
             auto candidate = component.query(query);
             if (!candidate) {
                 table->_shared = table->_shared && query.refusal_is_shared;
@@ -137,14 +137,36 @@ Result<Table*> Selector::make(Instance& instance, Communicator& comm, const std:
     }
     std::stable_partition(offers->begin(), offers->end(), [](const auto& offer) { return offer.module->kept; });
     _framework.note_winner(object, *offers, kept);
+    std::vector<std::string> names;
     for (std::size_t i = 0; i < kept; ++i) {
         Offer& offer = *(*offers)[i].module;
         offer.below->_table = table.get();
         offer.below->_position = i;
         const Provided provided = offer.module->provides();
         table->_entries.push_back({std::move(offer.below), std::move(offer.module), provided});
+        names.push_back((*offers)[i].name);
+    }
+    if (Status wrapped = wrap(context, comm, object, names, *table); !wrapped) {
+        return wrapped.error();
     }
     return table.release();
+}
+
+Status Selector::wrap(Context& context, Communicator& comm, const std::string& object,
+    const std::vector<std::string>& names, Table& table) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        std::unique_ptr<Module>& module = table._entries[i].module;
+        Module* const former = module.get();
+        auto wrapped = _framework.wrap(object, names[i], module,
+            [&](Component& component, std::unique_ptr<Module>& one) { return component.wrap(context, comm, one); });
+        if (!wrapped) {
+            return wrapped.error();
+        }
+        if (module.get() != former) {
+            table.replace(former, *module);
+        }
+    }
+    return {};
 }
 
 bool Table::serve(Module& module, const Provided& provided) noexcept {
@@ -158,6 +180,13 @@ bool Table::serve(Module& module, const Provided& provided) noexcept {
         }
     }
     return serves;
+}
+
+void Table::replace(Module* former, Module& module) noexcept {
+    for (auto& form : _serving) {
+        std::replace(form.begin(), form.end(), former, &module);
+    }
+    _shared = false;
 }
 
 Module* Below::find(Function f, Form form) const noexcept {

@@ -14,7 +14,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Instance;
+class Context;
 
 // pml: two-sided messages. One module serves a whole job; every process must choose the same component.
 //
@@ -31,7 +31,7 @@ class Instance;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 5;
+inline constexpr std::uint32_t interface_version = 6;
 
 // No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
 // each mirror the user's tag there, below all others (mpi/communicators/construction_tags.h).
@@ -153,9 +153,18 @@ struct Candidate {
 
 class Component : public patchbay::Component {
 public:
-    // Called once per instance, on the initialising thread. The instance's runtime, progress and node segment are up,
-    // btls are not: a pml that needs btls opens them through the instance. Errc::not_available: no candidate here.
-    virtual Result<Candidate> query(Instance& instance) noexcept = 0;
+    // Called once per instance, on the initialising thread, when the runtime, progress and the node segment are up. A
+    // pml that needs btls calls Context::select_btls. Errc::not_available: no candidate here.
+    virtual Result<Candidate> query(Context& context) noexcept = 0;
+    // Interposer: called with the pml that was selected when parameter pml_wrap names this component, right after the
+    // queries, on the same thread. Must not communicate. The component may put a module of its own in the place of
+    // `module`, which then owns the former one and is destroyed instead of it; the former one does not know.
+    // Errc::not_available: the component does not wrap this one; any other error fails the selection. After an error
+    // `module` is as it was.
+    virtual Status wrap(Context& context, std::unique_ptr<Module>& module) noexcept {
+        (void)context, (void)module;
+        return Error{Errc::unsupported, "it wraps no pml"};
+    }
 };
 
 } // namespace pml

@@ -10,7 +10,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Instance;
+class Context;
 
 // pset: names sets of processes (MPI-4.1, 11.3.2).
 //
@@ -19,7 +19,7 @@ class Instance;
 // can determine by itself (mpi://WORLD, mpi://SELF, mpix://SHARED). See frameworks/pset/sets.h.
 namespace pset {
 
-inline constexpr std::uint32_t interface_version = 1;
+inline constexpr std::uint32_t interface_version = 2;
 
 class Module {
 public:
@@ -53,7 +53,7 @@ class Component : public patchbay::Component {
 public:
     // Called when a name is first needed that the framework does not know itself, on any thread, once per instance. May
     // query a server. Errc::not_available: the component offers no source here.
-    virtual Result<Candidate> query(Instance& instance) noexcept = 0;
+    virtual Result<Candidate> query(Context& context) noexcept = 0;
 };
 
 } // namespace pset

@@ -32,10 +32,10 @@ std::string_view spelt_properly(std::string_view name) {
     return name;
 }
 
-Sets::Sets(Framework<Component>& framework, Core& core, Instance& instance, const Job& job)
+Sets::Sets(Framework<Component>& framework, Core& core, Context& context, const Job& job)
     : _framework(framework),
       _core(core),
-      _instance(instance),
+      _context(context),
       _self(job.self) {
     for (Set own :
         {Set::run(world_name, {job.self.job, 0}, job.size), Set::run(self_name, job.self, 1), set_of_node(job)}) {
@@ -56,7 +56,7 @@ Status Sets::open_sources() {
         return lease.error();
     }
     auto offers = _framework.select_all("the job", [this](Component& component) -> Result<Choice<Module>> {
-        auto candidate = component.query(_instance);
+        auto candidate = component.query(_context);
         if (!candidate) {
             return candidate.error();
         }

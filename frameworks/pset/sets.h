@@ -37,7 +37,7 @@ public:
         std::uint32_t size;
         std::span<const std::uint32_t> local_peers;
     };
-    Sets(Framework<Component>& framework, Core& core, Instance& instance, const Job& job);
+    Sets(Framework<Component>& framework, Core& core, Context& context, const Job& job);
     ~Sets();
     Sets(const Sets&) = delete;
     Sets& operator=(const Sets&) = delete;
@@ -70,7 +70,7 @@ private:
 
     Framework<Component>& _framework;
     Core& _core;
-    Instance& _instance;
+    Context& _context;
     const ProcessId _self;
 
     // Held while a source is queried. Never taken with _mutex held.

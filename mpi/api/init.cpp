@@ -4,7 +4,7 @@
 #include "mpi/api/args.h"
 
 #include "core/log.h"
-#include "mpi/instance/hw_resources.h"
+#include "core/runtime/hw_resources.h"
 #include "mpi/library/world.h"
 
 #include <fmt/format.h>

@@ -7,9 +7,9 @@
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "mpi/bootstrap/exchange_reduction.h"
-#include "mpi/instance/error_code.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/process_state.h"
+#include "object/error_code.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,8 +7,8 @@
 #include "frameworks/pml/pml.h"
 #include "mpi/communicators/hints.h"
 #include "mpi/communicators/session_list.h"
-#include "mpi/instance/error_code.h"
 #include "mpi/instance/instance.h"
+#include "object/error_code.h"
 
 namespace patchbay {
 

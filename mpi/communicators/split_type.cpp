@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/runtime/hw_resources.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/split.h"
-#include "mpi/instance/hw_resources.h"
 #include "mpi/instance/instance.h"
 
 #include <algorithm>

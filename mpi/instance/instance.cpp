@@ -4,15 +4,19 @@
 #include "core/memory/node_segment.h"
 #include "core/progress/progress.h"
 #include "core/progress/wait_policy.h"
+#include "core/runtime/hw_resources.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/btl/select.h"
 #include "frameworks/pset/sets.h"
-#include "mpi/instance/hw_resources.h"
+#include "frameworks/wrap_params.h"
 #include "mpi/instance/mpi_params.h"
+#include "mpi/instance/operation_key.h"
 #include "mpi/instance/thread_levels.h"
 #include "object/session.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace patchbay {
 
@@ -20,16 +24,27 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
     : _core(core),
       _process_state(process_state),
       _thread_level(thread_level),
-      _pml_framework("pml", pml::interface_version),
-      _btl_framework("btl", btl::interface_version),
+      _pml_framework("pml", pml::interface_version, wrap_params, std::size(wrap_params)),
+      _btl_framework("btl", btl::interface_version, wrap_params, std::size(wrap_params)),
       _cid_framework("cid", cid::interface_version),
-      _coll_framework("coll", coll::interface_version),
+      _coll_framework("coll", coll::interface_version, wrap_params, std::size(wrap_params)),
       _pset_framework("pset", pset::interface_version),
       _coll_engine(core),
       _coll_selector(_coll_framework, _coll_engine),
       _hw_resources(std::make_unique<HwResources>()) {}
 
 Instance::~Instance() = default;
+
+// The kind makes the key differ from those of all string tags of users.
+std::string Instance::operation_name(const Group& members, std::string_view text) {
+    OperationKey key{std::string(text) + '\0' + "name", members_of(members), 0};
+    key.sequence = _process_state.next_sequence(key.string_tag, key.members);
+    return key.unique_name();
+}
+
+Result<btl::Selection> Instance::select_btls() {
+    return btl::select(_btl_framework, *this);
+}
 
 // An ill-typed parameter does not keep the others from being defined, so that a tool can list them all.
 Status Instance::define_params() {

@@ -10,6 +10,7 @@
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/engine.h"
 #include "frameworks/coll/selector.h"
+#include "frameworks/context.h"
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
 #include "mpi/instance/predefined_attributes.h"
@@ -49,16 +50,29 @@ struct User {
 // exists while a user holds a lease on it (mpi/library/library.h): the world model holds one from MPI_Init to
 // MPI_Finalize, and each session holds one. When the last lease is released, every initialization step is undone in
 // reverse order, and no thread, mapping or descriptor of the library is left in the process.
-class Instance {
+class Instance final : public Context {
 public:
     Instance(Core& core, ProcessState& process_state, int thread_level); // that the first user requests
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
 
-    Core& core() noexcept { return _core; }
-    Runtime& runtime() noexcept { return *_core.runtime; }
-    Progress& progress() noexcept { return *_core.progress; }
+    // What a component may use (frameworks/context.h).
+    Core& core() noexcept override { return _core; }
+    Runtime& runtime() noexcept override { return *_core.runtime; }
+    Progress& progress() noexcept override { return *_core.progress; }
+    ProcessId self() const noexcept override { return _self; }
+    // A number that no other call in any process of the job returns: 24 bits are the rank, 39 bits a counter.
+    std::uint64_t unique_number() noexcept override {
+        return std::uint64_t(_self.rank) << 39 | _process_state.next_number();
+    }
+    std::string operation_name(const Group& members, std::string_view text) override;
+    Result<btl::Selection> select_btls() override;
+    HwResources& hw_resources() noexcept override { return *_hw_resources; }
+    cid::IndexTable& communicators() noexcept override { return _communicators; }
+    cid::Directory& directory() noexcept override { return _directory; }
+    cid::Counters& cid_counters() noexcept override { return _cid_counters; }
+
     Framework<pml::Component>& pml_framework() noexcept { return _pml_framework; }
     Framework<btl::Component>& btl_framework() noexcept { return _btl_framework; }
     Framework<cid::Component>& cid_framework() noexcept { return _cid_framework; }
@@ -74,10 +88,6 @@ public:
     pml::Module& pml() noexcept { return *_pml; }
     // The process sets by name (frameworks/pset/sets.h). Their components are opened at the first look-up of a name.
     pset::Sets& psets() noexcept { return *_psets; }
-    cid::IndexTable& communicators() noexcept { return _communicators; }
-    // The communicators that have an exCID, by that exCID.
-    cid::Directory& directory() noexcept { return _directory; }
-    cid::Counters& cid_counters() noexcept { return _cid_counters; }
     // The cid module of communicators whose info does not name a component; null until the first such communicator.
     cid::Module* cid_module() const noexcept { return _cid_module.load(std::memory_order_acquire); }
     void set_cid_module(cid::Module* cid_module) noexcept { _cid_module.store(cid_module, std::memory_order_release); }
@@ -88,14 +98,9 @@ public:
     ProcessState& process_state() noexcept { return _process_state; }
     // The nonblocking communicator constructors under way.
     ConstructionQueue& constructions() noexcept { return *_constructions; }
-    // The hardware that this process is bound to. It is read on first use.
-    HwResources& hw_resources() noexcept { return *_hw_resources; }
     PredefinedAttributes& attributes() noexcept { return _attributes; }
     // The buffer that MPI_Buffer_attach attached (mpi/instance/send_buffer.h).
     BufferAttachPoint& send_buffer() noexcept { return _send_buffer; }
-    ProcessId self() const noexcept { return _self; }
-    // A number that no other call in any process of the job returns: 24 bits are the rank, 39 bits a counter.
-    std::uint64_t unique_number() noexcept { return std::uint64_t(_self.rank) << 39 | _process_state.next_number(); }
     // The highest thread level that a user (the world model, a session) can get, MPI_THREAD_SINGLE to
     // MPI_THREAD_MULTIPLE.
     int thread_level() const noexcept { return _thread_level; }

@@ -190,9 +190,16 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     if (!chosen) {
         return chosen.error();
     }
+    auto wrappers = _instance.pml_framework().wrap("the job", chosen->name, chosen->module,
+        [this](pml::Component& component, std::unique_ptr<pml::Module>& module) {
+            return component.wrap(_instance, module);
+        });
+    if (!wrappers) {
+        return wrappers.error();
+    }
     hold(std::move(*lease));
     _instance._pml = std::move(chosen->module);
-    _instance._thread_level = has_all(chosen->component->capabilities(), Capability::thread_multiple)
+    _instance._thread_level = has_all(chosen->component->capabilities() & *wrappers, Capability::thread_multiple)
         ? MPI_THREAD_MULTIPLE
         : MPI_THREAD_SERIALIZED;
     _instance.communicators().set_limit(_instance.pml().max_index());

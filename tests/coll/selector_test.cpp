@@ -4,8 +4,11 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/coll/engine.h"
+#include "frameworks/coll/forward.h"
 #include "frameworks/coll/schedule.h"
 #include "frameworks/coll/selector.h"
+#include "frameworks/wrap_params.h"
+#include "tests/fakes/unused_context.h"
 
 #include <gtest/gtest.h>
 #include <memory>
@@ -76,10 +79,34 @@ template <const Behaviour& behaviour>
 constexpr ComponentDescriptor described = describe<Fake<behaviour>>(
     "coll", coll::interface_version, behaviour.name, "1.0.0", "a fake");
 
+class WrappingModule final : public coll::Forward {
+public:
+    using Forward::Forward;
+    const coll::Module& inside() const { return wrapped(); }
+};
+
+// Wraps all but short_ones.
+class Wrapper final : public coll::Component {
+public:
+    Capability capabilities() const noexcept override { return Capability::none; }
+    Result<Candidate> query(coll::Query& query) noexcept override { return query.refuse_all("it only wraps"); }
+    Status wrap(Context&, Communicator&, std::unique_ptr<coll::Module>& module) noexcept override {
+        if (std::string(static_cast<FakeModule&>(*module).behaviour.name) == "short_ones") {
+            return Error{Errc::not_available, "not this one"};
+        }
+        module = std::make_unique<WrappingModule>(std::move(module));
+        return {};
+    }
+};
+constexpr ComponentDescriptor described_wrapper =
+    describe<Wrapper>("coll", coll::interface_version, "wrapper", "1.0.0", "a fake");
+
 class SelectorTest : public testing::Test {
 protected:
-    void start(std::span<const ComponentDescriptor* const> components) {
-        auto made = Core::create(components, ParamSources(), {});
+    void start(std::span<const ComponentDescriptor* const> components, std::vector<std::string> environment = {}) {
+        ParamSources sources;
+        sources.environment = std::move(environment);
+        auto made = Core::create(components, sources, {});
         ASSERT_TRUE(made) << made.error().text;
         core = std::move(*made);
         core->decisions.enable(true);
@@ -102,7 +129,7 @@ protected:
         comm.size = size;
         comm.remote_size = size;
         comm.index = index;
-        auto table = selector->select(instance(), comm, "");
+        auto table = selector->select(context, comm, "");
         if (!table) {
             error = table.error().text;
             return nullptr;
@@ -113,11 +140,9 @@ protected:
     static const char* name(const coll::Module* module) {
         return module == nullptr ? "none" : static_cast<const FakeModule*>(module)->behaviour.name;
     }
-    // The fakes do not use it.
-    Instance& instance() { return reinterpret_cast<Instance&>(*_nothing); }
 
     std::unique_ptr<Core> core;
-    Framework<coll::Component> framework{"coll", coll::interface_version};
+    Framework<coll::Component> framework{"coll", coll::interface_version, wrap_params, std::size(wrap_params)};
     std::optional<coll::Engine> engine;
     std::optional<Lease> lease;
     std::optional<coll::Selector> selector;
@@ -126,9 +151,7 @@ protected:
     };
     std::vector<std::unique_ptr<coll::Table, Release>> tables;
     std::string error;
-
-private:
-    alignas(std::max_align_t) std::byte _nothing[64];
+    UnusedContext context;
 };
 
 TEST_F(SelectorTest, HighestPriorityServesEachFunctionAndForm) {
@@ -202,6 +225,50 @@ TEST_F(SelectorTest, ModulesBelowAreKeptForOneThatPassesOn) {
         chosen += decision.outcome == Outcome::chosen;
     }
     EXPECT_EQ(chosen, 3);
+}
+
+// A wrapped module serves through its interposer in all forms, also where another module passes operations on to it.
+TEST_F(SelectorTest, AnInterposerStandsBeforeEachModuleThatItWraps) {
+    constexpr const ComponentDescriptor* components[] = {
+        &described<all>, &described<fast>, &described<short_ones>, &described_wrapper};
+    start(components, {"PATCHBAY_MCA_coll_wrap=wrapper"});
+    coll::Table* table = select(4);
+    ASSERT_NE(table, nullptr) << error;
+    EXPECT_FALSE(table->is_shared());
+    const auto& top = static_cast<const FakeModule&>((*table)[Function::bcast]);
+    ASSERT_STREQ(top.behaviour.name, "short_ones") << "the wrapper passes over this one";
+    auto* before_fast = dynamic_cast<WrappingModule*>(top.below.find(Function::bcast, Form::blocking));
+    ASSERT_NE(before_fast, nullptr);
+    EXPECT_STREQ(name(&before_fast->inside()), "fast");
+    auto* before_all = dynamic_cast<WrappingModule*>(top.below.find(Function::reduce, Form::persistent));
+    ASSERT_NE(before_all, nullptr);
+    EXPECT_STREQ(name(&before_all->inside()), "all");
+    EXPECT_EQ(
+        static_cast<const FakeModule&>(before_all->inside()).below.find(Function::reduce, Form::blocking), nullptr);
+    EXPECT_NE(select(4), table) << "it serves one communicator";
+}
+
+TEST_F(SelectorTest, AnInterposerServesWhatTheModuleServed) {
+    constexpr const ComponentDescriptor* components[] = {&described<all>, &described<fast>, &described_wrapper};
+    start(components, {"PATCHBAY_MCA_coll_wrap=wrapper"});
+    coll::Table* table = select(4);
+    ASSERT_NE(table, nullptr) << error;
+    const auto wrapped = [&](Function f, Form form) {
+        auto* wrapper = dynamic_cast<WrappingModule*>(table->find(f, form));
+        return wrapper == nullptr ? "not wrapped" : name(&wrapper->inside());
+    };
+    EXPECT_STREQ(wrapped(Function::bcast, Form::blocking), "fast");
+    EXPECT_STREQ(wrapped(Function::bcast, Form::nonblocking), "all");
+    EXPECT_STREQ(wrapped(Function::exscan, Form::persistent), "all");
+    EXPECT_EQ(table->find(Function::neighbor_allgather, Form::blocking), nullptr);
+}
+
+TEST_F(SelectorTest, AnInterposerThatWrapsNothingIsAnError) {
+    constexpr const ComponentDescriptor* components[] = {&described<all>};
+    start(components, {"PATCHBAY_MCA_coll_wrap=all"});
+    EXPECT_EQ(select(4), nullptr);
+    EXPECT_EQ(
+        error, "component all of framework coll, which parameter coll_wrap names, does not wrap all: it wraps no coll");
 }
 
 } // namespace

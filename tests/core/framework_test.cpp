@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 #include <map>
+#include <optional>
 #include <thread>
 
 using namespace patchbay;
@@ -246,11 +247,129 @@ TEST_F(FrameworkTest, AnObjectsOwnListOverridesTheJobs) {
     EXPECT_EQ(chosen(), "plain");
     EXPECT_EQ(chosen("fast"), "fast");
     EXPECT_EQ(open_now["fast"], 1);
+    EXPECT_EQ(chosen(), "plain") << "the job's list holds for the other objects";
     EXPECT_EQ(chosen("^fast"), "plain");
     EXPECT_EQ(
         chosen("fasd"), "framework demo has no component 'fasd' (installed: fast, mute, plain); did you mean 'fast'?");
     lease->release();
     EXPECT_EQ(open_now["fast"], 0);
+}
+
+// Puts a module before the selected one.
+class WrappingModule : public demo::Module {
+public:
+    WrappingModule(std::string name, std::unique_ptr<demo::Module> wrapped)
+        : _name(std::move(name)),
+          _wrapped(std::move(wrapped)) {}
+    std::string greet() const override { return _name + "(" + _wrapped->greet() + ")"; }
+
+private:
+    std::string _name;
+    std::unique_ptr<demo::Module> _wrapped;
+};
+
+class WrapTest : public FrameworkTest {
+protected:
+    static constexpr ParamSpec wrap_params[] = {{"wrap", ParamType::list, "", "the wrappers"}};
+    Framework<demo::Component> wrapping{"demo", demo::version, wrap_params, 1};
+
+    // The components whose name is in `able` wrap; the others return `otherwise`.
+    std::string wrapped(
+        const Error& otherwise = {Errc::not_available, "not this one"}, Capability needed = Capability::none) {
+        auto lease = wrapping.open(*core, needed);
+        if (!lease) {
+            return lease.error().text;
+        }
+        auto selected = wrapping.select_one("a test", ask);
+        auto common = wrapping.wrap("a test", selected->name, selected->module,
+            [&](demo::Component& component, std::unique_ptr<demo::Module>& module) -> Status {
+                for (const std::string& name : able) {
+                    if (wrapping.find(name) == &component) {
+                        module = std::make_unique<WrappingModule>(name, std::move(module));
+                        return {};
+                    }
+                }
+                return otherwise;
+            });
+        capabilities = common ? *common : Capability::none;
+        code = common ? std::nullopt : std::optional(common.error().code);
+        return common ? selected->module->greet() : common.error().text;
+    }
+
+    std::vector<std::string> able{"plain", "equal"};
+    Capability capabilities = Capability::none;
+    std::optional<Errc> code;
+};
+
+constexpr const ComponentDescriptor* wrappers[] = {
+    &described<plain>, &described<fast>, &described<equal>, &described<shy>};
+
+TEST_F(WrapTest, NobodyWrapsUnasked) {
+    start(wrappers);
+    EXPECT_EQ(wrapped(), "fast");
+    EXPECT_TRUE(has_all(capabilities, Capability::thread_multiple | Capability::sessions));
+}
+
+TEST_F(WrapTest, TheFirstStandsNextToTheSelectedOne) {
+    start(wrappers, {"PATCHBAY_MCA_demo_wrap=plain,equal"});
+    EXPECT_EQ(wrapped(), "equal(plain(fast))");
+    EXPECT_EQ(outcome_of("equal"), "lost: lower priority than fast; wraps: stands before plain(fast)");
+    EXPECT_EQ(outcome_of("fast"), "chosen: highest priority");
+    EXPECT_TRUE(has_all(capabilities, Capability::thread_multiple));
+    EXPECT_FALSE(has_all(capabilities, Capability::sessions)) << "only what all of them have";
+}
+
+TEST_F(WrapTest, AWrapperIsNoCandidateUnlessTheListAdmitsIt) {
+    start(wrappers, {"PATCHBAY_MCA_demo_wrap=equal", "PATCHBAY_MCA_demo=plain"});
+    EXPECT_EQ(wrapped(), "equal(plain)");
+    auto lease = wrapping.open(*core);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(wrapped(), "equal(plain)");
+    EXPECT_EQ(wrapping.select_all("a test", ask)->size(), 1u);
+}
+
+TEST_F(WrapTest, OneThatDoesNotWrapThisModuleIsPassedOver) {
+    start(wrappers, {"PATCHBAY_MCA_demo_wrap=fast,plain"});
+    EXPECT_EQ(wrapped(), "plain(fast)");
+    EXPECT_EQ(outcome_of("fast"), "chosen: highest priority; declined: does not wrap fast: not this one");
+}
+
+TEST_F(WrapTest, OneThatFailsIsAnError) {
+    start(wrappers, {"PATCHBAY_MCA_demo_wrap=fast,plain"});
+    EXPECT_EQ(wrapped({Errc::unsupported, "it wraps nothing"}),
+        "component fast of framework demo, which parameter demo_wrap names, does not wrap fast: it wraps nothing");
+}
+
+TEST_F(WrapTest, AWrongNameIsAnErrorWithSuggestion) {
+    start(wrappers, {"PATCHBAY_MCA_demo_wrap=equa"});
+    EXPECT_EQ(wrapped(),
+        "parameter demo_wrap: framework demo has no component 'equa'; did you mean 'equal'? [environment "
+        "PATCHBAY_MCA_demo_wrap]");
+    start(wrappers, {"PATCHBAY_MCA_demo_wrap=shy"});
+    CapturedStderr captured;
+    EXPECT_EQ(wrapped(),
+        "parameter demo_wrap: component 'shy' cannot be used: no such hardware [environment PATCHBAY_MCA_demo_wrap]");
+    EXPECT_EQ(code, Errc::invalid);
+    EXPECT_EQ(count_of(captured.text(), "no such hardware"), 1u);
+}
+
+// The caller opens the framework again and needs less, as for a pml without MPI_THREAD_MULTIPLE.
+TEST_F(WrapTest, OneThatLacksWhatIsNeededIsAnErrorOfItsOwn) {
+    start(wrappers, {"PATCHBAY_MCA_demo_wrap=fast"});
+    able = {"fast"};
+    CapturedStderr captured;
+    EXPECT_EQ(wrapped({Errc::not_available, "not this one"}, threads),
+        "parameter demo_wrap: component 'fast' cannot be used: lacks thread_multiple [environment "
+        "PATCHBAY_MCA_demo_wrap]");
+    EXPECT_EQ(code, Errc::not_available);
+    EXPECT_EQ(wrapped(), "fast(fast)");
+    // It is hidden when a later lease needs more.
+    auto first = wrapping.open(*core);
+    EXPECT_EQ(wrapped(), "fast(fast)");
+    EXPECT_EQ(wrapped({Errc::not_available, "not this one"}, threads),
+        "parameter demo_wrap: component 'fast' cannot be used: lacks thread_multiple [environment "
+        "PATCHBAY_MCA_demo_wrap]");
+    EXPECT_EQ(code, Errc::not_available);
 }
 
 TEST_F(FrameworkTest, NoCandidateGivesTheReasonOfEach) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Components in shared libraries: what fits, what does not, and what is left when they are closed.
 #include "core/component/framework.h"
+#include "core/component/interface_hash.h"
+#include "core/component/repository.h"
 #include "core/core.h"
 #include "tests/core/captured_stderr.h"
 #include "tests/core/plugins/demo.h"
@@ -138,6 +140,22 @@ TEST(Plugin, WrongFrameworkVersion) {
 
 TEST(Plugin, WrongToolchain) {
     expect_incompatible("toolchain", "it was built for toolchain msvc, this library has itanium;libstdc++");
+}
+
+TEST(Plugin, WrongHeaders) {
+    expect_incompatible("headers",
+        std::string("it was built with other headers: 0123456789abcdef of Patchbay MPI ") + interface_release +
+            ", this library has " + interface_hash + " of Patchbay MPI " + interface_release +
+            "; build it again against this installation (pkg-config patchbay-plugin)");
+}
+
+TEST(Plugin, NoHeadersNamed) {
+    expect_incompatible("noheaders", "it was built with other headers: (unnamed) of Patchbay MPI ");
+}
+
+TEST(Plugin, OtherLibraryMode) {
+    expect_incompatible(
+        "debugmode", "it was built for toolchain itanium;libstdc++-cxx11abi1;_GLIBCXX_DEBUG;c++20, this");
 }
 
 TEST(Plugin, WrongName) {

@@ -14,13 +14,13 @@ import layers  # noqa: E402
 ROOT = TOOL.parents[2]
 
 
-def problems(files, exceptions=None):
+def problems(files):
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        return list(layers.find_problems(list(layers.read_includes(Path(folder))), exceptions or {}))
+        return list(layers.find_problems(list(layers.read_includes(Path(folder)))))
 
 
 class MadeUpTree(unittest.TestCase):
@@ -44,12 +44,6 @@ class MadeUpTree(unittest.TestCase):
         self.assertEqual(problems({"launch/a.cpp": '#include "core/b.h"\n'}), [])
         self.assertEqual(len(problems({"launch/a.cpp": '#include "object/b.h"\n'})), 1)
 
-    def test_an_exception_holds_for_its_folder_only_and_must_be_needed(self):
-        tree = {"components/btl/sm/a.cpp": '#include "mpi/instance/b.h"\n'}
-        self.assertEqual(problems(tree, {"components/btl/sm/a.cpp": {"mpi/instance"}}), [])
-        self.assertEqual(len(problems(tree, {"components/btl/sm/a.cpp": {"mpi/library"}})), 2)
-        self.assertEqual(len(problems({}, {"components/btl/sm/a.cpp": {"mpi/instance"}})), 1)
-
     def test_a_folder_that_is_in_no_layer_is_found(self):
         self.assertEqual(len(problems({"attic/a.cpp": '#include "core/b.h"\n'})), 1)
 
@@ -62,7 +56,7 @@ class SourceTree(unittest.TestCase):
         self.assertGreater(len(self.includes), 500)
 
     def test_includes_run_one_way(self):
-        self.assertEqual(list(layers.find_problems(self.includes, layers.EXCEPTIONS)), [])
+        self.assertEqual(list(layers.find_problems(self.includes)), [])
 
     def test_the_drawing_shows_the_code(self):
         shown = layers.drawn_edges(ROOT / "docs" / "layers.svg")

@@ -5,7 +5,9 @@
 
 for file in bin/mpicc bin/mpicxx bin/mpicc_abi bin/mpicxx_abi bin/mpirun bin/mpiexec bin/patchbay-info bin/patchbay-ab \
     include/mpi.h include/mpix.h lib/libmpi_abi.so lib/libmpi_abi.so.1 lib/pkgconfig/mpi_abi.pc \
-    lib/pkgconfig/patchbay-mpi.pc lib/pkgconfig/patchbay-plugin.pc share/doc/patchbay/LICENSE; do
+    lib/pkgconfig/patchbay-mpi.pc lib/pkgconfig/patchbay-plugin.pc lib/cmake/Patchbay/PatchbayConfig.cmake \
+    lib/cmake/Patchbay/PatchbayConfigVersion.cmake bin/patchbay-plugin-test share/patchbay/plugin-tests/suite.json \
+    share/doc/patchbay/LICENSE; do
     [ -e "$prefix/$file" ] || fail "$file is missing"
 done
 for program in "$prefix"/bin/*; do
@@ -27,8 +29,19 @@ for plugin in "$prefix"/lib/patchbay/*.so; do
     expect patchbay_component "$(nm -D --defined-only "$plugin" | cut -d' ' -f3)" "what $plugin exports"
 done
 
-# Every header that a plugin's author may include compiles, all others before it or not.
+# Every header that a plugin's author may include compiles, all others before it or not. There are no others.
 cd "$prefix/include/patchbay"
+expect 'core frameworks include object' "$(find . -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | xargs)" 'folders of headers'
+for header in core/component/framework.h frameworks/coll/selector.h object/session.h; do
+    [ ! -e $header ] || fail "$header is installed, and is not for components"
+done
+# Each program of the plugin tests is there, with what it includes of ours.
+for source in $(grep -o '"[a-z0-9]*/[a-z_0-9]*\.c[p]*"' "$prefix/share/patchbay/plugin-tests/suite.json" | tr -d '"'); do
+    [ -e "$prefix/share/patchbay/plugin-tests/$source" ] || fail "suite.json names $source, which is not installed"
+    for included in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$prefix/share/patchbay/plugin-tests/$source"); do
+        [ -e "$prefix/share/patchbay/plugin-tests/$included" ] || fail "$source includes $included, which is not installed"
+    done
+done
 find . -name '*.h' | sed 's|^\./|#include "|;s|$|"|' | sort >"$work/forward.h"
 sort -r "$work/forward.h" >"$work/backward.h"
 for order in forward backward; do

@@ -26,7 +26,7 @@ options() {
     help "$1" | sed -nE 's/^  (-.*)$/\1/p' | sed 's/   .*//' | grep -oE -e '(^|[ [])--?[A-Za-z][A-Za-z_:-]*' |
         tr -d ' [' | sort -u
 }
-for command in mpirun mpicc patchbay-info patchbay-ab; do
+for command in mpirun mpicc patchbay-info patchbay-ab patchbay-plugin-test; do
     MANWIDTH=1000 man -l "$pages/$command.1" 2>/dev/null | col -bx | sed -n '/^OPTIONS/,/^EXIT/p' >"$work/$command.txt"
     count=0
     for option in $(options "$command"); do

@@ -1,20 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the template and the example without the source tree, with pkg-config and g++ and nothing else, and runs a program
-# with them: outside_test.sh PREFIX PROGRAM_SOURCE
+# with them: outside_test.sh PREFIX PROGRAM_SOURCE INTERFACE_HASH.PY
 . "$(dirname "$0")/../install/common.sh"
 cp -L "$2" "$work/barrier.c"
+interface_hash=$(realpath "$3")
 cd "$work"
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 kit=$prefix/share/patchbay/plugins
 
 "$prefix/bin/mpicc" -O1 -Wall -Werror barrier.c -o barrier
 
-# build SOURCE FILE
-build() {
+# compile SOURCE FILE [COMPILER OPTION]...
+compile() {
     # shellcheck disable=SC2046
-    g++ -O2 -Wall -Wextra -Werror $(pkg-config --cflags patchbay-plugin) "$1" -o "$2" \
+    g++ -O2 -Wall -Wextra -Werror "${@:3}" $(pkg-config --cflags patchbay-plugin) "$1" -o "$2" \
         $(pkg-config --libs patchbay-plugin)
+}
+
+# build SOURCE FILE [COMPILER OPTION]...
+build() {
+    compile "$@"
     expect patchbay_component "$(nm -D --defined-only "$2" | cut -d' ' -f3)" "what $2 exports"
 }
 
@@ -91,6 +97,48 @@ run 3 --mca component_path "$work/other" --mca coll nway,basic,self
 [ $status -ne 0 ] || fail 'an incompatible that was asked for by name was left out in silence'
 "$prefix/bin/patchbay-info" --mca component_path "$work/other" >info
 grep -Eq '^coll +nway +- +incompatible ' info || fail "patchbay-info does not show the incompatible: $(cat info)"
+
+# refused PATTERN: the component in other/ is left out with one line that says that; the job goes on without it.
+refused() {
+    run 3 --mca component_path "$work/other"
+    expect "0 $good" "$status $(cat out)" "with an incompatible about ($(cat err))"
+    expect 1 "$(wc -l <err)" "lines about the incompatible ($(cat err))"
+    grep -Eq "$1" err || fail "no '$1': $(cat err)"
+    run 3 --mca component_path "$work/other" --mca coll nway,basic,self
+    [ $status -ne 0 ] || fail "an incompatible that was asked for by name was left out in silence"
+}
+
+# A component that was built with the headers of another release, one class of which has one field more. The build of that
+# release makes the header with the hash; here its program does.
+hash_of() {
+    (cd "$1" && find core frameworks object -name '*.h' -print0 | xargs -0 python3 "$interface_hash" "$2")
+}
+hash_in() { sed -n 's/.*interface_hash\[\] = "\(.*\)";/\1/p' "$1"; }
+mkdir other_release
+cp -R "$prefix/include" other_release/
+chmod -R u+w other_release
+headers=other_release/include/patchbay
+ours=$(hash_in "$headers/core/component/interface_hash.h")
+[ ${#ours} -eq 16 ] || fail "the installed headers have no hash: $(cat "$headers/core/component/interface_hash.h")"
+expect "$ours" "$(hash_of "$headers" 0 | hash_in /dev/stdin)" 'the hash of the installed headers'
+sed -i 's|^    int remote_size = 0;.*|&\n    int one_field_more = 0;|' "$headers/object/communicator.h"
+grep -q one_field_more "$headers/object/communicator.h" || fail 'object/communicator.h has no field remote_size any more'
+hash_of "$headers" 7.8.9 >new_hash.h
+mv new_hash.h "$headers/core/component/interface_hash.h"
+theirs=$(hash_in "$headers/core/component/interface_hash.h")
+[ "$ours" != "$theirs" ] || fail 'one field more does not change the hash'
+build sources/examples/coll_nway.cpp other/mca_coll_nway.so -I"$headers" -I"$headers/.."
+release=$(pkg-config --modversion patchbay-plugin)
+refused "nway.so cannot be used: .*headers: $theirs of Patchbay MPI 7.8.9, .* has $ours of Patchbay MPI $release; build it again"
+expect "$ours" "$("$prefix/bin/patchbay-info" | sed -n 's/^headers for components  *//p')" 'patchbay-info: the hash'
+
+# The same headers with another mode of the C++ library.
+build sources/examples/coll_nway.cpp other/mca_coll_nway.so -D_GLIBCXX_DEBUG
+refused 'nway.so cannot be used: it was built for toolchain [^ ]*;_GLIBCXX_DEBUG;'
+for option in -fshort-enums -fpack-struct; do
+    ! compile sources/examples/coll_nway.cpp other/none.so $option 2>messages || fail "$option compiles"
+    grep -q "build without $option" messages || fail "$option is not named: $(cat messages)"
+done
 
 # The output of patchbay-info for a compatible component.
 "$prefix/bin/patchbay-info" --mca component_path "$work/mine" --mca coll_nway_ways 5 --param coll nway >info

@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "core/runtime/pset_definition.h"
 #include "frameworks/pset/sets.h"
+#include "tests/fakes/unused_context.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -122,7 +123,7 @@ template <Fake& fake, int priority>
 class FakeComponent final : public pset::Component {
 public:
     Capability capabilities() const noexcept override { return Capability::none; }
-    Result<Candidate> query(Instance&) noexcept override {
+    Result<Candidate> query(Context&) noexcept override {
         ++queries;
         return Candidate{priority, std::make_unique<FakeModule<fake>>()};
     }
@@ -142,9 +143,7 @@ protected:
         queries = 0;
         _core = std::move(*Core::create(both, ParamSources{}, {}));
         ASSERT_TRUE(bool(_framework.announce(*_core)));
-        // The fakes do not look at their instance.
-        auto& instance = *reinterpret_cast<Instance*>(_core.get());
-        _sets = std::make_unique<Sets>(_framework, *_core, instance, Sets::Job{{0, 2}, 8, peers});
+        _sets = std::make_unique<Sets>(_framework, *_core, _context, Sets::Job{{0, 2}, 8, peers});
     }
     static void define(Fake& fake, const std::string& name, std::uint64_t version, std::vector<ProcessId> members) {
         fake.sets.insert_or_assign(name, Set::of(name, version, std::move(members)));
@@ -152,6 +151,7 @@ protected:
 
     static constexpr std::uint32_t peers[] = {0, 2, 3};
     std::unique_ptr<Core> _core;
+    UnusedContext _context;
     Framework<pset::Component> _framework{"pset", pset::interface_version};
     std::unique_ptr<Sets> _sets;
 };

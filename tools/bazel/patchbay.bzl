@@ -61,8 +61,8 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
       name: the component's name in that framework.
       srcs: its sources; one of them defines `patchbay_component`.
       hdrs: its headers.
-      deps: header-only targets and system libraries. The code of core and of the MPI objects must come from
-        libmpi_abi.so.1 at run time; a second copy inside the plugin would have its own state.
+      deps: header-only targets and system libraries, besides the headers for components. The code of core and of the
+        MPI objects must come from libmpi_abi.so.1 at run time; a second copy inside the plugin would have its own state.
       linkopts: more linker options.
       **kwargs: passed on to cc_library.
     """
@@ -71,7 +71,8 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
         srcs = srcs,
         hdrs = hdrs,
         copts = kwargs.pop("copts", []) + _USE_PRECOMPILED,
-        deps = deps + _PRECOMPILED,
+        # The headers that a component outside the tree has, and no others of Patchbay.
+        deps = deps + ["//frameworks:plugin_headers"] + _PRECOMPILED,
         linkopts = linkopts,
         # In one library, or one unit test, two descriptors cannot have one name; the plugin gives it its own back.
         local_defines = kwargs.pop("local_defines", []) + ["patchbay_component=" + static_symbol(framework, name)],

@@ -3,6 +3,7 @@
 
 #include "core/base/install_prefix.h"
 #include "core/base/strings.h"
+#include "core/component/interface_hash.h"
 #include "include/mpi.h"
 
 #include <algorithm>
@@ -72,6 +73,7 @@ Versions Catalogue::versions() {
     }
     versions.core_abi = core_abi_version;
     versions.toolchain = toolchain_tag;
+    versions.headers = interface_hash;
     versions.prefix = install_prefix();
     for (const FrameworkBase* framework : _instance.frameworks()) {
         versions.frameworks.emplace_back(framework->name(), framework->version());

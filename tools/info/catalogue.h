@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/component/repository.h"
 #include "core/core.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/process_state.h"
@@ -20,6 +21,7 @@ struct Versions {
     std::string abi;      // "1.0"
     std::uint32_t core_abi;
     std::string toolchain;
+    std::string headers; // interface_hash
     std::string prefix;
     std::vector<std::pair<std::string, std::uint32_t>> frameworks; // name, version of the interface
 };

@@ -17,7 +17,7 @@ Json to_json(const Versions& versions) {
     }
     return {{"library", versions.library}, {"library_text", versions.full}, {"mpi", versions.standard},
         {"mpi_abi", versions.abi}, {"core_abi", versions.core_abi}, {"toolchain", versions.toolchain},
-        {"frameworks", frameworks}, {"prefix", versions.prefix}};
+        {"headers", versions.headers}, {"frameworks", frameworks}, {"prefix", versions.prefix}};
 }
 
 Json to_json(const ComponentEntry& entry) {

@@ -20,6 +20,7 @@ std::string text_of(const Versions& versions) {
     table.add({"MPI ABI", versions.abi});
     table.add({"core ABI", std::to_string(versions.core_abi)});
     table.add({"toolchain", versions.toolchain});
+    table.add({"headers for components", versions.headers});
     for (const auto& [name, version] : versions.frameworks) {
         table.add({"framework " + name, std::to_string(version)});
     }

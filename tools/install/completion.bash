@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Completion for mpirun, mpiexec, patchbay-info and patchbay-ab; bash-completion loads it under each of these names.
+# Completion for mpirun, mpiexec, patchbay-info, patchbay-ab and patchbay-plugin-test; bash-completion loads it under each
+# of these names.
 
 # The options are what the program itself explains under --help, so that this file needs no list of its own.
 _patchbay_options() {
@@ -38,4 +39,4 @@ _patchbay() {
     esac
 }
 
-complete -o filenames -F _patchbay mpirun mpiexec patchbay-info patchbay-ab
+complete -o filenames -F _patchbay mpirun mpiexec patchbay-info patchbay-ab patchbay-plugin-test

@@ -32,22 +32,6 @@ LAYERS = [
 BESIDE = {"launch": {"core"}, "plugins": {"core", "include", "object", "frameworks"}, "tools/pch": set()}
 # What may include everything.
 UNCHECKED = ("tests/", "bench/")
-# The files of components that still include files of mpi/, each with the folders. No line may be added; lines are to be
-# removed until the list is empty.
-EXCEPTIONS = {
-    "components/btl/self/component.cpp": {"mpi/instance"},
-    "components/btl/sm/component.cpp": {"mpi/instance"},
-    "components/cid/consensus/component.cpp": {"mpi/instance"},
-    "components/cid/excid/component.cpp": {"mpi/instance"},
-    "components/cid/excid/excid.cpp": {"mpi/instance"},
-    "components/cid/excid/pgcid.cpp": {"mpi/instance", "mpi/bootstrap"},
-    "components/cid/mask/component.cpp": {"mpi/instance"},
-    "components/coll/basic/component.cpp": {"mpi/instance"},
-    "components/pml/ob1/component.cpp": {"mpi/instance"},
-    "components/pset/pmix/component.cpp": {"mpi/instance"},
-    "components/pset/static/component.cpp": {"mpi/instance"},
-}
-
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 FOLDERS = sorted([*LEVEL, *BESIDE], key=len, reverse=True)
@@ -84,9 +68,8 @@ def allowed(name, included):
     return target in LEVEL and LEVEL[target] < LEVEL[source]
 
 
-def find_problems(includes, exceptions):
-    """One line per include that is not allowed, and per exception that is no longer needed."""
-    used = {}
+def find_problems(includes):
+    """One line per include that is not allowed."""
     for name, included in includes:
         source, target = folder_of(name), folder_of(included)
         if source is None:
@@ -94,16 +77,11 @@ def find_problems(includes, exceptions):
         elif target is None:
             yield f"{name} includes {included}, whose folder is in no layer"
         elif not allowed(name, included):
-            used.setdefault(name, set()).add(target)
-            if target not in exceptions.get(name, ()):
-                yield f"{name} includes {included}: {source} must not include {target}"
-    for name, targets in exceptions.items():
-        for target in sorted(targets - used.get(name, set())):
-            yield f"{name} does not include {target} any more: take it out of EXCEPTIONS in tools/layers/layers.py"
+            yield f"{name} includes {included}: {source} must not include {target}"
 
 
 def count_edges(includes):
-    """How many includes run from one folder to another, without the exceptions."""
+    """How many includes run from one folder to another."""
     return Counter(
         (folder_of(name), folder_of(included))
         for name, included in includes
@@ -161,7 +139,7 @@ def main(arguments):
         draw(edges, options.file)
         return 0
     if options.command == "check":
-        problems = list(find_problems(includes, EXCEPTIONS))
+        problems = list(find_problems(includes))
     else:
         shown, real = set(drawn_edges(options.file)), set(edge_lines(edges))
         problems = [f"{line}: in the drawing, not in the code" for line in sorted(shown - real)]

@@ -2,7 +2,7 @@
 #include "components/btl/self/module.h"
 #include "core/component/describe.h"
 #include "core/core.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/context.h"
 
 namespace patchbay::btl::self {
 
@@ -26,8 +26,8 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self;
     }
-    Result<Candidate> query(Instance& instance) noexcept override {
-        return Candidate{50, std::make_unique<SelfModule>(instance.self(), _eager_limit, _queue_limit)};
+    Result<Candidate> query(Context& context) noexcept override {
+        return Candidate{50, std::make_unique<SelfModule>(context.self(), _eager_limit, _queue_limit)};
     }
 
 private:

@@ -6,7 +6,7 @@
 #include "core/core.h"
 #include "core/log.h"
 #include "core/runtime/runtime.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/context.h"
 
 namespace patchbay::btl::sm {
 
@@ -25,14 +25,14 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_node;
     }
-    Result<Candidate> query(Instance& instance) noexcept override {
+    Result<Candidate> query(Context& context) noexcept override {
         return unless_out_of_memory(
-            Result<Candidate>(Error{Errc::out_of_memory, "out of memory"}), [&] { return make(instance); });
+            Result<Candidate>(Error{Errc::out_of_memory, "out of memory"}), [&] { return make(context); });
     }
 
 private:
-    Result<Candidate> make(Instance& instance) {
-        Core& core = instance.core();
+    Result<Candidate> make(Context& context) {
+        Core& core = context.core();
         if (core.node == nullptr || core.node->expected() < 2) {
             return Error{Errc::not_available, "no other process of this job runs on this node"};
         }

@@ -27,8 +27,7 @@ constexpr std::size_t usual_header = 16;
 
 // Doorbell::notify() after a packet was published. It makes no call that returns, so that send() needs no stack.
 inline SendCode notified(SmEndpoint& to) noexcept {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return to.control.bell.flag_is_up() ? ring(to) : SendCode::ok;
+    return to.control.bell.must_be_rung() ? ring(to) : SendCode::ok;
 }
 
 } // namespace

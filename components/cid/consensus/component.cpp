@@ -3,7 +3,7 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/cid/single_module.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/context.h"
 
 #include <new>
 
@@ -18,19 +18,19 @@ constexpr ParamSpec params[] = {
 
 class ConsensusModule final : public Module {
 public:
-    explicit ConsensusModule(Instance& instance) noexcept
-        : _instance(instance),
-          _table(instance.communicators()),
-          _counters(instance.cid_counters()) {}
+    explicit ConsensusModule(Context& context) noexcept
+        : _context(context),
+          _table(context.communicators()),
+          _counters(context.cid_counters()) {}
     std::unique_ptr<Allocation> begin(const NewCommunicator& what, int* code) noexcept override {
-        const std::uint64_t number = what.is_leader() ? _instance.unique_number() : 0;
+        const std::uint64_t number = what.is_leader() ? _context.unique_number() : 0;
         auto* allocation = new (std::nothrow) ConsensusAllocation(_table, _counters, what, number);
         *code = allocation != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
         return std::unique_ptr<Allocation>(allocation);
     }
 
 private:
-    Instance& _instance;
+    Context& _context;
     IndexTable& _table;
     Counters& _counters;
 };
@@ -41,8 +41,8 @@ public:
         : SingleModule("cid_consensus_priority", Capability::thread_multiple) {}
 
 private:
-    std::unique_ptr<Module> make(Instance& instance) noexcept override {
-        return std::unique_ptr<Module>(new (std::nothrow) ConsensusModule(instance));
+    std::unique_ptr<Module> make(Context& context) noexcept override {
+        return std::unique_ptr<Module>(new (std::nothrow) ConsensusModule(context));
     }
 };
 

@@ -4,7 +4,7 @@
 #include "core/core.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/cid/single_module.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/context.h"
 
 #include <new>
 
@@ -37,8 +37,8 @@ public:
     }
 
 private:
-    std::unique_ptr<Module> make(Instance& instance) noexcept override {
-        return std::unique_ptr<Module>(new (std::nothrow) ExcidModule(instance, _source));
+    std::unique_ptr<Module> make(Context& context) noexcept override {
+        return std::unique_ptr<Module>(new (std::nothrow) ExcidModule(context, _source));
     }
 
     PgcidSource _source = PgcidSource::automatic;

@@ -4,7 +4,10 @@
 #include "components/cid/excid/extended_cid.h"
 #include "core/base/out_of_memory.h"
 #include "core/log.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/cid/counters.h"
+#include "frameworks/cid/directory.h"
+#include "frameworks/cid/index_table.h"
+#include "frameworks/context.h"
 #include "object/error_cause.h"
 
 #include <new>
@@ -35,6 +38,13 @@ int no_index() noexcept {
 
 } // namespace
 
+ExcidModule::ExcidModule(Context& context, PgcidSource source) noexcept
+    : _context(context),
+      _table(context.communicators()),
+      _directory(context.directory()),
+      _counters(context.cid_counters()),
+      _source(source) {}
+
 std::unique_ptr<Allocation> ExcidModule::begin(const NewCommunicator& what, int* code) noexcept {
     // A child number is taken in any case: the other members do not learn of an error here, and the next one must be
     // the same in all members.
@@ -43,24 +53,24 @@ std::unique_ptr<Allocation> ExcidModule::begin(const NewCommunicator& what, int*
     if (parents != nullptr) {
         child_number = parents->take();
     }
-    const std::optional<std::uint32_t> index = _instance.communicators().reserve_lowest(0);
+    const std::optional<std::uint32_t> index = _table.reserve_lowest(0);
     if (!index) {
         return begin_without_index(what, child_number, code);
     }
     if (parents != nullptr) {
         if (!child_number->renews && parents->ready(*child_number)) [[likely]] {
             if (const auto child = parents->resolve(*child_number, code)) {
-                _instance.cid_counters().children.add();
+                _counters.children.add();
                 *code = name(what, *index, child->id, child->active);
             } else {
-                _instance.communicators().release(*index);
+                _table.release(*index);
             }
             return nullptr;
         }
     }
     auto* allocation = new (std::nothrow) ExcidAllocation(*this, what, *index, child_number);
     if (allocation == nullptr) {
-        _instance.communicators().release(*index);
+        _table.release(*index);
         *code = parents != nullptr ? forfeit(*parents, *child_number) : MPI_ERR_NO_MEM;
         return nullptr;
     }
@@ -121,11 +131,11 @@ int ExcidModule::name(const NewCommunicator& what, std::uint32_t index, const Ex
     what.comm.index = std::uint16_t(index);
     auto* name = new (std::nothrow) ExtendedCid(what.comm, id, active);
     if (name == nullptr) {
-        _instance.communicators().release(index);
+        _table.release(index);
         return MPI_ERR_NO_MEM;
     }
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        if (_instance.directory().bind(id, &what.comm)) {
+        if (_directory.bind(id, &what.comm)) {
             return MPI_SUCCESS;
         }
         return note_cause(MPI_ERR_INTERN,
@@ -134,7 +144,7 @@ int ExcidModule::name(const NewCommunicator& what, std::uint32_t index, const Ex
     });
     if (code != MPI_SUCCESS) {
         delete name;
-        _instance.communicators().release(index);
+        _table.release(index);
         return code;
     }
     what.comm.id = name;
@@ -148,14 +158,14 @@ ExcidAllocation::ExcidAllocation(ExcidModule& module, const NewCommunicator& wha
       _index(index),
       _child_number(child_number),
       _requests(!child_number || child_number->renews),
-      _request(module._instance, module._source) {}
+      _request(module._context, module._counters, module._source) {}
 
 ExcidAllocation::~ExcidAllocation() {
     if (_child_number) {
         parents().detach(*_child_number, _waiter);
     }
     if (!_named) {
-        _module._instance.communicators().release(_index);
+        _module._table.release(_index);
     }
 }
 
@@ -205,7 +215,7 @@ int ExcidAllocation::finish() noexcept {
             return code;
         }
         child = *resolved;
-        _module._instance.cid_counters().children.add();
+        _module._counters.children.add();
     }
     _named = true; // in any case the index is name()'s affair
     return _module.name(_what, _index, child.id, child.active);
@@ -216,7 +226,7 @@ ExcidParticipation::ExcidParticipation(ExcidModule& module, const NewCommunicato
     : _parent(parent),
       _child_number(child_number),
       _requests(!child_number || child_number->renews),
-      _request(module._instance, module._source) {
+      _request(module._context, module._counters, module._source) {
     if (refused != nullptr) {
         _refused.emplace(*refused);
     }

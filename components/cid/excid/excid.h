@@ -8,13 +8,14 @@
 
 namespace patchbay::cid {
 
+class Directory;
+class IndexTable;
+
 // Allocates exCIDs: derived from the parent's without communication where all members of the parent call the
 // constructor, otherwise from a new PGCID. Each process chooses its local index alone.
 class ExcidModule final : public Module {
 public:
-    ExcidModule(Instance& instance, PgcidSource source) noexcept
-        : _instance(instance),
-          _source(source) {}
+    ExcidModule(Context& context, PgcidSource source) noexcept;
 
     std::unique_ptr<Allocation> begin(const NewCommunicator& what, int* code) noexcept override;
     std::unique_ptr<Allocation> participate(Communicator& parent, GroupReduction& whole) noexcept override;
@@ -28,8 +29,11 @@ private:
     // Gives `what` its name and index. Returns an MPI code; after an error the index is free again.
     int name(const NewCommunicator& what, std::uint32_t index, const ExtendedId& id, int active) noexcept;
 
-    Instance& _instance;
-    PgcidSource _source;
+    Context& _context;
+    IndexTable& _table;
+    Directory& _directory;
+    Counters& _counters;
+    const PgcidSource _source;
 };
 
 // A CID allocation that needs a new PGCID, or waits for one that an earlier constructor on the same parent is getting.

@@ -2,10 +2,9 @@
 #include "components/cid/excid/pgcid.h"
 
 #include "core/base/out_of_memory.h"
-#include "mpi/bootstrap/message.h"
-#include "mpi/instance/error_code.h"
-#include "mpi/instance/instance.h"
-#include "mpi/instance/process_state.h"
+#include "frameworks/cid/counters.h"
+#include "frameworks/context.h"
+#include "object/error_code.h"
 
 #include <vector>
 
@@ -36,7 +35,7 @@ int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, con
     const bool any = _source == PgcidSource::automatic;
     _reduction = &reduction;
     _words[0] = any || comm.rank == 0 ? fresh() : 0;
-    _instance.cid_counters().rounds.add();
+    _counters.rounds.add();
     return reduction.start(
         std::span(_words).first(1), any ? GroupReduction::Operation::any : GroupReduction::Operation::first);
 }
@@ -48,7 +47,7 @@ int PgcidRequest::start_for(const NewCommunicator& what, int refused) noexcept {
     // The highest of the numbers that the members offer: no two of them are equal.
     _reduction = &what.members;
     _words = {fresh(), std::uint64_t(refused)};
-    _instance.cid_counters().rounds.add();
+    _counters.rounds.add();
     return _reduction->start(_words, GroupReduction::Operation::maximum);
 }
 
@@ -71,13 +70,10 @@ int PgcidRequest::start_group(const Group& group, std::string name, const Constr
         ranks.push_back(group.process(rank).rank);
     }
     if (name.empty()) {
-        OperationKey operation_key{key.text() + '\0' + "child", members_of(group), 0};
-        operation_key.sequence =
-            _instance.process_state().next_sequence(operation_key.string_tag, operation_key.members);
-        name = operation_key.unique_name();
+        name = _context.operation_name(group, key.text());
     }
-    auto request = _source == PgcidSource::pmix ? _instance.runtime().pmix_group_start("patchbay " + name, ranks)
-                                                : _instance.runtime().group_start("pgcid " + name, ranks);
+    auto request = _source == PgcidSource::pmix ? _context.runtime().pmix_group_start("patchbay " + name, ranks)
+                                                : _context.runtime().group_start("pgcid " + name, ranks);
     if (!request) {
         return note_cause({request.error().code,
             "cid/excid: no PGCID: " + request.error().text + "; cid_excid_source=bootstrap needs no launcher"});
@@ -92,7 +88,7 @@ int PgcidRequest::attach(Continuation& next) noexcept {
         return _reduction->attach(next);
     }
     return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        _poller = _instance.progress().add_poller(&PgcidRequest::poll, this);
+        _poller = _context.progress().add_poller(&PgcidRequest::poll, this);
         next.count_up();
         _next.store(&next, std::memory_order_release); // until now another thread's poll has no effect
         return MPI_SUCCESS;
@@ -136,12 +132,12 @@ bool PgcidRequest::advance(int* code) noexcept {
         *code = int(_words[1]);
         return true;
     }
-    _instance.cid_counters().pgcids.add();
+    _counters.pgcids.add();
     return true;
 }
 
 std::uint64_t PgcidRequest::fresh() noexcept {
-    return own_making | _instance.unique_number();
+    return own_making | _context.unique_number();
 }
 
 } // namespace patchbay::cid

@@ -10,10 +10,12 @@
 #include <string>
 
 namespace patchbay {
-class Instance;
+class Context;
 }
 
 namespace patchbay::cid {
+
+struct Counters;
 
 // Where PGCIDs come from, in the order of parameter cid_excid_source.
 enum class PgcidSource : std::uint8_t { automatic, pmix, launcher, bootstrap };
@@ -21,8 +23,9 @@ enum class PgcidSource : std::uint8_t { automatic, pmix, launcher, bootstrap };
 // A new PGCID for a group of processes, under way.
 class PgcidRequest {
 public:
-    PgcidRequest(Instance& instance, PgcidSource source) noexcept
-        : _instance(instance),
+    PgcidRequest(Context& context, Counters& counters, PgcidSource source) noexcept
+        : _context(context),
+          _counters(counters),
           _source(source) {}
     ~PgcidRequest() { count_down(); }
 
@@ -48,7 +51,8 @@ private:
     bool asks_launcher() const noexcept;
     std::uint64_t fresh() noexcept;
 
-    Instance& _instance;
+    Context& _context;
+    Counters& _counters;
     PgcidSource _source;
     GroupReduction* _reduction = nullptr;
     std::optional<GroupRequest> _group; // under construction by the launcher

@@ -4,7 +4,7 @@
 #include "core/core.h"
 #include "frameworks/cid/single_module.h"
 #include "frameworks/cid/uniform_cid.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/context.h"
 
 #include <new>
 
@@ -19,10 +19,10 @@ constexpr ParamSpec params[] = {
 
 class MaskModule final : public Module {
 public:
-    explicit MaskModule(Instance& instance) noexcept
-        : _instance(instance),
-          _table(instance.communicators()),
-          _counters(instance.cid_counters()) {}
+    explicit MaskModule(Context& context) noexcept
+        : _context(context),
+          _table(context.communicators()),
+          _counters(context.cid_counters()) {}
     std::unique_ptr<Allocation> begin(const NewCommunicator& what, int* code) noexcept override {
         if (what.comm.size == 1 && !what.comm.is_inter) {
             *code = take_alone(what);
@@ -30,7 +30,7 @@ public:
         }
         std::optional<std::uint64_t> number;
         if (what.is_leader()) {
-            number = _instance.unique_number();
+            number = _context.unique_number();
         }
         auto* allocation = new (std::nothrow) MaskAllocation(_table, _ownership, _counters, what, number);
         *code = allocation != nullptr ? allocation->start() : MPI_ERR_NO_MEM;
@@ -53,7 +53,7 @@ private:
         return MPI_SUCCESS;
     }
 
-    Instance& _instance;
+    Context& _context;
     IndexTable& _table;
     MaskOwnership _ownership;
     Counters& _counters;
@@ -65,8 +65,8 @@ public:
         : SingleModule("cid_mask_priority", Capability::thread_multiple) {}
 
 private:
-    std::unique_ptr<Module> make(Instance& instance) noexcept override {
-        return std::unique_ptr<Module>(new (std::nothrow) MaskModule(instance));
+    std::unique_ptr<Module> make(Context& context) noexcept override {
+        return std::unique_ptr<Module>(new (std::nothrow) MaskModule(context));
     }
 };
 

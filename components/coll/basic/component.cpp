@@ -3,7 +3,7 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "core/runtime/runtime.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/context.h"
 
 #include <new>
 

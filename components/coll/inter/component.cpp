@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/inter/inter.h"
-#include "core/component/descriptor.h"
+#include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/coll/immediate.h"
 #include "frameworks/coll/schedule.h"
 
-#include <iterator>
 #include <new>
 
 namespace patchbay::coll::inter {
@@ -69,19 +68,7 @@ int InterModule::blocking(const Call& call, Communicator& comm) noexcept {
 
 } // namespace patchbay::coll::inter
 
-extern "C" [[gnu::visibility("default")]] const patchbay::ComponentDescriptor patchbay_component;
-const patchbay::ComponentDescriptor patchbay_component = {
-    .struct_size = sizeof(patchbay::ComponentDescriptor),
-    .core_abi = patchbay::core_abi_version,
-    .toolchain = patchbay::toolchain_tag,
-    .framework = "coll",
-    .framework_version = patchbay::coll::interface_version,
-    .name = "inter",
-    .version = "1.0.0",
-    .summary = "collectives of intercommunicators, by those of each side and messages between them",
-    .params = patchbay::coll::inter::params,
-    .param_count = std::size(patchbay::coll::inter::params),
-    .create = []() noexcept -> patchbay::Component* {
-        return new (std::nothrow) patchbay::coll::inter::InterComponent;
-    },
-};
+PATCHBAY_COMPONENT =
+    patchbay::describe<patchbay::coll::inter::InterComponent>("coll", patchbay::coll::interface_version, "inter",
+        "1.0.0", "collectives of intercommunicators, by those of each side and messages between them",
+        patchbay::coll::inter::params);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pml/ob1/module.h"
 #include "core/component/describe.h"
-#include "core/component/framework.h"
 #include "core/core.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/btl/selection.h"
+#include "frameworks/context.h"
 
 #include <new>
 
@@ -39,40 +39,24 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node;
     }
-    Result<Candidate> query(Instance& instance) noexcept override {
+    Result<Candidate> query(Context& context) noexcept override {
         try {
-            return make(instance);
+            return make(context);
         } catch (const std::bad_alloc&) {
             return Error{Errc::out_of_memory, "out of memory"};
         }
     }
 
 private:
-    Result<Candidate> make(Instance& instance) {
-        auto lease = instance.btl_framework().open(instance.core());
-        if (!lease) {
-            return lease.error();
+    Result<Candidate> make(Context& context) {
+        auto btls = context.select_btls();
+        if (!btls) {
+            return btls.error();
         }
-        auto offers =
-            instance.btl_framework().select_all("job", [&](btl::Component& component) -> Result<Choice<btl::Module>> {
-                auto candidate = component.query(instance);
-                if (!candidate) {
-                    return candidate.error();
-                }
-                return Choice<btl::Module>{candidate->priority, std::move(candidate->module)};
-            });
-        if (!offers) {
-            return offers.error();
-        }
-        // All of them are used: each peer is reached by the fastest btl that can.
-        instance.btl_framework().note_winner("job", *offers, offers->size());
-        std::vector<std::unique_ptr<btl::Module>> btls;
-        for (auto& offer : *offers) {
-            btls.push_back(std::move(offer.module));
-        }
-        const Services services{*instance.core().progress, *instance.core().runtime, instance.directory(),
-            instance.cid_counters(), instance.self()};
-        return Candidate{50, std::make_unique<Ob1>(services, std::move(btls), _settings, std::move(*lease))};
+        const Services services{
+            context.progress(), context.runtime(), context.directory(), context.cid_counters(), context.self()};
+        return Candidate{
+            50, std::make_unique<Ob1>(services, std::move(btls->modules), _settings, std::move(btls->lease))};
     }
 
     Settings _settings;

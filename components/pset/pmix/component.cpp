@@ -2,7 +2,7 @@
 #include "components/pset/pmix/launcher_sets.h"
 #include "core/component/describe.h"
 #include "core/core.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/context.h"
 
 #include <new>
 
@@ -23,8 +23,8 @@ public:
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple; }
 
-    Result<Candidate> query(Instance& instance) noexcept override {
-        Runtime& runtime = instance.runtime();
+    Result<Candidate> query(Context& context) noexcept override {
+        Runtime& runtime = context.runtime();
         auto module = std::unique_ptr<LauncherSets>(new (std::nothrow) LauncherSets(runtime));
         if (module == nullptr) {
             return Error{Errc::out_of_memory, "no memory for the module"};

@@ -2,9 +2,9 @@
 #include "components/pset/static/static_sets.h"
 #include "core/component/describe.h"
 #include "core/core.h"
+#include "core/runtime/hw_resources.h"
 #include "core/runtime/runtime.h"
-#include "mpi/instance/hw_resources.h"
-#include "mpi/instance/instance.h"
+#include "frameworks/context.h"
 
 #include <new>
 
@@ -22,14 +22,14 @@ constexpr ParamSpec params[] = {
 // Patchbay's mpirun has bound the processes and publishes their bindings. Under other launchers a process knows its own
 // binding only: a single process is the only member; of several processes all members see the same set only where the
 // machine has one object of that kind, so that all processes of the node are in it, whatever they are bound to.
-std::optional<StaticSets::Hardware> hardware_of(Instance& instance) {
-    const Runtime& runtime = instance.runtime();
+std::optional<StaticSets::Hardware> hardware_of(Context& context) {
+    const Runtime& runtime = context.runtime();
     if (runtime.own_launcher()) {
         return std::nullopt;
     }
     const bool alone = runtime.size() == 1;
     StaticSets::Hardware hardware;
-    hardware.confined_to = [&resources = instance.hw_resources(), alone](
+    hardware.confined_to = [&resources = context.hw_resources(), alone](
                                const HardwareKind& kind) -> std::optional<std::uint32_t> {
         if (!alone && resources.count(kind.hwloc) != 1) {
             return std::nullopt;
@@ -56,8 +56,8 @@ public:
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple; }
 
-    Result<Candidate> query(Instance& instance) noexcept override {
-        const std::uint32_t size = instance.runtime().size();
+    Result<Candidate> query(Context& context) noexcept override {
+        const std::uint32_t size = context.runtime().size();
         for (const PsetDefinition& definition : _definitions) {
             if (definition.highest_rank() >= size) {
                 return Error{Errc::invalid,
@@ -66,7 +66,7 @@ public:
                         std::to_string(size - 1)};
             }
         }
-        return Candidate{_priority, std::make_unique<StaticSets>(_definitions, hardware_of(instance))};
+        return Candidate{_priority, std::make_unique<StaticSets>(_definitions, hardware_of(context))};
     }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/instance/error_code.h"
+#include "object/error_code.h"
 
 #include "include/mpi.h"
 #include "object/error_cause.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/instance/hw_resources.h"
+#include "core/runtime/hw_resources.h"
 
 #include <algorithm>
 #include <hwloc.h>

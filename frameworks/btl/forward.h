@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "frameworks/btl/btl.h"
+
+#include <utility>
+
+namespace [[gnu::visibility("default")]] patchbay {
+namespace btl {
+
+// A module that stands before another one and passes every call on (Component::wrap). An interposer derives from it and
+// overrides what it observes or changes; the rules of Module hold between both of them, too.
+class Forward : public Module {
+public:
+    explicit Forward(std::unique_ptr<Module> wrapped) noexcept
+        : _wrapped(std::move(wrapped)) {}
+
+    const char* name() const noexcept override { return _wrapped->name(); }
+    const Limits& limits() const noexcept override { return _wrapped->limits(); }
+    void set_receiver(Receiver receiver, void* context) noexcept override { _wrapped->set_receiver(receiver, context); }
+    bool reaches(ProcessId process) const noexcept override { return _wrapped->reaches(process); }
+    Endpoint* connect(ProcessId process) noexcept override { return _wrapped->connect(process); }
+    SendCode send(Endpoint& to, const void* header, std::size_t header_size, const void* payload,
+        std::size_t payload_size) noexcept override {
+        return _wrapped->send(to, header, header_size, payload, payload_size);
+    }
+    Reservation reserve(Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept override {
+        return _wrapped->reserve(to, header_size, payload_size);
+    }
+    SendCode commit(
+        Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept override {
+        return _wrapped->commit(to, header, header_size, payload_size);
+    }
+    std::ptrdiff_t get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override {
+        return _wrapped->get(from, remote, local);
+    }
+    bool can_get(Endpoint& from) noexcept override { return _wrapped->can_get(from); }
+    int poll() noexcept override { return _wrapped->poll(); }
+
+protected:
+    Module& wrapped() const noexcept { return *_wrapped; }
+
+private:
+    std::unique_ptr<Module> _wrapped;
+};
+
+} // namespace btl
+} // namespace patchbay

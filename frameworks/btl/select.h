@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/component/framework.h"
+#include "frameworks/btl/selection.h"
+
+namespace [[gnu::visibility("default")]] patchbay {
+namespace btl {
+
+// Opens the framework and queries every component; implements Context::select_btls.
+Result<Selection> select(Framework<Component>& framework, Context& context);
+
+} // namespace btl
+} // namespace patchbay
