@@ -109,6 +109,20 @@ TEST_F(Nodes, FewProcessesHaveRingsFromTheFirstPacketOn) {
     EXPECT_EQ(node(1).total, 1u);
 }
 
+// Processes come and go, and leave their rings behind; those that come later use the queue.
+TEST_F(Nodes, AProcessWithoutRoomForAnotherRingReceivesThroughItsQueue) {
+    const Settings settings = with(16, 16, 384 << 10);
+    SmNode receiver(fd, 0, 17, settings);
+    for (std::uint32_t rank = 1; rank <= 40; ++rank) {
+        SmNode sender(fd, rank, 17, settings);
+        ASSERT_EQ(sender.send(0), SendCode::ok) << rank;
+        EXPECT_EQ(sender.sm->outbound_rings(), rank <= 32 ? 1u : 0u);
+        static_cast<void>(receiver.sm->poll());
+        EXPECT_EQ(receiver.received[rank], 1u) << rank;
+    }
+    EXPECT_TRUE(receiver.good);
+}
+
 // The pair that sends most gets a ring, and gives it back when others send more.
 TEST_F(Nodes, RingsGoToTheMostActivePairsAndAreGivenBack) {
     make(12, with(1, 16, 384 << 10));

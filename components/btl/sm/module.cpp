@@ -27,8 +27,7 @@ constexpr std::size_t usual_header = 16;
 
 // Doorbell::notify() after a packet was published. It makes no call that returns, so that send() needs no stack.
 inline SendCode notified(SmEndpoint& to) noexcept {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return to.control.bell.flag_is_up() ? ring(to) : SendCode::ok;
+    return to.control.bell.must_be_rung() ? ring(to) : SendCode::ok;
 }
 
 } // namespace
@@ -202,7 +201,10 @@ Endpoint* SmModule::connect_to(ProcessId process) {
     Result<SmEndpoint*> peer = slot ? find_endpoint(*slot) : Result<SmEndpoint*>(slot.error());
     Status ready = peer ? Status() : Status(peer.error());
     if (ready && process.job == own_job && all_have_rings() && !(*peer)->out.is_open()) {
-        ready = open_first_ring(**peer);
+        ready = open_ring(**peer);
+        if (!ready && ready.error().code == Errc::not_available) {
+            ready = {}; // dead processes, or processes of other jobs, have taken the rings; the queue remains
+        }
     }
     if (!ready) {
         _no_memory.error(
@@ -210,12 +212,6 @@ Endpoint* SmModule::connect_to(ProcessId process) {
         return nullptr;
     }
     return *peer;
-}
-
-// Pairs with processes of other jobs may have taken the place for it; then packets go through the queue.
-Status SmModule::open_first_ring(SmEndpoint& to) {
-    Status opened = open_ring(to);
-    return !opened && opened.error().code == Errc::not_available ? Status() : opened;
 }
 
 SendCode SmModule::send(

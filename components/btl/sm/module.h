@@ -64,7 +64,6 @@ private:
     SlotKey key_of(ProcessId process) const;
     Result<ProcessId> process_of(const SlotKey& key);
     Result<SmEndpoint*> find_endpoint(std::uint32_t slot);
-    Status open_first_ring(SmEndpoint& to);
     Endpoint* connect_to(ProcessId process);
 
     // module.cpp: rings.
