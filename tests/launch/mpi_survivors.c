@@ -106,8 +106,8 @@ static void check_operations(void (*end)(void)) {
     check_that_survivors_communicate();
 }
 
-/* The victim dies in the middle of a message, which the receiver gets in fragments. Where it fetches the message by single
- * copy, it may have it all. */
+/* The victim dies in the middle of a message, which the receiver gets in fragments. Where it fetches the message by
+ * single copy, it may have it all. */
 static void check_stream(int may_succeed) {
     char* buffer = calloc(huge, 1);
     MPI_Status status;
@@ -122,7 +122,8 @@ static void check_stream(int may_succeed) {
     } else if (rank == 0) {
         MPI_Irecv(buffer, huge, MPI_BYTE, victim, tag_never, MPI_COMM_WORLD, &request);
         const int code = class_of(MPI_Wait(&request, &status));
-        check(code == MPI_ERR_PROC_ABORTED || (may_succeed && code == MPI_SUCCESS), "a message of which a part has come");
+        check(
+            code == MPI_ERR_PROC_ABORTED || (may_succeed && code == MPI_SUCCESS), "a message of which a part has come");
     }
     free(buffer);
     check_that_survivors_communicate();
@@ -131,7 +132,8 @@ static void check_stream(int may_succeed) {
 static void* receive(void* from) {
     int value;
     MPI_Status status;
-    check_aborted(MPI_Recv(&value, 1, MPI_INT, *(int*)from, tag_never, MPI_COMM_WORLD, &status), "MPI_Recv of a thread");
+    check_aborted(
+        MPI_Recv(&value, 1, MPI_INT, *(int*)from, tag_never, MPI_COMM_WORLD, &status), "MPI_Recv of a thread");
     return NULL;
 }
 
@@ -154,8 +156,7 @@ static void check_threads(void) {
 int main(int argc, char** argv) {
     int provided;
     const char* what = argc > 1 ? argv[1] : "";
-    MPI_Init_thread(
-        &argc, &argv, strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Init_thread(&argc, &argv, strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
