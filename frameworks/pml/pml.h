@@ -31,7 +31,7 @@ class Context;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 7;
+inline constexpr std::uint32_t interface_version = 8;
 
 // No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
 // each mirror the user's tag there, below all others (mpi/communicators/construction_tags.h).
