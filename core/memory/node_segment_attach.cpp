@@ -22,6 +22,11 @@ std::uint64_t pid_namespace() {
     return stat("/proc/self/ns/pid", &space) == 0 ? std::uint64_t(space.st_ino) : 0;
 }
 
+// The same in all processes of the job, and another one in each job.
+std::uint64_t job_of(const Runtime& runtime) {
+    return std::hash<std::string>()(runtime.nspace());
+}
+
 // The random digits distinguish processes of containers that share the directory and may have the same pid. Nothing of
 // the job's namespace may be part of the name: every user can read it.
 std::string file_path(const std::string& directory) {
@@ -103,10 +108,8 @@ Result<int> find(const Runtime& runtime) {
 // A named file is needed only until the last local rank has it; the last one to come takes the name away. Every rank
 // writes its pid before it reads the others', so at least one of two that come at once sees all.
 void unlink_when_complete(NodeSegment& segment, int fd) {
-    for (std::uint32_t rank = 0; rank < segment.local_size(); ++rank) {
-        if (segment.control(rank).pid.load(std::memory_order_seq_cst) == 0) {
-            return;
-        }
+    if (segment.arrived() < segment.expected()) {
+        return;
     }
     char path[512];
     ssize_t length = readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), path, sizeof path - 1);
@@ -143,7 +146,8 @@ Result<std::unique_ptr<NodeSegment>> NodeSegment::attach(Runtime& runtime, const
         fd = *found;
         environment.keep_segment_fd(fd);
     }
-    Result<std::unique_ptr<NodeSegment>> segment = attach_fd(fd, runtime.local_rank(), runtime.local_size());
+    Result<std::unique_ptr<NodeSegment>> segment =
+        attach_fd(fd, SlotKey{job_of(runtime), runtime.rank()}, runtime.local_size());
     if (segment) {
         unlink_when_complete(**segment, fd);
     }

@@ -244,12 +244,14 @@ void check_segment(Runtime& runtime, NodeSegment& segment, Progress& progress) {
     auto& token = *reinterpret_cast<std::atomic<std::uint64_t>*>(region->bytes.data());
     std::uint32_t size = runtime.local_size();
     require(bool(runtime.fence({}, false)), "fence");
+    auto next = segment.slot_of({segment.self().job, runtime.local_peers()[(runtime.local_rank() + 1) % size]});
+    require(bool(next), "slot of the next rank");
     std::uint64_t start = std::uint64_t(runtime.lifetime()) * 100 * size;
     for (std::uint64_t round = 0; round < 100; ++round) {
         std::uint64_t mine = start + round * size + runtime.local_rank();
         wait_until(progress, [&] { return token.load(std::memory_order_acquire) == mine; });
         token.store(mine + 1, std::memory_order_release);
-        segment.control((runtime.local_rank() + 1) % size).bell.notify();
+        segment.control(*next).bell.notify();
     }
 }
 
