@@ -89,7 +89,7 @@ Result<int> open_memfd_of(const std::string& pid, const std::string& fd, const s
 }
 
 Result<int> find(const Runtime& runtime) {
-    Result<std::vector<std::byte>> published = runtime.get(runtime.local_peers()[0], segment_key);
+    Result<std::vector<std::byte>> published = runtime.get({own_job, runtime.local_peers()[0]}, segment_key);
     if (!published) {
         return Error{published.error().code,
             "shared memory: local rank 0 has not announced the node's segment: " + published.error().text};

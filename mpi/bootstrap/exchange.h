@@ -50,7 +50,7 @@ private:
     int join(ExchangeReduction& participant);
     void take_kept_messages();
     void remove(ExchangeReduction& participant) noexcept;
-    int send(ExchangeReduction& sender, std::uint32_t job_rank, std::vector<std::byte> message);
+    int send(ExchangeReduction& sender, ProcessId to, std::vector<std::byte> message);
     void keep_message(const std::byte* message, std::size_t size) noexcept;
 
     static int poll(void* context) noexcept;

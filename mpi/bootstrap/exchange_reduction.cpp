@@ -280,7 +280,7 @@ int ExchangeReduction::send_to(int rank, BootstrapHeader::Kind kind) noexcept {
     head.kind = kind;
     head.operation = _operation;
     return unless_out_of_memory(MPI_ERR_NO_MEM,
-        [&] { return _bootstrap.send(*this, _group->process(rank).rank, BootstrapHeader::write(_key, head, _words)); });
+        [&] { return _bootstrap.send(*this, _group->process(rank), BootstrapHeader::write(_key, head, _words)); });
 }
 
 } // namespace patchbay
