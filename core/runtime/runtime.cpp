@@ -92,6 +92,23 @@ std::uint64_t nonce_from(std::string_view nspace) {
     return mixed ^ mixed >> 31;
 }
 
+// Asked for once in a process for its own job: the client of PMIx 4.2.2 loses memory with each PMIx_Get.
+Result<std::uint64_t> read_nonce(const pmix_proc_t& job, bool is_own) {
+    LaunchEnvironment& environment = LaunchEnvironment::of_process();
+    if (is_own && environment.job_nonce != 0) {
+        return environment.job_nonce;
+    }
+    const Result<PmixValue> value = job_info(job, job_nonce_key);
+    if (!value) {
+        return value.error();
+    }
+    const std::uint64_t nonce = number_in(*value.value()).value_or(nonce_from(job.nspace));
+    if (is_own) {
+        environment.job_nonce = nonce;
+    }
+    return nonce;
+}
+
 int cores_of(pid_t pid, cpu_set_t& cores) {
     CPU_ZERO(&cores);
     return sched_getaffinity(pid, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
@@ -186,11 +203,11 @@ Result<Job> Runtime::read_job(const std::string& nspace) const {
     }
     Job job{nspace, nonce_from(nspace), size.value(), {}};
     if (_own_launcher) {
-        const Result<PmixValue> nonce = job_info(all, job_nonce_key);
+        const Result<std::uint64_t> nonce = read_nonce(all, nspace == _nspace);
         if (!nonce) {
             return nonce.error();
         }
-        job.nonce = number_in(*nonce.value()).value_or(job.nonce);
+        job.nonce = nonce.value();
     }
     if (const Result<std::string> peers = job_text(all, PMIX_LOCAL_PEERS); peers) {
         job.local_ranks = parse_ranks(peers.value());

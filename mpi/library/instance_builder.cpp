@@ -62,8 +62,8 @@ Status InstanceBuilder::build() {
         {"open framework cid", &InstanceBuilder::open_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
         {"make the process sets", &InstanceBuilder::make_psets},
-        {"open the bootstrap exchange", &InstanceBuilder::open_bootstrap},
         {"have the deaths of other processes reported", &InstanceBuilder::watch_peers},
+        {"open the bootstrap exchange", &InstanceBuilder::open_bootstrap},
     };
     for (const auto& step : steps) {
         if (Status done = _cleanup.step(
