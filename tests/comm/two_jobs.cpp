@@ -5,9 +5,11 @@
 #include "mpi/library/library.h"
 #include "tests/mpi_check/check.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <pmix.h>
 #include <string>
 #include <thread>
@@ -60,7 +62,11 @@ void define_set(const std::string& name, const std::string& nspace) {
 MPI_Comm communicator_of(MPI_Session session, const std::string& set) {
     MPI_Group group = MPI_GROUP_NULL;
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (MPI_Group_from_session_pset(session, set.c_str(), &group) != MPI_SUCCESS) {
+    for (;;) {
+        CHECK_OK(MPI_Group_from_session_pset(session, set.c_str(), &group));
+        if (group != MPI_GROUP_NULL) {
+            break;
+        }
         if (std::chrono::steady_clock::now() > deadline) {
             std::fprintf(stderr, "the process set is not there\n");
             std::exit(1);
@@ -105,6 +111,15 @@ void check_collectives(MPI_Comm comm) {
     MPI_Comm_free(&copy);
 }
 
+// The first rank of the other job. The order of the jobs in the process set is the launcher's choice.
+int leader_of_others(MPI_Comm comm) {
+    int sides[everybody] = {};
+    const int side = is_child;
+    CHECK_OK(MPI_Allgather(&side, 1, MPI_INT, sides, 1, MPI_INT, comm));
+    CHECK_EQUAL(std::count(std::begin(sides), std::end(sides), 1), children);
+    return int(std::find(std::begin(sides), std::end(sides), int(!is_child)) - std::begin(sides));
+}
+
 // An intercommunicator between the jobs, and its union.
 void check_intercommunicator(MPI_Comm comm) {
     MPI_Comm own = MPI_COMM_NULL, inter = MPI_COMM_NULL, merged = MPI_COMM_NULL;
@@ -114,7 +129,7 @@ void check_intercommunicator(MPI_Comm comm) {
     MPI_Comm_rank(own, &rank);
     MPI_Comm_size(own, &size);
     CHECK_EQUAL(size, is_child ? children : parents);
-    CHECK_OK(MPI_Intercomm_create(own, 0, comm, is_child ? 0 : parents, 7, &inter));
+    CHECK_OK(MPI_Intercomm_create(own, 0, comm, leader_of_others(comm), 7, &inter));
     CHECK_OK(MPI_Comm_remote_size(inter, &remote));
     CHECK_EQUAL(remote, is_child ? parents : children);
     if (rank < parents) { // there is such a rank on both sides
@@ -132,11 +147,9 @@ void check_intercommunicator(MPI_Comm comm) {
 
 void meet(MPI_Session session, const std::string& set) {
     MPI_Comm comm = communicator_of(session, set);
-    int rank = -1, size = 0, result = MPI_UNEQUAL;
-    MPI_Comm_rank(comm, &rank);
+    int size = 0, result = MPI_UNEQUAL;
     MPI_Comm_size(comm, &size);
     CHECK_EQUAL(size, everybody);
-    CHECK(is_child == (rank >= parents));
     exchange(comm, 2);
     exchange(comm, large / int(sizeof(int)));
     check_collectives(comm);

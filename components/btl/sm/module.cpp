@@ -356,7 +356,7 @@ void SmModule::explain_refusal(const SmEndpoint& peer, int error) noexcept {
                   "process_vm_readv of its memory failed ({}): copying through shared memory", std::strerror(error));
         const std::string object = fmt::format("single copy from rank {}", peer.process.rank);
         _decisions.record("btl", object, "sm cma", Outcome::declined, 0, reason);
-        if (_settings.single_copy == SingleCopy::cma) {
+        if (_settings.single_copy == SingleCopy::cma && error != ESRCH) { // it has died
             log_warn(fmt::format("btl_sm_single_copy=cma was asked for, but {}: {}", object, reason));
         }
         return true;
