@@ -36,6 +36,17 @@ TEST_VARIANTS = {
     ("btl", "sm"): {"": {
         "cma": {"btl_sm_single_copy": "cma"},
         "copy": {"btl_sm_single_copy": "none"},
+        # No rings: all packets go through receive queues, with little memory for them.
+        "queue": {
+            "btl_sm_rings": "0",
+            "btl_sm_queue_size": "64KiB",
+            "btl_sm_single_copy": "none",
+        },
+        # Pairs change between queue and ring all the time.
+        "switching": {
+            "btl_sm_rings": "1",
+            "btl_sm_ring_after": "1",
+        },
         # Rings so small that senders wait for a free slot all the time.
         "tight": {
             "btl_sm_slots": "8",

@@ -38,7 +38,8 @@ public:
     virtual Progress& progress() noexcept = 0;
     // This process.
     virtual ProcessId self() const noexcept = 0;
-    // A number that no other call in any process of the job returns. Its highest bit is 0.
+    // A number of 63 bits that no other call in any process of the job returns. A process of another job has the same
+    // one only as likely as if both were random.
     virtual std::uint64_t unique_number() noexcept = 0;
     // A text without '\0' that identifies one operation of all members of `members`: those that call this function with
     // the same text in the same order get the same names, and no other call ever gets one of them. `text` has no '\0'.

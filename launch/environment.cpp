@@ -11,19 +11,19 @@ namespace patchbay::launch {
 
 namespace {
 
-// Variables by which a launcher marks a process as one of its ranks. The PMIX_MCA_* settings of the user are kept.
-bool belongs_to_a_launcher(std::string_view name) {
-    if (name.starts_with("PMIX_")) {
-        return !name.starts_with("PMIX_MCA_");
-    }
-    return name == param_cmdline_env || name.starts_with("PATCHBAY_NODE_");
-}
-
 std::string_view name_of(std::string_view entry) {
     return entry.substr(0, entry.find('='));
 }
 
 } // namespace
+
+// The PMIX_MCA_* settings of the user are kept.
+bool Environment::belongs_to_a_launcher(std::string_view name) {
+    if (name.starts_with("PMIX_")) {
+        return !name.starts_with("PMIX_MCA_");
+    }
+    return name == param_cmdline_env || name.starts_with("PATCHBAY_NODE_");
+}
 
 Environment Environment::inherited() {
     Environment environment;
@@ -78,7 +78,7 @@ std::vector<char*> Environment::pointers() const {
 void scrub_own_environment() {
     std::vector<std::string> names;
     for (char** entry = environ; *entry != nullptr; ++entry) {
-        if (belongs_to_a_launcher(name_of(*entry))) {
+        if (Environment::belongs_to_a_launcher(name_of(*entry))) {
             names.emplace_back(name_of(*entry));
         }
     }

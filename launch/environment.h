@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace patchbay::launch {
@@ -14,12 +15,20 @@ public:
     // The environment with which mpirun was started, without the variables that another launcher (or another mpirun
     // that has started this one) has set for its own ranks.
     static Environment inherited();
+    Environment() = default;
+    explicit Environment(std::vector<std::string> entries)
+        : _entries(std::move(entries)) {}
 
     void set(std::string_view name, std::string_view value);
     // nullptr when not set.
     const char* get(std::string_view name) const;
     // Takes the entries of a malloc'ed, null-terminated array as PMIx hands them out, and frees it.
     void take(char** entries);
+
+    const std::vector<std::string>& entries() const { return _entries; }
+
+    // Whether a variable marks a process as a rank of a launcher.
+    static bool belongs_to_a_launcher(std::string_view name);
 
     // Null-terminated, for execve; valid until the next change.
     std::vector<char*> pointers() const;

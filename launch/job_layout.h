@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <functional>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace patchbay::launch {
 
-// The ranks of the job, as determined from the command line and the machine.
+// The ranks of a job, as determined from the command line (or the arguments of PMIx_Spawn) and the machine.
 struct JobLayout {
     struct App {
-        int first_rank;
-        int size;
+        int first_rank = 0;
+        int size = 0;
         std::string command; // as typed, words separated by spaces
         std::string working_directory;
     };
@@ -23,12 +24,20 @@ struct JobLayout {
         bool is_listed = true;  // otherwise found by its name only
     };
 
-    std::string nspace; // a secret (job_name.h)
+    struct Process {
+        std::string nspace;
+        std::uint32_t rank = 0;
+    };
+
+    std::string nspace;      // a secret (job_name.h)
+    std::uint64_t nonce = 0; // distinguishes the job from all others, and is no secret (core/runtime/job_protocol.h)
     std::string hostname;
     std::vector<App> apps;
     std::vector<Pset> psets;
     int ranks = 0;
-    int slots = 0; // the number of ranks that can run without sharing cores
+    int slots = 0;                 // the number of ranks that can run without sharing cores
+    int first_node_rank = 0;       // number of ranks that earlier jobs have on the node
+    std::optional<Process> parent; // the rank that has spawned the job
 
     int app_of(int rank) const {
         int app = 0;
@@ -37,18 +46,6 @@ struct JobLayout {
         }
         return app;
     }
-};
-
-// Notifications from the PMIx server about the ranks, called in the event loop's thread.
-class RankEvents {
-public:
-    virtual ~RankEvents() = default;
-    virtual void connected(int rank) = 0; // in PMIx_Init
-    virtual void finalized(int rank) = 0; // in PMIx_Finalize
-    virtual void ready(
-        int rank) = 0; // has finished its first MPI_Init; only with --timing (core/runtime/ready_protocol.h)
-    // The rank is in PMIx_Abort, which returns when `done` is called.
-    virtual void aborted(int rank, int status, const std::string& message, std::function<void()> done) = 0;
 };
 
 } // namespace patchbay::launch

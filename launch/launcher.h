@@ -16,8 +16,9 @@ struct LauncherInputs {
     Timing timing;
 };
 
-// The node daemon: contains the PMIx server, starts the ranks, forwards their output and ends the job. SIGCHLD and all
-// signals that are forwarded must be blocked. Ends the process with the exit status of mpirun.
+// The node daemon: the head of the run and the agent of this node, in one process and one event loop, joined by a
+// connection (link.h). SIGCHLD and all signals that are forwarded must be blocked. Ends the process with the exit
+// status of mpirun.
 [[noreturn]] void run_launcher(const JobSpec& job, LauncherInputs inputs);
 
 } // namespace patchbay::launch

@@ -139,6 +139,11 @@ Status set_timing(Words, OptionTarget target) {
     return {};
 }
 
+Status set_go_on_after_death(Words, OptionTarget target) {
+    target.job.go_on_after_death = true;
+    return {};
+}
+
 Status set_explain(Words, OptionTarget target) {
     set_parameter(target.job, "explain", "1");
     return {};
@@ -186,6 +191,10 @@ const std::vector<OptionRow>& table() {
         {"timing", {}, 0, "", output, "At the end, print where the time of start-up and teardown went.", set_timing},
         {"timeout", {}, 1, "SECONDS", control,
             "End the job after SECONDS with exit status 124. The variable MPIEXEC_TIMEOUT does the same.", set_timeout},
+        {"disable-auto-cleanup", {"enable-recovery"}, 0, "", control,
+            "When a rank fails, let the others go on: operations that need the rank return errors. PMIx_Abort and "
+            "MPI_Abort still end the job. The exit status is that of the first rank that failed.",
+            set_go_on_after_death},
         {"allow-run-as-root", {}, 0, "", control,
             "Does nothing: root may always run jobs. Accepted because scripts for Open MPI pass it.", accept},
         {"help,h", {}, 0, "", general, "Print this text.", accept},

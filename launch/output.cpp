@@ -35,10 +35,9 @@ struct Output::Stream {
     bool watched = false;
 };
 
-Output::Output(EventLoop& loop, const JobSpec& job, int ranks)
+Output::Output(EventLoop& loop, const JobSpec& job)
     : _loop(loop),
       _tag(job.tag_output),
-      _raw(ranks == 1 && !job.tag_output),
       _prefix(job.output_prefix),
       _buffer(read_size) {
     _sinks.push_back(std::make_unique<OutputSink>(loop, STDOUT_FILENO, FileDescriptor(), "standard output"));
@@ -54,7 +53,8 @@ Output::Output(EventLoop& loop, const JobSpec& job, int ranks)
 
 Output::~Output() = default;
 
-Result<Output::RankEnds> Output::add_rank(int rank) {
+Result<Output::RankEnds> Output::add_rank(const std::string& rank) {
+    ++_ranks;
     OutputSink* out = _stdout;
     OutputSink* err = _stderr;
     if (!_prefix.empty()) {
@@ -75,8 +75,8 @@ Result<Output::RankEnds> Output::add_rank(int rank) {
     return ends;
 }
 
-Result<OutputSink*> Output::open_file(int rank, const char* extension) {
-    std::string name = _prefix + "." + std::to_string(rank) + "." + extension;
+Result<OutputSink*> Output::open_file(const std::string& rank, const char* extension) {
+    std::string name = _prefix + "." + rank + "." + extension;
     FileDescriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (!file) {
         return Error{Errc::system, "--output-filename: cannot write to " + name + ": " + errno_text(errno)};
@@ -87,10 +87,10 @@ Result<OutputSink*> Output::open_file(int rank, const char* extension) {
     return sink.get();
 }
 
-Status Output::add_stream(int rank, const char* name, OutputSink* sink, FileDescriptor& rank_end) {
+Status Output::add_stream(const std::string& rank, const char* name, OutputSink* sink, FileDescriptor& rank_end) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) {
-        return Error{Errc::system, "cannot make a pipe for rank " + std::to_string(rank) + ": " + errno_text(errno)};
+        return Error{Errc::system, "cannot make a pipe for rank " + rank + ": " + errno_text(errno)};
     }
     rank_end = FileDescriptor(ends[1]);
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK); // only the end of this process
@@ -98,7 +98,7 @@ Status Output::add_stream(int rank, const char* name, OutputSink* sink, FileDesc
     stream->pipe = FileDescriptor(ends[0]);
     stream->sink = sink;
     if (_tag) {
-        stream->tag = "[" + std::to_string(rank) + "]<" + name + ">: ";
+        stream->tag = "[" + rank + "]<" + name + ">: ";
     }
     watch(*stream);
     _streams.push_back(std::move(stream));
@@ -130,7 +130,7 @@ void Output::read_some(Stream& stream) {
 }
 
 void Output::take(Stream& stream, std::string_view text) {
-    if (_raw) {
+    if (is_raw()) {
         stream.sink->append(text);
         return;
     }

@@ -18,7 +18,7 @@ namespace patchbay::launch {
 // output of a single rank, with which no other output can mix, is forwarded as it arrives (prompts work).
 class Output {
 public:
-    Output(EventLoop& loop, const JobSpec& job, int ranks);
+    Output(EventLoop& loop, const JobSpec& job);
     ~Output();
 
     // The ends of the pipes to which the rank writes.
@@ -26,8 +26,9 @@ public:
         FileDescriptor out;
         FileDescriptor err;
     };
-    // Opens the files of the rank that --output-filename requires. Errc::system.
-    Result<RankEnds> add_rank(int rank);
+    // `rank` is its name in lines and files: "3", or "1.3" for rank 3 of job 1. Opens the files that --output-filename
+    // requires. Errc::system.
+    Result<RankEnds> add_rank(const std::string& rank);
 
     // A line of mpirun itself.
     void message(std::string_view text);
@@ -39,8 +40,8 @@ public:
 private:
     struct Stream;
 
-    Result<OutputSink*> open_file(int rank, const char* extension);
-    Status add_stream(int rank, const char* name, OutputSink* sink, FileDescriptor& rank_end);
+    Result<OutputSink*> open_file(const std::string& rank, const char* extension);
+    Status add_stream(const std::string& rank, const char* name, OutputSink* sink, FileDescriptor& rank_end);
     void watch(Stream& stream);
     void read_some(Stream& stream);
     void take(Stream& stream, std::string_view text);
@@ -48,10 +49,11 @@ private:
     void close(Stream& stream);
     void sink_changed(OutputSink& sink, const std::string& why_broken);
     bool all_written() const;
+    bool is_raw() const { return _ranks == 1 && !_tag; } // no other output can mix with it
 
     EventLoop& _loop;
     bool _tag;
-    bool _raw;
+    int _ranks = 0;
     std::string _prefix;
     std::vector<std::unique_ptr<OutputSink>> _sinks;
     OutputSink* _stdout;

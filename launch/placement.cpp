@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/placement.h"
 
+#include "core/base/random.h"
 #include "core/base/strings.h"
 #include "launch/job_name.h"
 
@@ -12,11 +13,6 @@ namespace patchbay::launch {
 
 namespace {
 
-std::string host_name() {
-    char name[HOST_NAME_MAX + 1] = {};
-    return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
-}
-
 std::string absolute(const std::string& directory) {
     char current[PATH_MAX];
     if (directory.starts_with('/') || ::getcwd(current, sizeof current) == nullptr) {
@@ -25,10 +21,11 @@ std::string absolute(const std::string& directory) {
     return directory.empty() ? std::string(current) : std::string(current) + "/" + directory;
 }
 
-JobLayout lay_out(const JobSpec& job, int cores) {
+JobLayout layout_of(const JobSpec& job, const std::string& hostname, int cores) {
     JobLayout layout;
     layout.nspace = make_namespace();
-    layout.hostname = host_name();
+    layout.nonce = random_bits();
+    layout.hostname = hostname;
     layout.slots = cores;
     int default_ranks = job.apps.size() == 1 ? cores : 1;
     for (const AppSpec& app : job.apps) {
@@ -67,48 +64,61 @@ bool is_within(const cpu_set_t& cpus, const cpu_set_t& place) {
     return CPU_EQUAL(&both, &cpus);
 }
 
-// The ranks that may run on no other cpus than these. A rank that is not bound may run wherever mpirun may.
-void add_psets_of_places(const Topology& topology, Placement& placement) {
+} // namespace
+
+std::string host_name() {
+    char name[HOST_NAME_MAX + 1] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
+Result<JobLayout> lay_out(const JobSpec& job, const std::string& hostname, int cores) {
+    JobLayout layout = layout_of(job, hostname, cores);
+    if (!job.oversubscribe && layout.ranks > cores) {
+        return Error{Errc::invalid,
+            std::to_string(layout.ranks) + " ranks on " + std::to_string(cores) +
+                " cores, and --no-oversubscribe forbids that"};
+    }
+    if (Status psets = add_users_psets(job, layout); !psets) {
+        return psets.error();
+    }
+    add_psets_of_apps(layout);
+    return layout;
+}
+
+BindTo binding_of(const JobSpec& job, const JobLayout& layout) {
+    if (job.bind_to != BindTo::unset) {
+        return job.bind_to;
+    }
+    return layout.ranks <= layout.slots ? BindTo::core : BindTo::none;
+}
+
+std::vector<std::optional<cpu_set_t>> bind_ranks(
+    const JobLayout& layout, BindTo bind_to, MapBy map_by, const Topology& topology) {
+    std::vector<std::optional<cpu_set_t>> cpus(static_cast<std::size_t>(layout.ranks));
+    if (bind_to == BindTo::core) {
+        const std::vector<cpu_set_t> order = topology.cores_in_order(map_by);
+        for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
+            cpus[rank] = order[rank % order.size()];
+        }
+    }
+    return cpus;
+}
+
+// A rank that is not bound may run wherever mpirun may.
+void add_psets_of_places(
+    JobLayout& layout, const std::vector<std::optional<cpu_set_t>>& cpus, const Topology& topology) {
     const cpu_set_t everywhere = topology.all_cpus();
     for (const Topology::Place& place : topology.places()) {
         JobLayout::Pset pset{place.set, {}, place.is_listed};
-        for (int rank = 0; rank < placement.layout.ranks; ++rank) {
-            if (is_within(placement.cpus[static_cast<std::size_t>(rank)].value_or(everywhere), place.cpus)) {
+        for (int rank = 0; rank < layout.ranks; ++rank) {
+            if (is_within(cpus[static_cast<std::size_t>(rank)].value_or(everywhere), place.cpus)) {
                 pset.ranks.push_back(rank);
             }
         }
         if (!pset.ranks.empty()) {
-            placement.layout.psets.push_back(std::move(pset));
+            layout.psets.push_back(std::move(pset));
         }
     }
-}
-
-} // namespace
-
-Result<Placement> place(const JobSpec& job, const Topology& topology) {
-    int cores = topology.core_count();
-    Placement placement;
-    placement.layout = lay_out(job, cores);
-    int ranks = placement.layout.ranks;
-    if (!job.oversubscribe && ranks > cores) {
-        return Error{Errc::invalid,
-            std::to_string(ranks) + " ranks on " + std::to_string(cores) +
-                " cores, and --no-oversubscribe forbids that"};
-    }
-    placement.cpus.resize(static_cast<std::size_t>(ranks));
-    bool bind = job.bind_to == BindTo::core || (job.bind_to == BindTo::unset && ranks <= cores);
-    if (bind) {
-        std::vector<cpu_set_t> order = topology.cores_in_order(job.map_by);
-        for (std::size_t rank = 0; rank < placement.cpus.size(); ++rank) {
-            placement.cpus[rank] = order[rank % order.size()];
-        }
-    }
-    if (Status psets = add_users_psets(job, placement.layout); !psets) {
-        return psets.error();
-    }
-    add_psets_of_apps(placement.layout);
-    add_psets_of_places(topology, placement);
-    return placement;
 }
 
 } // namespace patchbay::launch

@@ -7,17 +7,26 @@
 
 #include <optional>
 #include <sched.h>
+#include <string>
 #include <vector>
 
 namespace patchbay::launch {
 
-struct Placement {
-    JobLayout layout;
-    std::vector<std::optional<cpu_set_t>> cpus; // per rank; nullopt: the rank may run wherever mpirun may
-};
+// Determines the ranks of a job and its process sets but those of the hardware, on a node with so many cores, and gives
+// the job its name. Errc::invalid if --no-oversubscribe forbids the number of ranks, or if a process set contains a
+// rank that does not exist.
+Result<JobLayout> lay_out(const JobSpec& job, const std::string& hostname, int cores);
 
-// Determines the number of ranks, the core of each rank, and the process sets. Errc::invalid if --no-oversubscribe
-// forbids the number of ranks, or if a process set contains a rank that does not exist.
-Result<Placement> place(const JobSpec& job, const Topology& topology);
+// Whether the ranks of the job are bound when the user has not said so: when each gets a core of its own.
+BindTo binding_of(const JobSpec& job, const JobLayout& layout);
+
+// The cpus of each rank on this node; nullopt: the rank may run wherever mpirun may.
+std::vector<std::optional<cpu_set_t>> bind_ranks(
+    const JobLayout& layout, BindTo bind_to, MapBy map_by, const Topology& topology);
+// Adds the process sets of those ranks that may run nowhere else than on a part of the hardware.
+void add_psets_of_places(
+    JobLayout& layout, const std::vector<std::optional<cpu_set_t>>& cpus, const Topology& topology);
+
+std::string host_name();
 
 } // namespace patchbay::launch

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/supervisor.h"
 
-#include "launch/process_tree.h"
 #include "launch/report.h"
 #include "launch/signals.h"
 
@@ -18,8 +17,6 @@ namespace {
 // A dying process closes its sockets before its parent gets SIGCHLD, so the processes that lose a connection to it may
 // fail first. The supervisor waits this long for the true cause; on an idle machine it arrives within a millisecond.
 constexpr std::chrono::milliseconds settle_time{50};
-constexpr std::chrono::milliseconds grace{500};
-constexpr std::chrono::milliseconds kill_again{20};
 
 constexpr char never_initialized[] = " exited without having initialized MPI, as others have";
 
@@ -31,60 +28,52 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 } // namespace
 
-Supervisor::Supervisor(EventLoop& loop, Output& output, Timing& timing, const JobLayout& layout, Hooks hooks)
+Supervisor::Supervisor(EventLoop& loop, Output& output, Timing& timing, bool deaths_end_the_run, Hooks hooks)
     : _loop(loop),
       _output(output),
       _timing(timing),
-      _hooks(std::move(hooks)),
-      _hostname(layout.hostname),
-      _ranks(static_cast<std::size_t>(layout.ranks)) {}
+      _deaths_end_the_run(deaths_end_the_run),
+      _hooks(std::move(hooks)) {}
 
-void Supervisor::started(int rank, pid_t pid) {
-    _ranks[rank].pid = pid;
-    _ranks[rank].running = true;
-    ++_running;
+void Supervisor::add_job(JobNumber job, const JobLayout& layout) {
+    SupervisedJob& added = _jobs[job];
+    added.hostname = layout.hostname;
+    for (int rank = 0; rank < layout.ranks; ++rank) {
+        added.ranks.emplace(static_cast<std::uint32_t>(rank), Rank{});
+    }
+    _running += layout.ranks;
+    ++_starting;
 }
 
-void Supervisor::all_started() {
-    _all_started = true;
-    look_for_leftovers();
+void Supervisor::all_started(JobNumber job) {
+    _jobs.at(job).all_started = true;
+    --_starting;
 }
 
-void Supervisor::cannot_start(int exit_status, const std::string& text) {
-    fail(exit_status, text);
-    _all_started = true;
-    look_for_leftovers();
-}
-
-void Supervisor::reap() {
-    int status = 0;
-    pid_t pid = 0;
-    while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
-        auto rank = std::ranges::find(_ranks, pid, &Rank::pid);
-        if (rank != _ranks.end()) {
-            // Posted after everything that PMIx has posted about this rank before it ended.
-            _loop.post([this, index = static_cast<int>(rank - _ranks.begin()), status] { rank_ended(index, status); });
+void Supervisor::cannot_start(JobNumber job, int started, int exit_status, const std::string& text) {
+    all_started(job);
+    for (auto& [number, rank] : _jobs.at(job).ranks) {
+        if (number >= static_cast<std::uint32_t>(started)) {
+            rank.running = false;
+            --_running;
         }
     }
-    _loop.post([this] { look_for_leftovers(); });
+    fail(exit_status, text);
 }
 
-void Supervisor::rank_ended(int rank, int wait_status) {
-    _ranks[rank].running = false;
-    _ranks[rank].pid = -1; // another process may get the same number
+void Supervisor::ended(ProcessId rank, int wait_status) {
+    rank_of(rank).running = false;
     --_running;
     _timing.mark(Moment::last_exit);
     judge(rank, wait_status);
-    _hooks.rank_ended(rank, WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0,
-        WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0);
 }
 
-// Whether the whole job has to end because this rank has ended.
-void Supervisor::judge(int rank, int wait_status) {
+// Whether the whole run has to end because this rank has ended.
+void Supervisor::judge(ProcessId rank, int wait_status) {
     if (_phase != Phase::running) {
         return;
     }
-    const Rank& state = _ranks[rank];
+    const Rank& state = rank_of(rank);
     if (WIFSIGNALED(wait_status)) {
         int signal = WTERMSIG(wait_status);
         std::string core = WCOREDUMP(wait_status) ? ", core dumped" : ", no core dumped";
@@ -104,12 +93,24 @@ void Supervisor::judge(int rank, int wait_status) {
         blame({Cause::exit, status, text + (state.ever_connected ? " without having finalized" : ""), true});
     } else if (state.ever_connected && !state.finalized) {
         blame({Cause::exit, exit_failure, text + ", but without having finalized", true});
-    } else if (!state.ever_connected && std::ranges::any_of(_ranks, &Rank::ever_connected)) {
+    } else if (!state.ever_connected && any_connected(rank.job)) {
         blame({Cause::exit, exit_failure, describe(rank) + never_initialized, true});
     }
 }
 
+bool Supervisor::any_connected(JobNumber job) const {
+    return std::ranges::any_of(_jobs.at(job).ranks, [](const auto& entry) { return entry.second.ever_connected; });
+}
+
 void Supervisor::blame(Failure failure) {
+    if (!_deaths_end_the_run && failure.cause != Cause::abort) {
+        // The others learn of it by an event of PMIx, and go on.
+        _exit_status = _exit_status.value_or(failure.exit_status);
+        if (!failure.text.empty()) {
+            _output.message(failure.text);
+        }
+        return;
+    }
     bool is_first = !_failure;
     if (is_first || failure.cause < _failure->cause) {
         _failure = std::move(failure);
@@ -130,8 +131,9 @@ void Supervisor::settle() {
     fail(_failure->exit_status, text);
 }
 
-std::string Supervisor::describe(int rank) const {
-    return "rank " + std::to_string(rank) + " on host " + _hostname;
+std::string Supervisor::describe(ProcessId rank) const {
+    return "rank " + std::to_string(rank.rank) + (rank.job == 0 ? "" : " of job " + std::to_string(rank.job)) +
+        " on host " + _jobs.at(rank.job).hostname;
 }
 
 // The first failure determines the exit status; its text is the one line that is printed.
@@ -150,41 +152,22 @@ void Supervisor::end_all() {
         return;
     }
     _phase = Phase::terminating;
-    for (const auto& done : std::exchange(_aborting, {})) {
-        done();
-    }
-    signal_descendants(SIGTERM);
-    signal_descendants(SIGCONT); // a stopped process handles no signal but SIGKILL
-    _loop.after(grace, [this] {
-        if (_phase == Phase::terminating) {
-            kill_all();
-        }
-    });
+    _hooks.answer_aborts();
+    _hooks.end_all();
 }
 
-// Repeated, because a process may have started another one during the search.
-void Supervisor::kill_all() {
-    _phase = Phase::killing;
-    if (_nothing_left) {
-        return;
-    }
-    signal_descendants(SIGKILL);
-    _loop.after(kill_again, [this] { kill_all(); });
-}
-
-void Supervisor::look_for_leftovers() {
-    if (!_all_started || _running > 0 || _nothing_left) {
-        return;
+void Supervisor::no_rank_left(bool others) {
+    if (_running > 0 || _starting > 0) {
+        return; // a job was being started when the node had no rank
     }
     if (_failure) {
         settle(); // no process is left that could report another cause
     }
-    if (has_children()) {
+    if (others) {
         end_all(); // a process that a rank has started is left
-        return;
+    } else {
+        _hooks.nothing_left();
     }
-    _nothing_left = true;
-    _hooks.nothing_left();
 }
 
 void Supervisor::pass_on(int signal) {
@@ -194,24 +177,27 @@ void Supervisor::pass_on(int signal) {
                 "received " + signal_text(signal) + (_passed_on != 0 ? " again" : "") + "; killing all ranks");
             _exit_status = exit_signal_base + signal;
             if (_phase != Phase::killing) {
-                kill_all();
+                _phase = Phase::killing;
+                _hooks.kill_all();
             }
             return;
         }
         _passed_on = signal;
         _output.message("received " + signal_text(signal) + "; passed on to the ranks, once more kills them");
     }
-    for (const Rank& rank : _ranks) {
-        if (rank.running) {
-            ::kill(-rank.pid, signal);
-        }
-    }
+    _hooks.pass_signal(signal);
 }
 
 void Supervisor::front_end_is_gone() {
     if (_phase == Phase::running) {
         fail(exit_signal_base + SIGKILL, "was killed; ending all ranks");
     }
+}
+
+void Supervisor::agent_is_gone() {
+    _exit_status = _exit_status.value_or(exit_failure);
+    _output.message("lost the connection to the agent of the node");
+    _hooks.nothing_left();
 }
 
 void Supervisor::time_limit_reached(std::chrono::milliseconds limit) {
@@ -221,39 +207,38 @@ void Supervisor::time_limit_reached(std::chrono::milliseconds limit) {
     }
 }
 
-void Supervisor::connected(int rank) {
-    Rank& state = _ranks[rank];
+void Supervisor::connected(ProcessId rank) {
+    Rank& state = rank_of(rank);
     state.ever_connected = true;
     state.finalized = false;
     _timing.mark(Moment::first_connect);
     _timing.mark(Moment::last_connect);
-    auto left_out = std::ranges::find_if(
-        _ranks, [this](const Rank& other) { return _all_started && !other.running && !other.ever_connected; });
-    if (left_out != _ranks.end() && _phase == Phase::running) {
-        blame({Cause::exit, exit_failure, describe(static_cast<int>(left_out - _ranks.begin())) + never_initialized,
-            true});
+    const SupervisedJob& job = _jobs.at(rank.job);
+    const auto left_out = std::ranges::find_if(job.ranks,
+        [&job](const auto& other) { return job.all_started && !other.second.running && !other.second.ever_connected; });
+    if (left_out != job.ranks.end() && _phase == Phase::running) {
+        blame({Cause::exit, exit_failure, describe({rank.job, left_out->first}) + never_initialized, true});
     }
 }
 
-void Supervisor::ready(int) {
+void Supervisor::ready(ProcessId) {
     _timing.mark(Moment::first_ready);
     _timing.mark(Moment::last_ready);
 }
 
-void Supervisor::finalized(int rank) {
-    _ranks[rank].finalized = true;
+void Supervisor::finalized(ProcessId rank) {
+    rank_of(rank).finalized = true;
     _timing.mark(Moment::first_finalize);
 }
 
-void Supervisor::aborted(int rank, int status, const std::string& message, std::function<void()> done) {
+void Supervisor::aborted(ProcessId rank, int status, const std::string& message) {
     if (_phase != Phase::running) {
-        done();
+        _hooks.answer_aborts();
         return;
     }
-    _aborting.push_back(std::move(done));
     // An exit status has eight bits, and 0 would mean success.
-    int exit_status = (status & 0xff) == 0 ? exit_failure : status & 0xff;
-    std::string text = describe(rank) + " aborted the job with status " + std::to_string(status);
+    const int exit_status = (status & 0xff) == 0 ? exit_failure : status & 0xff;
+    const std::string text = describe(rank) + " aborted the job with status " + std::to_string(status);
     blame({Cause::abort, exit_status, message.empty() ? text : text + ": " + message, false});
 }
 

@@ -1,62 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/runtime/process_id.h"
 #include "launch/event_loop.h"
 #include "launch/job_layout.h"
 #include "launch/output.h"
 #include "launch/timing.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
-#include <sys/types.h>
-#include <vector>
 
 namespace patchbay::launch {
 
-// Supervises the processes of the ranks: it decides when the job has to end, with which exit status, and which one line
-// reports the cause. To end the job it sends SIGTERM to everything that descends from the ranks, and SIGKILL half a
-// second later to what is left.
-class Supervisor : public RankEvents {
+// The part of the head that supervises the ranks of all jobs: it decides when the run has to end, with which exit
+// status, and which one line reports the cause. It learns of the processes by the calls below, and acts by its hooks.
+class Supervisor {
 public:
-    // `ended_by`: 0, or the signal that ended the rank's process.
     struct Hooks {
-        std::function<void(int rank, int exit_status, int ended_by)> rank_ended;
-        std::function<void()> nothing_left; // no rank is left, and no process that a rank has started
+        std::function<void()> end_all;               // every process, by SIGTERM, and later by SIGKILL
+        std::function<void()> kill_all;              // at once
+        std::function<void(int signal)> pass_signal; // to all ranks
+        std::function<void()> answer_aborts;         // ranks need not wait in PMIx_Abort any more
+        std::function<void()> nothing_left;          // no rank is left, and no process that a rank has started
     };
 
-    Supervisor(EventLoop& loop, Output& output, Timing& timing, const JobLayout& layout, Hooks hooks);
+    // deaths_end_the_run: a rank that fails ends all others (the default of mpirun).
+    Supervisor(EventLoop& loop, Output& output, Timing& timing, bool deaths_end_the_run, Hooks hooks);
 
-    void started(int rank, pid_t pid);
-    // No further process will be started; from now on the end of the last process ends the run.
-    void all_started();
-    // A rank could not be started.
-    void cannot_start(int exit_status, const std::string& text);
+    // The ranks of the job are about to be started.
+    void add_job(JobNumber job, const JobLayout& layout);
+    // All ranks of the job run, or have run already.
+    void all_started(JobNumber job);
+    // A rank of the job could not be started, so that the others must not run.
+    // `started`: the first of its ranks, so many, were started.
+    void cannot_start(JobNumber job, int started, int exit_status, const std::string& text);
 
-    // Collects every child process that has ended.
-    void reap();
+    void connected(ProcessId rank);
+    void finalized(ProcessId rank);
+    void ready(ProcessId rank);
+    void aborted(ProcessId rank, int status, const std::string& message);
+    void ended(ProcessId rank, int wait_status);
+    // No rank runs on the node. `others`: processes that ranks have started do.
+    void no_rank_left(bool others);
 
-    // A signal that the front end has received. The first one that requests the end of the job is forwarded, the second
+    // A signal that the front end has received. The first one that requests the end of the run is forwarded, the second
     // one kills the ranks.
     void pass_on(int signal);
     void front_end_is_gone();
+    void agent_is_gone();
     void time_limit_reached(std::chrono::milliseconds limit);
 
-    void connected(int rank) override;
-    void finalized(int rank) override;
-    void ready(int rank) override;
-    void aborted(int rank, int status, const std::string& message, std::function<void()> done) override;
-
+    bool is_ending() const { return _phase != Phase::running; }
     int exit_status() const { return _exit_status.value_or(0); }
 
 private:
     struct Rank {
-        pid_t pid = -1;
-        bool running = false;
+        bool running = true;
         bool ever_connected = false;
         bool finalized = false; // has finalized PMIx and not initialized it again
     };
+    struct SupervisedJob {
+        std::string hostname;
+        std::map<std::uint32_t, Rank> ranks;
+        bool all_started = false;
+    };
     enum class Phase { running, terminating, killing };
-    // A possible cause of the failure of the job. A lower cause has precedence over a higher one: when a rank is
+    // A possible cause of the failure of the run. A lower cause has precedence over a higher one: when a rank is
     // killed, other ranks lose their connection to it and then exit or abort.
     enum class Cause { signal, exit, abort };
     struct Failure {
@@ -66,31 +76,27 @@ private:
         bool tell_others; // whether the line says that the other ranks are ended
     };
 
-    void rank_ended(int rank, int wait_status);
-    void judge(int rank, int wait_status);
+    Rank& rank_of(ProcessId rank) { return _jobs.at(rank.job).ranks.at(rank.rank); }
+    void judge(ProcessId rank, int wait_status);
+    bool any_connected(JobNumber job) const;
     void blame(Failure failure);
     void settle();
     void fail(int exit_status, const std::string& text);
     void end_all();
-    void kill_all();
-    void look_for_leftovers();
-    std::string describe(int rank) const;
-    std::string others_are_ended() const;
+    std::string describe(ProcessId rank) const;
 
     EventLoop& _loop;
     Output& _output;
     Timing& _timing;
+    bool _deaths_end_the_run;
     Hooks _hooks;
-    std::string _hostname;
-    std::vector<Rank> _ranks;
-    int _running = 0;
-    bool _all_started = false;
-    bool _nothing_left = false;
+    std::map<JobNumber, SupervisedJob> _jobs;
+    int _running = 0;  // ranks
+    int _starting = 0; // jobs
     Phase _phase = Phase::running;
     std::optional<int> _exit_status;
-    std::optional<Failure> _failure;              // the lowest cause so far
-    std::vector<std::function<void()>> _aborting; // ranks that wait in PMIx_Abort
-    int _passed_on = 0;                           // the last signal that requested the end of the job
+    std::optional<Failure> _failure; // the lowest cause so far
+    int _passed_on = 0;              // the last signal that requested the end of the run
 };
 
 } // namespace patchbay::launch

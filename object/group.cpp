@@ -12,7 +12,8 @@ namespace {
 // Whether the members are consecutive ranks of one job, so that the first one and the number of members suffice.
 bool is_run(const std::vector<ProcessId>& members) noexcept {
     for (std::size_t i = 1; i < members.size(); ++i) {
-        if (members[i].job != members[0].job || members[i].rank != members[0].rank + i) {
+        if (members[i].job != members[0].job || members[i].thread != members[0].thread ||
+            members[i].rank != members[0].rank + i) {
             return false;
         }
     }
@@ -63,10 +64,15 @@ void Group::destroy(Group* group) noexcept {
     }
 }
 
+bool Group::has_other_jobs() const noexcept {
+    return _members.empty() ? _size > 0 && _first.job != own_job
+                            : std::ranges::any_of(_members, [](ProcessId member) { return member.job != own_job; });
+}
+
 int Group::rank_of(ProcessId process) const noexcept {
     if (_members.empty()) {
-        const bool inside = process.job == _first.job && process.rank >= _first.rank &&
-            process.rank - _first.rank < std::uint32_t(_size);
+        const bool inside = process.job == _first.job && process.thread == _first.thread &&
+            process.rank >= _first.rank && process.rank - _first.rank < std::uint32_t(_size);
         return inside ? int(process.rank - _first.rank) : MPI_UNDEFINED;
     }
     const auto found = std::lower_bound(_by_process.begin(), _by_process.end(), process,

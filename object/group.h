@@ -26,9 +26,11 @@ public:
     ProcessId self() const noexcept { return _self; }
     // The member with that rank; 0 <= rank < size().
     ProcessId process(int rank) const noexcept {
-        return _members.empty() ? ProcessId{_first.job, _first.rank + std::uint32_t(rank)}
+        return _members.empty() ? ProcessId{_first.job, _first.rank + std::uint32_t(rank), _first.thread}
                                 : _members[std::size_t(rank)];
     }
+    // Whether a member is of another job than the calling process. O(1) for ranges.
+    bool has_other_jobs() const noexcept;
     // The rank of a process, or MPI_UNDEFINED. O(1) for ranges, O(log n) otherwise.
     int rank_of(ProcessId) const noexcept;
     // MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.

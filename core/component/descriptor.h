@@ -10,7 +10,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Component;
 
-inline constexpr std::uint32_t core_abi_version = 5;
+inline constexpr std::uint32_t core_abi_version = 7;
 
 // The one symbol a plugin exports: `extern "C" const patchbay::ComponentDescriptor patchbay_component`.
 // Plain C data, read before any code of the plugin runs.

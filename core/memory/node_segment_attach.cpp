@@ -84,7 +84,7 @@ Result<int> open_memfd_of(const std::string& pid, const std::string& fd, const s
 }
 
 Result<int> find(const Runtime& runtime) {
-    Result<std::vector<std::byte>> published = runtime.get(runtime.local_peers()[0], segment_key);
+    Result<std::vector<std::byte>> published = runtime.get({own_job, runtime.local_peers()[0]}, segment_key);
     if (!published) {
         return Error{published.error().code,
             "shared memory: local rank 0 has not announced the node's segment: " + published.error().text};
@@ -103,10 +103,8 @@ Result<int> find(const Runtime& runtime) {
 // A named file is needed only until the last local rank has it; the last one to come takes the name away. Every rank
 // writes its pid before it reads the others', so at least one of two that come at once sees all.
 void unlink_when_complete(NodeSegment& segment, int fd) {
-    for (std::uint32_t rank = 0; rank < segment.local_size(); ++rank) {
-        if (segment.control(rank).pid.load(std::memory_order_seq_cst) == 0) {
-            return;
-        }
+    if (segment.arrived() < segment.expected()) {
+        return;
     }
     char path[512];
     ssize_t length = readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), path, sizeof path - 1);
@@ -124,10 +122,12 @@ void unlink_when_complete(NodeSegment& segment, int fd) {
 } // namespace
 
 Result<std::unique_ptr<NodeSegment>> NodeSegment::attach(Runtime& runtime, const NodeSegmentOptions& options) {
-    if (runtime.local_size() == 1) {
+    LaunchEnvironment& environment = LaunchEnvironment::of_process();
+    // mpirun gives the same segment to the ranks of all jobs.
+    const bool for_all_jobs = environment.segment_is_inherited() && options.backing != ShmBacking::file;
+    if (runtime.local_size() == 1 && !for_all_jobs) {
         return create_private();
     }
-    LaunchEnvironment& environment = LaunchEnvironment::of_process();
     int fd = environment.segment_fd();
     if (fd < 0 && runtime.own_launcher() && options.backing != ShmBacking::file) {
         return Error{Errc::system,
@@ -143,7 +143,8 @@ Result<std::unique_ptr<NodeSegment>> NodeSegment::attach(Runtime& runtime, const
         fd = *found;
         environment.keep_segment_fd(fd);
     }
-    Result<std::unique_ptr<NodeSegment>> segment = attach_fd(fd, runtime.local_rank(), runtime.local_size());
+    Result<std::unique_ptr<NodeSegment>> segment =
+        attach_fd(fd, SlotKey{runtime.jobs().nonce_of(own_job), runtime.rank()}, runtime.local_size(), for_all_jobs);
     if (segment) {
         unlink_when_complete(**segment, fd);
     }

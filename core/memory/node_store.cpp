@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/memory/node_store.h"
 
-#include "core/memory/peer_wait.h"
+#include "core/base/out_of_memory.h"
 
+#include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <optional>
-#include <pthread.h>
+#include <string>
 
 namespace patchbay {
 
 namespace {
-constexpr std::uint32_t fresh = 0; // the memory begins as zeros
-constexpr std::uint32_t being_made = 1;
-constexpr std::uint32_t ready = 2;
 constexpr std::size_t chains = 512;
 constexpr std::uint32_t none = 0; // places count from 1
 constexpr std::size_t table_bytes = 4096;
 constexpr std::size_t commit_step = 4096;
+// Processes whose entries are one region, so that the store grows with the job.
+constexpr std::uint32_t ranks_per_group = 16;
 
 std::uint32_t rank_of(std::uint32_t place) noexcept {
     return (place - 1) / NodeStore::entries_per_rank;
@@ -55,101 +54,81 @@ struct alignas(256) NodeStore::Rank {
 };
 
 struct NodeStore::Table {
-    std::atomic<std::uint32_t> state;
-    pthread_mutex_t mutex;       // guards what follows, and Rank; atomic members are also read without it
+    std::atomic<std::uint32_t> made;
+    // Guards what follows, and Rank; atomic members are also read without it. A process that dies while it holds the
+    // lock leaves the chains whole, because each change is one store, and loses one slot at worst.
+    RobustMutex mutex;
+    std::uint32_t groups;        // that exist
     std::uint32_t first[chains]; // places
 };
 
-namespace {
-
-// A process that dies while it holds the lock leaves the chains whole, because each change is one store, and loses one
-// slot at worst.
-class Hold {
-public:
-    explicit Hold(pthread_mutex_t& mutex) noexcept
-        : _mutex(mutex) {
-        if (pthread_mutex_lock(&_mutex) == EOWNERDEAD) {
-            pthread_mutex_consistent(&_mutex);
-        }
-    }
-    ~Hold() { pthread_mutex_unlock(&_mutex); }
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
-
-private:
-    pthread_mutex_t& _mutex;
-};
-
-Status make_mutex(pthread_mutex_t& mutex) {
-    pthread_mutexattr_t attributes;
-    int code = pthread_mutexattr_init(&attributes);
-    if (code == 0) {
-        pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-        pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-        code = pthread_mutex_init(&mutex, &attributes);
-        pthread_mutexattr_destroy(&attributes);
-    }
-    if (code != 0) {
-        return Error{Errc::system, std::string("node store: no lock between processes: ") + std::strerror(code)};
-    }
-    return {};
-}
-
-} // namespace
-
 Result<std::unique_ptr<NodeStore>> NodeStore::open(NodeSegment& segment) {
-    auto region = segment.region("node_store", table_bytes + segment.local_size() * sizeof(Rank), "");
-    if (!region) {
-        return region.error();
+    auto table = segment.region("node_store", table_bytes, "");
+    if (!table) {
+        return table.error();
     }
-    std::unique_ptr<NodeStore> store(new NodeStore(segment, *region));
+    std::unique_ptr<NodeStore> store(new NodeStore(segment, *table));
     if (Status good = store->prepare(); !good) {
         return good.error();
     }
     return store;
 }
 
-NodeStore::NodeStore(NodeSegment& segment, const NodeRegion& region) noexcept
+NodeStore::NodeStore(NodeSegment& segment, const NodeRegion& table) noexcept
     : _segment(segment),
-      _region(region),
-      _store(reinterpret_cast<Table*>(region.bytes.data())),
-      _ranks(reinterpret_cast<Rank*>(region.bytes.data() + table_bytes)) {
+      _table(table),
+      _store(reinterpret_cast<Table*>(table.bytes.data())) {
     static_assert(sizeof(Table) <= table_bytes);
 }
 
 Status NodeStore::prepare() {
-    for (const auto& [offset, size] :
-        {std::pair(std::size_t(0), table_bytes), std::pair(offset_of_own(), commit_step)}) {
-        if (Status taken = _segment.commit(_region, offset, size); !taken) {
-            return taken;
-        }
+    if (Status taken = _segment.commit(_table, 0, table_bytes); !taken) {
+        return taken;
     }
+    if (Status made = _segment.once(_store->made, [this] { return _store->mutex.make(); }); !made) {
+        return made;
+    }
+    const RobustHold hold(_store->mutex);
+    _store->groups = std::max(_store->groups, _segment.slot() / ranks_per_group + 1);
+    if (Status mapped = map_groups(); !mapped) {
+        return mapped;
+    }
+    if (Status taken = _segment.commit(own_group(), own_offset(), commit_step); !taken) {
+        return taken;
+    }
+    _own = &rank_at(_segment.slot());
     _committed = commit_step;
-    std::atomic<std::uint32_t>& state = _store->state;
-    std::uint32_t before = fresh;
-    if (state.compare_exchange_strong(before, being_made, std::memory_order_acquire)) {
-        if (Status made = make_mutex(_store->mutex); !made) {
-            state.store(fresh, std::memory_order_release); // the next process tries again
-            return made;
+    return {};
+}
+
+// Maps the entries of all processes that have opened the store. Under the lock.
+Status NodeStore::map_groups() {
+    while (_groups.size() < _store->groups) {
+        const std::string name = "node_store." + std::to_string(_groups.size());
+        auto group = _segment.region(name, ranks_per_group * sizeof(Rank), "");
+        if (!group) {
+            return group.error();
         }
-        state.store(ready, std::memory_order_release);
-    } else if (!wait_for_peer([&] { return state.load(std::memory_order_acquire) == ready; })) {
-        return Error{Errc::timed_out,
-            "node store: the process that makes it has not finished within 10 s; it has probably died"};
+        _groups.push_back(*group);
     }
     return {};
 }
 
-NodeStore::Rank& NodeStore::own() const noexcept {
-    return _ranks[_segment.local_rank()];
+const NodeRegion& NodeStore::own_group() const noexcept {
+    return _groups[_segment.slot() / ranks_per_group];
 }
 
-std::size_t NodeStore::offset_of_own() const noexcept {
-    return table_bytes + _segment.local_rank() * sizeof(Rank);
+std::size_t NodeStore::own_offset() const noexcept {
+    return _segment.slot() % ranks_per_group * sizeof(Rank);
+}
+
+NodeStore::Rank& NodeStore::rank_at(std::uint32_t segment_slot) const noexcept {
+    std::byte* group = _groups[segment_slot / ranks_per_group].bytes.data();
+    return reinterpret_cast<Rank*>(group)[segment_slot % ranks_per_group];
 }
 
 NodeStore::Slot& NodeStore::slot(std::uint32_t place) const noexcept {
-    return _ranks[rank_of(place)].slots[(place - 1) % entries_per_rank];
+    return rank_at(rank_of(place)).slots[(place - 1) % entries_per_rank];
 }
 
 // The link that refers to the entry of this key; it is `none` where there is no such entry.
@@ -166,7 +145,10 @@ NodeStore::Outcome NodeStore::get_or_put(
     const std::uint32_t hash = hash_of(key);
     std::optional<std::uint32_t> read_up; // the process whose entry all readers have read
     {
-        const Hold hold(_store->mutex);
+        const RobustHold hold(_store->mutex);
+        if (_groups.size() < _store->groups && !unless_out_of_memory(false, [&] { return bool(map_groups()); })) {
+            return Outcome::full; // the entries of a process that came later cannot be mapped now
+        }
         std::uint32_t* link = find(key, hash);
         const std::uint32_t place = *link;
         if (place == none) {
@@ -176,7 +158,7 @@ NodeStore::Outcome NodeStore::get_or_put(
         entry = known.entry;
         if (--known.left == 0) {
             *link = known.next;
-            Rank& rank = _ranks[rank_of(place)];
+            Rank& rank = rank_at(rank_of(place));
             known.next = rank.free;
             rank.free = place;
             rank.unread.fetch_sub(1, std::memory_order_release);
@@ -185,7 +167,9 @@ NodeStore::Outcome NodeStore::get_or_put(
         }
     }
     if (read_up) {
-        _segment.control(*read_up).bell.notify();
+        if (RankControl* control = _segment.find_control(*read_up)) {
+            control->bell.notify();
+        }
     }
     return Outcome::found;
 }
@@ -206,14 +190,14 @@ NodeStore::Outcome NodeStore::insert(
     taken.left = readers - 1;
     std::atomic_signal_fence(std::memory_order_release); // complete before it can be found
     first = place;
-    own().unread.fetch_add(1, std::memory_order_relaxed);
+    _own->unread.fetch_add(1, std::memory_order_relaxed);
     *inserted = {(place - 1) % entries_per_rank, taken.serial.load(std::memory_order_relaxed)};
     return Outcome::inserted;
 }
 
 // Returns `none` when all slots are in use, or when there is no memory for more.
 std::uint32_t NodeStore::take_slot() noexcept {
-    Rank& rank = own();
+    Rank& rank = *_own;
     if (rank.free != none) {
         const std::uint32_t place = rank.free;
         rank.free = slot(place).next;
@@ -225,22 +209,25 @@ std::uint32_t NodeStore::take_slot() noexcept {
     const auto end = std::size_t(reinterpret_cast<std::byte*>(&rank.slots[rank.used] + 1) - //
         reinterpret_cast<std::byte*>(&rank));
     while (_committed < end) { // committing again what an earlier generation has used costs nothing
-        if (!_segment.commit(_region, offset_of_own() + _committed, commit_step)) {
+        if (!_segment.commit(own_group(), own_offset() + _committed, commit_step)) {
             return none;
         }
         _committed += commit_step;
     }
-    return _segment.local_rank() * entries_per_rank + ++rank.used;
+    return _segment.slot() * entries_per_rank + ++rank.used;
 }
 
 bool NodeStore::has_room(std::string_view key) const noexcept {
-    const Hold hold(_store->mutex);
-    return own().free != none || *find(key, hash_of(key)) != none;
+    const RobustHold hold(_store->mutex);
+    if (_groups.size() < _store->groups) {
+        return true; // get_or_put() maps the rest
+    }
+    return _own->free != none || *find(key, hash_of(key)) != none;
 }
 
 bool NodeStore::below_high_water_mark(const EntryRef& inserted) const noexcept {
-    return own().unread.load(std::memory_order_acquire) <= high_water_mark ||
-        own().slots[inserted.slot].serial.load(std::memory_order_acquire) != inserted.serial;
+    return _own->unread.load(std::memory_order_acquire) <= high_water_mark ||
+        _own->slots[inserted.slot].serial.load(std::memory_order_acquire) != inserted.serial;
 }
 
 } // namespace patchbay

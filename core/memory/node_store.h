@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
@@ -55,10 +56,12 @@ private:
     struct Slot;
     struct Rank;
     struct Table;
-    NodeStore(NodeSegment& segment, const NodeRegion& region) noexcept;
+    NodeStore(NodeSegment& segment, const NodeRegion& table) noexcept;
     Status prepare();
-    Rank& own() const noexcept;
-    std::size_t offset_of_own() const noexcept;
+    Status map_groups();
+    const NodeRegion& own_group() const noexcept;
+    std::size_t own_offset() const noexcept;
+    Rank& rank_at(std::uint32_t segment_slot) const noexcept;
     Slot& slot(std::uint32_t place) const noexcept;
     std::uint32_t* find(std::string_view key, std::uint32_t hash) const noexcept;
     std::uint32_t take_slot() noexcept;
@@ -66,9 +69,10 @@ private:
         EntryRef* inserted) noexcept;
 
     NodeSegment& _segment;
-    const NodeRegion _region;
+    const NodeRegion _table;
     Table* const _store;
-    Rank* const _ranks;
+    std::vector<NodeRegion> _groups; // that this process has mapped
+    Rank* _own = nullptr;
     std::size_t _committed = 0; // bytes of this process's own entries
 };
 

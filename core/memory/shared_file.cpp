@@ -125,4 +125,12 @@ Status allocate(int fd, std::uint64_t offset, std::uint64_t length) {
     return result == 0 ? Status() : Status(failure(fd, length, errno));
 }
 
+bool discard(int fd, std::uint64_t offset, std::uint64_t length) noexcept {
+    int result = 0;
+    do {
+        result = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off_t(offset), off_t(length));
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
 } // namespace patchbay::shared_file

@@ -22,4 +22,7 @@ Status grow(int fd, std::uint64_t bytes);
 // Takes memory for [offset, offset+length), makes the file long enough, keeps its contents.
 Status allocate(int fd, std::uint64_t offset, std::uint64_t length);
 
+// Gives the memory of [offset, offset+length), whole pages, back: it reads as zeros. false: this file cannot do that.
+bool discard(int fd, std::uint64_t offset, std::uint64_t length) noexcept;
+
 } // namespace patchbay::shared_file

@@ -21,11 +21,15 @@ class alignas(64) Doorbell {
 public:
     // The sender's fast path, after the release store that publishes the data.
     void notify() noexcept {
-        // The compiler must keep "publish, then look" in that order; the processor is handled by the sleeper.
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-        if (_sleeping.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+        if (must_be_rung()) [[unlikely]] {
             ring();
         }
+    }
+    // The two halves of notify(), for a caller that calls ring() elsewhere.
+    bool must_be_rung() const noexcept {
+        // The compiler must keep "publish, then look" in that order; the processor is handled by the sleeper.
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        return _sleeping.load(std::memory_order_relaxed) != 0;
     }
 
     // Wakes every thread that sleeps on this bell; makes a system call only when the flag is up.

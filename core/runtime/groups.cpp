@@ -6,8 +6,6 @@
 #include "core/runtime/pmix_value.h"
 #include "core/runtime/runtime.h"
 
-#include <numeric>
-
 namespace patchbay {
 
 struct GroupRequest::State {
@@ -73,27 +71,25 @@ struct GroupCallbacks {
     }
 };
 
-Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const std::uint32_t> members) {
+Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const ProcessId> members) {
     if (!has_groups()) {
         return Error{Errc::unsupported, "this launcher gives no identifiers to groups"};
     }
     if (name.empty() || members.empty()) {
         return Error{Errc::invalid, "a group needs a name and members"};
     }
+    const auto processes = processes_of(*_jobs, members);
+    if (!processes) {
+        return no_such_process("group");
+    }
     GroupRequest request;
     request._state = std::make_shared<GroupRequest::State>();
     GroupRequest::State& state = *request._state;
     state.wake = wake();
     PMIX_INFO_LOAD(&state.directives[0], group_key, std::string(name).c_str(), PMIX_STRING);
-    pmix_data_array_t* array = nullptr;
-    PMIX_DATA_ARRAY_CREATE(array, members.size(), PMIX_PROC);
-    auto* processes = static_cast<pmix_proc_t*>(array->array);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-        PMIX_LOAD_PROCID(&processes[i], _nspace.c_str(), members[i]);
-    }
     PMIX_LOAD_KEY(state.directives[1].key, group_members_key);
     state.directives[1].value.type = PMIX_DATA_ARRAY;
-    state.directives[1].value.data.darray = array;
+    state.directives[1].value.data.darray = array_of(*processes);
 
     auto context = std::make_unique<std::shared_ptr<GroupRequest::State>>(request._state);
     pmix_status_t status =
@@ -105,22 +101,23 @@ Result<GroupRequest> Runtime::group_start(std::string_view name, std::span<const
     return request;
 }
 
-Result<GroupRequest> Runtime::pmix_group_start(std::string_view name, std::span<const std::uint32_t> members) {
+Result<GroupRequest> Runtime::pmix_group_start(std::string_view name, std::span<const ProcessId> members) {
     if (_singleton) {
         return Error{Errc::unsupported, "no launcher gives identifiers to the groups of a process that runs alone"};
     }
     if (name.empty() || members.empty()) {
         return Error{Errc::invalid, "a group needs a name and members"};
     }
+    auto processes = processes_of(*_jobs, members);
+    if (!processes) {
+        return no_such_process("group");
+    }
     GroupRequest request;
     request._state = std::make_shared<GroupRequest::State>();
     GroupRequest::State& state = *request._state;
     state.wake = wake();
     state.name = name;
-    state.members.resize(members.size());
-    for (std::size_t i = 0; i < members.size(); ++i) {
-        PMIX_LOAD_PROCID(&state.members[i], _nspace.c_str(), members[i]);
-    }
+    state.members = std::move(*processes);
     // No PMIX_TIMEOUT: with it the server of 4.2.2 crashes.
     PMIX_INFO_LOAD(&state.directives[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, nullptr, PMIX_BOOL);
     auto context = std::make_unique<std::shared_ptr<GroupRequest::State>>(request._state);
@@ -143,8 +140,10 @@ void Runtime::keep_connection() noexcept {
 }
 
 Result<FenceRequest> Runtime::fence_as_group() {
-    std::vector<std::uint32_t> everybody(_size);
-    std::iota(everybody.begin(), everybody.end(), 0u);
+    std::vector<ProcessId> everybody(_size);
+    for (std::uint32_t rank = 0; rank < _size; ++rank) {
+        everybody[rank] = {own_job, rank};
+    }
     const std::string name =
         "fence." + std::to_string(_lifetime) + "." + std::to_string(_fences.fetch_add(1, std::memory_order_relaxed));
     Result<GroupRequest> group = group_start(name, everybody);

@@ -41,6 +41,8 @@ public:
     std::mutex& mutex() noexcept { return _mutex; }
     // How many runtimes this process has had.
     std::uint32_t lifetimes = 0;
+    // Of the job of this process, as the launcher provides it; 0: not asked for yet.
+    std::uint64_t job_nonce = 0;
 
 private:
     LaunchEnvironment();

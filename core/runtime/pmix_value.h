@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/result.h"
+#include "core/runtime/job_table.h"
+
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <pmix.h>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace patchbay {
 
@@ -42,6 +48,40 @@ inline std::optional<std::uint64_t> number_in(const pmix_value_t& value) {
         return std::nullopt;
     }
 }
+
+inline pmix_proc_t process_of(const std::string& nspace, std::uint32_t rank) {
+    pmix_proc_t process;
+    PMIX_LOAD_PROCID(&process, nspace.c_str(), rank);
+    return process;
+}
+
+inline pmix_proc_t process_of(const ProcessName& name) {
+    return process_of(name.nspace, name.rank);
+}
+
+// Nothing: one of the processes is in no job of the table.
+inline std::optional<std::vector<pmix_proc_t>> processes_of(const JobTable& jobs, std::span<const ProcessId> ids) {
+    std::vector<pmix_proc_t> processes;
+    processes.reserve(ids.size());
+    for (const ProcessId id : ids) {
+        const std::optional<ProcessName> name = jobs.name_of(id);
+        if (!name) {
+            return std::nullopt;
+        }
+        processes.push_back(process_of(*name));
+    }
+    return processes;
+}
+
+// An array that PMIx frees.
+inline pmix_data_array_t* array_of(std::span<const pmix_proc_t> processes) {
+    pmix_data_array_t* array = nullptr;
+    PMIX_DATA_ARRAY_CREATE(array, processes.size(), PMIX_PROC);
+    std::ranges::copy(processes, static_cast<pmix_proc_t*>(array->array));
+    return array;
+}
+
+Error no_such_process(const char* what); // get.cpp
 
 inline std::string text_of(pmix_status_t status) {
     return PMIx_Error_string(status);

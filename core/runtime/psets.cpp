@@ -155,22 +155,20 @@ Result<ProcessSet> Runtime::pset(std::string_view name) const {
     return Error{Errc::system, "asking the launcher for the process set '" + set.name + "': " + text_of(status)};
 }
 
-Result<std::uint64_t> Runtime::define_pset(std::string_view name, std::span<const std::uint32_t> members) {
+Result<std::uint64_t> Runtime::define_pset(std::string_view name, std::span<const ProcessId> members) {
     if (!_own_launcher) {
         return Error{Errc::unsupported, "only Patchbay's mpirun defines process sets for its ranks"};
     }
-    pmix_data_array_t* array = nullptr;
-    PMIX_DATA_ARRAY_CREATE(array, members.size(), PMIX_PROC);
-    auto* processes = static_cast<pmix_proc_t*>(array->array);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-        PMIX_LOAD_PROCID(&processes[i], _nspace.c_str(), members[i]);
+    const auto processes = processes_of(*_jobs, members);
+    if (!processes) {
+        return no_such_process("defining a process set");
     }
     pmix_info_t directives[2]{};
     PMIX_INFO_LOAD(&directives[0], pset_define_key, std::string(name).c_str(), PMIX_STRING);
     PMIX_INFO_CONSTRUCT(&directives[1]);
     PMIX_LOAD_KEY(directives[1].key, pset_members_key);
     directives[1].value.type = PMIX_DATA_ARRAY;
-    directives[1].value.data.darray = array;
+    directives[1].value.data.darray = array_of(*processes);
     Infos answer;
     const pmix_status_t status = PMIx_Job_control(nullptr, 0, directives, 2, &answer.data, &answer.count);
     PMIX_INFO_DESTRUCT(&directives[0]);

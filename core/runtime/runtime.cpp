@@ -2,15 +2,18 @@
 // Connecting to the launcher, and what it publishes about the job: rank, size, processes of this node.
 #include "core/runtime/runtime.h"
 
+#include "core/base/random.h"
 #include "core/base/strings.h"
 #include "core/log.h"
 #include "core/memory/node_segment.h"
 #include "core/progress/doorbell.h"
 #include "core/runtime/foreign_launcher.h"
+#include "core/runtime/job_protocol.h"
 #include "core/runtime/launch_environment.h"
 #include "core/runtime/pmix_connection.h"
 #include "core/runtime/pmix_value.h"
 #include "core/runtime/runtime_private.h"
+#include "core/runtime/survivor_protocol.h"
 
 #include <algorithm>
 #include <charconv>
@@ -24,12 +27,6 @@ namespace {
 // Large enough that the C library gets it from the system and gives it back there: no memory is resident until
 // something else uses it.
 constexpr std::size_t abort_reserve_bytes = 1 << 20;
-
-pmix_proc_t process(const std::string& nspace, std::uint32_t rank) {
-    pmix_proc_t process;
-    PMIX_LOAD_PROCID(&process, nspace.c_str(), rank);
-    return process;
-}
 
 // Reads only what the server gave at start; never waits for a peer.
 Result<PmixValue> job_info(const pmix_proc_t& about, const char* key) {
@@ -81,6 +78,35 @@ std::vector<std::uint32_t> parse_ranks(const std::string& text) {
     }
     std::sort(ranks.begin(), ranks.end());
     return ranks;
+}
+
+// The same in all processes of the job, and for practical purposes in no other job. For launchers that provide no
+// nonce.
+std::uint64_t nonce_from(std::string_view nspace) {
+    std::uint64_t mixed = 0xcbf29ce484222325u; // FNV-1a, whose last bytes are then spread over all bits
+    for (const unsigned char byte : nspace) {
+        mixed = (mixed ^ byte) * 0x100000001b3u;
+    }
+    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
+    return mixed ^ mixed >> 31;
+}
+
+// Asked for once in a process for its own job: the client of PMIx 4.2.2 loses memory with each PMIx_Get.
+Result<std::uint64_t> read_nonce(const pmix_proc_t& job, bool is_own) {
+    LaunchEnvironment& environment = LaunchEnvironment::of_process();
+    if (is_own && environment.job_nonce != 0) {
+        return environment.job_nonce;
+    }
+    const Result<PmixValue> value = job_info(job, job_nonce_key);
+    if (!value) {
+        return value.error();
+    }
+    const std::uint64_t nonce = number_in(*value.value()).value_or(nonce_from(job.nspace));
+    if (is_own) {
+        environment.job_nonce = nonce;
+    }
+    return nonce;
 }
 
 int cores_of(pid_t pid, cpu_set_t& cores) {
@@ -141,31 +167,66 @@ Runtime::~Runtime() {
 
 void Runtime::become_singleton() {
     _nspace = "singleton." + _hostname + "." + std::to_string(getpid());
+    _jobs = std::make_unique<JobTable>(Job{_nspace, random_bits(), 1, {0}});
 }
 
 Status Runtime::read_job_info() {
-    pmix_proc_t job = process(_nspace, PMIX_RANK_WILDCARD);
-    Result<std::uint32_t> size = job_number(job, PMIX_JOB_SIZE);
-    if (!size) {
-        return size.error();
-    }
-    _size = *size;
     _own_launcher = !LaunchEnvironment::of_process().value(node_segment_variable).empty();
-    if (Result<std::string> host = job_text(process(_nspace, _rank), PMIX_HOSTNAME); host) {
+    _has_survivors = _own_launcher && !LaunchEnvironment::of_process().value(survivors_variable).empty();
+    Result<Job> job = read_job(_nspace);
+    if (!job) {
+        return job.error();
+    }
+    _size = job->size;
+    if (Result<std::string> host = job_text(process_of(_nspace, _rank), PMIX_HOSTNAME); host) {
         _hostname = *host;
     }
     // The order of the ranks on the node makes the local ranks: every peer computes the same without asking again.
-    if (Result<std::string> peers = job_text(job, PMIX_LOCAL_PEERS); peers) {
-        std::vector<std::uint32_t> ranks = parse_ranks(*peers);
-        auto self = std::find(ranks.begin(), ranks.end(), _rank);
-        if (self != ranks.end()) {
-            _local_rank = std::uint32_t(self - ranks.begin());
-            _local_peers = std::move(ranks);
-            return {};
-        }
+    const auto self = std::ranges::find(job->local_ranks, _rank);
+    if (self == job->local_ranks.end()) {
+        job->local_ranks = {_rank};
+        _local_rank = 0;
+    } else {
+        _local_rank = std::uint32_t(self - job->local_ranks.begin());
     }
-    _local_peers = {_rank};
+    _local_peers = job->local_ranks;
+    _jobs = std::make_unique<JobTable>(std::move(*job));
     return {};
+}
+
+// What the launcher provides about a job, its own or another one.
+Result<Job> Runtime::read_job(const std::string& nspace) const {
+    const pmix_proc_t all = process_of(nspace, PMIX_RANK_WILDCARD);
+    const Result<std::uint32_t> size = job_number(all, PMIX_JOB_SIZE);
+    if (!size) {
+        return size.error();
+    }
+    Job job{nspace, nonce_from(nspace), size.value(), {}};
+    if (_own_launcher) {
+        const Result<std::uint64_t> nonce = read_nonce(all, nspace == _nspace);
+        if (!nonce) {
+            return nonce.error();
+        }
+        job.nonce = nonce.value();
+    }
+    if (const Result<std::string> peers = job_text(all, PMIX_LOCAL_PEERS); peers) {
+        job.local_ranks = parse_ranks(peers.value());
+    }
+    return job;
+}
+
+Result<JobNumber> Runtime::add_job(std::string_view nspace) {
+    if (const std::optional<JobNumber> known = _jobs->add_reference(nspace)) {
+        return *known;
+    }
+    if (_singleton) {
+        return Error{Errc::unsupported, "this process runs alone, so there are no other jobs"};
+    }
+    Result<Job> job = read_job(std::string(nspace));
+    if (!job) {
+        return Error{Errc::not_found, "another job: " + job.error().text};
+    }
+    return _jobs->add(std::move(*job));
 }
 
 // A rank that is bound sees only its own cores; those of the process that started it are what all of them share.
@@ -186,20 +247,31 @@ void Runtime::count_cores() {
     _oversubscribed = local_size() > _node_cores;
 }
 
-std::int32_t Runtime::local_rank_of(std::uint32_t rank) const noexcept {
-    auto found = std::lower_bound(_local_peers.begin(), _local_peers.end(), rank);
-    return found != _local_peers.end() && *found == rank ? std::int32_t(found - _local_peers.begin()) : -1;
+std::int32_t Runtime::local_rank_of(ProcessId process) const {
+    const auto place_in = [process](const std::vector<std::uint32_t>& ranks) {
+        const auto found = std::lower_bound(ranks.begin(), ranks.end(), process.rank);
+        return found != ranks.end() && *found == process.rank ? std::int32_t(found - ranks.begin()) : -1;
+    };
+    if (process.job == own_job) {
+        return place_in(_local_peers);
+    }
+    const std::shared_ptr<const Job> job = _jobs->job(process.job);
+    return job == nullptr ? -1 : place_in(job->local_ranks);
 }
 
-Result<std::string> Runtime::hostname_of(std::uint32_t rank) const {
-    if (is_local(rank)) {
+Result<std::string> Runtime::hostname_of(ProcessId process) const {
+    if (is_local(process)) {
         return _hostname;
     }
-    return job_text(process(_nspace, rank), PMIX_HOSTNAME);
+    const std::optional<ProcessName> name = _jobs->name_of(process);
+    if (!name) {
+        return Error{Errc::invalid, "no job that this process knows has such a process"};
+    }
+    return job_text(process_of(*name), PMIX_HOSTNAME);
 }
 
 Result<std::uint32_t> Runtime::app_number() const {
-    return _singleton ? Result<std::uint32_t>(0u) : job_number(process(_nspace, _rank), PMIX_APPNUM);
+    return _singleton ? Result<std::uint32_t>(0u) : job_number(process_of(_nspace, _rank), PMIX_APPNUM);
 }
 
 Result<std::uint32_t> Runtime::universe_size() const {
@@ -207,7 +279,7 @@ Result<std::uint32_t> Runtime::universe_size() const {
         return 1u;
     }
     // Some launchers count the slots, of which an oversubscribed job has too few.
-    Result<std::uint32_t> universe = job_number(process(_nspace, PMIX_RANK_WILDCARD), PMIX_UNIV_SIZE);
+    Result<std::uint32_t> universe = job_number(process_of(_nspace, PMIX_RANK_WILDCARD), PMIX_UNIV_SIZE);
     return universe ? Result<std::uint32_t>(std::max(*universe, _size)) : universe;
 }
 

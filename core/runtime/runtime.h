@@ -2,6 +2,7 @@
 #pragma once
 #include "core/base/result.h"
 #include "core/param/spec.h"
+#include "core/runtime/job_table.h"
 
 #include <atomic>
 #include <chrono>
@@ -36,13 +37,6 @@ struct RuntimeOptions {
     std::chrono::nanoseconds get_timeout{std::chrono::seconds(60)};
 };
 
-// A process of this or another job.
-struct ProcessName {
-    std::string nspace;
-    std::uint32_t rank = 0;
-    bool operator==(const ProcessName&) const = default;
-};
-
 // A set of processes to which the launcher has given a name (a process set, pset).
 struct ProcessSet {
     std::string name;
@@ -55,8 +49,8 @@ struct ProcessSet {
 class GroupRequest {
 public:
     bool done() const noexcept;
-    // Only once done() is true: the group's identifier (PGCID), which no other group of this job ever has.
-    // peer_failed: a member has died.
+    // Only once done() is true: the group's identifier (PGCID), which no other group of any job of this launcher ever
+    // has. peer_failed: a member has died.
     Result<std::uint64_t> id() const;
 
 private:
@@ -88,6 +82,23 @@ private:
     std::optional<GroupRequest> _group; // the fence is made as a group
 };
 
+// A value of another process that has been asked for, to be polled like a group.
+class GetRequest {
+public:
+    // Asks again where the value was not published yet, so it is to be called now and then until it returns true. The
+    // hook of Runtime::set_wake is called whenever that may have changed.
+    bool done() noexcept;
+    // Only once done() is true, and once. peer_failed; timed_out: not published within runtime_get_timeout, or by this
+    // process itself, which does not wait for itself.
+    Result<std::vector<std::byte>> value();
+
+private:
+    friend class Runtime;
+    friend struct GetCallbacks;
+    struct State;
+    std::shared_ptr<State> _state;
+};
+
 // The PMIx client: what the launcher publishes about this process, and the services that it offers. A process that no
 // launcher started is a singleton: it uses no PMIx at all, starts no thread, and put/get/fence work within the process.
 // Thread-safe: everything const, get, put, fence. No call here makes MPI progress.
@@ -102,16 +113,19 @@ public:
     Runtime(const Runtime&) = delete;
     Runtime& operator=(const Runtime&) = delete;
 
+    // The namespace is a secret (launch/job_name.h): it must not be printed, nor be part of a file's name.
     const std::string& nspace() const noexcept { return _nspace; }
-    std::uint32_t rank() const noexcept { return _rank; }
+    std::uint32_t rank() const noexcept { return _rank; } // in the own job, like size()
     std::uint32_t size() const noexcept { return _size; }
+    ProcessId self() const noexcept { return {own_job, _rank}; }
     std::uint32_t local_rank() const noexcept { return _local_rank; }
     std::uint32_t local_size() const noexcept { return std::uint32_t(_local_peers.size()); }
     // Ranks of this job on this node in local-rank order, this one included.
     std::span<const std::uint32_t> local_peers() const noexcept { return _local_peers; }
-    bool is_local(std::uint32_t rank) const noexcept { return local_rank_of(rank) >= 0; }
-    // -1: not on this node.
-    std::int32_t local_rank_of(std::uint32_t rank) const noexcept;
+    // Of the own job or another one.
+    bool is_local(ProcessId process) const { return local_rank_of(process) >= 0; }
+    // The place of a process among those of its own job on this node. -1: it is not on this node.
+    std::int32_t local_rank_of(ProcessId process) const;
     bool is_singleton() const noexcept { return _singleton; }
     // Started by Patchbay's own mpirun.
     bool own_launcher() const noexcept { return _own_launcher; }
@@ -123,8 +137,16 @@ public:
     // How many runtimes this process has had before this one: to make keys that were not used before.
     std::uint32_t lifetime() const noexcept { return _lifetime; }
 
+    // The jobs that this process knows; its own one is number 0.
+    JobTable& jobs() noexcept { return *_jobs; }
+    const JobTable& jobs() const noexcept { return *_jobs; }
+    // Takes a job of this launcher into the table, which takes one reference (jobs().drop() gives it back). Queries the
+    // launcher and blocks for that (30 to 200 us) unless the job is in the table. not_found: the launcher has no such
+    // job. unsupported: a process that runs alone has no launcher. Not on the PMIx library's thread.
+    Result<JobNumber> add_job(std::string_view nspace);
+
     // Looked up at the launcher on each call (5 to 60 us).
-    Result<std::string> hostname_of(std::uint32_t rank) const;
+    Result<std::string> hostname_of(ProcessId process) const;
     Result<std::uint32_t> app_number() const;
     Result<std::uint32_t> universe_size() const;
 
@@ -133,33 +155,34 @@ public:
     // Errc::invalid. Keys have at most 500 characters and do not begin with "pmix.".
     Status put(std::string_view key, std::span<const std::byte> bytes);
     Status commit();
-    // What `rank` published under `key`; waits for it up to the parameter runtime_get_timeout. timed_out, peer_failed.
-    Result<std::vector<std::byte>> get(std::uint32_t rank, std::string_view key) const;
-    // The same for a process of any job.
-    Result<std::vector<std::byte>> get(const ProcessName& process, std::string_view key) const;
+    // What `process` published under `key`; waits for it up to the parameter runtime_get_timeout and makes no MPI
+    // progress meanwhile, so it is for the start of the library only. timed_out, peer_failed; invalid: no such process.
+    Result<std::vector<std::byte>> get(ProcessId process, std::string_view key) const;
+    // The same without waiting: for the first contact with a process.
+    Result<GetRequest> get_start(ProcessId process, std::string_view key) const;
     // The value that is published now; not_found where there is none. For a process on another node this may query the
     // launcher (milliseconds).
-    Result<std::vector<std::byte>> try_get(std::uint32_t rank, std::string_view key) const;
+    Result<std::vector<std::byte>> try_get(ProcessId process, std::string_view key) const;
 
-    // All of `ranks` (empty: all of the job) have called. collect: what they have committed is brought to every node,
-    // for the whole job only; for fewer ranks each get() fetches what it needs. Two fences over the same ranks must not
-    // be under way at once in one process.
-    Status fence(std::span<const std::uint32_t> ranks, bool collect);
-    Result<FenceRequest> fence_start(std::span<const std::uint32_t> ranks, bool collect);
+    // All of `processes` (empty: all of the own job) have called. collect: what they have committed is brought to every
+    // node, for the whole job only; for fewer processes each get() fetches what it needs. Two fences over the same
+    // processes must not be under way at once in one process.
+    Status fence(std::span<const ProcessId> processes, bool collect);
+    Result<FenceRequest> fence_start(std::span<const ProcessId> processes, bool collect);
 
     // Whether the launcher gives identifiers to groups. Where it does not (Slurm, Open MPI's mpirun), group_start
     // returns unsupported, and members must choose an identifier by a group reduction.
     bool has_groups() const noexcept { return _own_launcher; }
-    // Every member calls it with the same `name` and `members` (ranks of this job, in any order). The name must not be
-    // in use by another group that is just being made.
-    Result<GroupRequest> group_start(std::string_view name, std::span<const std::uint32_t> members);
+    // Every member calls it with the same `name` and `members` (of any jobs of this launcher, in any order). The name
+    // must not be in use by another group of the same jobs that is just being made.
+    Result<GroupRequest> group_start(std::string_view name, std::span<const ProcessId> members);
 
     // The same over PMIx_Group_construct, for launchers that offer that; the group is taken apart again as soon as it
     // has its identifier. PMIx 4.2 requires a name that no group of the job has ever had or will have, and a member
     // that dies makes the others wait for ever. unsupported, here or from id(): the launcher (Slurm, Open MPI's mpirun)
     // has no such groups. A member's connection must not end while others may have begun a group with it: a process
     // that will use such groups in any generation of its library calls keep_connection() in the first one.
-    Result<GroupRequest> pmix_group_start(std::string_view name, std::span<const std::uint32_t> members);
+    Result<GroupRequest> pmix_group_start(std::string_view name, std::span<const ProcessId> members);
 
     // The connection to the launcher outlives this, until the process exits.
     void keep_connection() noexcept;
@@ -168,9 +191,9 @@ public:
     // unsupported: this launcher names none (Slurm, Open MPI's mpirun), or there is no launcher.
     Result<std::vector<std::string>> pset_names() const;
     Result<ProcessSet> pset(std::string_view name) const;
-    // Defines one, or its next version when the members are others than before; returns the version. Members are ranks
-    // of this job. unsupported: only Patchbay's mpirun does that. invalid: the name (check_pset_name) or a rank.
-    Result<std::uint64_t> define_pset(std::string_view name, std::span<const std::uint32_t> members);
+    // Defines one, or its next version when the members are others than before; returns the version. The members may be
+    // of several jobs. unsupported: only Patchbay's mpirun does that. invalid: the name (check_pset_name) or a member.
+    Result<std::uint64_t> define_pset(std::string_view name, std::span<const ProcessId> members);
     // Calls `changed` on the PMIx library's thread for each set that the launcher defines (`members` are the new ones)
     // or deletes (null); those defined earlier come too, and each may come more than once. One handler; it must not
     // call the Runtime. Once stop_pset_reports() has returned it is not running and will not run again.
@@ -183,9 +206,13 @@ public:
     // Once set_wake() has returned, the earlier hook is not running and will not run again.
     void set_wake(std::function<void()> wake) { _wake_hook->set(std::move(wake)); }
 
+    // Whether the job goes on without a process that has died, so that its peers have to be told.
+    bool has_survivors() const noexcept { return _has_survivors; }
     // Calls `died` on the PMIx library's thread for every process whose death the launcher reports. One handler.
     // unsupported: this launcher reports none.
     Status on_death(std::function<void(const ProcessName&)> died);
+    // Once it has returned, the handler is not running and will not run again.
+    void stop_death_reports() noexcept;
 
     // The library is ready for its first user; reported once to an mpirun with --timing.
     void report_ready();
@@ -200,18 +227,21 @@ private:
     void become_singleton();
     Result<FenceRequest> fence_as_group(); // of the whole job
     void count_cores();
-    void stop_death_reports() noexcept;
-    Result<std::vector<std::byte>> get_now(const std::string& nspace, std::uint32_t rank, std::string_view key,
-        bool local, std::chrono::nanoseconds limit) const;
+    Result<Job> read_job(const std::string& nspace) const;
+    Result<std::vector<std::byte>> published_here(std::string_view key) const;
+    Result<std::vector<std::byte>> get_now(
+        ProcessId process, std::string_view key, std::chrono::nanoseconds limit) const;
 
     std::string _nspace;
     std::string _hostname;
+    std::unique_ptr<JobTable> _jobs;
     std::uint32_t _rank = 0;
     std::uint32_t _size = 1;
     std::uint32_t _local_rank = 0;
     std::vector<std::uint32_t> _local_peers{0};
     bool _singleton = true;
     bool _own_launcher = false;
+    bool _has_survivors = false;
     bool _oversubscribed = false;
     std::atomic<bool> _ready_reported{false};
     std::uint32_t _node_cores = 1;

@@ -78,6 +78,9 @@ public:
     // Can this module reach that process? Local, no communication.
     virtual bool reaches(ProcessId process) const noexcept = 0;
     // First contact. May make system calls, must not wait for the peer. nullptr: failed, the cause has been reported.
+    // Where the peer's address has yet to come from the launcher (Runtime::get_start), the endpoint exists at once, and
+    // send() and reserve() return `full` for it until the address is there: the pml queues what it has to send and
+    // tries again with each poll. `failed` then means that the address never came.
     virtual Endpoint* connect(ProcessId process) noexcept = 0;
 
     // One packet: header and payload are copied out before it returns. The hot path.

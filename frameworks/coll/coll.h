@@ -146,7 +146,8 @@ public:
         int priority = 0;
         std::unique_ptr<Module> module;
         // The module keeps nothing of its communicator, and the same offer holds for every communicator of this size
-        // and kind whose info names no component: it may serve all of these, and no further query is made for them.
+        // and kind whose info names no component and whose members are all of the own job: it may serve all of these,
+        // and no further query is made for them.
         bool shared = false;
         // The module passes operations on (Query::below): modules that provide nothing else are kept for it.
         bool passes_on = false;

@@ -73,6 +73,7 @@ public:
     void drain_session(const Session* session) noexcept override { _wrapped->drain_session(session); }
     std::vector<EarlyMessage> take_early() noexcept override { return _wrapped->take_early(); }
     void accept_early(const EarlyMessage& message) noexcept override { _wrapped->accept_early(message); }
+    void peer_failed(ProcessId process) noexcept override { _wrapped->peer_failed(process); }
     int max_tag() const noexcept override { return _wrapped->max_tag(); }
     std::uint32_t max_index() const noexcept override { return _wrapped->max_index(); }
 

@@ -31,7 +31,7 @@ class Context;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 7;
+inline constexpr std::uint32_t interface_version = 8;
 
 // No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
 // each mirror the user's tag there, below all others (mpi/communicators/construction_tags.h).
@@ -140,6 +140,13 @@ public:
     virtual std::vector<EarlyMessage> take_early() noexcept = 0;
     // Called before the first communicator is added, with what an earlier module of this component gave away.
     virtual void accept_early(const EarlyMessage& message) noexcept = 0;
+
+    // The launcher has reported that a process has died, which it does only where the job goes on without it (mpirun
+    // --disable-auto-cleanup). Everything that waits for this process ends with MPI_ERR_PROC_ABORTED: sends to it,
+    // receives and probes of its messages, also those that are started later; what it had sent before can still be
+    // received. Receives from MPI_ANY_SOURCE, and everything that waits for other processes, go on. Called by a poller,
+    // on the thread that polls, any number of times for one process. Never blocks.
+    virtual void peer_failed(ProcessId process) noexcept = 0;
 
     // Highest tag a user may use (MPI_TAG_UB), at most highest_tag, and highest communicator index the match header can
     // carry.

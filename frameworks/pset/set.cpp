@@ -5,13 +5,32 @@
 
 namespace patchbay::pset {
 
+namespace {
+
+// The numbers of the jobs in the order in which the jobs occur.
+std::vector<JobNumber> jobs_of(const std::vector<ProcessId>& members) {
+    std::vector<JobNumber> jobs;
+    for (const ProcessId& member : members) {
+        if (std::ranges::find(jobs, member.job) == jobs.end()) {
+            jobs.push_back(member.job);
+        }
+    }
+    return jobs;
+}
+
+} // namespace
+
 Set Set::of(std::string name, std::uint64_t version, std::vector<ProcessId> members) {
-    std::sort(members.begin(), members.end());
+    const std::vector<JobNumber> jobs = jobs_of(members);
+    std::ranges::sort(members, {}, [&jobs](const ProcessId& member) {
+        return std::pair(std::ranges::find(jobs, member.job), std::pair(member.thread, member.rank));
+    });
     members.erase(std::unique(members.begin(), members.end()), members.end());
     Set set{std::move(name), version, {}};
     for (const ProcessId& process : members) {
         Run* last = set.runs.empty() ? nullptr : &set.runs.back();
-        if (last != nullptr && last->first.job == process.job && last->first.rank + last->count == process.rank) {
+        if (last != nullptr && last->first.job == process.job && last->first.thread == process.thread &&
+            last->first.rank + last->count == process.rank) {
             ++last->count;
         } else {
             set.runs.push_back({process, 1});
@@ -38,7 +57,7 @@ std::size_t Set::size() const noexcept {
 
 bool Set::contains(ProcessId process) const noexcept {
     return std::any_of(runs.begin(), runs.end(), [process](const Run& run) {
-        return run.first.job == process.job && process.rank >= run.first.rank &&
+        return run.first.job == process.job && run.first.thread == process.thread && process.rank >= run.first.rank &&
             process.rank - run.first.rank < run.count;
     });
 }
@@ -48,7 +67,7 @@ std::vector<ProcessId> Set::members() const {
     members.reserve(size());
     for (const Run& run : runs) {
         for (std::uint32_t i = 0; i < run.count; ++i) {
-            members.push_back({run.first.job, run.first.rank + i});
+            members.push_back({run.first.job, run.first.rank + i, run.first.thread});
         }
     }
     return members;

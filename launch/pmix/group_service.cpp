@@ -8,48 +8,30 @@
 
 namespace patchbay::launch {
 
-bool GroupService::ranks_of(const std::vector<pmix_proc_t>& procs, std::set<int>& ranks) const {
-    for (const pmix_proc_t& proc : procs) {
-        if (_nspace != proc.nspace) { // PMIX_CHECK_NSPACE would accept an empty one
-            return false;
-        }
-        if (proc.rank == PMIX_RANK_WILDCARD) {
-            for (int rank = 0; rank < _ranks; ++rank) {
-                ranks.insert(rank);
-            }
-        } else if (proc.rank < static_cast<pmix_rank_t>(_ranks)) {
-            ranks.insert(static_cast<int>(proc.rank));
-        } else {
-            return false;
-        }
-    }
-    return true;
-}
-
 void GroupService::join(const pmix_proc_t& requestor, const std::string& name, const std::vector<pmix_proc_t>& members,
     pmix_info_cbfunc_t callback, void* callback_data) {
-    std::set<int> ranks;
-    int rank = static_cast<int>(requestor.rank);
-    if (!ranks_of(members, ranks) || _nspace != requestor.nspace || !ranks.contains(rank)) {
+    const std::optional<std::set<ProcessId>> processes = _jobs.find_all(members);
+    const std::optional<ProcessId> self = _jobs.find(requestor);
+    if (!processes || !self || !processes->contains(*self)) {
         answer_error(callback, callback_data, PMIX_ERR_BAD_PARAM);
         return;
     }
-    auto [group, is_first] = _forming.try_emplace(name);
+    auto [group, is_first] = _forming.try_emplace({processes->begin()->job, name});
     if (is_first) {
-        group->second.members = ranks;
-    } else if (group->second.members != ranks || group->second.waiters.contains(rank)) {
+        group->second.members = *processes;
+    } else if (group->second.members != *processes || group->second.waiters.contains(*self)) {
         answer_error(callback, callback_data, PMIX_ERR_BAD_PARAM);
         return;
     }
-    group->second.waiters[rank] = {callback, callback_data};
-    if (std::ranges::any_of(ranks, [this](int member) { return _ended.contains(member); })) {
+    group->second.waiters[*self] = {callback, callback_data};
+    if (std::ranges::any_of(*processes, [this](ProcessId member) { return _ended.contains(member); })) {
         complete(group, PMIX_ERR_PROC_ABORTED);
-    } else if (group->second.waiters.size() == ranks.size()) {
+    } else if (group->second.waiters.size() == processes->size()) {
         complete(group, PMIX_SUCCESS);
     }
 }
 
-void GroupService::ended(int rank) {
+void GroupService::ended(ProcessId rank) {
     _ended.insert(rank);
     for (auto group = _forming.begin(); group != _forming.end();) {
         auto next = std::next(group);
@@ -60,7 +42,11 @@ void GroupService::ended(int rank) {
     }
 }
 
-void GroupService::complete(std::map<std::string, Group>::iterator group, pmix_status_t status) {
+void GroupService::forget(JobNumber job) {
+    std::erase_if(_ended, [job](ProcessId rank) { return rank.job == job; });
+}
+
+void GroupService::complete(Groups::iterator group, pmix_status_t status) {
     std::size_t context_id = status == PMIX_SUCCESS ? next_context_id() : 0;
     for (const auto& [rank, waiter] : group->second.waiters) {
         if (status != PMIX_SUCCESS) {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/runtime/group_protocol.h"
+#include "core/runtime/process_id.h"
+#include "launch/pmix/job_directory.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <pmix.h>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchbay::launch {
 
-// Groups of processes that get an identifier which no other group of the job has (a PGCID).
+// Groups of processes that get an identifier which no other group of any job has (a PGCID).
 //
 // PMIx_Group_construct of PMIx 4.2.2 makes the surviving members wait for ever if a member dies; its server calls its
 // host only when all members have called, so that the host cannot help. Here the request of each member arrives at
@@ -19,21 +23,26 @@ namespace patchbay::launch {
 // only.
 class GroupService {
 public:
-    // `nspace` and `ranks` describe the job, which contains all processes.
-    GroupService(std::string nspace, int ranks)
-        : _nspace(std::move(nspace)),
-          _ranks(ranks) {}
+    // The upper 31 bits of the identifiers are `prefix`, which the head has given to this server only, so that the
+    // identifiers of all servers differ. The highest bit of all is clear: identifiers that processes choose by
+    // themselves have it set.
+    GroupService(const JobDirectory& jobs, std::uint32_t prefix)
+        : _jobs(jobs),
+          _next_context_id(std::uint64_t(prefix & 0x7fffffff) << 32 | 1) {}
 
     // The identifier of a group that PMIx itself has constructed.
     std::size_t next_context_id() { return _next_context_id++; }
 
     // The request of one member; the callback is called with PMIX_GROUP_CONTEXT_ID when all members have sent theirs.
-    // PMIX_ERR_BAD_PARAM: a process is not in the job, or the members differ from those in the requests of others.
+    // Groups of different jobs may have the same name at one time. PMIX_ERR_BAD_PARAM: a process is in no job, or the
+    // members differ from those in the requests of others.
     void join(const pmix_proc_t& requestor, const std::string& name, const std::vector<pmix_proc_t>& members,
         pmix_info_cbfunc_t callback, void* callback_data);
 
     // The process of this rank has ended and will send no request.
-    void ended(int rank);
+    void ended(ProcessId rank);
+    // The job has ended, so that no group can have a member of it.
+    void forget(JobNumber job);
 
 private:
     struct Waiter {
@@ -41,18 +50,18 @@ private:
         void* callback_data;
     };
     struct Group {
-        std::set<int> members;
-        std::map<int, Waiter> waiters; // by rank
+        std::set<ProcessId> members;
+        std::map<ProcessId, Waiter> waiters;
     };
+    // A name belongs to the first of the jobs that have members of the group.
+    using Groups = std::map<std::pair<JobNumber, std::string>, Group>;
 
-    bool ranks_of(const std::vector<pmix_proc_t>& procs, std::set<int>& ranks) const;
-    void complete(std::map<std::string, Group>::iterator group, pmix_status_t status);
+    void complete(Groups::iterator group, pmix_status_t status);
 
-    std::string _nspace;
-    int _ranks;
-    std::size_t _next_context_id = 1;
-    std::map<std::string, Group> _forming;
-    std::set<int> _ended;
+    const JobDirectory& _jobs;
+    std::uint64_t _next_context_id;
+    Groups _forming;
+    std::set<ProcessId> _ended;
 };
 
 } // namespace patchbay::launch

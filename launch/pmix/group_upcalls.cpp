@@ -57,8 +57,12 @@ pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std:
     std::vector<pmix_proc_t> members;
     for (std::size_t i = 0; i < count; ++i) {
         const pmix_value_t& value = directives[i].value;
-        if (std::string_view(directives[i].key) == ready_key && host.knows(*requestor)) {
-            host.loop.post([&host, rank = static_cast<int>(requestor->rank)] { host.rank_events.ready(rank); });
+        if (std::string_view(directives[i].key) == ready_key) {
+            const std::optional<ProcessId> rank = host.jobs.find(*requestor);
+            if (!rank) {
+                return PMIX_ERR_NOT_FOUND;
+            }
+            host.loop.post([&host, rank = *rank] { host.rank_events.ready(rank); });
             return PMIX_OPERATION_SUCCEEDED;
         }
         if (std::string_view(directives[i].key) == group_key && value.type == PMIX_STRING) {

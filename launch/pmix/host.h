@@ -3,8 +3,10 @@
 #include "launch/event_loop.h"
 #include "launch/job_layout.h"
 #include "launch/pmix/group_service.h"
+#include "launch/pmix/job_directory.h"
 #include "launch/pmix/name_service.h"
 #include "launch/pmix/pset_table.h"
+#include "launch/pmix/rank_events.h"
 
 #include <optional>
 #include <pmix.h>
@@ -18,21 +20,15 @@ namespace patchbay::launch {
 // timers or concerns the ranks: then the upcall copies what does not survive its return and posts a closure. In both
 // cases pmix_thread.h sends the answer.
 struct PmixHost {
-    PmixHost(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout)
+    PmixHost(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix)
         : loop(loop),
           rank_events(rank_events),
-          nspace(layout.nspace),
-          ranks(layout.ranks),
           names(loop),
-          groups(layout.nspace, layout.ranks) {}
-
-    // PMIX_CHECK_NSPACE would accept an empty namespace for any other one.
-    bool knows(const pmix_proc_t& proc) const { return nspace == proc.nspace; }
+          groups(jobs, group_prefix) {}
 
     EventLoop& loop;
     RankEvents& rank_events;
-    const std::string nspace;
-    const int ranks;
+    JobDirectory jobs;
     NameService names;
     GroupService groups;
     PsetTable psets;
@@ -51,8 +47,9 @@ void add_query_upcalls(pmix_server_module_t& module);
 void add_group_upcalls(pmix_server_module_t& module);
 void add_event_upcalls(pmix_server_module_t& module);
 void add_tool_upcalls(pmix_server_module_t& module);
+void add_spawn_upcalls(pmix_server_module_t& module);
 
-// Defines the process sets of the layout, before any rank is started.
+// Defines the process sets of the layout, before any rank of the job is started.
 void define_initial_psets(PmixHost& host, const JobLayout& layout);
 // Handles a job control request that defines a process set; does nothing with other requests.
 std::optional<pmix_status_t> pset_request(

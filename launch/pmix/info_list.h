@@ -27,6 +27,7 @@ public:
     void add_u16(const char* key, std::uint16_t value) { add(key, &value, PMIX_UINT16); }
     void add_u32(const char* key, std::uint32_t value) { add(key, &value, PMIX_UINT32); }
     void add_size(const char* key, std::size_t value) { add(key, &value, PMIX_SIZE); }
+    void add_u64(const char* key, std::uint64_t value) { add(key, &value, PMIX_UINT64); }
     void add_rank(const char* key, pmix_rank_t value) { add(key, &value, PMIX_PROC_RANK); }
     void add_flag(const char* key) { add(key, nullptr, PMIX_BOOL); } // true
     void add_proc(const char* key, const pmix_proc_t& value) { add(key, &value, PMIX_PROC); }

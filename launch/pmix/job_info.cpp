@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/pmix/job_info.h"
 
+#include "core/runtime/job_protocol.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <pmix_server.h>
@@ -57,10 +59,13 @@ InfoList proc_info(const JobLayout& layout, int rank) {
     info.add_rank(PMIX_APP_RANK, static_cast<pmix_rank_t>(rank - layout.apps[app].first_rank));
     info.add_u32(PMIX_APPNUM, static_cast<std::uint32_t>(app));
     info.add_u16(PMIX_LOCAL_RANK, static_cast<std::uint16_t>(rank));
-    info.add_u16(PMIX_NODE_RANK, static_cast<std::uint16_t>(rank));
+    info.add_u16(PMIX_NODE_RANK, static_cast<std::uint16_t>(layout.first_node_rank + rank));
     info.add_u32(PMIX_NODEID, 0);
     info.add_string(PMIX_HOSTNAME, layout.hostname);
     info.add_u32(PMIX_REINCARNATION, 0);
+    if (layout.parent) {
+        info.add_proc(PMIX_PARENT_ID, make_proc(layout.parent->nspace, layout.parent->rank));
+    }
     return info;
 }
 
@@ -77,6 +82,7 @@ InfoList job_info(const JobLayout& layout) {
     infos.add_u32(PMIX_MAX_PROCS, size);
     infos.add_u32(PMIX_JOB_NUM_APPS, static_cast<std::uint32_t>(layout.apps.size()));
     infos.add_u32(PMIX_NUM_NODES, 1);
+    infos.add_u64(job_nonce_key, layout.nonce);
     infos.add_list(PMIX_NODE_INFO_ARRAY, node_info(layout, ranks));
     for (std::size_t app = 0; app < layout.apps.size(); ++app) {
         infos.add_list(PMIX_APP_INFO_ARRAY, app_info(layout.apps[app], static_cast<std::uint32_t>(app)));

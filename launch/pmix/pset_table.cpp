@@ -2,12 +2,15 @@
 #include "launch/pmix/pset_table.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace patchbay::launch {
 
 std::size_t PsetTable::define(const std::string& name, std::vector<pmix_proc_t> members, bool is_listed) {
-    const auto same = [](const pmix_proc_t& a, const pmix_proc_t& b) { return a.rank == b.rank; };
-    std::ranges::sort(members, {}, &pmix_proc_t::rank);
+    const auto key = [](const pmix_proc_t& proc) { return std::pair(std::string_view(proc.nspace), proc.rank); };
+    const auto same = [&key](const pmix_proc_t& a, const pmix_proc_t& b) { return key(a) == key(b); };
+    std::ranges::sort(members, {}, key);
     members.erase(std::unique(members.begin(), members.end(), same), members.end());
     auto [found, is_new] = _entries.try_emplace(name, Entry{1, {}, is_listed});
     Entry& entry = found->second;

@@ -9,13 +9,13 @@
 
 namespace patchbay::launch {
 
-// The process sets of the job by name. PMIx keeps no list that a client could query: it passes queries on to its host.
+// The process sets of all jobs by name. PMIx keeps no list that a client could query: it passes queries on to its host.
 // Called on PMIx's thread only.
 class PsetTable {
 public:
     struct Entry {
         std::size_t version;
-        std::vector<pmix_proc_t> members; // ascending
+        std::vector<pmix_proc_t> members; // by namespace, then by rank
         bool is_listed;
     };
 

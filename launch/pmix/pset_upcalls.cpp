@@ -19,15 +19,14 @@ void announce(const std::string& name, const std::vector<pmix_proc_t>& members) 
     (void)PMIx_server_define_process_set(members.data(), members.size(), name.c_str());
 }
 
-bool are_of_the_job(const PmixHost& host, const std::vector<pmix_proc_t>& members) {
-    return !members.empty() && std::ranges::all_of(members, [&host](const pmix_proc_t& member) {
-        return host.knows(member) && member.rank < static_cast<pmix_rank_t>(host.ranks);
-    });
+bool are_ranks(const PmixHost& host, const std::vector<pmix_proc_t>& members) {
+    return !members.empty() &&
+        std::ranges::all_of(members, [&host](const pmix_proc_t& member) { return host.jobs.find(member).has_value(); });
 }
 
 void define(PmixHost& host, const std::string& name, const std::vector<pmix_proc_t>& members,
     pmix_info_cbfunc_t callback, void* data) {
-    if (!check_pset_name(name) || !are_of_the_job(host, members)) {
+    if (!check_pset_name(name) || !are_ranks(host, members)) {
         answer_error(callback, data, PMIX_ERR_BAD_PARAM);
         return;
     }

@@ -48,6 +48,7 @@ pmix_server_module_t make_module() {
     add_group_upcalls(module);
     add_event_upcalls(module);
     add_tool_upcalls(module);
+    add_spawn_upcalls(module);
     return module;
 }
 
@@ -61,13 +62,12 @@ void set_pmix_host(PmixHost* host) {
     current_host = host;
 }
 
-PmixServer::PmixServer(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout)
-    : _layout(layout),
-      _host(std::make_unique<PmixHost>(loop, rank_events, layout)) {}
+PmixServer::PmixServer(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix)
+    : _host(std::make_unique<PmixHost>(loop, rank_events, group_prefix)) {}
 
-Result<PmixServer*> PmixServer::start(
-    EventLoop& loop, RankEvents& rank_events, const JobLayout& layout, const Topology& topology) {
-    auto* server = new PmixServer(loop, rank_events, layout); // PMIx's thread uses it until the process ends
+Result<PmixServer*> PmixServer::start(EventLoop& loop, RankEvents& rank_events, const std::string& hostname,
+    std::uint32_t group_prefix, const Topology& topology) {
+    auto* server = new PmixServer(loop, rank_events, group_prefix); // PMIx's thread uses it until the process ends
     configure_library();
     set_pmix_host(server->_host.get());
 
@@ -78,7 +78,7 @@ Result<PmixServer*> PmixServer::start(
     infos.add_rank(PMIX_SERVER_RANK, 0);
     infos.add_string(PMIX_SERVER_TMPDIR, "/tmp");
     infos.add_string(PMIX_SYSTEM_TMPDIR, "/tmp");
-    infos.add_string(PMIX_HOSTNAME, layout.hostname);
+    infos.add_string(PMIX_HOSTNAME, hostname);
     pmix_topology_t pmix_topology;
     pmix_topology.source = const_cast<char*>("hwloc");
     pmix_topology.topology = topology.handle();
@@ -93,27 +93,36 @@ Result<PmixServer*> PmixServer::start(
     return server;
 }
 
-Status PmixServer::register_job() {
-    InfoList infos = job_info(_layout);
+Status PmixServer::register_job(JobNumber job, const JobLayout& layout) {
+    _host->jobs.add(job, layout.nspace, layout.ranks);
+    InfoList infos = job_info(layout);
     // Without a callback these calls block until they are finished. They may, because this is not PMIx's own thread.
-    pmix_status_t status = PMIx_server_register_nspace(
-        _layout.nspace.c_str(), _layout.ranks, infos.data(), infos.size(), nullptr, nullptr);
+    pmix_status_t status =
+        PMIx_server_register_nspace(layout.nspace.c_str(), layout.ranks, infos.data(), infos.size(), nullptr, nullptr);
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
         return pmix_error("PMIx_server_register_nspace", status);
     }
-    for (int rank = 0; rank < _layout.ranks; ++rank) {
-        pmix_proc_t proc = make_proc(_layout.nspace, static_cast<pmix_rank_t>(rank));
+    for (int rank = 0; rank < layout.ranks; ++rank) {
+        pmix_proc_t proc = make_proc(layout.nspace, static_cast<pmix_rank_t>(rank));
         status = PMIx_server_register_client(&proc, ::geteuid(), ::getegid(), nullptr, nullptr, nullptr);
         if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
             return pmix_error("PMIx_server_register_client", status);
         }
     }
-    define_initial_psets(*_host, _layout);
+    define_initial_psets(*_host, layout);
     return {};
 }
 
-Status PmixServer::add_to_environment(int rank, Environment& environment) {
-    pmix_proc_t proc = make_proc(_layout.nspace, static_cast<pmix_rank_t>(rank));
+void PmixServer::drop_job(JobNumber job) {
+    const std::string nspace = _host->jobs.name_of({job, 0}).nspace;
+    _host->jobs.remove(job);
+    on_pmix_thread([host = _host.get(), job] { host->groups.forget(job); });
+    PMIx_server_deregister_nspace(
+        nspace.c_str(), [](pmix_status_t, void*) {}, nullptr);
+}
+
+Status PmixServer::add_to_environment(ProcessId rank, Environment& environment) {
+    pmix_proc_t proc = _host->jobs.name_of(rank);
     char** entries = nullptr;
     pmix_status_t status = PMIx_server_setup_fork(&proc, &entries);
     environment.take(entries);
@@ -123,12 +132,12 @@ Status PmixServer::add_to_environment(int rank, Environment& environment) {
     return status == PMIX_SUCCESS ? Status() : pmix_error("PMIx_server_setup_fork", status);
 }
 
-void PmixServer::rank_ended(int rank, End end) {
+void PmixServer::rank_ended(ProcessId rank, End end) {
     on_pmix_thread([host = _host.get(), rank] { host->groups.ended(rank); });
     if (end == End::clean) {
         return;
     }
-    pmix_proc_t proc = make_proc(_layout.nspace, static_cast<pmix_rank_t>(rank));
+    pmix_proc_t proc = _host->jobs.name_of(rank);
     auto* infos = new InfoList;
     infos->add_proc(PMIX_EVENT_AFFECTED_PROC, proc);
     infos->add_flag(PMIX_EVENT_NON_DEFAULT);

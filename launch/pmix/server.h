@@ -4,6 +4,7 @@
 #include "launch/environment.h"
 #include "launch/event_loop.h"
 #include "launch/job_layout.h"
+#include "launch/pmix/rank_events.h"
 #include "launch/topology.h"
 
 #include <memory>
@@ -12,34 +13,37 @@ namespace patchbay::launch {
 
 struct PmixHost;
 
-// The PMIx server of this process: it has the data of the job and answers its ranks. There is one per process, and it
-// is never finalized: PMIx_server_finalize of 4.2.2 sometimes waits for a lock that its own ended thread holds, and it
-// would only free what the end of the process frees anyway, since the server has no files. So end the process by
+// The PMIx server of this process: it has the data of all jobs and answers their ranks. There is one per process, and
+// it is never finalized: PMIx_server_finalize of 4.2.2 sometimes waits for a lock that its own ended thread holds, and
+// it would only free what the end of the process frees anyway, since the server has no files. So end the process by
 // _exit(2).
 class PmixServer {
 public:
     // Sets PMIX_* variables in this process, so call it before any thread exists. The topology must outlive the server.
     // Errc::system with the error text of PMIx.
-    static Result<PmixServer*> start(
-        EventLoop& loop, RankEvents& rank_events, const JobLayout& layout, const Topology& topology);
+    // `group_prefix`: see group_service.h.
+    static Result<PmixServer*> start(EventLoop& loop, RankEvents& rank_events, const std::string& hostname,
+        std::uint32_t group_prefix, const Topology& topology);
     PmixServer(const PmixServer&) = delete;
     PmixServer& operator=(const PmixServer&) = delete;
 
-    // Passes the data of the job to PMIx, before any rank is started.
-    Status register_job();
+    // Passes the data of a job to PMIx, before any of its ranks is started. While ranks run this blocks until PMIx's
+    // thread has done it, so it is called in the event loop's thread only.
+    Status register_job(JobNumber job, const JobLayout& layout);
+    // No rank of the job is left: forgets its data.
+    void drop_job(JobNumber job);
 
     // Adds the variables that the process of the rank needs to connect to this server.
-    Status add_to_environment(int rank, Environment& environment);
+    Status add_to_environment(ProcessId rank, Environment& environment);
 
-    // The process of the rank has ended. Ranks that wait for it in a group get an error; if it failed, all ranks that
-    // have registered for such events get an event.
+    // The process of the rank has ended. Ranks that wait for it in a group get an error; if it failed, or exited with 0
+    // without having finalized, all ranks that have registered for such events get an event.
     enum class End { clean, exit_status, signal };
-    void rank_ended(int rank, End end);
+    void rank_ended(ProcessId rank, End end);
 
 private:
-    PmixServer(EventLoop& loop, RankEvents& rank_events, const JobLayout& layout);
+    PmixServer(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix);
 
-    JobLayout _layout;
     std::unique_ptr<PmixHost> _host;
 };
 

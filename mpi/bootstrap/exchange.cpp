@@ -9,6 +9,7 @@
 #include "mpi/bootstrap/exchange_reduction.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/process_state.h"
+#include "object/error_cause.h"
 #include "object/error_code.h"
 
 #include <algorithm>
@@ -48,9 +49,9 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) {
     *store = nullptr;
     for (int rank = 0; rank < group.size(); ++rank) {
         const ProcessId member = group.process(rank);
-        if (member.job != _instance.self().job || !runtime.is_local(member.rank)) {
-            decisions.record(
-                "cid", "bootstrap exchange", "messages", Outcome::chosen, 0, "members are on several nodes");
+        if (member.job != own_job || !runtime.is_local(member)) {
+            decisions.record("cid", "bootstrap exchange", "messages", Outcome::chosen, 0,
+                "members are on several nodes or of several jobs");
             return MPI_SUCCESS;
         }
     }
@@ -68,7 +69,17 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) {
     return MPI_SUCCESS;
 }
 
+std::string BootstrapExchange::store_key(const OperationKey& key) const {
+    const std::uint64_t nonce = _instance.runtime().jobs().nonce_of(own_job);
+    return key.bytes().append(reinterpret_cast<const char*>(&nonce), sizeof nonce);
+}
+
 int BootstrapExchange::join(ExchangeReduction& participant) {
+    if (participant._group->has_other_jobs()) { // the hidden communicator is that of one job
+        return note_cause(MPI_ERR_GROUP,
+            "processes of several jobs have no communicator in common over which to agree on this one; component excid "
+            "of framework cid needs none under the mpirun of this library");
+    }
     bool receive_posted = false;
     {
         std::lock_guard lock(_mutex);
@@ -112,11 +123,12 @@ void BootstrapExchange::remove(ExchangeReduction& participant) noexcept {
     }
 }
 
-int BootstrapExchange::send(ExchangeReduction& sender, std::uint32_t job_rank, std::vector<std::byte> message) {
+int BootstrapExchange::send(ExchangeReduction& sender, ProcessId to, std::vector<std::byte> message) {
+    const int rank = _comm->group->rank_of(to);
     std::list<Outgoing> node; // allocated before the send starts, because afterwards a failure could not be undone
     Outgoing& outgoing = node.emplace_back(nullptr, std::move(message), &sender);
-    const int code = _comm->pml->isend(outgoing.bytes.data(), MPI_Count(outgoing.bytes.size()), byte_type(),
-        int(job_rank), bootstrap_tag, pml::SendMode::standard, *_comm, &outgoing.request);
+    const int code = _comm->pml->isend(outgoing.bytes.data(), MPI_Count(outgoing.bytes.size()), byte_type(), rank,
+        bootstrap_tag, pml::SendMode::standard, *_comm, &outgoing.request);
     if (code != MPI_SUCCESS) {
         return code;
     }

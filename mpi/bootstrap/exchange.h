@@ -47,10 +47,12 @@ private:
 
     // *store is the node store, or null if members of `group` are on several nodes. Returns an MPI code.
     int find_store(const Group& group, NodeStore** store);
+    // The key of an operation of processes of the own job in the node store, which processes of other jobs use, too.
+    std::string store_key(const OperationKey& key) const;
     int join(ExchangeReduction& participant);
     void take_kept_messages();
     void remove(ExchangeReduction& participant) noexcept;
-    int send(ExchangeReduction& sender, std::uint32_t job_rank, std::vector<std::byte> message);
+    int send(ExchangeReduction& sender, ProcessId to, std::vector<std::byte> message);
     void keep_message(const std::byte* message, std::size_t size) noexcept;
 
     static int poll(void* context) noexcept;

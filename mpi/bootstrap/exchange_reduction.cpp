@@ -31,7 +31,7 @@ ExchangeReduction::ExchangeReduction(BootstrapExchange& bootstrap, Ref<Group> gr
     : _bootstrap(bootstrap),
       _group(std::move(group)),
       _key(std::move(key)),
-      _entry_key(_key.bytes()),
+      _entry_key(bootstrap.store_key(_key)),
       _rank(_group->rank()) {
     if (_group->size() > 1 && _entry_key.size() <= NodeStore::longest_key) {
         _code = _bootstrap.find_store(*_group, &_store);
@@ -280,7 +280,7 @@ int ExchangeReduction::send_to(int rank, BootstrapHeader::Kind kind) noexcept {
     head.kind = kind;
     head.operation = _operation;
     return unless_out_of_memory(MPI_ERR_NO_MEM,
-        [&] { return _bootstrap.send(*this, _group->process(rank).rank, BootstrapHeader::write(_key, head, _words)); });
+        [&] { return _bootstrap.send(*this, _group->process(rank), BootstrapHeader::write(_key, head, _words)); });
 }
 
 } // namespace patchbay

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/runtime/job_table.h"
 #include "frameworks/cid/cid.h"
 #include "mpi/instance/operation_key.h"
 

@@ -2,6 +2,7 @@
 #include "mpi/communicators/communicators.h"
 
 #include "core/progress/waiter.h"
+#include "core/runtime/runtime.h"
 #include "frameworks/cid/uniform_cid.h"
 #include "frameworks/coll/engine.h"
 #include "mpi/bootstrap/exchange_reduction.h"
@@ -99,7 +100,7 @@ int finish(Construction& construction, Communicator** made) noexcept {
 int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
     std::optional<int> refused, Communicator** made) {
     Instance& instance = *comm->instance;
-    OperationKey key{std::string(tag), members_of(*members), 0};
+    OperationKey key{std::string(tag), members_of(*members, instance.runtime().jobs()), 0};
     if (!kind.empty()) {
         // A string tag of a user contains no null character.
         key.string_tag = key.string_tag + '\0' + std::string(kind);

@@ -84,13 +84,17 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
     *made = nullptr;
     const Tags tags(parent);
     Words mine;
-    append(mine, local);
+    append_group(mine, local, jobs_of(parent));
     Words theirs;
     const int code = exchange_groups(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
     if (code != MPI_SUCCESS || local.rank() == MPI_UNDEFINED || theirs.empty()) {
         return code;
     }
-    return build_smaller(parent, Ref<Group>::share(&local), read_group(theirs, local.self()), nullptr, tags, made);
+    int unknown = MPI_SUCCESS;
+    Ref<Group> remote = read_group(theirs, local.self(), jobs_of(parent), &unknown);
+    return unknown != MPI_SUCCESS
+        ? unknown
+        : build_smaller(parent, Ref<Group>::share(&local), std::move(remote), nullptr, tags, made);
 }
 
 int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/intercommunicator_parts.h"
 
+#include "core/runtime/runtime.h"
 #include "mpi/communicators/new_communicator.h"
+#include "mpi/instance/instance.h"
 #include "object/session.h"
 
 namespace patchbay {
@@ -29,8 +31,12 @@ std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>&
     return std::make_unique<Construction>(*parent.instance, std::move(comm), parent, collective, tag);
 }
 
-bool is_first(const Communicator& inter) noexcept {
-    return inter.group->process(0) < inter.remote_group->process(0);
+const JobTable& jobs_of(const Communicator& comm) noexcept {
+    return comm.instance->runtime().jobs();
+}
+
+bool is_first(const Communicator& inter) {
+    return jobs_of(inter).precedes(inter.group->process(0), inter.remote_group->process(0));
 }
 
 } // namespace patchbay

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/runtime/job_table.h"
 #include "mpi/communicators/construction.h"
 
 #include <memory>
@@ -18,7 +19,10 @@ void remove_collectives_hint(Communicator& comm);
 // The construction of local_comm. It belongs to its intercommunicator, and is in no session's list.
 std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>& group, bool collective, int tag);
 
+// The jobs by which the messages between the groups name the processes.
+const JobTable& jobs_of(const Communicator& comm) noexcept;
+
 // Whether the local group is the first one in an order of the two groups that is the same in both.
-bool is_first(const Communicator& inter) noexcept;
+bool is_first(const Communicator& inter);
 
 } // namespace patchbay

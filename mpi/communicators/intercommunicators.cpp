@@ -43,7 +43,7 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     const std::string cid_module = hint(local, "patchbay_cid");
     Words mine;
     append(mine, cid_module);
-    append(mine, *local.group);
+    append_group(mine, *local.group, jobs_of(local));
     Words theirs;
     if (const Refusal refusal = exchange_groups(local, leader, bridge, mine, &theirs); refusal.happened()) {
         *problem = refusal.text();
@@ -51,7 +51,11 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     }
     std::span<const std::uint64_t> words(theirs);
     const std::string their_cid_module = read_text(words);
-    Ref<Group> remote = read_group(words, local.group->self());
+    int unknown = MPI_SUCCESS;
+    Ref<Group> remote = read_group(words, local.group->self(), jobs_of(local), &unknown);
+    if (unknown != MPI_SUCCESS) {
+        return unknown;
+    }
     if (const int code = check_disjoint(*local.group, *remote, MPI_ERR_COMM, problem); code != MPI_SUCCESS) {
         return code;
     }
@@ -98,7 +102,7 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     }
     Words members;
     if (local.rank() == leader && remote != nullptr) {
-        append(members, *remote);
+        append_group(members, *remote, jobs_of(*comm));
     }
     if (const Refusal failure = distribute(*side, arguments.leader, {}, &members); failure.happened()) {
         return failure.code;
@@ -106,7 +110,12 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     if (members.empty()) {
         return code;
     }
-    set_remote_group(*comm, read_group(members, local.self()));
+    int unknown = MPI_SUCCESS;
+    Ref<Group> remote_group = read_group(members, local.self(), jobs_of(*comm), &unknown);
+    if (unknown != MPI_SUCCESS) {
+        return unknown;
+    }
+    set_remote_group(*comm, std::move(remote_group));
     std::string overlap;
     if (const int error = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, &overlap); error != MPI_SUCCESS) {
         if (code != MPI_SUCCESS) {

@@ -18,25 +18,6 @@ std::size_t words_of_text(std::size_t length) noexcept {
 
 } // namespace
 
-void append(Words& words, const Group& group) {
-    for (int rank = 0; rank < group.size(); ++rank) {
-        const ProcessId process = group.process(rank);
-        words.push_back(std::uint64_t(process.job) << 32 | process.rank);
-    }
-}
-
-Ref<Group> read_group(std::span<const std::uint64_t> words, ProcessId self) {
-    if (words.empty()) {
-        return Group::empty();
-    }
-    std::vector<ProcessId> members;
-    members.reserve(words.size());
-    for (const std::uint64_t word : words) {
-        members.push_back({std::uint32_t(word >> 32), std::uint32_t(word)});
-    }
-    return Group::list(std::move(members), self);
-}
-
 void append(Words& words, std::string_view text) {
     const std::size_t begin = words.size() + 1;
     words.push_back(text.size());

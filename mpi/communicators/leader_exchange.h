@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/communicators/bridge_reduction.h"
+#include "mpi/communicators/process_words.h"
 #include "object/communicator.h"
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace patchbay {
 
 // The messages between the leaders of two groups, and the distribution of what they contain within each group.
-
-using Words = std::vector<std::uint64_t>;
-
-// Appends the members of a group, one word each.
-void append(Words& words, const Group& group);
-Ref<Group> read_group(std::span<const std::uint64_t> words, ProcessId self);
 
 // Appends a text: its length, and its characters, padded with zeros.
 void append(Words& words, std::string_view text);

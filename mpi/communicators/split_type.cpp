@@ -43,9 +43,10 @@ std::int64_t resource_guided_color(Communicator& parent, const Info* info) {
     if (name == pset::world_name) {
         return 0;
     }
-    // The colour is not the rank in the group, because the two groups of an intercommunicator have the same ranks.
-    const ProcessId self = parent.group->self();
-    return name == pset::self_name ? std::int64_t(self.job) << 32 | self.rank : no_color;
+    // The two groups of an intercommunicator have the same ranks.
+    const JobTable& jobs = parent.instance->runtime().jobs();
+    const bool is_second = parent.is_inter && jobs.precedes(parent.remote_group->process(0), parent.group->process(0));
+    return name == pset::self_name ? std::int64_t(parent.rank) * 2 + is_second : no_color;
 }
 
 constexpr std::size_t most_levels = 8;

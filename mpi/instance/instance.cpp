@@ -38,7 +38,7 @@ Instance::~Instance() = default;
 
 // The kind makes the key differ from those of all string tags of users.
 std::string Instance::operation_name(const Group& members, std::string_view text) {
-    OperationKey key{std::string(text) + '\0' + "name", members_of(members), 0};
+    OperationKey key{std::string(text) + '\0' + "name", members_of(members, runtime().jobs()), 0};
     key.sequence = _process_state.next_sequence(key.string_tag, key.members);
     return key.unique_name();
 }

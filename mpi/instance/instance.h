@@ -62,9 +62,11 @@ public:
     Runtime& runtime() noexcept override { return *_core.runtime; }
     Progress& progress() noexcept override { return *_core.progress; }
     ProcessId self() const noexcept override { return _self; }
-    // A number that no other call in any process of the job returns: 24 bits are the rank, 39 bits a counter.
+    // 24 bits are the rank, 39 bits a counter. The nonce of the job is added bit by bit, so that it is as unlikely as
+    // with random numbers that a process of another job has the same one.
+    static constexpr std::uint64_t most_numbers = ~std::uint64_t(0) >> 1;
     std::uint64_t unique_number() noexcept override {
-        return std::uint64_t(_self.rank) << 39 | _process_state.next_number();
+        return (std::uint64_t(_self.rank) << 39 | _process_state.next_number()) ^ _number_mask;
     }
     std::string operation_name(const Group& members, std::string_view text) override;
     Result<btl::Selection> select_btls() override;
@@ -152,7 +154,8 @@ private:
     PredefinedAttributes _attributes{*this};
     BufferAttachPoint _send_buffer;
     ProcessId _self;
-    std::mutex _mutex; // protects the members below
+    std::uint64_t _number_mask = 0; // from the nonce of the job
+    std::mutex _mutex;              // protects the members below
     std::vector<User> _users;
     std::vector<Lease> _thread_safe_leases; // on frameworks whose components must support several threads
     std::vector<Session*> _sessions;

@@ -16,12 +16,25 @@ void append_number(std::string& bytes, std::uint64_t number) {
     bytes.push_back(char(number));
 }
 
+// Whether the ranks alone tell who the members are.
+bool is_of_one_job(const Group& group) noexcept {
+    for (int rank = 0; rank < group.size(); ++rank) {
+        if (group.process(rank).job != own_job || group.process(rank).thread != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 } // namespace
 
 // The encoding is a sequence of runs, each as long as possible: the number of ranks, their job, the first rank, and the
 // distance between two ranks. The group could be decoded from it, so that different groups have different encodings.
-std::string members_of(const Group& group) {
+// The job is 0 where all members are of one job; otherwise it is the nonce of the job, which is not 0, and the thread
+// follows.
+std::string members_of(const Group& group, const JobTable& jobs) {
     std::string bytes;
+    const bool one_job = is_of_one_job(group);
     for (int from = 0; from < group.size();) {
         const ProcessId first = group.process(from);
         int end = from + 1;
@@ -30,12 +43,16 @@ std::string members_of(const Group& group) {
             stride = std::int64_t(group.process(end).rank) - std::int64_t(first.rank);
         }
         std::int64_t next = first.rank + stride;
-        while (end < group.size() && group.process(end).job == first.job && group.process(end).rank == next) {
+        while (end < group.size() && group.process(end).job == first.job && group.process(end).thread == first.thread &&
+            group.process(end).rank == next) {
             ++end;
             next += stride;
         }
         append_number(bytes, std::uint64_t(end - from));
-        append_number(bytes, first.job);
+        append_number(bytes, one_job ? 0 : jobs.nonce_of(first.job));
+        if (!one_job) {
+            append_number(bytes, first.thread);
+        }
         append_number(bytes, first.rank);
         if (end - from > 1) {
             append_number(bytes, stride < 0 ? std::uint64_t(-stride) << 1 | 1 : std::uint64_t(stride) << 1);

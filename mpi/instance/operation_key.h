@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/runtime/job_table.h"
 #include "object/group.h"
 
 #include <cstddef>
@@ -8,10 +9,11 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// Encodes the members of a group in their order. Two groups have the same encoding only if they are equal. A run of
-// ranks at equal distances takes 4 to 12 bytes, for example the world, or every second process of it; members in
-// arbitrary order take about 5 bytes each.
-std::string members_of(const Group& group);
+// Encodes the members of a group in their order, alike in all members. Two groups have the same encoding only if they
+// are equal. A run of ranks at equal distances takes 4 to 12 bytes, for example the world, or every second process of
+// it; members in arbitrary order take about 5 bytes each. Where members are of several jobs, a run also has the nonce
+// of its job (10 bytes), because each process has other numbers for the jobs.
+std::string members_of(const Group& group, const JobTable& jobs);
 // The upper bound of the size of that encoding for a group of `size` members.
 constexpr std::size_t longest_members(std::size_t size) noexcept {
     return 20 * size;

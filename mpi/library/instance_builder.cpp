@@ -12,6 +12,7 @@
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_queue.h"
 #include "mpi/instance/process_state.h"
+#include "mpi/library/peer_failures.h"
 
 namespace patchbay {
 
@@ -61,6 +62,7 @@ Status InstanceBuilder::build() {
         {"open framework cid", &InstanceBuilder::open_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
         {"make the process sets", &InstanceBuilder::make_psets},
+        {"have the deaths of other processes reported", &InstanceBuilder::watch_peers},
         {"open the bootstrap exchange", &InstanceBuilder::open_bootstrap},
     };
     for (const auto& step : steps) {
@@ -99,7 +101,8 @@ Status InstanceBuilder::start_runtime() {
     }
     Core& core = _instance.core();
     core.runtime = runtime->release();
-    _instance._self = {0, core.runtime->rank()};
+    _instance._self = core.runtime->self();
+    _instance._number_mask = core.runtime->jobs().nonce_of(own_job) & Instance::most_numbers;
     _cleanup.push([&core] {
         delete std::exchange(core.runtime, nullptr);
         set_log_rank(-1);
@@ -251,6 +254,18 @@ Status InstanceBuilder::open_bootstrap() {
         return Error{Errc::not_available, "the communicator of the bootstrap exchange could not be made"};
     }
     exchange->open(*comm);
+    return {};
+}
+
+Status InstanceBuilder::watch_peers() {
+    if (!_instance.runtime().has_survivors()) {
+        return {}; // a death ends the job, this process included
+    }
+    auto failures = PeerFailures::create(_instance);
+    if (!failures) {
+        return failures.error();
+    }
+    _cleanup.push([held = std::shared_ptr<PeerFailures>(std::move(*failures))]() mutable { held.reset(); });
     return {};
 }
 

@@ -26,6 +26,7 @@ private:
     Status open_coll();
     Status make_psets();
     Status open_bootstrap();
+    Status watch_peers();
     // Opens a framework until the instance is destroyed.
     Status open(FrameworkBase& framework);
     void hold(Lease lease);

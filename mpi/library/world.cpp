@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/library/world.h"
 
+#include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/cid/index_table.h"
 #include "mpi/communicators/communicators.h"
@@ -97,6 +98,21 @@ Status World::make_communicators(CleanupStack& cleanup) {
     return {};
 }
 
+// In a job that goes on without processes that have died, a process that waits for one of them in a tree would not
+// answer those behind it. The launcher answers all at once; an error means that a process has died, and then nobody
+// waits.
+int World::synchronize() {
+    Runtime& runtime = instance().runtime();
+    if (!runtime.has_survivors()) {
+        return synchronize_finalize(*_world);
+    }
+    Result<FenceRequest> fence = runtime.fence_start({}, false);
+    if (fence) {
+        wait_until(instance().progress(), [&fence] { return fence->done(); });
+    }
+    return MPI_SUCCESS;
+}
+
 int World::finalize() {
     std::lock_guard lock(_mutex);
     // The deletion callbacks on MPI_COMM_SELF run first, while MPI is still usable (MPI-5.0, 11.2.4).
@@ -109,7 +125,7 @@ int World::finalize() {
     // Peers may still need this process to progress their messages. First this process sends its pending messages, then
     // all processes synchronize, and then each one sends the pending messages of that synchronization.
     instance().pml().drain_session(nullptr);
-    const int code = synchronize_finalize(*_world);
+    const int code = synchronize();
     instance().pml().drain_session(nullptr);
     _state.store(State::finished, std::memory_order_release);
     _cleanup.reset();

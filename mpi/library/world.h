@@ -40,6 +40,7 @@ private:
     enum class State : std::uint8_t { fresh, starting, running, finished };
     Status start(CleanupStack& cleanup);
     Status make_communicators(CleanupStack& cleanup);
+    int synchronize();
 
     Library& _library;
     std::mutex _mutex; // init and finalize

@@ -46,7 +46,7 @@ public:
         }
         std::vector<Row> rows(_row.size(), _row);
         for (std::uint32_t rank = 1; rank < rows.size(); ++rank) {
-            if (const auto bytes = _runtime.get(rank, key)) {
+            if (const auto bytes = _runtime.get({own_job, rank}, key)) {
                 std::memcpy(rows[rank].data(), bytes.value().data(), bytes.value().size());
             } else {
                 log_error("pml/matrix: no row of rank " + std::to_string(rank) + ": " + bytes.error().text);

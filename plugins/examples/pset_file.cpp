@@ -48,7 +48,7 @@ Result<std::vector<PsetDefinition>> read(const std::string& path) {
 
 class FileModule final : public pset::Module {
 public:
-    FileModule(const std::vector<PsetDefinition>& definitions, std::uint32_t job) {
+    FileModule(const std::vector<PsetDefinition>& definitions, JobNumber job) {
         for (const PsetDefinition& definition : definitions) {
             std::vector<ProcessId> members;
             for (const std::uint32_t rank : definition.list()) {

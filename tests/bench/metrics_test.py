@@ -22,6 +22,8 @@ PROGRAMS = {
     ("communicators.c", "", 2): {"dup": "us", "dup_free": "us", "split_free": "us", "create_group_free": "us"},
     ("fragmentation.c", "100", 2): {"dup": "us", "dup_fragmented": "us"},
     ("hello.c", "", 2): {"MPI_Init": "ms"},
+    ("memory.c", "", 4): {"pss_init": "MB", "pss_init_most": "MB", "pss_alltoall": "MB", "pss_alltoall_most": "MB",
+                          "two_alltoalls": "ms"},
     ("outstanding.c", "100", 2): {f"{kind}{what}_{count}": "us" for kind in ("idup", "iallreduce", "grequest")
                                   for what in ("", "_test") for count in (10, 100)},
     ("quiescence.c", "", 2): {"compute_alone": "ms", "compute_beside_barrier": "ms", "slowdown": "percent"},

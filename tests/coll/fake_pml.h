@@ -92,6 +92,7 @@ public:
     void drain_session(const Session*) noexcept override {}
     std::vector<pml::EarlyMessage> take_early() noexcept override { return {}; }
     void accept_early(const pml::EarlyMessage&) noexcept override {}
+    void peer_failed(ProcessId) noexcept override {}
     int max_tag() const noexcept override { return pml::highest_tag; }
     std::uint32_t max_index() const noexcept override { return 0; }
 

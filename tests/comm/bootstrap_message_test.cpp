@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/bootstrap/message.h"
 
+#include "mpi/communicators/process_words.h"
 #include "mpi/instance/process_state.h"
 
 #include <algorithm>
@@ -22,6 +23,20 @@ std::vector<std::byte> message_with(const OperationKey& key) {
     head.round = 2;
     head.kind = BootstrapHeader::Kind::result;
     return BootstrapHeader::write(key, head, words);
+}
+
+// Jobs 0 to 64.
+const JobTable& jobs() {
+    static JobTable table({"job 0", 1, UINT32_MAX, {}});
+    while (table.size() < 65) {
+        // The nonces of the other jobs take as many bytes as any.
+        (void)table.add({"job " + std::to_string(table.size()), ~std::uint64_t(table.size()), UINT32_MAX, {}});
+    }
+    return table;
+}
+
+std::string members_of(const Group& group) {
+    return patchbay::members_of(group, jobs());
 }
 
 Ref<Group> group_of(std::vector<std::uint32_t> ranks) {
@@ -146,9 +161,10 @@ TEST(group_id, differs_between_different_groups) {
     });
     EXPECT_EQ(count, 13699u); // 7 + 7 * 6 + ... + 7!
     // Groups of other jobs, distant ranks, and groups that an ambiguous encoding would confuse with one of the above.
-    for (const std::vector<ProcessId>& ids : std::vector<std::vector<ProcessId>>{{{1, 0}}, {{0, 0}, {1, 1}},
-             {{1, 0}, {0, 1}}, {{1, 0}, {1, 1}}, {{0, 128}}, {{0, 127}, {0, 128}}, {{0, 0}, {0, UINT32_MAX}},
-             {{0, UINT32_MAX}, {0, 0}}, {{0, 1}, {0, 0x80000001}}, {{UINT32_MAX, 0}}}) {
+    for (const std::vector<ProcessId>& ids :
+        std::vector<std::vector<ProcessId>>{{{1, 0}}, {{0, 0}, {1, 1}}, {{1, 0}, {0, 1}}, {{1, 0}, {1, 1}}, {{0, 128}},
+            {{0, 127}, {0, 128}}, {{0, 0}, {0, UINT32_MAX}}, {{0, UINT32_MAX}, {0, 0}}, {{0, 1}, {0, 0x80000001}},
+            {{2, 0}}, {{0, 0, 1}}, {{1, 0, 1}}, {{0, 0}, {0, 1, 1}}, {{0, 0}, {0, 0, 1}}}) {
         EXPECT_TRUE(seen.insert(members_of(*Group::list(ids, ids.front()))).second);
     }
 }
@@ -162,15 +178,55 @@ TEST(group_id, is_short_for_regular_ranks_and_bounded_otherwise) {
     EXPECT_LE(members_of(*group_of(downwards)).size(), 8u);
     std::vector<ProcessId> far;
     for (std::uint32_t i = 0; i < 64; ++i) {
-        far.push_back({UINT32_MAX - i, UINT32_MAX - i * i * i});
+        far.push_back({JobNumber(1 + i), UINT32_MAX - i * i * i, UINT16_MAX});
     }
     EXPECT_LE(members_of(*Group::list(far, far.front())).size(), longest_members(far.size()));
     std::vector<ProcessId> alternating; // runs of two members, because a longer run needs a distance beyond 32 bits
     for (std::uint32_t i = 0; i < 32; ++i) {
-        alternating.push_back({UINT32_MAX - i, UINT32_MAX});
-        alternating.push_back({UINT32_MAX - i, 0});
+        alternating.push_back({JobNumber(1 + i), UINT32_MAX, UINT16_MAX});
+        alternating.push_back({JobNumber(1 + i), 0, UINT16_MAX});
     }
     EXPECT_LE(members_of(*Group::list(alternating, alternating.front())).size(), longest_members(alternating.size()));
+}
+
+TEST(group_id, is_the_same_in_processes_that_have_other_numbers_for_the_jobs) {
+    JobTable one({"one", 1001, 4, {}});
+    JobTable two({"two", 1002, 4, {}});
+    const JobNumber two_in_one = *one.add({"two", 1002, 4, {}});
+    (void)two.add({"three", 1003, 4, {}});
+    const JobNumber one_in_two = *two.add({"one", 1001, 4, {}});
+    ASSERT_NE(two_in_one, one_in_two);
+    const ProcessId seen_by_one[] = {{own_job, 1}, {two_in_one, 0}, {two_in_one, 1}, {own_job, 0}};
+    const ProcessId seen_by_two[] = {{one_in_two, 1}, {own_job, 0}, {own_job, 1}, {one_in_two, 0}};
+    const Ref<Group> group_of_one = Group::list({std::begin(seen_by_one), std::end(seen_by_one)}, seen_by_one[0]);
+    const Ref<Group> group_of_two = Group::list({std::begin(seen_by_two), std::end(seen_by_two)}, seen_by_two[1]);
+    EXPECT_EQ(patchbay::members_of(*group_of_one, one), patchbay::members_of(*group_of_two, two));
+}
+
+TEST(process_words, a_group_arrives_as_what_it_is_in_the_other_process) {
+    JobTable one({"one", 1001, 4, {}});
+    JobTable two({"two", 1002, 4, {}});
+    const JobNumber two_in_one = *one.add({"two", 1002, 4, {}});
+    const JobNumber one_in_two = *two.add({"one", 1001, 4, {}});
+    Words words{7};
+    append_group(words, *Group::list({{own_job, 3}, {two_in_one, 1}, {own_job, 0, 2}}, {own_job, 3}), one);
+    int code = MPI_ERR_OTHER;
+    const Ref<Group> group = read_group(std::span(words).subspan(1), {own_job, 1}, two, &code);
+    ASSERT_EQ(code, MPI_SUCCESS);
+    ASSERT_EQ(group->size(), 3);
+    EXPECT_EQ(group->process(0), (ProcessId{one_in_two, 3}));
+    EXPECT_EQ(group->process(1), (ProcessId{own_job, 1}));
+    EXPECT_EQ(group->process(2), (ProcessId{one_in_two, 0, 2}));
+    EXPECT_EQ(group->rank(), 1);
+
+    two.drop(one_in_two);
+    EXPECT_FALSE(read_group(std::span(words).subspan(1), {own_job, 1}, two, &code));
+    EXPECT_EQ(code, MPI_ERR_GROUP);
+    Words none;
+    append_group(none, *Group::empty(), one);
+    EXPECT_TRUE(none.empty());
+    EXPECT_EQ(read_group(none, {own_job, 1}, two, &code)->size(), 0);
+    EXPECT_EQ(code, MPI_SUCCESS);
 }
 
 TEST(process_state, sequence_numbers_are_counted_by_tag_and_group) {

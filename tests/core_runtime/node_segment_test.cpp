@@ -47,16 +47,23 @@ int mappings() {
     return count;
 }
 
-TEST(NodeSegment, ProcessesThatComeTogetherShareRegionsAndLines) {
-    constexpr int ranks = 8;
+using Attached = Result<std::unique_ptr<NodeSegment>>;
+
+Attached attach(int fd, std::uint32_t rank, std::uint32_t expected = 2) {
+    return NodeSegment::attach_fd(fd, {0, rank}, expected);
+}
+
+// More than one table of slots holds.
+TEST(NodeSegment, ProcessesThatComeTogetherShareRegionsAndHaveASlotEach) {
+    constexpr int ranks = 80;
     int fd = memfd();
     EXPECT_TRUE(run_processes(ranks, 60, [&](int rank) {
-        auto segment = NodeSegment::attach_fd(fd, std::uint32_t(rank), ranks);
+        auto segment = attach(fd, std::uint32_t(rank), ranks);
         if (!segment) {
             std::fprintf(stderr, "%s\n", segment.error().text.c_str());
             return false;
         }
-        // Each asks in another order; the offsets must agree all the same.
+        // Each asks in another order; the places must agree all the same.
         std::string names[] = {"btl_sm", "coll_sm", "osc_sm"};
         NodeRegion regions[3];
         for (int i = 0; i < 3; ++i) {
@@ -67,24 +74,27 @@ TEST(NodeSegment, ProcessesThatComeTogetherShareRegionsAndLines) {
             }
             regions[which] = *region;
         }
-        auto lines = (*segment)->reserve_lines("btl_sm", 2);
-        auto more = (*segment)->reserve_lines("coll_sm", 3);
-        if (!lines || !more || *lines == *more) {
-            return false;
-        }
         for (NodeRegion& region : regions) {
             if (!(*segment)->commit(region, std::size_t(rank) * 4096, 4096)) {
                 return false;
             }
             region.bytes[std::size_t(rank) * 4096] = std::byte(rank + 1);
         }
-        (*segment)->own_control().lines[*lines].bytes[0] = std::byte(rank + 1);
+        // The region of a slot is made by the process or by its peers.
+        for (std::uint32_t of : {std::uint32_t(rank), std::uint32_t(rank + 1) % ranks}) {
+            auto slot = (*segment)->slot_of({0, of});
+            auto own = slot ? (*segment)->region("port", 4096, "", *slot) : Result<NodeRegion>(slot.error());
+            if (!own || !(*segment)->commit(*own, 0, 4096)) {
+                return false;
+            }
+            own->bytes[of == std::uint32_t(rank) ? 0 : 1] = std::byte(of + 1);
+        }
         return (*segment)->own_control().pid == getpid() && (*segment)->all_fenced();
     }));
-    auto segment = NodeSegment::attach_fd(fd, 0, ranks);
+    auto segment = attach(fd, 0, ranks);
     ASSERT_TRUE(segment) << segment.error().text;
-    auto lines = (*segment)->reserve_lines("btl_sm", 2);
-    ASSERT_TRUE(lines);
+    EXPECT_EQ((*segment)->slots(), unsigned(ranks));
+    EXPECT_EQ((*segment)->arrived(), unsigned(ranks));
     for (int which = 0; which < 3; ++which) {
         auto region = (*segment)->region(which == 0 ? "btl_sm"
                 : which == 1                        ? "coll_sm"
@@ -97,15 +107,20 @@ TEST(NodeSegment, ProcessesThatComeTogetherShareRegionsAndLines) {
         }
     }
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        EXPECT_EQ((*segment)->control(rank).lines[*lines].bytes[0], std::byte(rank + 1));
+        auto slot = (*segment)->slot_of({0, rank});
+        ASSERT_TRUE(slot);
+        auto port = (*segment)->region("port", 4096, "", *slot);
+        ASSERT_TRUE(port);
+        EXPECT_EQ(port->bytes[0], std::byte(rank + 1));
+        EXPECT_EQ(port->bytes[1], std::byte(rank + 1));
     }
-    EXPECT_LT(memory_taken(fd), 1u << 20) << "untouched pages must not cost memory";
+    EXPECT_LT(memory_taken(fd), 3u << 20) << "untouched pages must not cost memory";
     close(fd);
 }
 
 TEST(NodeSegment, TakesAHugeRegionWithoutTakingMemory) {
     int fd = memfd();
-    auto segment = NodeSegment::attach_fd(fd, 0, 2);
+    auto segment = attach(fd, 0);
     ASSERT_TRUE(segment);
     auto region = (*segment)->region("rings", std::size_t(1) << 40, "");
     ASSERT_TRUE(region) << region.error().text;
@@ -116,8 +131,8 @@ TEST(NodeSegment, TakesAHugeRegionWithoutTakingMemory) {
 
 TEST(NodeSegment, DifferentParametersAreNamed) {
     int fd = memfd();
-    auto one = NodeSegment::attach_fd(fd, 0, 2);
-    auto two = NodeSegment::attach_fd(fd, 1, 2);
+    auto one = attach(fd, 0);
+    auto two = attach(fd, 1);
     ASSERT_TRUE(one && two);
     ASSERT_TRUE((*one)->region("btl_sm", 65536, "btl_sm_slots=64"));
     auto wrong = (*two)->region("btl_sm", 131072, "btl_sm_slots=128");
@@ -127,26 +142,90 @@ TEST(NodeSegment, DifferentParametersAreNamed) {
     EXPECT_NE(wrong.error().text.find("btl_sm_slots=128"), std::string::npos);
     EXPECT_FALSE((*two)->region("btl_sm", 65536, "btl_sm_slots=32"));
     EXPECT_TRUE((*two)->region("btl_sm", 65536, "btl_sm_slots=64"));
-    auto other_size = NodeSegment::attach_fd(fd, 1, 3);
-    ASSERT_FALSE(other_size);
-    EXPECT_EQ(other_size.error().code, Errc::invalid);
     close(fd);
 }
 
-TEST(NodeSegment, RunsOutOfLinesWithAnError) {
-    auto segment = NodeSegment::create_private();
+// A job grows, a second job comes, and a process that ended leaves its slot to another one.
+TEST(NodeSegment, SlotsFollowTheProcessesThatComeAndGo) {
+    int fd = memfd();
+    auto first = attach(fd, 0);
+    ASSERT_TRUE(first);
+    auto late = (*first)->slot_of({0, 7}); // before that process has attached
+    ASSERT_TRUE(late);
+    EXPECT_EQ((*first)->control(*late).pid, 0);
+    auto seventh = attach(fd, 7);
+    auto other_job = NodeSegment::attach_fd(fd, {1, 7}, 1);
+    ASSERT_TRUE(seventh && other_job);
+    EXPECT_EQ((*seventh)->slot(), *late);
+    EXPECT_NE((*other_job)->slot(), *late);
+    EXPECT_EQ((*first)->id(), (*other_job)->id());
+    auto port = (*seventh)->region("port", 100, "", *late);
+    auto block = (*seventh)->heap().alloc(5000, *late);
+    auto common = (*seventh)->heap().alloc(5000, SharedHeap::no_owner);
+    ASSERT_TRUE(port && block && common);
+    const std::size_t blocks = (*first)->heap().usage().blocks;
+    seventh = Attached(Error{Errc::system, ""}); // detached: may attach again, so that all of it remains
+    EXPECT_EQ((*first)->control(*late).attached, 0u);
+    EXPECT_EQ((*first)->heap().usage().blocks, blocks);
+    (*first)->release(*late);
+    EXPECT_EQ((*first)->heap().usage().blocks, blocks - 3) << "the region, its name and the block are freed";
+    auto eighth = attach(fd, 8);
+    ASSERT_TRUE(eighth);
+    EXPECT_EQ((*eighth)->slot(), *late);
+    auto fresh = (*eighth)->region("port", 100, "other settings", *late);
+    ASSERT_TRUE(fresh);
+    (*eighth)->remove_region("port", *late);
+    EXPECT_EQ((*first)->heap().usage().blocks, blocks - 3);
+    EXPECT_EQ((*first)->slots(), 3u);
+    close(fd);
+}
+
+// The process that begins to write the header dies at that: the next one writes it.
+TEST(NodeSegment, AHeaderThatWasBegunIsWrittenByTheNextProcess) {
+    int fd = memfd();
+    ASSERT_TRUE(shared_file::allocate(fd, 0, 4096));
+    const char garbage[64] = "what a process wrote before it died";
+    ASSERT_EQ(pwrite(fd, garbage, sizeof garbage, 16), ssize_t(sizeof garbage)); // behind the word that says "complete"
+    auto segment = attach(fd, 0);
+    ASSERT_TRUE(segment) << segment.error().text;
+    EXPECT_TRUE((*segment)->region("x", 1, ""));
+    close(fd);
+}
+
+// A process dies while it makes what all need: the next one makes it.
+TEST(NodeSegment, WhatWasBegunOnceIsMadeByTheNextProcess) {
+    int fd = memfd();
+    auto segment = attach(fd, 0);
     ASSERT_TRUE(segment);
-    EXPECT_TRUE((*segment)->reserve_lines("a", RankControl::line_count));
-    auto none = (*segment)->reserve_lines("b", 1);
-    ASSERT_FALSE(none);
-    EXPECT_EQ(none.error().code, Errc::out_of_memory);
+    auto region = (*segment)->region("once", 4096, "");
+    ASSERT_TRUE(region && (*segment)->commit(*region, 0, 4096));
+    auto& done = *reinterpret_cast<std::atomic<std::uint32_t>*>(region->bytes.data());
+    EXPECT_FALSE(run_processes(1, 30, [&](int) {
+        auto victim = attach(fd, 1);
+        auto same = (*victim)->region("once", 4096, "");
+        auto& there = *reinterpret_cast<std::atomic<std::uint32_t>*>(same->bytes.data());
+        static_cast<void>((*victim)->once(there, [] {
+            kill(getpid(), SIGKILL);
+            return Status();
+        }));
+        return true;
+    }));
+    int calls = 0;
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE((*segment)->once(done, [&] {
+            ++calls;
+            return Status();
+        }));
+    }
+    EXPECT_EQ(calls, 1);
+    close(fd);
 }
 
 TEST(NodeSegment, KeepsItsContentsAndLeavesNothingInTheProcess) {
     int fd = memfd();
     int descriptors = open_descriptors();
     for (int cycle = 0; cycle < 1000; ++cycle) {
-        auto segment = NodeSegment::attach_fd(fd, 0, 2);
+        auto segment = attach(fd, 0);
         ASSERT_TRUE(segment);
         auto region = (*segment)->region("counter", 4096, "");
         ASSERT_TRUE(region);
@@ -175,7 +254,7 @@ TEST(NodeSegment, AFileSizeLimitIsAnErrorAndNotASignal) {
     EXPECT_TRUE(run_processes(1, 30, [&](int) {
         rlimit limit{1 << 20, 1 << 20};
         setrlimit(RLIMIT_FSIZE, &limit);
-        auto segment = NodeSegment::attach_fd(fd, 0, 2);
+        auto segment = attach(fd, 0);
         if (!segment) {
             return false;
         }
@@ -204,7 +283,7 @@ TEST(NodeSegment, SharedMemoryThatIsTooSmallIsAnErrorAndNotSigbus) {
             return false;
         }
         Result<int> fd = shared_file::make_named(directory + "/segment");
-        auto segment = fd ? NodeSegment::attach_fd(*fd, 0, 2) : Result<std::unique_ptr<NodeSegment>>(fd.error());
+        auto segment = fd ? attach(*fd, 0) : Attached(fd.error());
         if (!segment) {
             return false;
         }

@@ -22,7 +22,7 @@ using Entry = NodeStore::Entry;
 class Member {
 public:
     Member(int fd, std::uint32_t rank, std::uint32_t size)
-        : _segment(std::move(*NodeSegment::attach_fd(fd, rank, size))),
+        : _segment(std::move(*NodeSegment::attach_fd(fd, {0, rank}, size))),
           _store(std::move(*NodeStore::open(*_segment))) {}
     NodeStore& store() { return *_store; }
     Doorbell& bell() { return _segment->own_control().bell; }
@@ -184,6 +184,20 @@ TEST_F(NodeStoreTest, AnEntryRemainsWhenItsRankAttachesAgain) {
     entry = {};
     EXPECT_EQ(get_or_put(1, "x", 2, entry), Outcome::found);
     EXPECT_EQ(entry, (Entry{1, 7}));
+}
+
+// Processes that come later than others have opened the store.
+TEST_F(NodeStoreTest, TheStoreGrowsWithTheJob) {
+    for (std::uint32_t rank = size; rank < 70; ++rank) {
+        members.push_back(std::make_unique<Member>(fd, rank, size));
+        Entry entry{1, rank};
+        const std::string key = "from " + std::to_string(rank);
+        EXPECT_EQ(get_or_put(int(rank), key, 2, entry), Outcome::inserted);
+        entry = {};
+        EXPECT_TRUE(members[rank % size]->store().has_room(key));
+        EXPECT_EQ(get_or_put(int(rank % size), key, 2, entry), Outcome::found);
+        EXPECT_EQ(entry, (Entry{1, rank}));
+    }
 }
 
 // All members race for the same keys: exactly one inserts each entry, and all others find that entry.

@@ -46,7 +46,7 @@ void check_identity(const Runtime& runtime) {
     require(peers[runtime.local_rank()] == runtime.rank(), "local rank");
     require(std::is_sorted(peers.begin(), peers.end()), "local peers in order");
     for (std::uint32_t rank = 0; rank < runtime.size(); ++rank) {
-        auto host = runtime.hostname_of(rank);
+        auto host = runtime.hostname_of({own_job, rank});
         require(bool(host), "host name of a peer", host ? "" : host.error().text);
     }
     auto app = runtime.app_number();
@@ -59,11 +59,11 @@ void check_identity(const Runtime& runtime) {
 
 void check_modex(Runtime& runtime) {
     std::string key = "test." + std::to_string(runtime.lifetime());
-    require(runtime.try_get(runtime.rank(), key + ".absent").error().code == Errc::not_found, "absent key");
+    require(runtime.try_get(runtime.self(), key + ".absent").error().code == Errc::not_found, "absent key");
     auto mine = value_of(runtime.rank(), runtime.lifetime());
     require(bool(runtime.put(key, mine)) && bool(runtime.commit()), "put");
     for (std::uint32_t rank = 0; rank < runtime.size(); ++rank) {
-        auto value = runtime.get(rank, key); // waits for ranks that are not that far
+        auto value = runtime.get({own_job, rank}, key); // waits for ranks that are not that far
         require(bool(value), "get", value ? "" : value.error().text);
         require(*value == value_of(rank, runtime.lifetime()), "value of a peer");
     }
@@ -78,14 +78,36 @@ void check_late_key(Runtime& runtime) {
         nanosleep(&pause, nullptr);
         require(bool(runtime.put(late, mine)) && bool(runtime.commit()), "late put");
     }
-    auto value = runtime.get(0, late);
+    auto value = runtime.get({own_job, 0}, late);
     require(value && *value == value_of(0, runtime.lifetime()), "late get", value ? "" : value.error().text);
+}
+
+// The same without waiting in the runtime; the wake hook is called when the answer has come.
+void check_nonblocking_get(Runtime& runtime, Progress& progress) {
+    const std::string late = "test." + std::to_string(runtime.lifetime()) + ".later";
+    auto mine = value_of(runtime.rank(), runtime.lifetime());
+    auto request = runtime.get_start({own_job, 0}, late);
+    require(bool(request), "get_start", request ? "" : request.error().text);
+    require(bool(runtime.fence({}, false)), "fence"); // all requests but rank 0's own are under way
+    if (runtime.rank() == 0) {
+        require(request->done() && request->value().error().code == Errc::timed_out, "no wait for myself");
+        require(bool(runtime.put(late, mine)) && bool(runtime.commit()), "later put");
+        request = runtime.get_start({own_job, 0}, late);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    wait_until(progress, [&] { return request->done(); });
+    auto value = request->value();
+    require(value && *value == value_of(0, runtime.lifetime()), "later get", value ? "" : value.error().text);
+    require(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1), "later get in time");
+    require(
+        runtime.get_start({own_job, runtime.size()}, late).error().code == Errc::invalid, "a rank that is not there");
+    require(runtime.get_start({77, 0}, late).error().code == Errc::invalid, "a job that is not there");
 }
 
 void check_fences(Runtime& runtime, Progress& progress) {
     const Status collected = runtime.fence({}, true);
     require(bool(collected), "collecting fence", collected ? "" : collected.error().text);
-    std::uint32_t self[] = {runtime.rank()};
+    ProcessId self[] = {runtime.self()};
     require(bool(runtime.fence(self, false)), "fence over myself");
     auto request = runtime.fence_start({}, false);
     require(bool(request), "fence_start");
@@ -96,11 +118,11 @@ void check_fences(Runtime& runtime, Progress& progress) {
 
 void check_groups(Runtime& runtime, Progress& progress) {
     std::string name = "group." + std::to_string(runtime.lifetime());
-    std::vector<std::uint32_t> all;
+    std::vector<ProcessId> all;
     for (std::uint32_t rank = 0; rank < runtime.size(); ++rank) {
-        all.push_back(rank);
+        all.push_back({own_job, rank});
     }
-    std::uint32_t self[] = {runtime.rank()};
+    ProcessId self[] = {runtime.self()};
     auto whole = runtime.group_start(name, all);
     auto alone = runtime.group_start(name + ".of." + std::to_string(runtime.rank()), self);
     if (!runtime.has_groups()) {
@@ -113,7 +135,7 @@ void check_groups(Runtime& runtime, Progress& progress) {
     require(*whole->id() != *alone->id(), "ids of two groups differ");
     std::uint64_t id = *whole->id();
     require(bool(runtime.put(name, std::as_bytes(std::span(&id, 1)))) && bool(runtime.commit()), "put the id");
-    auto first = runtime.get(0, name);
+    auto first = runtime.get({own_job, 0}, name);
     require(first && std::memcmp(first->data(), &id, sizeof id) == 0, "all members have the same id");
 }
 
@@ -126,12 +148,12 @@ std::uint64_t id_of(Result<GroupRequest> group) {
 // Groups by PMIx_Group_construct: of all, of one, and of two halves that two threads of each rank make at once.
 void check_pmix_groups(Runtime& runtime) {
     const std::string name = "group.by.pmix." + std::to_string(runtime.lifetime());
-    std::vector<std::uint32_t> all;
-    std::vector<std::uint32_t> half;
+    std::vector<ProcessId> all;
+    std::vector<ProcessId> half;
     for (std::uint32_t rank = 0; rank < runtime.size(); ++rank) {
-        all.push_back(rank);
+        all.push_back({own_job, rank});
         if (rank % 2 == runtime.rank() % 2) {
-            half.push_back(rank);
+            half.push_back({own_job, rank});
         }
     }
     if (!runtime.own_launcher()) {
@@ -152,7 +174,7 @@ void check_pmix_groups(Runtime& runtime) {
         return id_of(group);
     };
     const std::uint64_t whole = wait_for(runtime.pmix_group_start(name, all));
-    std::uint32_t self[] = {runtime.rank()};
+    ProcessId self[] = {runtime.self()};
     const std::uint64_t alone =
         wait_for(runtime.pmix_group_start(name + ".of." + std::to_string(runtime.rank()), self));
     require(whole != alone, "ids of two PMIx groups differ");
@@ -175,14 +197,14 @@ void check_pmix_groups(Runtime& runtime) {
     }
     std::uint64_t id = whole;
     require(bool(runtime.put(name, std::as_bytes(std::span(&id, 1)))) && bool(runtime.commit()), "put the id");
-    auto first = runtime.get(0, name);
+    auto first = runtime.get({own_job, 0}, name);
     require(first && std::memcmp(first->data(), &id, sizeof id) == 0, "all members have the same id");
 }
 
 // Process sets: one that a rank defines, its next version, its report.
 void check_psets(Runtime& runtime) {
     const std::string name = "set." + std::to_string(runtime.lifetime());
-    std::uint32_t self[] = {runtime.rank()};
+    ProcessId self[] = {runtime.self()};
     if (!runtime.own_launcher()) {
         const Errc code = runtime.pset(name).error().code;
         require(code == Errc::unsupported || code == Errc::not_found, "no process set");
@@ -203,14 +225,14 @@ void check_psets(Runtime& runtime) {
     });
     require(bool(listening), "reports of process sets", listening ? "" : listening.error().text);
     const std::uint32_t last = runtime.size() - 1;
-    std::uint32_t one[] = {last};
-    std::uint32_t two[] = {0, last, 0};
+    ProcessId one[] = {{own_job, last}};
+    ProcessId two[] = {{own_job, 0}, {own_job, last}, {own_job, 0}};
     if (runtime.rank() == 0) {
         require(*runtime.define_pset(name, one) == 1, "first version");
         require(*runtime.define_pset(name, one) == 1, "the same again");
         require(
             runtime.define_pset("mpi://WORLD", one).error().code == Errc::invalid, "a name that is not ours to give");
-        std::uint32_t wrong_rank[] = {runtime.size()};
+        ProcessId wrong_rank[] = {{own_job, runtime.size()}};
         require(runtime.define_pset(name, wrong_rank).error().code == Errc::invalid, "a rank that is not there");
     }
     require(bool(runtime.fence({}, false)), "fence");
@@ -244,12 +266,14 @@ void check_segment(Runtime& runtime, NodeSegment& segment, Progress& progress) {
     auto& token = *reinterpret_cast<std::atomic<std::uint64_t>*>(region->bytes.data());
     std::uint32_t size = runtime.local_size();
     require(bool(runtime.fence({}, false)), "fence");
+    auto next = segment.slot_of({segment.self().job, runtime.local_peers()[(runtime.local_rank() + 1) % size]});
+    require(bool(next), "slot of the next rank");
     std::uint64_t start = std::uint64_t(runtime.lifetime()) * 100 * size;
     for (std::uint64_t round = 0; round < 100; ++round) {
         std::uint64_t mine = start + round * size + runtime.local_rank();
         wait_until(progress, [&] { return token.load(std::memory_order_acquire) == mine; });
         token.store(mine + 1, std::memory_order_release);
-        segment.control((runtime.local_rank() + 1) % size).bell.notify();
+        segment.control(*next).bell.notify();
     }
 }
 
@@ -276,6 +300,7 @@ void one_lifetime(const NodeSegmentOptions& options, bool thorough) {
     check_modex(**runtime);
     if (thorough) {
         check_late_key(**runtime);
+        check_nonblocking_get(**runtime, progress);
     }
     if ((*runtime)->local_size() > 1) {
         check_segment(**runtime, **segment, progress); // what a rank alone has is private and begins anew

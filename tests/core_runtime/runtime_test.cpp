@@ -56,12 +56,13 @@ TEST(Runtime, AloneItAnswersItself) {
         auto runtime = Runtime::create({});
         std::vector<std::byte> value{std::byte(1), std::byte(2)};
         std::vector<std::byte> other{std::byte(3)};
-        return runtime && (*runtime)->try_get(0, "key").error().code == Errc::not_found &&
+        return runtime && (*runtime)->try_get((*runtime)->self(), "key").error().code == Errc::not_found &&
             (*runtime)->put("key", value) && (*runtime)->commit() && (*runtime)->fence({}, true) &&
-            *(*runtime)->get(0, "key") == value && (*runtime)->put("key", value) &&
+            *(*runtime)->get((*runtime)->self(), "key") == value && (*runtime)->put("key", value) &&
             (*runtime)->put("key", other).error().code == Errc::invalid &&
-            (*runtime)->put("pmix.key", value).error().code == Errc::invalid && (*runtime)->hostname_of(0) &&
-            *(*runtime)->universe_size() == 1 && *(*runtime)->app_number() == 0 &&
+            (*runtime)->put("pmix.key", value).error().code == Errc::invalid &&
+            (*runtime)->hostname_of((*runtime)->self()) && *(*runtime)->universe_size() == 1 &&
+            *(*runtime)->app_number() == 0 &&
             (*runtime)->on_death([](const ProcessName&) {}).error().code == Errc::unsupported;
     }));
 }
@@ -105,7 +106,7 @@ TEST(Runtime, AProgramThatARankStartedIsASingleton) {
     EXPECT_TRUE(in_a_child([] {
         setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
         setenv("OMPI_COMM_WORLD_RANK", "1", 1);
-        setenv("PATCHBAY_CHILD_OF_RANK", "job.1", 1);
+        setenv("PATCHBAY_CHILD_OF_RANK", "1", 1);
         auto runtime = Runtime::create({});
         return runtime && (*runtime)->is_singleton();
     }));

@@ -44,6 +44,15 @@ TEST(group, a_run_has_its_members_without_a_list) {
     EXPECT_EQ(group->rank_of({1, 12}), MPI_UNDEFINED);
 }
 
+TEST(group, a_run_is_of_one_thread) {
+    const auto group = Group::list({{0, 4, 1}, {0, 5, 1}}, {0, 5, 1});
+    EXPECT_EQ(group->rank(), 1);
+    EXPECT_EQ(group->process(1), (ProcessId{0, 5, 1}));
+    EXPECT_EQ(group->rank_of({0, 5}), MPI_UNDEFINED);
+    const auto mixed = Group::list({{0, 4}, {0, 5, 1}}, {0, 4});
+    EXPECT_EQ(mixed->process(1), (ProcessId{0, 5, 1}));
+}
+
 TEST(group, a_list_has_its_members) {
     const auto group = group_of({7, 3, 9, 0});
     EXPECT_EQ(group->rank(), 1);

@@ -261,6 +261,8 @@ const std::map<std::string, void (*)(const std::string&)> commands = {
     {"exchange", exchange},
     {"psets", query_psets},
     {"pset", query_pset},
+    {"spawn", spawn_job},
+    {"spawn-missing", spawn_missing},
 };
 
 } // namespace

@@ -71,5 +71,7 @@ void request_amid_events(const std::string& times);
 void exchange(const std::string&);
 void query_psets(const std::string&);
 void query_pset(const std::string&);
+void spawn_job(const std::string&);
+void spawn_missing(const std::string&);
 
 } // namespace rank_program

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -213,6 +214,40 @@ void request_amid_events(const std::string& times) {
         expect("PMIx_Deregister_event_handler", PMIx_Deregister_event_handler(std::size_t(handler), nullptr, nullptr));
     }
     print("requested");
+}
+
+pmix_status_t spawn(const std::string& program, int ranks, const std::string& commands) {
+    pmix_app_t* app = nullptr;
+    PMIX_APP_CREATE(app, 1);
+    app->cmd = ::strdup(program.c_str());
+    app->maxprocs = ranks;
+    pmix_status_t status = PMIX_SUCCESS;
+    PMIX_ARGV_APPEND(status, app->argv, program.c_str());
+    for (std::size_t begin = 0, end = 0; end != std::string::npos && status == PMIX_SUCCESS; begin = end + 1) {
+        end = commands.find(' ', begin);
+        PMIX_ARGV_APPEND(status, app->argv, commands.substr(begin, end - begin).c_str());
+    }
+    char nspace[PMIX_MAX_NSLEN + 1] = {};
+    if (status == PMIX_SUCCESS) {
+        status = PMIx_Spawn(nullptr, 0, app, 1, nspace);
+    }
+    PMIX_APP_FREE(app, 1);
+    return status;
+}
+
+// "RANKS:COMMAND COMMAND...": starts another job of this program.
+void spawn_job(const std::string& text) {
+    char self[4096] = {};
+    const std::size_t colon = text.find(':');
+    if (::readlink("/proc/self/exe", self, sizeof self - 1) <= 0 || colon == std::string::npos) {
+        give_up("spawn", "needs RANKS:COMMANDS");
+    }
+    expect("PMIx_Spawn", spawn(self, std::atoi(text.c_str()), text.substr(colon + 1)));
+    print("spawned");
+}
+
+void spawn_missing(const std::string& program) {
+    expect("PMIx_Spawn", spawn(program, 1, "x"), PMIX_ERR_JOB_FAILED_TO_LAUNCH);
 }
 
 // The number and the names of the process sets.

@@ -111,11 +111,8 @@ void check_later(Instance& instance) {
     CHECK(!sets.find("later"));
     const std::size_t before = *sets.count();
     MPI_Barrier(MPI_COMM_WORLD);
-    const std::vector<std::uint32_t> none_but_last = {size - 1};
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t i = 0; i < size; ++i) {
-        all.push_back(i);
-    }
+    const std::vector<ProcessId> none_but_last = processes(size - 1, 1);
+    const std::vector<ProcessId> all = processes(0, size);
     if (rank == 0) {
         CHECK(bool(instance.runtime().define_pset("later", all)));
     }

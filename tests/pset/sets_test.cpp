@@ -32,6 +32,22 @@ TEST(Set, HasRunsInOrder) {
     EXPECT_EQ(Set::run("w", {0, 0}, 1000000).group({0, 5})->rank(), 5);
 }
 
+TEST(Set, KeepsTheOrderOfTheJobs) {
+    // Each process has other numbers for the jobs, so that their numbers must not determine the order.
+    const Set one = Set::of("a", 1, {{3, 1}, {3, 0}, {0, 2}, {0, 1}, {3, 0}});
+    EXPECT_EQ(one.members(), (std::vector<ProcessId>{{3, 0}, {3, 1}, {0, 1}, {0, 2}}));
+    const Set other = Set::of("a", 1, {{0, 1}, {0, 0}, {5, 2}, {5, 1}, {0, 0}});
+    EXPECT_EQ(other.members(), (std::vector<ProcessId>{{0, 0}, {0, 1}, {5, 1}, {5, 2}}));
+}
+
+TEST(Set, ThreadsAreMembersOfTheirOwn) {
+    const Set set = Set::of("a", 1, {{0, 1, 1}, {0, 0}, {0, 1}, {0, 0, 1}});
+    EXPECT_EQ(set.runs, (Runs{{{0, 0}, 2}, {{0, 0, 1}, 2}}));
+    EXPECT_EQ(set.members(), (std::vector<ProcessId>{{0, 0}, {0, 1}, {0, 0, 1}, {0, 1, 1}}));
+    EXPECT_TRUE(set.contains({0, 1, 1}));
+    EXPECT_FALSE(set.contains({0, 1, 2}));
+}
+
 TEST(Definition, IsParsed) {
     auto set = parse_pset_definition(" x://a:b/c = 5 , 0-3,2-4,9");
     ASSERT_TRUE(bool(set)) << set.error().text;

@@ -125,7 +125,7 @@ public:
           rank(rank),
           size(options.ranks) {
         (void)register_all_cores_barrier();
-        auto attached = NodeSegment::attach_fd(fd, std::uint32_t(rank), std::uint32_t(size));
+        auto attached = NodeSegment::attach_fd(fd, {0, std::uint32_t(rank)}, std::uint32_t(size));
         require(bool(attached), attached ? "" : attached.error().text);
         node = std::move(*attached);
         progress.set_doorbell(&node->own_control().bell);

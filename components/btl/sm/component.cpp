@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/btl/sm/module.h"
 #include "components/btl/sm/settings.h"
+#include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
 #include "core/core.h"
+#include "core/log.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/context.h"
 
@@ -24,19 +26,25 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_node;
     }
     Result<Candidate> query(Context& context) noexcept override {
+        return unless_out_of_memory(
+            Result<Candidate>(Error{Errc::out_of_memory, "out of memory"}), [&] { return make(context); });
+    }
+
+private:
+    Result<Candidate> make(Context& context) {
         Core& core = context.core();
-        if (core.node == nullptr || core.node->local_size() < 2) {
+        if (core.node == nullptr || (core.node->expected() < 2 && !core.node->is_for_all_jobs())) {
             return Error{Errc::not_available, "no other process of this job runs on this node"};
         }
-        const auto peers = core.runtime->local_peers();
-        auto module = SmModule::create(*core.node, {peers.begin(), peers.end()}, _settings, core.decisions);
+        auto module = SmModule::create(*core.node, core.runtime->jobs(), _settings, core.decisions);
         if (!module) {
+            // The job goes on without this component, and reports later that a process cannot be reached.
+            log_error("btl/sm: " + module.error().text);
             return module.error();
         }
         return Candidate{50, std::move(*module)};
     }
 
-private:
     Settings _settings;
 };
 

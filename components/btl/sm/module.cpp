@@ -5,51 +5,53 @@
 #include "core/log.h"
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 namespace patchbay::btl::sm {
 
 namespace {
 
-constexpr unsigned bits_per_line = 8 * sizeof(ControlLine);
-
-unsigned bitmap_lines(std::size_t local_size) {
-    return unsigned((local_size + bits_per_line - 1) / bits_per_line);
-}
-
 // Packets taken from one sender before the next one is looked at.
 constexpr int packets_per_turn = 32;
+
+// Of each message to a communicator that has been used before (pml/ob1).
+constexpr std::size_t usual_header = 16;
+
+[[gnu::noinline]] SendCode ring(SmEndpoint& to) noexcept {
+    to.control.bell.ring();
+    return SendCode::ok;
+}
+
+// Doorbell::notify() after a packet was published. It makes no call that returns, so that send() needs no stack.
+inline SendCode notified(SmEndpoint& to) noexcept {
+    return to.control.bell.must_be_rung() ? ring(to) : SendCode::ok;
+}
 
 } // namespace
 
 Result<std::unique_ptr<SmModule>> SmModule::create(
-    NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions) {
-    std::unique_ptr<SmModule> module(new SmModule(node, std::move(ranks), settings, decisions));
-    const std::size_t pairs = module->_ranks.size() * module->_ranks.size();
-    auto lines = node.reserve_lines("btl_sm", 1 + bitmap_lines(module->_ranks.size()));
-    if (!lines) {
-        return lines.error();
+    NodeSegment& node, JobTable& jobs, const Settings& settings, DecisionLog& decisions) {
+    std::unique_ptr<SmModule> module(new SmModule(node, jobs, settings, decisions));
+    if (Status opened = module->open_own_port(); !opened) {
+        return opened.error();
     }
-    auto region = node.region("btl_sm", pairs * settings.shape.bytes(), settings.layout_text());
-    if (!region) {
-        return region.error();
-    }
-    module->_first_line = *lines;
-    module->_region = *region;
-    module->_own_senders = module->senders_of(node.local_rank());
     if (settings.single_copy != SingleCopy::none) {
-        module->_probe = std::make_unique<OwnProbe>(module->token_of(node.local_rank()));
+        module->_probe = std::make_unique<OwnProbe>(module->_port->token);
+    }
+    if (Status adopted = module->adopt_inbound(); !adopted) {
+        return adopted.error();
     }
     return module;
 }
 
-SmModule::SmModule(
-    NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions)
+SmModule::SmModule(NodeSegment& node, JobTable& jobs, const Settings& settings, DecisionLog& decisions)
     : _node(node),
-      _ranks(std::move(ranks)),
+      _heap(node.heap()),
+      _jobs(jobs),
+      _local_size(jobs.job(own_job)->local_ranks.size()),
       _settings(settings),
       _decisions(decisions) {
     _limits.header = Slot::room;
@@ -59,9 +61,42 @@ SmModule::SmModule(
     _limits.get_from = settings.single_copy == SingleCopy::none ? 0 : std::max<std::size_t>(settings.get_limit, 1);
     _limits.latency_ns = 130;
     _limits.bandwidth_mbps = 20000;
-    _known_senders.resize((_ranks.size() + 63) / 64);
-    _endpoints.resize(_ranks.size());
-    _inbound.reserve(_ranks.size());
+    _inbound.reserve(Port::most_rings);
+}
+
+Status SmModule::open_own_port() {
+    Result<Port*> port = port_of(_node.slot());
+    if (!port) {
+        return port.error();
+    }
+    _port = *port;
+    _cells.emplace(
+        _node, *_port, _settings.queue_size,
+        [](void* self, const Cell& cell) noexcept { static_cast<SmModule*>(self)->on_returned(cell); }, this);
+    // What an earlier generation has not delivered, or has wanted.
+    _wants_cells = _port->wants_cells.load(std::memory_order_relaxed) != 0;
+    _attention = _port->pending != 0 || _port->unordered != 0 || _wants_cells;
+    return {};
+}
+
+// The rings through which peers sent to an earlier library generation of this process.
+Status SmModule::adopt_inbound() {
+    for (const Port::Ring& ring : _port->in) {
+        if (ring.address == 0) {
+            continue;
+        }
+        Result<SmEndpoint*> from = find_endpoint(ring.peer);
+        if (!from) {
+            return from.error();
+        }
+        Result<std::byte*> memory = _heap.map_block(ring.address);
+        if (!memory) {
+            return memory.error();
+        }
+        _inbound.push_back(
+            {RingReceiver({*memory, _settings.shape}, _settings.shape, (*from)->control.bell), *from, ring.address});
+    }
+    return {};
 }
 
 SmModule::~SmModule() {
@@ -75,77 +110,133 @@ SmModule::~SmModule() {
             endpoint->out.save();
         }
     }
+    for (const JobNumber job : _held_jobs) {
+        _jobs.drop(job);
+    }
 }
 
 bool SmModule::reaches(ProcessId process) const noexcept {
-    const std::int32_t local_rank = local_rank_of(process);
-    return local_rank >= 0 && std::uint32_t(local_rank) != _node.local_rank();
-}
-
-std::int32_t SmModule::local_rank_of(ProcessId process) const noexcept {
-    if (process.job != 0) {
-        return -1;
+    if (process.job == own_job ? process.rank == _node.self().rank : !_node.is_for_all_jobs()) {
+        return false;
     }
-    const auto found = std::find(_ranks.begin(), _ranks.end(), process.rank);
-    return found == _ranks.end() ? -1 : std::int32_t(found - _ranks.begin());
+    const std::shared_ptr<const Job> job = _jobs.job(process.job);
+    return job != nullptr && std::ranges::binary_search(job->local_ranks, process.rank);
 }
 
-std::size_t SmModule::ring_offset(std::uint32_t from, std::uint32_t to) const noexcept {
-    return (std::size_t(from) * _ranks.size() + to) * _settings.shape.bytes();
+// Other jobs have other numbers in each process, so that a slot has the nonce.
+SlotKey SmModule::key_of(ProcessId process) const {
+    return {process.job == own_job ? _node.self().job : _jobs.nonce_of(process.job), process.rank};
 }
 
-RingMemory SmModule::ring(std::uint32_t from, std::uint32_t to) const noexcept {
-    return {_region.bytes.data() + ring_offset(from, to), _settings.shape};
-}
-
-ProbeToken& SmModule::token_of(std::uint32_t local_rank) const noexcept {
-    return *reinterpret_cast<ProbeToken*>(&_node.control(local_rank).lines[_first_line]);
-}
-
-SmModule::SenderWord* SmModule::senders_of(std::uint32_t local_rank) const noexcept {
-    return reinterpret_cast<SenderWord*>(&_node.control(local_rank).lines[_first_line + 1]);
-}
-
-SmEndpoint& SmModule::endpoint(std::uint32_t local_rank) {
-    auto& slot = _endpoints[local_rank];
-    if (slot == nullptr) {
-        slot = std::make_unique<SmEndpoint>(ProcessId{0, _ranks[local_rank]}, local_rank, _node.control(local_rank));
+// The job may be one that this process has not been told of yet.
+Result<ProcessId> SmModule::process_of(const SlotKey& key) {
+    if (key.job == _node.self().job) {
+        return ProcessId{own_job, key.rank};
     }
-    return *slot;
+    _held_jobs.reserve(_held_jobs.size() + 1);
+    Result<JobNumber> job = _jobs.add_nonce(key.job);
+    if (!job) {
+        return job.error();
+    }
+    if (std::ranges::find(_held_jobs, *job) == _held_jobs.end()) {
+        _held_jobs.push_back(*job);
+    } else {
+        _jobs.drop(*job); // one reference is enough
+    }
+    return ProcessId{*job, key.rank};
+}
+
+// A port that is full of zeros is valid, so that the first process that needs it makes it.
+Result<Port*> SmModule::port_of(std::uint32_t slot) {
+    auto region = _node.region("btl_sm", sizeof(Port), _settings.layout_text(), slot);
+    if (!region) {
+        return region.error();
+    }
+    if (Status taken = _node.commit(*region, 0, sizeof(Port)); !taken) {
+        return taken.error();
+    }
+    return reinterpret_cast<Port*>(region->bytes.data());
+}
+
+Result<SmEndpoint*> SmModule::find_endpoint(std::uint32_t slot) {
+    if (slot < _endpoints.size() && _endpoints[slot] != nullptr) [[likely]] {
+        return _endpoints[slot].get();
+    }
+    RankControl* control = _node.find_control(slot);
+    if (control == nullptr) {
+        return Error{
+            Errc::out_of_memory, "the peer's slot cannot be mapped; raise the address space limit (ulimit -v)"};
+    }
+    Result<Port*> port = port_of(slot);
+    if (!port) {
+        return port.error();
+    }
+    Result<ProcessId> process = process_of(control->key);
+    if (!process) {
+        return process.error();
+    }
+    if (slot >= _endpoints.size()) {
+        _endpoints.resize(std::max<std::size_t>(slot + 1, _node.slots()));
+    }
+    auto endpoint = std::make_unique<SmEndpoint>(*process, slot, *control, **port);
+    for (const Port::Ring& ring : _port->out) { // of an earlier library generation of this process
+        if (ring.address != 0 && ring.peer == slot) {
+            Result<std::byte*> memory = _heap.map_block(ring.address);
+            if (!memory) {
+                return memory.error();
+            }
+            use_ring(*endpoint, ring.address, *memory);
+        }
+    }
+    _endpoints[slot] = std::move(endpoint);
+    return _endpoints[slot].get();
 }
 
 Endpoint* SmModule::connect(ProcessId process) noexcept {
-    return unless_out_of_memory(static_cast<Endpoint*>(nullptr), [&] { return open_ring_to(process); });
+    return unless_out_of_memory(static_cast<Endpoint*>(nullptr), [&] { return connect_to(process); });
 }
 
-Endpoint* SmModule::open_ring_to(ProcessId process) {
-    SmEndpoint& peer = endpoint(std::uint32_t(local_rank_of(process)));
-    if (peer.out.is_open()) {
-        return &peer;
+Endpoint* SmModule::connect_to(ProcessId process) {
+    Result<std::uint32_t> slot = _node.slot_of(key_of(process));
+    Result<SmEndpoint*> peer = slot ? find_endpoint(*slot) : Result<SmEndpoint*>(slot.error());
+    Status ready = peer ? Status() : Status(peer.error());
+    if (ready && process.job == own_job && all_have_rings() && !(*peer)->out.is_open()) {
+        ready = open_ring(**peer);
+        if (!ready && ready.error().code == Errc::not_available) {
+            ready = {}; // dead processes, or processes of other jobs, have taken the rings; the queue remains
+        }
     }
-    const std::uint32_t self = _node.local_rank();
-    Status status = _node.commit(_region, ring_offset(self, peer.local_rank), _settings.shape.head_bytes());
-    if (!status) {
-        _no_memory.error(fmt::format(
-            "btl/sm: no shared memory for messages to local rank {}: {}", peer.local_rank, status.error().text));
+    if (!ready) {
+        _no_memory.error(
+            fmt::format("btl/sm: no shared memory for messages to rank {}: {}", process.rank, ready.error().text));
         return nullptr;
     }
-    peer.out = RingSender(ring(self, peer.local_rank), _settings.shape);
-    senders_of(peer.local_rank)[self / 64].fetch_or(std::uint64_t(1) << (self % 64), std::memory_order_release);
-    return &peer;
+    return *peer;
 }
 
 SendCode SmModule::send(
     Endpoint& to, const void* header, std::size_t header_size, const void* payload, std::size_t payload_size) noexcept {
     auto& peer = static_cast<SmEndpoint&>(to);
-    if (header_size + payload_size > Slot::room) {
-        return send_bulk(peer, header, header_size, payload, payload_size);
+    if (header_size != usual_header || payload_size > Slot::room - usual_header || peer.out.looks_full()) [[unlikely]] {
+        return send_otherwise(peer, header, header_size, payload, payload_size);
     }
-    if (!peer.out.push_inline(header, header_size, payload, payload_size)) [[unlikely]] {
+    peer.out.push_inline(header, usual_header, payload, payload_size);
+    return notified(peer);
+}
+
+SendCode SmModule::send_otherwise(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
+    std::size_t payload_size) noexcept {
+    if (!to.out.is_open()) {
+        return send_queued(to, header, header_size, payload, payload_size);
+    }
+    if (header_size + payload_size > Slot::room) {
+        return send_bulk(to, header, header_size, payload, payload_size);
+    }
+    if (to.out.is_full()) {
         return SendCode::full;
     }
-    peer.control.bell.notify();
-    return SendCode::ok;
+    to.out.push_inline(header, header_size, payload, payload_size);
+    return notified(to);
 }
 
 SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
@@ -166,14 +257,13 @@ SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t hea
 // As far as it is needed: a ring costs some 50 us, and the first longer message to each of many peers pays for it.
 bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
     constexpr std::size_t step = 16384;
-    const std::size_t offset = ring_offset(_node.local_rank(), to.local_rank) + _settings.shape.head_bytes();
+    const std::size_t offset = _settings.shape.head_bytes() + to.bulk_committed;
     const std::size_t committed = std::min(_settings.shape.bulk_size, (end + step - 1) / step * step);
-    Status status = _node.commit(_region, offset + to.bulk_committed, committed - to.bulk_committed);
+    Status status = _heap.commit(to.ring, offset, committed - to.bulk_committed);
     if (!status) {
         return unless_out_of_memory(false, [&] {
-            _no_memory.error(
-                fmt::format("btl/sm: no shared memory for messages of more than {} bytes to local rank {}: {}",
-                    Slot::room, to.local_rank, status.error().text));
+            _no_memory.error(fmt::format("btl/sm: no shared memory for messages of more than {} bytes to rank {}: {}",
+                Slot::room, to.process.rank, status.error().text));
             return false;
         });
     }
@@ -183,19 +273,30 @@ bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
 
 Module::Reservation SmModule::reserve(Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept {
     auto& peer = static_cast<SmEndpoint&>(to);
-    peer.reserved_in_bulk = header_size + payload_size > Slot::room;
+    if (!peer.out.is_open()) [[unlikely]] {
+        return reserve_queued(peer, header_size, payload_size);
+    }
+    const bool in_bulk = header_size + payload_size > Slot::room;
     const std::size_t size = std::min(payload_size, _limits.packet);
-    std::byte* room = peer.reserved_in_bulk ? peer.out.reserve_bulk(size) : peer.out.reserve_inline(header_size);
-    if (room != nullptr && peer.reserved_in_bulk && !has_memory(peer, room, size)) {
+    std::byte* room = in_bulk ? peer.out.reserve_bulk(size) : peer.out.reserve_inline(header_size);
+    if (room == nullptr) {
+        return {SendCode::full, {}};
+    }
+    if (in_bulk && !has_memory(peer, room, size)) {
         return {SendCode::no_memory, {}};
     }
-    return {room == nullptr ? SendCode::full : SendCode::ok, {room, room == nullptr ? 0 : size}};
+    peer.reserved_in_ring = in_bulk ? SmEndpoint::Reserved::bulk : SmEndpoint::Reserved::slot;
+    return {SendCode::ok, {room, size}};
 }
 
 SendCode SmModule::commit(
     Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept {
     auto& peer = static_cast<SmEndpoint&>(to);
-    if (peer.reserved_in_bulk) {
+    if (peer.reserved.cell != nullptr) [[unlikely]] {
+        commit_queued(peer, header, header_size, payload_size);
+        return SendCode::ok;
+    }
+    if (std::exchange(peer.reserved_in_ring, SmEndpoint::Reserved::nothing) == SmEndpoint::Reserved::bulk) {
         peer.out.push_bulk(header, header_size, payload_size);
     } else {
         peer.out.push_reserved(header, header_size, payload_size);
@@ -220,7 +321,7 @@ bool SmModule::can_get(Endpoint& from) noexcept {
     }
     auto& peer = static_cast<SmEndpoint&>(from);
     if (!peer.readable.has_value()) {
-        const int error = probe_process(peer.control.pid.load(std::memory_order_relaxed), token_of(peer.local_rank));
+        const int error = probe_process(peer.control.pid.load(std::memory_order_relaxed), peer.port.token);
         peer.readable = error == 0;
         if (error != 0) {
             explain_refusal(peer, error);
@@ -233,7 +334,7 @@ bool SmModule::can_get(Endpoint& from) noexcept {
 
 // With `auto`, at the first message that single copy could fetch: from which size on it is the faster way here.
 void SmModule::choose_by_cost(SmEndpoint& peer) noexcept {
-    const auto cost = CopyCost::measure(peer.control.pid.load(std::memory_order_relaxed), token_of(peer.local_rank));
+    const auto cost = CopyCost::measure(peer.control.pid.load(std::memory_order_relaxed), peer.port.token);
     if (!cost) {
         return; // this peer is leaving; the next one will do
     }
@@ -253,9 +354,9 @@ void SmModule::explain_refusal(const SmEndpoint& peer, int error) noexcept {
             ? std::string("its pid names another process here (pid namespaces differ): copying through shared memory")
             : fmt::format(
                   "process_vm_readv of its memory failed ({}): copying through shared memory", std::strerror(error));
-        const std::string object = fmt::format("single copy from local rank {}", peer.local_rank);
+        const std::string object = fmt::format("single copy from rank {}", peer.process.rank);
         _decisions.record("btl", object, "sm cma", Outcome::declined, 0, reason);
-        if (_settings.single_copy == SingleCopy::cma) {
+        if (_settings.single_copy == SingleCopy::cma && error != ESRCH) { // it has died
             log_warn(fmt::format("btl_sm_single_copy=cma was asked for, but {}: {}", object, reason));
         }
         return true;
@@ -264,11 +365,8 @@ void SmModule::explain_refusal(const SmEndpoint& peer, int error) noexcept {
 
 int SmModule::poll() noexcept {
     int delivered = 0;
-    for (std::size_t word = 0; word < _known_senders.size(); ++word) {
-        const std::uint64_t senders = _own_senders[word].load(std::memory_order_acquire);
-        if (senders != _known_senders[word] && !accept_senders(word, senders)) [[unlikely]] {
-            ++delivered; // so that the process polls again and does not sleep
-        }
+    if (!_port->arrived.empty() || _attention) [[unlikely]] {
+        delivered = poll_slowly();
     }
     // Receivers may send, not poll: the vector does not change under the loop.
     for (Inbound& inbound : _inbound) {
@@ -282,32 +380,14 @@ int SmModule::deliver(Inbound& inbound) noexcept {
     int delivered = 0;
     while (delivered < packets_per_turn && inbound.ring.look(packet)) {
         ++delivered;
-        if (!_receiver(_context, inbound.from, packet.header, packet.header_size, packet.payload, packet.payload_size))
+        if (!_receiver(_context, *inbound.from, packet.header, packet.header_size, packet.payload, packet.payload_size))
             [[unlikely]] {
             inbound.ring.put_back(packet);
             break;
         }
-        if (inbound.ring.done()) {
-            inbound.from.control.bell.notify();
-        }
+        inbound.ring.done();
     }
     return delivered;
-}
-
-bool SmModule::accept_senders(std::size_t word, std::uint64_t senders) noexcept {
-    for (std::uint64_t fresh = senders & ~_known_senders[word]; fresh != 0; fresh &= fresh - 1) {
-        const auto local_rank = std::uint32_t(word * 64 + std::size_t(std::countr_zero(fresh)));
-        const bool accepted = unless_out_of_memory(false, [&] {
-            SmEndpoint& from = endpoint(local_rank);
-            _inbound.push_back({RingReceiver(ring(local_rank, _node.local_rank()), _settings.shape), from});
-            return true;
-        });
-        if (!accepted) {
-            return false; // its messages stay in the ring until a later poll
-        }
-        _known_senders[word] |= fresh & -fresh;
-    }
-    return true;
 }
 
 } // namespace patchbay::btl::sm

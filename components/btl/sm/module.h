@@ -1,45 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "components/btl/sm/cells.h"
 #include "components/btl/sm/copy_cost.h"
+#include "components/btl/sm/endpoint.h"
 #include "components/btl/sm/ring.h"
 #include "components/btl/sm/settings.h"
 #include "components/btl/sm/single_copy.h"
 #include "core/explain.h"
 #include "core/log.h"
 #include "core/memory/node_segment.h"
+#include "core/runtime/job_table.h"
 #include "frameworks/btl/btl.h"
 
-#include <atomic>
+#include <bitset>
 #include <memory>
 #include <optional>
 #include <vector>
 
 namespace patchbay::btl::sm {
 
-// A peer of this node. It exists from the first packet in either direction; the ring towards it is opened by
-// connect().
-class SmEndpoint final : public Endpoint {
-public:
-    SmEndpoint(ProcessId process, std::uint32_t local_rank, RankControl& control) noexcept
-        : Endpoint(process),
-          control(control),
-          local_rank(local_rank) {}
-
-    RingSender out;
-    RankControl& control;
-    const std::uint32_t local_rank;
-    std::size_t bulk_committed = 0; // bytes of the bulk ring, from its start, that memory has been taken for
-    bool reserved_in_bulk = false;
-    std::optional<bool> readable; // result of the probe, once made
-};
-
-// Shared memory between the processes of a node: a ring of one-line slots per pair and direction at a computed place of
-// the node segment, so that there is no handshake, and a bit per sender that makes the receiver poll its ring.
+// Shared memory between the processes of a node. Packets go through the receive queue of their receiver, whose cells
+// the senders allocate in their own memory; or through a ring of one-line slots between two processes, which is faster
+// and takes more memory. Where a process has few peers, each pair has rings; otherwise those pairs that send most.
 class SmModule final : public Module {
 public:
-    // `ranks`: the job ranks of the local processes, by local rank. Errors are those of the node segment.
+    // `jobs` says which processes of a job are on this node. Errors are those of the node segment.
     static Result<std::unique_ptr<SmModule>> create(
-        NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions);
+        NodeSegment& node, JobTable& jobs, const Settings& settings, DecisionLog& decisions);
     ~SmModule() override;
 
     const char* name() const noexcept override { return "sm"; }
@@ -59,21 +46,30 @@ public:
     bool can_get(Endpoint& from) noexcept override;
     int poll() noexcept override;
 
+    // For tests: how many places a poll looks at, and the rings that this process sends through.
+    std::size_t polled_places() const noexcept { return 1 + _inbound.size(); }
+    std::size_t outbound_rings() const noexcept;
+
 private:
     struct Inbound {
         RingReceiver ring;
-        SmEndpoint& from;
+        SmEndpoint* from;
+        SharedAddress address;
     };
-    using SenderWord = std::atomic<std::uint64_t>;
 
-    SmModule(NodeSegment& node, std::vector<std::uint32_t> ranks, const Settings& settings, DecisionLog& decisions);
-    std::int32_t local_rank_of(ProcessId process) const noexcept;
-    std::size_t ring_offset(std::uint32_t from, std::uint32_t to) const noexcept;
-    RingMemory ring(std::uint32_t from, std::uint32_t to) const noexcept;
-    SenderWord* senders_of(std::uint32_t local_rank) const noexcept;
-    ProbeToken& token_of(std::uint32_t local_rank) const noexcept;
-    Endpoint* open_ring_to(ProcessId process);
-    SmEndpoint& endpoint(std::uint32_t local_rank);
+    SmModule(NodeSegment& node, JobTable& jobs, const Settings& settings, DecisionLog& decisions);
+    Status open_own_port();
+    Status adopt_inbound();
+    Result<Port*> port_of(std::uint32_t slot);
+    SlotKey key_of(ProcessId process) const;
+    Result<ProcessId> process_of(const SlotKey& key);
+    Result<SmEndpoint*> find_endpoint(std::uint32_t slot);
+    Endpoint* connect_to(ProcessId process);
+
+    // module.cpp: rings.
+    // What send() has no fast path for.
+    SendCode send_otherwise(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
+        std::size_t payload_size) noexcept;
     SendCode send_bulk(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept;
     // Is there memory behind `room` in the bulk ring? false: none left, which has been reported.
@@ -83,26 +79,75 @@ private:
     }
     bool commit_bulk(SmEndpoint& to, std::size_t end) noexcept;
     int deliver(Inbound& inbound) noexcept;
-    // false: out of memory for one of them.
-    bool accept_senders(std::size_t word, std::uint64_t senders) noexcept;
+
+    // queue.cpp: receive queues.
+    SendCode send_queued(SmEndpoint& to, const void* header, std::size_t header_size, const void* payload,
+        std::size_t payload_size) noexcept;
+    Reservation reserve_queued(SmEndpoint& to, std::size_t header_size, std::size_t payload_size) noexcept;
+    void commit_queued(SmEndpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept;
+    SendCode take_cell(SmEndpoint& to, std::size_t in_block, Cells::Taken& taken) noexcept;
+    Cells::Taken try_to_take(SmEndpoint& to, std::size_t in_block) noexcept;
+    void push(SmEndpoint& to, const Cells::Taken& taken) noexcept;
+    void on_returned(const Cell& cell) noexcept;
+    int poll_slowly() noexcept;
+    int deliver_queue() noexcept;
+    SharedAddress next_cells() noexcept;
+    Cell* cell_at(SharedAddress address) noexcept {
+        auto* cell = reinterpret_cast<Cell*>(_heap.at(address));
+        return cell != nullptr ? cell : cannot_map(address);
+    }
+    Cell* cannot_map(SharedAddress address) noexcept;
+    SmEndpoint* sender_of(const Cell& cell) noexcept {
+        SmEndpoint* known = cell.from < _endpoints.size() ? _endpoints[cell.from].get() : nullptr;
+        return known != nullptr ? known : first_contact(cell);
+    }
+    SmEndpoint* first_contact(const Cell& cell) noexcept;
+    bool deliver_cell(Cell& cell, SharedAddress address) noexcept;
+    void report_unmapped(const Error& error) noexcept;
+
+    // ring_choice.cpp: which pairs have rings.
+    bool all_have_rings() const noexcept { return _local_size <= _settings.rings + 1; }
+    Status open_ring(SmEndpoint& to);
+    Status make_ring(SmEndpoint& to, Port::Ring& entry);
+    void count_towards_ring(SmEndpoint& to) noexcept;
+    void end_window() noexcept;
+    void look_at_ring(SmEndpoint& to) noexcept;
+    void begin_close(SmEndpoint& to) noexcept;
+    void finish_close(SmEndpoint& to) noexcept;
+    bool accept_ring(SmEndpoint& from, SharedAddress address) noexcept;
+    void drop_ring(SmEndpoint& from) noexcept;
+    void use_ring(SmEndpoint& to, SharedAddress address, std::byte* memory) noexcept;
+    Port::Ring* outbound_entry(SharedAddress address) noexcept;
+
     void choose_by_cost(SmEndpoint& peer) noexcept;
     void explain_refusal(const SmEndpoint& peer, int error) noexcept;
 
     NodeSegment& _node;
-    const std::vector<std::uint32_t> _ranks;
+    SharedHeap& _heap;
+    JobTable& _jobs;
+    std::vector<JobNumber> _held_jobs; // other jobs with an endpoint here: their numbers stay the same
+    const std::size_t _local_size;     // processes of the own job on this node
     const Settings _settings;
     DecisionLog& _decisions;
     Limits _limits;
     Receiver _receiver = nullptr;
     void* _context = nullptr;
-    NodeRegion _region;
-    unsigned _first_line = 0;
-    SenderWord* _own_senders = nullptr;
-    std::vector<std::uint64_t> _known_senders; // as _own_senders was when last looked at
+    Port* _port = nullptr;     // this process's own
+    bool _attention = false;   // poll() has more to do than to look for packets
+    bool _starving = false;    // a packet was refused since the last poll because all memory is in receivers' hands
+    bool _refused = false;     // a packet was refused since the last poll
+    bool _wants_cells = false; // what `wants_cells` of the port is
+    bool _wants_ring = false;  // an active pair has none, because all are in use
+    bool _stuck = false;       // a cell could not be mapped in this poll
+    unsigned _patience = 0;    // polls in a row before which `_starving` was set
+    std::uint32_t _window = 0; // packets through receive queues since the last look at who sends how much
     std::vector<Inbound> _inbound;
-    std::vector<std::unique_ptr<SmEndpoint>> _endpoints; // by local rank, null before the first contact
+    std::vector<std::unique_ptr<SmEndpoint>> _endpoints; // by slot, null before the first contact
+    std::optional<Cells> _cells;
     std::unique_ptr<OwnProbe> _probe;
-    LogOnce _no_memory;       // senders try again and again
+    std::bitset<NodeSegment::most_slots> _held; // senders with a packet that the receiver had no memory for
+    LogOnce _no_memory;                         // senders try again and again
+    LogOnce _unmapped;
     bool _cost_known = false; // single copy was timed; all peers are on this node, so one of them is enough
 };
 

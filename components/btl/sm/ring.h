@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/common/short_copy.h"
+#include "core/progress/doorbell.h"
 
 #include <atomic>
 #include <cstddef>
@@ -18,6 +19,7 @@ struct alignas(line_size) Slot {
     static constexpr std::size_t room = line_size - sizeof(std::uint64_t);
     static constexpr std::uint8_t in_bulk = 1; // the payload is in the bulk ring, not behind the header
     static constexpr std::uint8_t wrapped = 2; // ... at its start: the bytes up to its end were left out
+    static constexpr std::uint8_t flush = 4;   // no packet: the receiver is to publish what it has consumed
 
     std::atomic<std::uint64_t> word;
     std::byte data[room];
@@ -80,6 +82,7 @@ inline constexpr std::size_t round_to_line(std::size_t bytes) noexcept {
 // The sending end. Only its process writes slots and bulk, so there is no read-modify-write anywhere.
 class RingSender {
 public:
+    // Closed: full, so that the hot path needs no test of its own.
     RingSender() = default;
     RingSender(const RingMemory& memory, const RingShape& shape) noexcept
         : _slots(memory.slots),
@@ -94,29 +97,35 @@ public:
     }
 
     bool is_open() const noexcept { return _slots != nullptr; }
-
-    // Header and payload into one slot: header_size + payload_size <= Slot::room. false: full.
-    bool push_inline(
-        const void* header, std::size_t header_size, const void* payload, std::size_t payload_size) noexcept {
-        if (!has_slot()) [[unlikely]] {
+    // No room according to what was last read from the receiver.
+    bool looks_full() const noexcept { return _head == _full_head; }
+    bool is_full() noexcept {
+        if (!looks_full()) [[likely]] {
             return false;
         }
-        Slot& slot = _slots[_head & _slot_mask];
-        if (header_size == 16) [[likely]] {
+        if (is_open()) {
+            refresh();
+        }
+        return looks_full();
+    }
+
+    // Header and payload into one slot: header_size + payload_size <= Slot::room. The ring is not full.
+    void push_inline(
+        const void* header, std::size_t header_size, const void* payload, std::size_t payload_size) noexcept {
+        const std::uint32_t head = _head; // what is copied may be anywhere, as far as the compiler knows
+        Slot& slot = _slots[head & _slot_mask];
+        if (header_size == 16) { // known to the compiler where it matters
             std::memcpy(slot.data, header, 16);
-        } else if (header_size == 32) { // of a first message (pml/ob1)
-            std::memcpy(slot.data, header, 32);
         } else {
             copy_short(slot.data, header, header_size);
         }
         copy_short(slot.data + header_size, payload, payload_size);
-        publish(slot, header_size, payload_size, 0);
-        return true;
+        publish(slot, head, header_size, payload_size, 0);
     }
 
     // Room for `size` bytes of payload in the bulk ring, nullptr: full. At most one push_bulk follows.
     std::byte* reserve_bulk(std::size_t size) noexcept {
-        if (!has_slot()) {
+        if (is_full()) {
             return nullptr;
         }
         const std::size_t offset = _bulk_head & _bulk_mask;
@@ -137,18 +146,32 @@ public:
         Slot& slot = _slots[_head & _slot_mask];
         copy_short(slot.data, header, header_size);
         _bulk_head += _skip + round_to_line(payload_size);
-        publish(slot, header_size, payload_size, Slot::in_bulk | (_skip != 0 ? Slot::wrapped : 0));
+        publish(slot, _head, header_size, payload_size, Slot::in_bulk | (_skip != 0 ? Slot::wrapped : 0));
     }
 
     // Room for an inline packet whose payload the caller writes; push_reserved follows. nullptr: full.
     std::byte* reserve_inline(std::size_t header_size) noexcept {
-        return has_slot() ? _slots[_head & _slot_mask].data + header_size : nullptr;
+        return is_full() ? nullptr : _slots[_head & _slot_mask].data + header_size;
     }
     void push_reserved(const void* header, std::size_t header_size, std::size_t payload_size) noexcept {
         Slot& slot = _slots[_head & _slot_mask];
         copy_short(slot.data, header, header_size);
-        publish(slot, header_size, payload_size, 0);
+        publish(slot, _head, header_size, payload_size, 0);
     }
+
+    // Asks the receiver to publish what it has consumed, so that is_empty() can become true. false: full.
+    bool push_flush() noexcept {
+        if (is_full()) {
+            return false;
+        }
+        publish(_slots[_head & _slot_mask], _head, 0, 0, Slot::flush);
+        return true;
+    }
+    bool is_empty() noexcept {
+        refresh();
+        return _full_head - (_slot_mask + 1) == _head;
+    }
+    std::uint32_t head() const noexcept { return _head; }
 
     void save() noexcept {
         _saved->head = _head;
@@ -156,20 +179,14 @@ public:
     }
 
 private:
-    bool has_slot() noexcept {
-        if (_head - _slots_consumed <= _slot_mask) [[likely]] {
-            return true;
-        }
-        refresh();
-        return _head - _slots_consumed <= _slot_mask;
-    }
     void refresh() noexcept {
-        _slots_consumed = _receiver->slots_consumed.load(std::memory_order_acquire);
+        _full_head = _receiver->slots_consumed.load(std::memory_order_acquire) + _slot_mask + 1;
         _bulk_consumed = _receiver->bulk_consumed.load(std::memory_order_acquire);
     }
-    void publish(Slot& slot, std::size_t header_size, std::size_t payload_size, std::uint8_t flags) noexcept {
-        ++_head;
-        slot.word.store(Slot::make_word(_head, header_size, payload_size, flags), std::memory_order_release);
+    void publish(Slot& slot, std::uint32_t head, std::size_t header_size, std::size_t payload_size,
+        std::uint8_t flags) noexcept {
+        _head = head + 1;
+        slot.word.store(Slot::make_word(head + 1, header_size, payload_size, flags), std::memory_order_release);
     }
 
     Slot* _slots = nullptr;
@@ -178,8 +195,8 @@ private:
     SenderLine* _saved = nullptr;
     std::uint32_t _slot_mask = 0;
     std::size_t _bulk_mask = 0;
-    std::uint32_t _head = 0;           // slots ever filled
-    std::uint32_t _slots_consumed = 0; // as last read from the receiver
+    std::uint32_t _head = 0;      // slots ever filled
+    std::uint32_t _full_head = 0; // head of the full ring, as last read from the receiver
     std::uint64_t _bulk_head = 0;
     std::uint64_t _bulk_consumed = 0;
     std::size_t _skip = 0; // of the reservation under way: bytes left out at the end of the bulk ring
@@ -194,13 +211,15 @@ struct Packet {
 };
 
 // The receiving end: look(), use the packet, done(). It publishes what it has consumed only once per quarter of a ring,
-// so that the cache line of the counters is seldom transferred.
+// so that the cache line of the counters is seldom transferred, and then rings the bell of the sender, which may be
+// waiting for room.
 class RingReceiver {
 public:
-    RingReceiver(const RingMemory& memory, const RingShape& shape) noexcept
+    RingReceiver(const RingMemory& memory, const RingShape& shape, Doorbell& sender) noexcept
         : _slots(memory.slots),
           _bulk(memory.bulk),
           _line(memory.receiver),
+          _sender(&sender),
           _slot_mask(shape.slots - 1),
           _bulk_mask(shape.bulk_size - 1),
           _next(memory.receiver->slots_consumed.load(std::memory_order_relaxed)),
@@ -222,6 +241,11 @@ public:
             packet.payload = slot.data + packet.header_size;
             return true;
         }
+        if ((flags & Slot::flush) != 0) {
+            ++_next;
+            publish();
+            return look(packet);
+        }
         _bulk_before = _bulk_next;
         if ((flags & Slot::wrapped) != 0) {
             _bulk_next = (_bulk_next | _bulk_mask) + 1;
@@ -237,17 +261,15 @@ public:
             _bulk_next = _bulk_before;
         }
     }
-    // The packet of the last look() is used up. true: the sender's doorbell should be rung, because it may be waiting
-    // for room.
-    bool done() noexcept {
+    // The packet of the last look() is used up.
+    void done() noexcept {
         ++_next;
-        if (_next - _published <= _slot_mask / 4 && _bulk_next - _bulk_published <= _bulk_mask / 4) [[likely]] {
-            return false;
+        if (_next - _published > _slot_mask / 4 || _bulk_next - _bulk_published > _bulk_mask / 4) [[unlikely]] {
+            publish();
         }
-        save();
-        return true;
     }
 
+    // For the next library generation.
     void save() noexcept {
         _published = _next;
         _bulk_published = _bulk_next;
@@ -256,9 +278,15 @@ public:
     }
 
 private:
+    void publish() noexcept {
+        save();
+        _sender->notify();
+    }
+
     Slot* _slots;
     const std::byte* _bulk;
     ReceiverLine* _line;
+    Doorbell* _sender;
     std::uint32_t _slot_mask;
     std::size_t _bulk_mask;
     std::uint32_t _next; // slots ever consumed

@@ -17,6 +17,13 @@ Status check_power_of_two(const char* name, T value, T lowest, T highest) {
         Errc::invalid, fmt::format("btl_sm_{}={}: must be a power of two from {} to {}", name, value, lowest, highest)};
 }
 
+Status check_range(const char* name, std::int64_t value, std::int64_t lowest, std::int64_t highest) {
+    if (value >= lowest && value <= highest) {
+        return {};
+    }
+    return Error{Errc::invalid, fmt::format("btl_sm_{}={}: must be from {} to {}", name, value, lowest, highest)};
+}
+
 } // namespace
 
 std::string Settings::layout_text() const {
@@ -34,6 +41,17 @@ Result<Settings> Settings::read(const ParamRegistry& registry) {
         return status.error();
     }
     settings.shape = {std::uint32_t(slots), bulk};
+    const std::int64_t rings = registry.at("btl_sm_rings").as_int();
+    const std::int64_t ring_after = registry.at("btl_sm_ring_after").as_int();
+    if (Status status = check_range("rings", rings, 0, 16); !status) {
+        return status.error();
+    }
+    if (Status status = check_range("ring_after", ring_after, 1, 1'000'000); !status) {
+        return status.error();
+    }
+    settings.rings = unsigned(rings);
+    settings.ring_after = unsigned(ring_after);
+    settings.queue_size = registry.at("btl_sm_queue_size").as_size();
     settings.eager_limit = registry.at("btl_sm_eager_limit").as_size();
     settings.get_limit = registry.at("btl_sm_get_limit").as_size();
     settings.single_copy = SingleCopy(registry.at("btl_sm_single_copy").as_enum());

@@ -21,6 +21,18 @@ inline constexpr ParamSpec params[] = {
         "bytes of one sender's ring for payloads that do not fit into a slot, a power of two from 4KiB to 16MiB; a "
         "packet is at most a quarter of it (and 65535 bytes)",
         nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
+    {"rings", ParamType::integer, "8",
+        "receivers that one sender has a ring for, from 0 to 16: all of them, where they are no more; otherwise those "
+        "to "
+        "which it sends most, and the receive queue of a process takes the messages of all others",
+        nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
+    {"ring_after", ParamType::integer, "16",
+        "packets through a receive queue after which the receiver gets a ring of its own, among at most eight times as "
+        "many packets of this sender; from 1 to 1000000",
+        nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
+    {"queue_size", ParamType::size, "384KiB",
+        "memory that one sender takes for payloads in receive queues, as long as receivers return it", nullptr,
+        ParamLevel::tuner_basic, ParamScope::all_equal},
     {"eager_limit", ParamType::size, "16KiB",
         "bytes up to which a message is sent whole, before it is known to match; at most the size of a packet", nullptr,
         ParamLevel::tuner_basic, ParamScope::all_equal},
@@ -38,6 +50,9 @@ enum class SingleCopy : std::uint8_t { automatic, cma, none };
 
 struct Settings {
     RingShape shape{64, 128 * 1024};
+    unsigned rings = 8;
+    unsigned ring_after = 16;
+    std::size_t queue_size = 384 * 1024;
     std::size_t eager_limit = 16384;
     std::size_t get_limit = 16384;
     SingleCopy single_copy = SingleCopy::automatic;

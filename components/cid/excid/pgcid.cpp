@@ -16,11 +16,11 @@ namespace {
 constexpr std::uint64_t own_making = std::uint64_t(1) << 63;
 
 // Of an intercommunicator in an order that both sides come to.
-Ref<Group> all_processes(const Communicator& comm) {
+Ref<Group> all_processes(const Communicator& comm, const JobTable& jobs) {
     if (!comm.is_inter) {
         return comm.group;
     }
-    const bool first = comm.group->process(0) < comm.remote_group->process(0);
+    const bool first = jobs.precedes(comm.group->process(0), comm.remote_group->process(0));
     return first ? Group::unite(*comm.group, *comm.remote_group) : Group::unite(*comm.remote_group, *comm.group);
 }
 
@@ -28,8 +28,7 @@ Ref<Group> all_processes(const Communicator& comm) {
 
 int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, const ConstructorKey& key) noexcept {
     if (asks_launcher()) {
-        return unless_out_of_memory(
-            MPI_ERR_NO_MEM, [&] { return start_group(*all_processes(comm), reduction.name(), key); });
+        return start_group_of(comm, reduction, key);
     }
     // Each member passes a number that no other process ever uses, so that any of them will do as the PGCID.
     const bool any = _source == PgcidSource::automatic;
@@ -41,6 +40,9 @@ int PgcidRequest::start(GroupReduction& reduction, const Communicator& comm, con
 }
 
 int PgcidRequest::start_for(const NewCommunicator& what, int refused) noexcept {
+    if (needs_launcher(what)) {
+        return start_group_of(what.comm, what.members, what.key);
+    }
     if (asks_launcher() || what.members.can_withdraw()) {
         return start(what.members, what.comm, what.key);
     }
@@ -63,17 +65,29 @@ bool PgcidRequest::asks_launcher() const noexcept {
     return false;
 }
 
+// Processes of several jobs without a parent have no communicator in common over which they could agree.
+bool PgcidRequest::needs_launcher(const NewCommunicator& what) const noexcept {
+    return what.parent == nullptr && !what.comm.is_inter && what.comm.group->has_other_jobs() &&
+        _context.runtime().has_groups();
+}
+
+int PgcidRequest::start_group_of(
+    const Communicator& comm, const GroupReduction& reduction, const ConstructorKey& key) noexcept {
+    return unless_out_of_memory(MPI_ERR_NO_MEM,
+        [&] { return start_group(*all_processes(comm, _context.runtime().jobs()), reduction.name(), key); });
+}
+
 int PgcidRequest::start_group(const Group& group, std::string name, const ConstructorKey& key) {
-    std::vector<std::uint32_t> ranks;
-    ranks.reserve(std::size_t(group.size()));
+    std::vector<ProcessId> members;
+    members.reserve(std::size_t(group.size()));
     for (int rank = 0; rank < group.size(); ++rank) {
-        ranks.push_back(group.process(rank).rank);
+        members.push_back(group.process(rank));
     }
     if (name.empty()) {
         name = _context.operation_name(group, key.text());
     }
-    auto request = _source == PgcidSource::pmix ? _context.runtime().pmix_group_start("patchbay " + name, ranks)
-                                                : _context.runtime().group_start("pgcid " + name, ranks);
+    auto request = _source == PgcidSource::pmix ? _context.runtime().pmix_group_start("patchbay " + name, members)
+                                                : _context.runtime().group_start("pgcid " + name, members);
     if (!request) {
         return note_cause({request.error().code,
             "cid/excid: no PGCID: " + request.error().text + "; cid_excid_source=bootstrap needs no launcher"});

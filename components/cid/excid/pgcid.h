@@ -49,6 +49,8 @@ private:
     void count_down() noexcept;
     int start_group(const Group& group, std::string name, const ConstructorKey& key);
     bool asks_launcher() const noexcept;
+    bool needs_launcher(const NewCommunicator& what) const noexcept;
+    int start_group_of(const Communicator& comm, const GroupReduction& reduction, const ConstructorKey& key) noexcept;
     std::uint64_t fresh() noexcept;
 
     Context& _context;

@@ -48,7 +48,11 @@ public:
         if (query.comm.is_inter) {
             return query.refuse_all("serves intracommunicators only");
         }
-        std::unique_ptr<Module> module(new (std::nothrow) BasicModule(_settings));
+        Settings settings = _settings;
+        if (query.comm.group->has_other_jobs()) {
+            settings.oversubscribed = false; // all members must choose alike, and know this of their own jobs only
+        }
+        std::unique_ptr<Module> module(new (std::nothrow) BasicModule(settings));
         if (!module) {
             return Error{Errc::out_of_memory, "no memory for a module"};
         }

@@ -74,8 +74,10 @@ public:
             return query.refuse_all("serves communicators of several processes only");
         }
         try {
-            return Candidate{
-                _priority, std::make_unique<TunedModule>(settings_for(query.comm.size), query.below), true, true};
+            // Members know this of their own jobs only, and must choose alike.
+            const bool shared_cores = _shared_cores && !query.comm.group->has_other_jobs();
+            return Candidate{_priority,
+                std::make_unique<TunedModule>(settings_for(query.comm.size, shared_cores), query.below), true, true};
         } catch (const std::bad_alloc&) {
             return Error{Errc::out_of_memory, "no memory for a module"};
         }
@@ -96,18 +98,18 @@ private:
         }
     }
 
-    bool admits(const Rule& rule, int ranks) const noexcept {
+    static bool admits(const Rule& rule, int ranks, bool shared_cores) noexcept {
         return ranks >= rule.least_ranks && ranks <= rule.most_ranks &&
             rule.power_of_two.value_or(std::has_single_bit(unsigned(ranks))) == std::has_single_bit(unsigned(ranks)) &&
-            rule.shared_cores.value_or(_shared_cores) == _shared_cores;
+            rule.shared_cores.value_or(shared_cores) == shared_cores;
     }
 
-    std::shared_ptr<const Settings> settings_for(int ranks) const {
+    std::shared_ptr<const Settings> settings_for(int ranks, bool shared_cores) const {
         auto settings = std::make_shared<Settings>();
         settings->ranks = ranks;
         settings->forced = _forced;
         for (const Rule& rule : _table.rules()) {
-            if (admits(rule, ranks)) {
+            if (admits(rule, ranks, shared_cores)) {
                 settings->decisions[std::size_t(rule.function)].add(rule);
             }
         }

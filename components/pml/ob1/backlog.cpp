@@ -19,7 +19,7 @@ constexpr std::string_view no_memory_for_reply =
 } // namespace
 
 int Backlog::send_control(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept {
-    if (!_peers.connect(peer)) {
+    if (peer.failed || !_peers.connect(peer)) {
         return MPI_ERR_OTHER;
     }
     SendCode code = SendCode::full;
@@ -111,6 +111,23 @@ bool Backlog::remove(SendRequest& request) noexcept {
         }
     }
     return false;
+}
+
+void Backlog::drop(Peer& peer) noexcept {
+    while (!peer.queue.empty()) {
+        QueuedPacket* packet = peer.queue.pop_front();
+        if (packet->message != nullptr) {
+            packet->message->queued = false;
+        }
+        _pool.free(packet);
+    }
+    while (!peer.streams.empty()) {
+        peer.streams.pop_front();
+    }
+    if (peer.in_backlog) {
+        peer.in_backlog = false;
+        _backlog.erase(peer);
+    }
 }
 
 void Backlog::stream(SendRequest& request) noexcept {

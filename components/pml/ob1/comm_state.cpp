@@ -43,11 +43,11 @@ std::string_view Failure::text() const noexcept {
         ? fmt::format_to_n(text.data(), text.size(),
               "pml/ob1: process {} has no index left for this communicator, so that none of its members can use it; "
               "free it, and let process {} free communicators that it does not need any more",
-              by.rank, by.rank)
+              by, by)
         : fmt::format_to_n(text.data(), text.size(),
               "pml/ob1: process {} has failed to construct this communicator, so that none of its members can use it; "
               "free it",
-              by.rank);
+              by);
     return {text.data(), std::min(end.size, text.size())};
 }
 

@@ -44,7 +44,7 @@ struct RankState {
 // Why no operation on a communicator can succeed any more.
 struct Failure {
     int code = MPI_SUCCESS; // MPI_SUCCESS: operations can succeed
-    ProcessId by;           // the process that could not construct the communicator
+    std::uint32_t by = 0;   // the process that could not construct the communicator: its rank in its job
 
     bool happened() const noexcept { return code != MPI_SUCCESS; }
     // For the user. Valid until the next call in this thread.

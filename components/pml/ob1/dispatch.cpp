@@ -15,6 +15,10 @@ bool is_plain_match(const void* header) noexcept {
     return type_and_flags == std::uint16_t(PacketType::match);
 }
 
+bool is_message(PacketType type) noexcept {
+    return type == PacketType::match || type == PacketType::match_sync || type == PacketType::rts;
+}
+
 // The exCID of an extended header.
 const cid::ExtendedId& excid_behind(const void* header, PacketType type) noexcept {
     if (type == PacketType::match) [[likely]] {
@@ -44,6 +48,9 @@ bool Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, st
 
 bool Ob1::receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
     const auto& control = *static_cast<const ControlHeader*>(header);
+    if (from.failed && !is_message(control.type)) [[unlikely]] {
+        return true; // the request that the packet is about has ended: see peer_failed()
+    }
     switch (control.type) {
     case PacketType::match:
     case PacketType::match_sync:
@@ -62,10 +69,10 @@ bool Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
         _rendezvous.on_cts(*static_cast<const CtsHeader*>(header));
         break;
     case PacketType::frag:
-        Rendezvous::on_fragment(*static_cast<const FragHeader*>(header), payload, payload_size);
+        _rendezvous.on_fragment(*static_cast<const FragHeader*>(header), payload, payload_size);
         break;
     case PacketType::stream_end:
-        Rendezvous::on_stream_end(control);
+        _rendezvous.on_stream_end(control);
         break;
     case PacketType::cancel:
         return _matching.on_cancel(from, *static_cast<const SyncHeader*>(header));

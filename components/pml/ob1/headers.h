@@ -141,7 +141,8 @@ struct RefusalHeader {
     std::uint8_t flags;
     std::uint8_t unused[2];
     std::int32_t code; // MPI error of the process that could not construct the communicator
-    ProcessId by;      // that process
+    std::uint32_t by;  // that process: its rank in its job, which has another number in another process
+    std::uint32_t padding;
     cid::ExtendedId id;
 };
 static_assert(sizeof(RefusalHeader) == 32);

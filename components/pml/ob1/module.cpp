@@ -24,7 +24,7 @@ Ob1::Ob1(
       _handshake(services.progress, _backlog, services.counters),
       _rendezvous(_peers, _backlog, _handshake, settings.fetch_chunk),
       _sends(_peers, _backlog, _handshake, _rendezvous),
-      _receives(_backlog, _flow, _rendezvous),
+      _receives(_peers, _backlog, _flow, _rendezvous),
       _early(_flow, _handshake, _shortage),
       _matching(services.directory, _backlog, _flow, _early, _rendezvous, _shortage),
       _pending(_sends, _backlog, _flow),

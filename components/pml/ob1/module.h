@@ -74,6 +74,7 @@ public:
     void drain_session(const Session* session) noexcept override;
     std::vector<EarlyMessage> take_early() noexcept override;
     void accept_early(const EarlyMessage& early) noexcept override;
+    void peer_failed(ProcessId process) noexcept override;
     int max_tag() const noexcept override { return highest_tag; }
     std::uint32_t max_index() const noexcept override { return Matching::max_index; }
 
@@ -119,6 +120,10 @@ private:
         protocol.free(request);
     }
 
+    // peer_failure.cpp
+    void fail_sends(const Peer& peer) noexcept;
+    void fail_receives(ProcessId process) noexcept;
+
     // module_send.cpp
     int send_by_request(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept;
@@ -131,6 +136,7 @@ private:
     template <class TryOnce>
     bool try_twice(const TryOnce& try_once) noexcept;
     int take(CommState& state, Unexpected& message, Message** out) noexcept;
+    int error_of(const CommState& state, int source) const noexcept;
 
     // dispatch.cpp: packets that arrive. false: no memory for the packet, as in btl::Receiver.
     static bool receive(void* context, btl::Endpoint& from, const void* header, std::size_t header_size,

@@ -31,6 +31,11 @@ bool Ob1::try_twice(const TryOnce& try_once) noexcept {
     return try_locked();
 }
 
+// Why no message from there will come. Called with the lock held.
+int Ob1::error_of(const CommState& state, int source) const noexcept {
+    return state.failure.happened() ? state.failure.code : _receives.error_of(state, source);
+}
+
 // Moves the message from the queues into a handle.
 int Ob1::take(CommState& state, Unexpected& message, Message** out) noexcept {
     MatchedMessage* matched = _matched_messages.alloc(state.comm, message);
@@ -47,17 +52,17 @@ int Ob1::iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status
     CommState& state = state_of(comm);
     int code = MPI_SUCCESS;
     *found = try_twice([&] {
-        code = state.failure.code;
+        code = error_of(state, source);
         return find(state, source, tag, status) != nullptr;
     });
-    return code;
+    return *found ? MPI_SUCCESS : code;
 }
 
 int Ob1::improbe(int source, int tag, Communicator& comm, bool* found, Message** message, MPI_Status* status) noexcept {
     CommState& state = state_of(comm);
     int code = MPI_SUCCESS;
     const bool matched = try_twice([&] {
-        code = state.failure.code;
+        code = error_of(state, source);
         Unexpected* unexpected = find(state, source, tag, status);
         if (unexpected != nullptr) {
             code = take(state, *unexpected, message);
@@ -72,8 +77,9 @@ int Ob1::probe(int source, int tag, Communicator& comm, MPI_Status* status) noex
     CommState& state = state_of(comm);
     int code = MPI_SUCCESS;
     wait_with_lock([&] {
-        code = state.failure.code;
-        return code != MPI_SUCCESS || find(state, source, tag, status) != nullptr;
+        const bool found = find(state, source, tag, status) != nullptr;
+        code = found ? MPI_SUCCESS : error_of(state, source);
+        return found || code != MPI_SUCCESS;
     });
     return code;
 }
@@ -91,7 +97,7 @@ int Ob1::mprobe(int source, int tag, Communicator& comm, Message** message, MPI_
             code = take(state, *unexpected, message);
             taken = true;
         } else {
-            code = state.failure.code;
+            code = error_of(state, source);
         }
         return taken || code != MPI_SUCCESS;
     });

@@ -49,11 +49,12 @@ struct Peer {
 
     bool xoff_received = false;         // and no xon since
     bool xoff_sent = false;             // and no xon since
+    bool failed = false;                // the process has died: nothing is sent to it or expected from it any more
     bool is_self = false;               // threads of this process that sleep must be woken for what it sends to itself
     std::uint64_t unexpected_bytes = 0; // memory that its unmatched messages take in this process
 
     void refresh_direct() noexcept {
-        const bool direct = queue.empty() && !xoff_received && !is_self;
+        const bool direct = queue.empty() && !xoff_received && !is_self && !failed;
         direct_below = direct ? eager_limit + 1 : 0;
     }
 };

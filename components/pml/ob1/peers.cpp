@@ -59,6 +59,9 @@ bool Peers::make_sender(btl::Endpoint& endpoint) noexcept {
 }
 
 bool Peers::connect_first(Peer& peer) noexcept {
+    if (peer.failed) {
+        return false;
+    }
     btl::Module* best = fastest_btl(peer.process);
     if (best == nullptr) {
         report_unreachable(peer.process);

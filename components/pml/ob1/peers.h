@@ -27,7 +27,20 @@ public:
     // Called for each packet from there, before sender(). false: out of memory; the packet has to be delivered again.
     bool know_sender(btl::Endpoint& endpoint) noexcept { return endpoint.user != nullptr || make_sender(endpoint); }
     static Peer& sender(btl::Endpoint& endpoint) noexcept { return *static_cast<Peer*>(endpoint.user); }
-    // false: impossible, which has been reported.
+
+    // Whether this process has been told that the other one has died.
+    bool has_failed(ProcessId process) const noexcept {
+        const auto peer = _any_failed ? _peers.find(process) : _peers.end();
+        return peer != _peers.end() && peer->second.failed;
+    }
+    bool any_failed() const noexcept { return _any_failed; }
+    void note_failed(Peer& peer) noexcept {
+        _any_failed = true;
+        peer.failed = true;
+        peer.refresh_direct();
+    }
+
+    // false: impossible, because the process has died, or for a reason that has been reported.
     bool connect(Peer& peer) noexcept { return peer.endpoint != nullptr || connect_first(peer); }
 
     // A packet that a process sends to itself arrives in a poll: threads that sleep must wake up for it.
@@ -71,6 +84,7 @@ private:
     std::vector<std::unique_ptr<btl::Module>> _btls;
     std::vector<btl::Module*> _polled; // has room for all of them
     PollerHandle _poller;
+    bool _any_failed = false;
     std::map<ProcessId, Peer> _peers;
 };
 

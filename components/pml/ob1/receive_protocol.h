@@ -13,8 +13,9 @@ namespace patchbay::pml::ob1 {
 // by an rts goes on to Rendezvous.
 class ReceiveProtocol {
 public:
-    ReceiveProtocol(Backlog& backlog, FlowControl& flow, Rendezvous& rendezvous) noexcept
-        : _backlog(backlog),
+    ReceiveProtocol(const Peers& peers, Backlog& backlog, FlowControl& flow, Rendezvous& rendezvous) noexcept
+        : _peers(peers),
+          _backlog(backlog),
           _flow(flow),
           _rendezvous(rendezvous) {}
 
@@ -36,6 +37,12 @@ public:
         }
         Unexpected* message = state.find(request.source, request.tag);
         if (message == nullptr) {
+            if (const int code = error_of(state, request.source); code != MPI_SUCCESS) [[unlikely]] {
+                fill_status(request.status, request.source, request.tag, 0);
+                request.error = code;
+                request.complete();
+                return;
+            }
             state.post(request);
             return;
         }
@@ -46,6 +53,12 @@ public:
         }
         state.remove(*message);
         accept(request, *message);
+    }
+    // MPI_ERR_PROC_ABORTED: this rank has died, so that no message will come from it.
+    int error_of(const CommState& state, int source) const noexcept {
+        const bool failed = _peers.any_failed() && source != MPI_ANY_SOURCE &&
+            _peers.has_failed(state.comm.remote_group->process(source));
+        return failed ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
     }
     // Whether there is memory for the reply to this unexpected message, which accept() sends.
     bool can_accept(const Unexpected& message) noexcept {
@@ -58,6 +71,7 @@ public:
         RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
 
 private:
+    const Peers& _peers;
     Backlog& _backlog;
     FlowControl& _flow;
     Rendezvous& _rendezvous;

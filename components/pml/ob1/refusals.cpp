@@ -15,13 +15,13 @@ constexpr std::string_view no_memory_for_refusal =
     "pml/ob1: out of memory for the refusal of a communicator that this process has not constructed";
 
 RefusalHeader refusal_of(const cid::ExtendedId& id, const Failure& failure, std::uint8_t flags) noexcept {
-    return {PacketType::refusal, flags, {}, failure.code, failure.by, id};
+    return {PacketType::refusal, flags, {}, failure.code, failure.by, {}, id};
 }
 
 } // namespace
 
 void Refusals::refuse(const Communicator& comm, const cid::ExtendedId& id, int code) noexcept {
-    const Failure failure{code, _self};
+    const Failure failure{code, _self.rank};
     if (comm.pml_data != nullptr && !state_of(comm).failure.happened()) {
         fail_with_descendants(state_of(comm), failure);
     }
@@ -105,7 +105,7 @@ void Refusals::forget(CommState& state) noexcept {
 
 void Refusals::take(std::vector<EarlyMessage>& taken) {
     for (const auto& [id, failure] : _kept) {
-        EarlyMessage early{failure.by, {}, id, {}};
+        EarlyMessage early{_self, {}, id, {}};
         const RefusalHeader refusal = refusal_of(id, failure, first_hand);
         early.packet.resize(sizeof refusal);
         std::memcpy(early.packet.data(), &refusal, sizeof refusal);

@@ -52,8 +52,8 @@ void Rendezvous::begin(RecvRequest& request, Peer& from, const MatchHeader& matc
     if (length > request.bytes) {
         request.error = MPI_ERR_TRUNCATE;
     }
-    if (!_peers.connect(from)) {
-        request.error = MPI_ERR_OTHER;
+    if (from.failed || !_peers.connect(from)) {
+        request.error = from.failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER;
         request.complete();
         return;
     }
@@ -75,12 +75,14 @@ void Rendezvous::on_fragment(const FragHeader& frag, const std::byte* payload, s
     auto& request = *request_at<RecvRequest>(frag.recv_request);
     request.convertor->unpack(payload, size);
     if (request.convertor->position() == request.expected) {
+        _streamed.erase(request);
         request.complete();
     }
 }
 
 void Rendezvous::on_stream_end(const ControlHeader& end) noexcept {
     auto& request = *request_at<RecvRequest>(end.request);
+    _streamed.erase(request);
     request.error = int(end.code);
     request.complete();
 }
@@ -134,8 +136,27 @@ void Rendezvous::request_stream(RecvRequest& request) noexcept {
     const CtsHeader header{PacketType::cts, {}, request.remote_request, reinterpret_cast<std::uintptr_t>(&request),
         position, request.expected - position};
     if (!_backlog.reply(*request.from, &header, sizeof header, request.comm->session)) {
-        request.error = MPI_ERR_OTHER; // no fragment will come
+        request.error = request.from->failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER; // no fragment will come
         request.complete();
+        return;
+    }
+    _streamed.push_back(request);
+}
+
+void Rendezvous::fail(const Peer& peer) noexcept {
+    fail(_fetches, peer);
+    fail(_streamed, peer);
+}
+
+void Rendezvous::fail(Receives& receives, const Peer& peer) noexcept {
+    for (RecvRequest* request = receives.first(); request != nullptr;) {
+        RecvRequest* following = Receives::next(*request);
+        if (request->from == &peer) {
+            receives.erase(*request);
+            request->error = MPI_ERR_PROC_ABORTED;
+            request->complete();
+        }
+        request = following;
     }
 }
 

@@ -25,8 +25,10 @@ public:
     // The receiving side. Each of these may complete the request.
     void begin(RecvRequest& request, Peer& from, const MatchHeader& match, std::uint64_t sender, std::uint64_t length,
         std::uint64_t address) noexcept;
-    static void on_stream_end(const ControlHeader& end) noexcept;
-    static void on_fragment(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;
+    void on_stream_end(const ControlHeader& end) noexcept;
+    void on_fragment(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;
+    // Ends all receives of messages of this peer, which has died before they were complete.
+    void fail(const Peer& peer) noexcept;
     bool has_fetches() const noexcept { return !_fetches.empty(); }
     // Fetches the next chunk of each message that is not complete. Returns their number.
     int continue_fetches() noexcept;
@@ -40,7 +42,12 @@ private:
     Backlog& _backlog;
     Handshake& _handshake;
     const std::size_t _fetch_chunk;
-    List<RecvRequest, &RecvRequest::fetch_link> _fetches;
+    using Receives = List<RecvRequest, &RecvRequest::transfer_link>;
+
+    static void fail(Receives& receives, const Peer& peer) noexcept;
+
+    Receives _fetches;
+    Receives _streamed; // that wait for fragments
 };
 
 } // namespace patchbay::pml::ob1

@@ -156,7 +156,7 @@ public:
     int cancel() noexcept override;
 
     Link<RecvRequest> posted_link;
-    Link<RecvRequest> fetch_link;
+    Link<RecvRequest> transfer_link; // in a list of Rendezvous
     const int source;
     bool posted = false;
     std::uint64_t order = 0; // number of posted receives before it in the communicator

@@ -17,7 +17,7 @@ int SendProtocol::connect(SendRequest& request) noexcept {
             return MPI_ERR_NO_MEM;
         }
         if (!_peers.connect(*peer)) {
-            return MPI_ERR_OTHER;
+            return peer->failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER;
         }
         _handshake.connect(state, request.dest, *peer);
     }
@@ -34,6 +34,10 @@ void SendProtocol::start(SendRequest& request) noexcept {
             finish(request, connected);
             return;
         }
+    }
+    if (request.peer->failed) [[unlikely]] {
+        finish(request, MPI_ERR_PROC_ABORTED);
+        return;
     }
     const SendCode code = request.peer->queue.empty() ? transmit(request) : SendCode::full;
     if (code == SendCode::failed) {
@@ -129,7 +133,7 @@ void SendProtocol::fail_queued(const Communicator& comm, int code) noexcept {
 // A send can be cancelled while it is in the queue of its peer, or when the receiver, asked by a packet, finds it
 // unmatched. In the second case the request is complete only when the reply has come.
 int SendProtocol::cancel(SendRequest& request) noexcept {
-    if (request.peer == nullptr || request.cancel_pending || request.remote_request != 0) {
+    if (request.peer == nullptr || request.peer->failed || request.cancel_pending || request.remote_request != 0) {
         return MPI_SUCCESS;
     }
     if (request.queued) {

@@ -67,8 +67,22 @@ public:
 
     // Completes the sends on this communicator that are in the queue of a peer.
     void fail_queued(const Communicator& comm, int code) noexcept;
+    // Ends a send to a process that has died. The backlog has nothing for it any more.
+    void fail(SendRequest& request) noexcept {
+        request.cancel_pending = false; // no reply will come
+        finish(request, request.complete_but_for_cancel ? request.error : MPI_ERR_PROC_ABORTED);
+    }
 
     bool empty() const noexcept { return _in_progress.empty(); }
+    // `action` may end the send that it gets, and no other.
+    template <class Action>
+    void for_each(const Action& action) noexcept {
+        for (SendRequest* send = _in_progress.first(); send != nullptr;) {
+            SendRequest* following = decltype(_in_progress)::next(*send);
+            action(*send);
+            send = following;
+        }
+    }
     template <class Which>
     bool any(const Which& which) const noexcept {
         for (SendRequest* send = _in_progress.first(); send != nullptr; send = decltype(_in_progress)::next(*send)) {

@@ -3,6 +3,8 @@
 
 #include "core/log.h"
 
+#include <algorithm>
+
 namespace patchbay::pset {
 
 Result<std::vector<std::string>> LauncherSets::names() {
@@ -27,15 +29,40 @@ void LauncherSets::listen() {
     }
 }
 
+// Nothing: a member is of a job that this process does not know (yet).
 LauncherSets::Members LauncherSets::members_of(const std::vector<ProcessName>& processes) const {
     std::vector<ProcessId> members;
     for (const ProcessName& process : processes) {
-        if (process.nspace != _runtime.nspace()) {
+        const std::optional<ProcessId> member = _runtime.jobs().id_of(process);
+        if (!member) {
             return std::nullopt;
         }
-        members.push_back({0, process.rank});
+        members.push_back(*member);
     }
     return Set::of({}, 1, std::move(members)).runs;
+}
+
+// Adds the jobs of these processes to the table, once each.
+Status LauncherSets::know_jobs_of(const std::vector<ProcessName>& processes) {
+    for (const ProcessName& process : processes) {
+        const std::optional<JobNumber> known = _runtime.jobs().find(process.nspace);
+        if (known && (*known == own_job || std::ranges::find(_jobs, *known) != _jobs.end())) {
+            continue;
+        }
+        const Result<JobNumber> added = _runtime.add_job(process.nspace);
+        if (!added) {
+            return added.error();
+        }
+        _jobs.push_back(added.value());
+    }
+    return {};
+}
+
+LauncherSets::~LauncherSets() {
+    _runtime.stop_pset_reports();
+    for (const JobNumber job : _jobs) {
+        _runtime.jobs().drop(job);
+    }
 }
 
 Result<Set> LauncherSets::find(const std::string& name) {
@@ -45,9 +72,12 @@ Result<Set> LauncherSets::find(const std::string& name) {
     if (!answer) {
         return answer.error();
     }
+    if (Status known = know_jobs_of(answer->members); !known) {
+        return Error{Errc::unsupported, "the process set '" + name + "' has members of " + known.error().text};
+    }
     Members members = members_of(answer->members);
     if (!members) {
-        return Error{Errc::unsupported, "the process set '" + name + "' has members of another job"};
+        return Error{Errc::unsupported, "the process set '" + name + "' has members that are in no job"};
     }
     return Set{name, answer->version, std::move(*members)};
 }

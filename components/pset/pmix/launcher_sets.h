@@ -17,7 +17,7 @@ class LauncherSets final : public Module {
 public:
     explicit LauncherSets(Runtime& runtime) noexcept
         : _runtime(runtime) {}
-    ~LauncherSets() override { _runtime.stop_pset_reports(); }
+    ~LauncherSets() override;
 
     Result<std::vector<std::string>> names() override;
     Result<Set> find(const std::string& name) override;
@@ -29,8 +29,10 @@ private:
 
     void listen();
     Members members_of(const std::vector<ProcessName>& processes) const;
+    Status know_jobs_of(const std::vector<ProcessName>& processes);
 
     Runtime& _runtime;
+    std::vector<JobNumber> _jobs; // other jobs that have members of a set; this module holds a reference to each
     bool _listens = false;
     std::atomic<std::uint64_t> _requests{0};
     mutable std::mutex _mutex;

@@ -37,7 +37,7 @@ std::optional<StaticSets::Hardware> hardware_of(Context& context) {
         return kind.has_system_number ? resources.number_of_confined_to(kind.hwloc) : resources.confined_to(kind.hwloc);
     };
     for (const std::uint32_t rank : runtime.local_peers()) {
-        hardware.members.push_back({0, rank});
+        hardware.members.push_back({own_job, rank});
     }
     return hardware;
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ends when another process has died.
+#include "components/pml/ob1/module.h"
+
+#include "core/runtime/runtime.h"
+
+namespace patchbay::pml::ob1 {
+
+namespace {
+
+// A process that died has left a bounded number of packets behind; each poll takes some of them.
+constexpr int most_polls = 1000;
+
+} // namespace
+
+void Ob1::peer_failed(ProcessId process) noexcept {
+    // What it had sent before it died is received as if it were alive.
+    for (int polls = 0; polls < most_polls && poll() > 0; ++polls) {
+    }
+    {
+        Guard guard(*this);
+        Peer* peer = _peers.find(process);
+        if (peer == nullptr) {
+            _runtime.abort(MPI_ERR_NO_MEM, "pml/ob1: out of memory for the end of a process");
+        }
+        if (peer->failed) {
+            return;
+        }
+        _peers.note_failed(*peer);
+        _backlog.drop(*peer);
+        fail_sends(*peer);
+        _rendezvous.fail(*peer);
+        fail_receives(process);
+    }
+    _progress.wake(); // other threads may wait for the requests
+}
+
+void Ob1::fail_sends(const Peer& peer) noexcept {
+    _sends.for_each([&](SendRequest& send) {
+        if (send.peer == &peer && !send.is_complete()) {
+            _sends.fail(send);
+        }
+    });
+}
+
+// The posted receives from this process on all communicators. Those from MPI_ANY_SOURCE stay: another process may send
+// the message.
+void Ob1::fail_receives(ProcessId process) noexcept {
+    _matching.for_each([process](CommState& state) {
+        const int source = state.has_table() ? state.comm.remote_group->rank_of(process) : MPI_UNDEFINED;
+        while (RecvRequest* request = source == MPI_UNDEFINED ? nullptr : state.take_posted(source)) {
+            fill_status(request->status, source, request->tag, 0);
+            request->error = MPI_ERR_PROC_ABORTED;
+            request->complete();
+        }
+    });
+}
+
+} // namespace patchbay::pml::ob1

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/result.h"
+#include "core/runtime/process_id.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+// A process of this or another job, as PMIx names it.
+struct ProcessName {
+    std::string nspace;
+    std::uint32_t rank = 0;
+    bool operator==(const ProcessName&) const = default;
+};
+
+// A job: the processes of one PMIx namespace. Never changes. Of a job that is known by its nonce only, the other
+// members are empty and 0.
+struct Job {
+    std::string nspace;      // a secret: see launch/job_name.h
+    std::uint64_t nonce = 0; // no other job has it, and it is the same in every process; in a table not 0
+    std::uint32_t size = 1;  // number of its processes
+    std::vector<std::uint32_t> local_ranks; // those on the node of the calling process, ascending
+};
+
+// The jobs that this process knows. Each has a number, by which a ProcessId refers to it; the job of the calling
+// process is number 0 and always there. The others are added when this process first has to do with them (a spawn, a
+// connection, a process set with members of another job) and dropped when nothing refers to them any more. Thread-safe;
+// no function waits or queries the launcher (Runtime::add_job does).
+class JobTable {
+public:
+    explicit JobTable(Job own);
+
+    // The job's number: a new one, or the one that it has. Each successful call takes one reference. Errc::invalid: the
+    // nonce is that of another job. Errc::out_of_memory: all 65,535 numbers are in use.
+    Result<JobNumber> add(Job job);
+    // Takes one more reference to a job that is in the table; nothing where it is not.
+    std::optional<JobNumber> add_reference(std::string_view nspace);
+    // The number of the job with this nonce; takes one reference. For a message of a process whose job has not been
+    // added yet: the job is in the table without its namespace and its processes until add() completes it. Errors: as
+    // add().
+    Result<JobNumber> add_nonce(std::uint64_t nonce);
+    // Gives one reference back; with the last one the job leaves the table. Its number is not given to another job
+    // before all other numbers have been, so that a ProcessId that was kept too long is likely to name no process
+    // rather than a wrong one. The own job stays.
+    void drop(JobNumber number) noexcept;
+
+    // Null: no job has this number.
+    std::shared_ptr<const Job> job(JobNumber number) const;
+    std::optional<JobNumber> find(std::string_view nspace) const;
+    std::optional<JobNumber> find_nonce(std::uint64_t nonce) const;
+    // 0: no job has this number.
+    std::uint64_t nonce_of(JobNumber number) const;
+    std::size_t size() const;
+
+    // Nothing: the job is not in the table, or has no process of this rank.
+    std::optional<ProcessId> id_of(const ProcessName& name) const;
+    std::optional<ProcessName> name_of(ProcessId process) const;
+    // Whether `a` precedes `b` in an order that is the same in all processes, unlike that of ProcessIds.
+    bool precedes(ProcessId a, ProcessId b) const;
+
+private:
+    struct Entry {
+        std::shared_ptr<const Job> job;
+        std::uint32_t references;
+    };
+    using Entries = std::map<JobNumber, Entry>;
+
+    Entries::const_iterator entry_of(std::string_view nspace) const;
+    Entries::iterator entry_with(std::uint64_t nonce);
+    Result<JobNumber> enter(Job job);
+
+    mutable std::shared_mutex _mutex;
+    Entries _entries;
+    JobNumber _last = own_job; // the number that was given last
+};
+
+} // namespace patchbay

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/agent.h"
+
+#include "launch/placement.h"
+#include "launch/process_tree.h"
+#include "launch/report.h"
+
+#include <cerrno>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+namespace patchbay::launch {
+
+namespace {
+
+constexpr std::chrono::milliseconds grace{500};
+constexpr std::chrono::milliseconds kill_again{20};
+
+} // namespace
+
+Agent::Agent(EventLoop& loop, Output& output, Timing& timing, AgentInputs inputs)
+    : _loop(loop),
+      _output(output),
+      _timing(timing),
+      _ranks(output, std::move(inputs.standard_input), inputs.user_signal_mask),
+      _link(
+          loop, std::move(inputs.link), [this](std::string_view bytes) { received(bytes); },
+          [this] { head_is_gone(); }) {}
+
+void Agent::received(std::string_view bytes) {
+    const Result<ToAgent> message = decode_to_agent(bytes);
+    if (!message) {
+        report(message.error().text);
+        head_is_gone();
+        return;
+    }
+    std::visit([this](const auto& m) { take(m); }, message.value());
+}
+
+void Agent::take(const Setup& setup) {
+    AgentReady answer;
+    if (Status status = prepare(setup); !status) {
+        answer.error = status.error().text;
+    } else {
+        answer.hostname = host_name();
+        answer.cores = _topology->core_count();
+    }
+    send(answer);
+}
+
+Status Agent::prepare(const Setup& setup) {
+    _timed = setup.timing;
+    Result<Topology> topology = Topology::discover();
+    if (!topology) {
+        return topology.error();
+    }
+    _topology = std::move(*topology);
+    _timing.mark(Moment::topology);
+    auto server = PmixServer::start(_loop, *this, host_name(), setup.group_prefix, *_topology);
+    if (!server) {
+        return server.error();
+    }
+    _server = *server;
+    _timing.mark(Moment::server);
+    watch_children();
+    return {};
+}
+
+void Agent::watch_children() {
+    sigset_t child;
+    ::sigemptyset(&child);
+    ::sigaddset(&child, SIGCHLD);
+    _signals = FileDescriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    _loop.watch(_signals.get(), EPOLLIN, [this] {
+        signalfd_siginfo info;
+        while (::read(_signals.get(), &info, sizeof info) == sizeof info) {
+        }
+        reap();
+    });
+}
+
+void Agent::take(const StartJob& start) {
+    JobLayout layout = start.layout;
+    const auto cpus = bind_ranks(layout, start.bind_to, start.map_by, *_topology);
+    if (start.job == 0) { // the names are those of the run
+        add_psets_of_places(layout, cpus, *_topology);
+    }
+    layout.first_node_rank = _ranks.total();
+    LocalRanks::Started started;
+    if (Status status = _server->register_job(start.job, layout); !status) {
+        started.error = status.error().text;
+        started.exit_status = exit_failure;
+    } else {
+        _timing.mark(Moment::registered);
+        started = _ranks.start(start, layout, cpus, *_server, LocalRanks::Node{_topology->cpu_count(), _timed});
+    }
+    _has_started = true;
+    if (started.count > 0) {
+        _left.emplace(start.job, started.count);
+    }
+    _told_left.reset();
+    if (started.error.empty()) {
+        _timing.mark(Moment::spawned);
+        send(JobStarted{start.job});
+    } else {
+        send(CannotStart{start.job, started.count, started.exit_status, started.error});
+    }
+    look_for_leftovers();
+}
+
+void Agent::take(const PassSignal& pass) {
+    _ranks.signal(pass.signal);
+}
+
+void Agent::take(const EndAll&) {
+    if (_ending) {
+        return;
+    }
+    _ending = true;
+    signal_descendants(SIGTERM);
+    signal_descendants(SIGCONT); // a stopped process handles no signal but SIGKILL
+    _loop.after(grace, [this] {
+        if (!_killing) {
+            kill_until_nothing_left();
+        }
+    });
+}
+
+void Agent::take(const KillAll&) {
+    _ending = true;
+    if (!_killing) {
+        kill_until_nothing_left();
+    }
+}
+
+// Repeated, because a process may have started another one during the search.
+void Agent::kill_until_nothing_left() {
+    _killing = true;
+    if (!has_children()) {
+        _killing = false;
+        return;
+    }
+    signal_descendants(SIGKILL);
+    _loop.after(kill_again, [this] { kill_until_nothing_left(); });
+}
+
+void Agent::take(const AnswerAborts&) {
+    for (const auto& done : std::exchange(_aborting, {})) {
+        done();
+    }
+}
+
+void Agent::take(const SpawnAnswer& answer) {
+    auto waiting = _spawning.extract(answer.token);
+    if (!waiting.empty()) {
+        waiting.mapped()(answer.nspace);
+    }
+}
+
+// Without a head there is no run.
+void Agent::head_is_gone() {
+    take(KillAll{});
+}
+
+void Agent::connected(ProcessId rank) {
+    _in_pmix.insert(rank);
+    send(RankConnected{rank});
+}
+
+void Agent::finalized(ProcessId rank) {
+    _in_pmix.erase(rank);
+    send(RankFinalized{rank});
+}
+
+void Agent::aborted(ProcessId rank, int status, const std::string& message, std::function<void()> done) {
+    _aborting.push_back(std::move(done));
+    send(RankAborted{rank, status, message});
+}
+
+void Agent::spawn(ProcessId parent, std::vector<AppSpec> apps, std::function<void(const std::string&)> done) {
+    const std::uint64_t token = _next_token++;
+    _spawning.emplace(token, std::move(done));
+    send(SpawnRequest{token, parent, std::move(apps)});
+}
+
+void Agent::reap() {
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
+        if (const std::optional<ProcessId> rank = _ranks.ended(pid)) {
+            // Posted after everything that PMIx has posted about this rank before it ended.
+            _loop.post([this, rank = *rank, status] { rank_ended(rank, status); });
+        }
+    }
+    _loop.post([this] { look_for_leftovers(); });
+}
+
+void Agent::rank_ended(ProcessId rank, int wait_status) {
+    send(RankEnded{rank, wait_status});
+    // A rank that exits with 0 in the middle of MPI is dead for those that wait for it.
+    const bool finalized = _in_pmix.erase(rank) == 0;
+    const bool clean = finalized && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+    _server->rank_ended(rank,
+        WIFSIGNALED(wait_status) ? PmixServer::End::signal
+            : clean              ? PmixServer::End::clean
+                                 : PmixServer::End::exit_status);
+    if (--_left.at(rank.job) == 0) {
+        _left.erase(rank.job);
+        if (!_left.empty()) {
+            _server->drop_job(rank.job); // other jobs go on
+        }
+    }
+}
+
+void Agent::look_for_leftovers() {
+    if (!_has_started || !_left.empty()) {
+        return;
+    }
+    const bool others = has_children();
+    if (_told_left != others) {
+        _told_left = others;
+        send(NoRankLeft{others});
+    }
+}
+
+} // namespace patchbay::launch

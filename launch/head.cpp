@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/head.h"
+
+#include "core/base/random.h"
+#include "core/runtime/survivor_protocol.h"
+#include "launch/placement.h"
+#include "launch/program_search.h"
+#include "launch/report.h"
+
+#include <limits>
+
+namespace patchbay::launch {
+
+namespace {
+
+// Bits of the identifiers of groups that come from the agent; the highest bit stays clear (group_service.h).
+constexpr std::uint64_t group_prefix_mask = 0x7fffffff;
+
+// The programs of a job, or the line to print and the exit status.
+struct FoundPrograms {
+    std::vector<Program> programs;
+    std::string error;
+    int exit_status = 0;
+};
+
+FoundPrograms find_programs(const std::vector<AppSpec>& apps, const Environment& common) {
+    FoundPrograms all;
+    for (const AppSpec& app : apps) {
+        FoundProgram found = find_program(app, common.get("PATH"));
+        if (!found.error.empty()) {
+            return {{}, std::move(found.error), found.exit_status};
+        }
+        Environment environment = common;
+        for (const auto& [name, value] : app.environment) {
+            environment.set(name, value);
+        }
+        all.programs.push_back({std::move(found.path), app.argv, app.working_directory, environment.entries()});
+    }
+    return all;
+}
+
+} // namespace
+
+Head::Head(EventLoop& loop, Output& output, Timing& timing, const JobSpec& job, FileDescriptor link,
+    std::function<void()> begun, std::function<void()> ended)
+    : _loop(loop),
+      _output(output),
+      _timing(timing),
+      _job(job),
+      _begun(std::move(begun)),
+      _ended(std::move(ended)),
+      _environment(Environment::inherited()),
+      _supervisor(loop, output, timing, !job.go_on_after_death, hooks()),
+      _link(
+          loop, std::move(link), [this](std::string_view bytes) { received(bytes); },
+          [this] { _supervisor.agent_is_gone(); }) {}
+
+Supervisor::Hooks Head::hooks() {
+    return {[this] { send(EndAll{}); }, [this] { send(KillAll{}); }, [this](int signal) { send(PassSignal{signal}); },
+        [this] { send(AnswerAborts{}); }, [this] { _ended(); }};
+}
+
+void Head::give_up(int exit_status, const std::string& text) {
+    report(text);
+    _failed_start = exit_status;
+    _ended();
+}
+
+void Head::start() {
+    add_parameters(_environment, _job.parameters);
+    if (_job.go_on_after_death) {
+        _environment.set(survivors_variable, "1");
+    }
+    FoundPrograms found = find_programs(_job.apps, _environment);
+    if (!found.error.empty()) {
+        give_up(found.exit_status, found.error);
+        return;
+    }
+    _programs = std::move(found.programs);
+    if (_job.timeout) {
+        _loop.after(*_job.timeout, [this] { _supervisor.time_limit_reached(*_job.timeout); });
+    }
+    send(Setup{static_cast<std::uint32_t>(random_bits() & group_prefix_mask), _job.timing});
+}
+
+void Head::received(std::string_view bytes) {
+    const Result<ToHead> message = decode_to_head(bytes);
+    if (!message) {
+        _output.message(message.error().text);
+        _supervisor.agent_is_gone();
+        return;
+    }
+    std::visit([this](const auto& m) { take(m); }, message.value());
+}
+
+void Head::take(const AgentReady& agent) {
+    if (!agent.error.empty()) {
+        give_up(exit_failure, agent.error);
+        return;
+    }
+    if (_supervisor.is_ending()) { // the time limit has been reached already
+        _ended();
+        return;
+    }
+    _agent = agent;
+    if (Status started = start_job(_job, std::move(_programs), nullptr); !started) {
+        give_up(exit_usage, started.error().text);
+        return;
+    }
+    _begun();
+}
+
+Status Head::start_job(const JobSpec& job, std::vector<Program> programs, const SpawnRequest* request) {
+    if (_next_job == std::numeric_limits<JobNumber>::max()) {
+        return Error{Errc::out_of_memory, "no further job can be started: 65,535 have been"};
+    }
+    Result<JobLayout> layout = lay_out(job, _agent.hostname, _agent.cores);
+    if (!layout) {
+        return layout.error();
+    }
+    const JobNumber number = _next_job++;
+    if (request != nullptr) {
+        layout->psets.clear(); // their names are those of job 0
+        layout->parent = {_namespaces.at(request->parent.job), request->parent.rank};
+        _spawns.emplace(number, request->token);
+    }
+    _namespaces.emplace(number, layout->nspace);
+    _supervisor.add_job(number, *layout);
+    const BindTo bind_to = binding_of(job, *layout);
+    send(StartJob{number, std::move(*layout), std::move(programs), bind_to, job.map_by});
+    return {};
+}
+
+void Head::take(const JobStarted& started) {
+    _supervisor.all_started(started.job);
+    if (const auto spawn = _spawns.extract(started.job); !spawn.empty()) {
+        send(SpawnAnswer{spawn.mapped(), _namespaces.at(started.job)});
+    }
+}
+
+void Head::take(const CannotStart& failure) {
+    _supervisor.cannot_start(failure.job, failure.started, failure.exit_status, failure.text);
+    if (const auto spawn = _spawns.extract(failure.job); !spawn.empty()) {
+        send(SpawnAnswer{spawn.mapped(), ""});
+    }
+}
+
+void Head::take(const SpawnRequest& request) {
+    JobSpec job;
+    job.apps = request.apps;
+    job.bind_to = BindTo::none; // the ranks of other jobs may be bound to the cores
+    FoundPrograms found = find_programs(job.apps, _environment);
+    std::string error = _supervisor.is_ending() ? "the run is being ended" : std::move(found.error);
+    if (error.empty()) {
+        if (Status started = start_job(job, std::move(found.programs), &request); !started) {
+            error = started.error().text;
+        }
+    }
+    if (!error.empty()) {
+        _output.message("PMIx_Spawn: " + error);
+        send(SpawnAnswer{request.token, ""});
+    }
+}
+
+} // namespace patchbay::launch

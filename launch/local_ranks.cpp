@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/local_ranks.h"
+
+#include "core/memory/node_segment.h"
+#include "core/runtime/ready_protocol.h"
+#include "core/runtime/runtime.h"
+#include "launch/pmix/server.h"
+#include "launch/report.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+namespace patchbay::launch {
+
+namespace {
+
+std::string name_of(ProcessId rank) {
+    return (rank.job == 0 ? "" : std::to_string(rank.job) + ".") + std::to_string(rank.rank);
+}
+
+} // namespace
+
+LocalRanks::LocalRanks(Output& output, FileDescriptor standard_input, const sigset_t& user_signal_mask)
+    : _output(output),
+      _standard_input(std::move(standard_input)),
+      _null(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
+      _segment(::memfd_create("patchbay-node", MFD_CLOEXEC)), // empty until the first rank sets its size
+      _user_signal_mask(user_signal_mask) {
+    ::getrlimit(RLIMIT_NOFILE, &_user_file_limit);
+}
+
+// Raises the soft limit on descriptors for the pipes of this process and the sockets of PMIx. The ranks get the limit
+// of the user.
+void LocalRanks::raise_file_limit() {
+    rlimit needed = _user_file_limit;
+    needed.rlim_cur =
+        std::clamp<rlim_t>(static_cast<rlim_t>(_total) * 4 + 128, needed.rlim_cur, _user_file_limit.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &needed);
+}
+
+LocalRanks::Started LocalRanks::start(const StartJob& job, const JobLayout& layout,
+    const std::vector<std::optional<cpu_set_t>>& cpus, PmixServer& server, const Node& node) {
+    _total += layout.ranks;
+    raise_file_limit();
+    if (!_null || !_segment) {
+        return {
+            0, exit_failure, std::string(_null ? "memfd_create" : "cannot open /dev/null") + ": " + errno_text(errno)};
+    }
+    Started started;
+    for (int rank = 0; rank < layout.ranks && started.error.empty(); ++rank) {
+        const Program& program = job.programs[static_cast<std::size_t>(layout.app_of(rank))];
+        Environment environment(program.environment);
+        environment.set(node_segment_variable, "fd=" + std::to_string(_segment.get()));
+        environment.set(node_cores_variable, std::to_string(node.cpus));
+        if (node.timed) {
+            environment.set(ready_variable, "1");
+        }
+        Started one = start_rank(
+            {job, cpus, server}, {job.job, static_cast<std::uint32_t>(rank)}, program, std::move(environment));
+        started = {started.count + one.count, one.exit_status, std::move(one.error)};
+    }
+    // From now on only the ranks have this descriptor open, so that the writer of rank 0's input gets an error when
+    // rank 0 has closed it.
+    _standard_input.reset();
+    return started;
+}
+
+LocalRanks::Started LocalRanks::start_rank(
+    const Shared& shared, ProcessId rank, const Program& program, Environment environment) {
+    Result<Output::RankEnds> output = _output.add_rank(name_of(rank));
+    const Status status = output ? shared.server.add_to_environment(rank, environment) : output.error();
+    if (!status) {
+        return {0, exit_failure, status.error().text};
+    }
+    ProcessPlan plan = plan_of(shared, rank, program);
+    plan.environment = environment.pointers();
+    plan.standard_fds[1] = output->out.get();
+    plan.standard_fds[2] = output->err.get();
+    const SpawnResult spawned = spawn(plan);
+    if (spawned.error != 0) {
+        return {0, spawned.error == ENOENT ? exit_not_found : exit_cannot_run,
+            "cannot start rank " + name_of(rank) + " (" + plan.path + "): " + spawned.step + ": " +
+                errno_text(spawned.error)};
+    }
+    _by_pid.emplace(spawned.pid, rank);
+    return {1, 0, ""};
+}
+
+ProcessPlan LocalRanks::plan_of(const Shared& shared, ProcessId rank, const Program& program) {
+    ProcessPlan plan;
+    plan.path = program.path;
+    for (const std::string& word : program.argv) {
+        plan.argv.push_back(const_cast<char*>(word.c_str()));
+    }
+    plan.argv.push_back(nullptr);
+    plan.working_directory = program.working_directory;
+    const bool reads = rank == ProcessId{0, 0} && _standard_input;
+    plan.standard_fds[0] = reads ? _standard_input.get() : _null.get();
+    plan.inherited_fd = _segment.get();
+    plan.cpus = shared.cpus[rank.rank];
+    plan.signal_mask = _user_signal_mask;
+    plan.file_limit = _user_file_limit;
+    return plan;
+}
+
+std::optional<ProcessId> LocalRanks::ended(pid_t pid) {
+    const auto found = _by_pid.find(pid);
+    if (found == _by_pid.end()) {
+        return std::nullopt;
+    }
+    const ProcessId rank = found->second;
+    _by_pid.erase(found); // another process may get the same number
+    return rank;
+}
+
+void LocalRanks::signal(int number) const {
+    for (const auto& [pid, rank] : _by_pid) {
+        ::kill(-pid, number);
+    }
+}
+
+} // namespace patchbay::launch

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Processes of a node that die while they send.
+#include "tests/btl/sm_node.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+
+namespace patchbay {
+namespace {
+using btl::SendCode;
+using btl::sm::Settings;
+using test::memfd;
+using test::SmNode;
+using test::Way;
+using test::ways;
+using test::with;
+
+// Senders are killed in the middle of sending; the packets of all others arrive, and those of the dead one up to some
+// point.
+TEST(SmDeaths, ASenderMayDieAtAnyTime) {
+    constexpr std::uint32_t rounds = 100;
+    constexpr std::uint32_t ranks = rounds + 2;
+    for (const Way& way : {ways[2], ways[4]}) {
+        const int fd = memfd();
+        const auto sender = [&](std::uint32_t rank) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            SmNode node(fd, rank, ranks, way.settings);
+            for (;;) {
+                static_cast<void>(node.send(0));
+                static_cast<void>(node.sm->poll());
+            }
+        };
+        SmNode receiver(fd, 0, ranks, way.settings);
+        const pid_t steady = fork();
+        if (steady == 0) {
+            sender(1);
+        }
+        for (std::uint32_t round = 0; round < rounds; ++round) {
+            const pid_t victim = fork();
+            if (victim == 0) {
+                sender(round + 2);
+            }
+            // Every other victim dies while it starts, or soon after; the others when their packets arrive.
+            using Clock = std::chrono::steady_clock;
+            const auto soon = Clock::now() + std::chrono::microseconds(1500 + 91 * round % 700);
+            const auto latest = soon + std::chrono::seconds(5);
+            const auto waits = [&] {
+                return round % 2 == 1 && receiver.received[round + 2] == 0 && Clock::now() < latest;
+            };
+            while (Clock::now() < soon || waits()) {
+                static_cast<void>(receiver.sm->poll());
+            }
+            kill(victim, SIGKILL);
+            waitpid(victim, nullptr, 0);
+            const std::uint32_t seen = receiver.received[1];
+            const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+            while (receiver.received[1] < seen + 20 && std::chrono::steady_clock::now() < deadline) {
+                static_cast<void>(receiver.sm->poll());
+            }
+            EXPECT_GE(receiver.received[1], seen + 20) << way.name << ", round " << round;
+        }
+        kill(steady, SIGKILL);
+        waitpid(steady, nullptr, 0);
+        EXPECT_TRUE(receiver.good) << way.name;
+        const auto from_victims = std::count_if(receiver.received.begin(), receiver.received.end(),
+            [](const auto& sender) { return sender.first != 1 && sender.second > 0; });
+        EXPECT_GE(from_victims, rounds / 2 - 5) << "the victims sent nothing";
+        close(fd);
+    }
+}
+
+// A process that can be ended after any instruction of its next send to process 0.
+class Stepped {
+public:
+    Stepped(int fd, std::uint32_t rank, const Settings& settings, int sent_before, std::size_t payload)
+        : _child(fork()) {
+        if (_child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            SmNode node(fd, rank, ranks, settings);
+            node.fixed_size = payload;
+            for (int packet = 0; packet < sent_before; ++packet) {
+                SmNode::require(node.send(0) == SendCode::ok, "send before the death");
+            }
+            ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+            raise(SIGSTOP);
+            static_cast<void>(node.send(0));
+            raise(SIGSTOP);
+            _exit(0);
+        }
+        SmNode::require(waitpid(_child, &_status, 0) == _child && WIFSTOPPED(_status), "the child does not stop");
+    }
+    ~Stepped() {
+        kill(_child, SIGKILL);
+        waitpid(_child, nullptr, 0);
+    }
+    Stepped(const Stepped&) = delete;
+    Stepped& operator=(const Stepped&) = delete;
+
+    // Executes so many instructions; fewer, if the send is over. Returns how many.
+    std::uint64_t run(std::uint64_t instructions) {
+        for (std::uint64_t done = 0; done < instructions; ++done) {
+            SmNode::require(ptrace(PTRACE_SINGLESTEP, _child, nullptr, nullptr) == 0, "PTRACE_SINGLESTEP");
+            waitpid(_child, &_status, 0);
+            SmNode::require(WIFSTOPPED(_status), "the child ended");
+            if (WSTOPSIG(_status) == SIGSTOP) {
+                return done;
+            }
+        }
+        return instructions;
+    }
+    static constexpr std::uint32_t ranks = 1000;
+
+private:
+    const pid_t _child;
+    int _status = 0;
+};
+
+// A process is killed after each instruction of a send in turn, or after so many of them. The others go on: what they
+// send to the same receiver arrives, and they allocate and free memory of the heap.
+struct Death {
+    const char* name;
+    Settings settings;
+    int sent_before;
+    std::size_t payload;
+};
+// Both processes are on one core: each instruction takes a change from one to the other and back.
+class SmDeath : public testing::TestWithParam<Death> {
+protected:
+    void SetUp() override {
+        ASSERT_EQ(sched_getaffinity(0, sizeof _before, &_before), 0);
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(std::size_t(sched_getcpu()), &one);
+        ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    }
+    void TearDown() override { sched_setaffinity(0, sizeof _before, &_before); }
+
+private:
+    cpu_set_t _before;
+};
+
+TEST_P(SmDeath, ASenderMayDieAfterEachInstructionOfASend) {
+    constexpr std::uint64_t most_deaths = 150;
+    constexpr std::uint32_t deaths_per_node = 25; // a receiver has 32 rings, and a dead sender does not return its own
+    const auto& [name, settings, sent_before, payload] = GetParam();
+    std::uint64_t stride = 0; // of the instructions; 0: not known yet
+    std::uint32_t arrived = 0;
+    std::uint32_t deaths = 0;
+    std::uint64_t instructions = 0;
+    for (bool whole_send = false; !whole_send;) {
+        const int fd = memfd();
+        SmNode receiver(fd, 0, Stepped::ranks, settings);
+        SmNode steady(fd, 1, Stepped::ranks, settings);
+        receiver.fixed_size = steady.fixed_size = payload;
+        const auto check_steady = [&] {
+            const std::uint32_t before = receiver.received[1];
+            for (int polls = 0; polls < 100 && steady.send(0) != SendCode::ok; ++polls) {
+                static_cast<void>(steady.sm->poll());
+            }
+            for (int polls = 0; polls < 100 && receiver.received[1] == before; ++polls) {
+                static_cast<void>(receiver.sm->poll());
+            }
+            EXPECT_EQ(receiver.received[1], before + 1) << instructions;
+            auto block = receiver.segment->heap().alloc(700, 0);
+            EXPECT_TRUE(block) << block.error().text;
+            receiver.segment->heap().free(block->address);
+        };
+        check_steady(); // and the symbols of shared libraries have been looked up
+        if (stride == 0) {
+            stride = Stepped(fd, 2, settings, sent_before, payload).run(1'000'000) / most_deaths + 1;
+        }
+        for (std::uint32_t victim = 3; victim < 3 + deaths_per_node && !whole_send; ++victim) {
+            whole_send = Stepped(fd, victim, settings, sent_before, payload).run(instructions) < instructions;
+            check_steady();
+            const std::uint32_t got = receiver.received[victim] - unsigned(sent_before);
+            ASSERT_LE(got, 1u) << instructions;
+            arrived += got;
+            ASSERT_TRUE(receiver.good);
+            ASSERT_FALSE(HasFailure());
+            instructions += stride;
+            ++deaths;
+        }
+        close(fd);
+    }
+    EXPECT_GT(arrived, 0u) << "the last one has sent its packet";
+    EXPECT_LT(arrived, deaths);
+    std::printf("%u deaths within %llu instructions; %u had sent the packet\n", deaths,
+        (unsigned long long)instructions, arrived);
+}
+
+INSTANTIATE_TEST_SUITE_P(Deaths, SmDeath,
+    testing::Values(Death{"first_in_queue", with(0, 16, 384 << 10), 0, 40},
+        Death{"in_queue", with(0, 16, 384 << 10), 1, 40}, Death{"block_in_queue", with(0, 16, 384 << 10), 1, 300},
+        Death{"opens_a_ring", with(1, 2, 384 << 10), 1, 40}, Death{"in_ring", with(1, 1, 384 << 10), 1, 8},
+        Death{"reserved_in_ring", with(1, 1, 384 << 10), 3, 300}),
+    [](const auto& given) { return std::string(given.param.name); });
+
+} // namespace
+} // namespace patchbay

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An MPI program whose last rank dies while others wait for it; mpi_survivors_test.py runs it under mpirun
+ * --disable-auto-cleanup. What needs the dead rank returns MPI_ERR_PROC_ABORTED, and nothing else is disturbed.
+ * mpi_survivors operations|exit|stream|fetch|threads */
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { large = 1 << 20, huge = 64 << 20, tag_before = 5, tag_never = 9, tag_ring = 11 };
+
+static int rank, size, victim, failures;
+
+static void check(int condition, const char* what) {
+    if (!condition) {
+        printf("rank %d: %s\n", rank, what);
+        ++failures;
+    }
+}
+
+static int class_of(int code) {
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(code, &error_class);
+    return error_class;
+}
+
+static void check_aborted(int code, const char* what) {
+    check(class_of(code) == MPI_ERR_PROC_ABORTED, what);
+}
+
+static void die(void) {
+    raise(SIGKILL);
+}
+
+/* Others wait for a rank that has not finalized MPI, also if its exit status is 0. */
+static void leave(void) {
+    _exit(0);
+}
+
+/* The ranks but the last one. */
+static MPI_Comm survivors(void) {
+    MPI_Group all, left;
+    MPI_Comm comm;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_excl(all, 1, &victim, &left);
+    check(MPI_Comm_create_group(MPI_COMM_WORLD, left, 1, &comm) == MPI_SUCCESS, "a communicator of the survivors");
+    MPI_Group_free(&all);
+    MPI_Group_free(&left);
+    return comm;
+}
+
+static void check_that_survivors_communicate(void) {
+    MPI_Comm comm = survivors();
+    int sum = 0;
+    check(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "allreduce of the survivors");
+    check(sum == victim * (victim - 1) / 2, "its result");
+    MPI_Comm_free(&comm);
+}
+
+static void check_operations(void (*end)(void)) {
+    static char buffer[large], other[large];
+    MPI_Request waiting[5];
+    MPI_Status status;
+    int value = -1, from_any = -1, flag;
+    if (rank == victim) {
+        for (int to = 0; to < victim; ++to) {
+            MPI_Send(&to, 1, MPI_INT, to, tag_before, MPI_COMM_WORLD);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        end();
+    }
+    MPI_Irecv(&value, 1, MPI_INT, victim, tag_never, MPI_COMM_WORLD, &waiting[0]);
+    MPI_Isend(buffer, large, MPI_BYTE, victim, tag_never, MPI_COMM_WORLD, &waiting[1]);
+    MPI_Issend(&rank, 1, MPI_INT, victim, tag_never, MPI_COMM_WORLD, &waiting[2]);
+    MPI_Recv_init(other, large, MPI_BYTE, victim, tag_never, MPI_COMM_WORLD, &waiting[3]);
+    MPI_Start(&waiting[3]);
+    MPI_Irecv(&from_any, 1, MPI_INT, MPI_ANY_SOURCE, tag_ring, MPI_COMM_WORLD, &waiting[4]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    check_aborted(MPI_Wait(&waiting[0], &status), "MPI_Irecv");
+    check_aborted(MPI_Wait(&waiting[1], &status), "MPI_Isend of a large message");
+    check_aborted(MPI_Wait(&waiting[2], &status), "MPI_Issend");
+    check_aborted(MPI_Wait(&waiting[3], &status), "a persistent receive");
+    /* What is started when the death is known. */
+    check_aborted(MPI_Recv(&value, 1, MPI_INT, victim, tag_never, MPI_COMM_WORLD, &status), "MPI_Recv");
+    check_aborted(MPI_Send(&value, 1, MPI_INT, victim, tag_never, MPI_COMM_WORLD), "MPI_Send");
+    check_aborted(MPI_Send(buffer, large, MPI_BYTE, victim, tag_never, MPI_COMM_WORLD), "MPI_Send of a large message");
+    check_aborted(MPI_Probe(victim, tag_never, MPI_COMM_WORLD, &status), "MPI_Probe");
+    check_aborted(MPI_Iprobe(victim, tag_never, MPI_COMM_WORLD, &flag, &status), "MPI_Iprobe");
+    MPI_Start(&waiting[3]);
+    check_aborted(MPI_Wait(&waiting[3], &status), "a persistent receive, started again");
+    MPI_Request_free(&waiting[3]);
+    /* What it sent before it died is here. */
+    check(MPI_Recv(&value, 1, MPI_INT, victim, tag_before, MPI_COMM_WORLD, &status) == MPI_SUCCESS && value == rank,
+        "the message that was sent before");
+    /* A receive from any source waits for the others, none of which has sent yet. */
+    MPI_Test(&waiting[4], &flag, &status);
+    check(!flag, "a receive from any source goes on");
+    MPI_Comm comm = survivors();
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+    MPI_Send(&rank, 1, MPI_INT, (rank + 1) % victim, tag_ring, MPI_COMM_WORLD);
+    check(MPI_Wait(&waiting[4], &status) == MPI_SUCCESS && from_any == (rank + victim - 1) % victim, "the ring");
+    check_that_survivors_communicate();
+}
+
+/* The victim dies in the middle of a message, which the receiver gets in fragments. Where it fetches the message by
+ * single copy, it may have it all. */
+static void check_stream(int may_succeed) {
+    char* buffer = calloc(huge, 1);
+    MPI_Status status;
+    MPI_Request request;
+    int flag = 0;
+    if (rank == victim) {
+        MPI_Isend(buffer, huge, MPI_BYTE, 0, tag_never, MPI_COMM_WORLD, &request);
+        for (int i = 0; i < 20; ++i) {
+            MPI_Test(&request, &flag, &status);
+        }
+        die();
+    } else if (rank == 0) {
+        MPI_Irecv(buffer, huge, MPI_BYTE, victim, tag_never, MPI_COMM_WORLD, &request);
+        const int code = class_of(MPI_Wait(&request, &status));
+        check(
+            code == MPI_ERR_PROC_ABORTED || (may_succeed && code == MPI_SUCCESS), "a message of which a part has come");
+    }
+    free(buffer);
+    check_that_survivors_communicate();
+}
+
+static void* receive(void* from) {
+    int value;
+    MPI_Status status;
+    check_aborted(
+        MPI_Recv(&value, 1, MPI_INT, *(int*)from, tag_never, MPI_COMM_WORLD, &status), "MPI_Recv of a thread");
+    return NULL;
+}
+
+static void check_threads(void) {
+    pthread_t threads[2];
+    if (rank == victim) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        die();
+    }
+    for (int i = 0; i < 2; ++i) {
+        pthread_create(&threads[i], NULL, receive, &victim);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 2; ++i) {
+        pthread_join(threads[i], NULL);
+    }
+    check_that_survivors_communicate();
+}
+
+int main(int argc, char** argv) {
+    int provided;
+    const char* what = argc > 1 ? argv[1] : "";
+    MPI_Init_thread(&argc, &argv, strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    victim = size - 1;
+    if (strcmp(what, "operations") == 0) {
+        check_operations(die);
+    } else if (strcmp(what, "exit") == 0) {
+        check_operations(leave);
+    } else if (strcmp(what, "stream") == 0 || strcmp(what, "fetch") == 0) {
+        check_stream(strcmp(what, "fetch") == 0);
+    } else {
+        check_threads();
+    }
+    check(MPI_Finalize() == MPI_SUCCESS, "MPI_Finalize");
+    printf("rank %d survived%s\n", rank, failures == 0 ? "" : " with failures");
+    return failures != 0;
+}
