@@ -4,22 +4,16 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-// A request that is complete as soon as it is started: an operation with MPI_PROC_NULL or MPI_MESSAGE_NO_PROC.
+// A request that is complete from the beginning: an operation with MPI_PROC_NULL or MPI_MESSAGE_NO_PROC.
 class ImmediateRequest final : public Request {
 public:
-    ImmediateRequest(Progress& waits, const MPI_Status& outcome, bool is_persistent) noexcept {
+    ImmediateRequest(Progress& waits, const MPI_Status& outcome) noexcept {
         progress = &waits;
         status = outcome;
-        persistent = is_persistent;
-        if (!is_persistent) {
-            set_complete();
-        }
+        set_complete();
     }
 
-    int start() noexcept override {
-        set_complete();
-        return MPI_SUCCESS;
-    }
+    int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
     int cancel() noexcept override { return MPI_SUCCESS; }
 
 private:

@@ -31,20 +31,21 @@ class Context;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 6;
+inline constexpr std::uint32_t interface_version = 7;
 
 // No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
 // each mirror the user's tag there, below all others (mpi/communicators/construction_tags.h).
 inline constexpr int highest_tag = INT_MAX / 2 - (1 << 20);
 
-enum class SendMode : std::uint8_t { standard, synchronous, ready };
+// buffered: Request::bound() only; a pml gets the message of a buffered send as a standard one, from the buffer.
+enum class SendMode : std::uint8_t { standard, synchronous, ready, buffered };
 
 // What a persistent point-to-point request binds: Request::bound().
 struct PersistentRequest {
     void* buffer; // of a send: only to be read
     MPI_Count count;
     const Datatype* type;         // exists as long as the request
-    int peer;                     // rank in the remote group, or MPI_ANY_SOURCE
+    int peer;                     // rank in the remote group, MPI_ANY_SOURCE or MPI_PROC_NULL
     int tag;                      // or MPI_ANY_TAG
     std::optional<SendMode> mode; // of a send; none: a receive
 };

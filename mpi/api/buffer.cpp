@@ -41,7 +41,10 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
         return args.code();
     }
     if (dest == MPI_PROC_NULL) {
-        return give_null(args, persistent, handle);
+        return persistent
+            ? give_persistent_null(
+                  args, {const_cast<void*>(buf), count, &type_of(type), dest, tag, pml::SendMode::buffered}, handle)
+            : give_null(args, handle);
     }
     Request* request = nullptr;
     const int code = make_buffered_request(buf, count, type_of(type), dest, tag, *args.comm(), persistent, &request);
@@ -126,7 +129,7 @@ int iflush(const Arguments& args, const Place& place, MPI_Request* handle) noexc
     } else {
         MPI_Status status{};
         fill_empty_status(status);
-        request = new (std::nothrow) ImmediateRequest(*place.progress, status, false);
+        request = new (std::nothrow) ImmediateRequest(*place.progress, status);
         code = request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
     return give(args, code, request, handle);

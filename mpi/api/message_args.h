@@ -3,6 +3,7 @@
 #include "core/progress/progress.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/api/args.h"
+#include "mpi/api/null_request.h"
 #include "mpi/instance/instance.h"
 #include "object/immediate_request.h"
 
@@ -54,10 +55,10 @@ inline void return_proc_null(MPI_Status* status) noexcept {
 }
 
 // A request for an operation with MPI_PROC_NULL; nullptr: out of memory.
-inline Request* make_null_request(const Communicator& comm, bool persistent) noexcept {
+inline Request* make_null_request(const Communicator& comm) noexcept {
     MPI_Status status{};
     fill_proc_null_status(status);
-    return new (std::nothrow) ImmediateRequest(progress_of(comm), status, persistent);
+    return new (std::nothrow) ImmediateRequest(progress_of(comm), status);
 }
 
 // Where a pml stores the request of a nonblocking binding: a request has no predefined handle, so that its address is
@@ -86,9 +87,16 @@ inline int give_persistent(const Arguments& args, int code, Request* request, MP
     }
     return give(args, code, request, handle);
 }
-inline int give_null(const Arguments& args, bool persistent, MPI_Request* handle) noexcept {
-    const Request* request = make_null_request(*args.comm(), persistent);
+inline int give_null(const Arguments& args, MPI_Request* handle) noexcept {
+    const Request* request = make_null_request(*args.comm());
     return give(args, request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM, request, handle);
+}
+// `what`.peer is MPI_PROC_NULL.
+inline int give_persistent_null(
+    const Arguments& args, const pml::PersistentRequest& what, MPI_Request* handle) noexcept {
+    Communicator& comm = *args.comm();
+    Request* request = new (std::nothrow) PersistentNullRequest(what, progress_of(comm), comm);
+    return give_persistent(args, request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM, request, handle);
 }
 
 } // namespace patchbay::api

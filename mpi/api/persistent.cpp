@@ -14,7 +14,7 @@ int send_init(const char* function, const void* buf, MPI_Count count, MPI_Dataty
         return args.code();
     }
     if (dest == MPI_PROC_NULL) {
-        return give_null(args, true, handle);
+        return give_persistent_null(args, {const_cast<void*>(buf), count, &type_of(type), dest, tag, mode}, handle);
     }
     Communicator& target = *args.comm();
     Request* request = nullptr;
@@ -29,7 +29,7 @@ int recv_init(const char* function, void* buf, MPI_Count count, MPI_Datatype typ
         return args.code();
     }
     if (source == MPI_PROC_NULL) {
-        return give_null(args, true, handle);
+        return give_persistent_null(args, {buf, count, &type_of(type), source, tag, {}}, handle);
     }
     Communicator& from = *args.comm();
     Request* request = nullptr;

@@ -117,7 +117,7 @@ int imrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, 
         }
         MPI_Status status{};
         fill_proc_null_status(status);
-        const Request* request = new (std::nothrow) ImmediateRequest(instance->progress(), status, false);
+        const Request* request = new (std::nothrow) ImmediateRequest(instance->progress(), status);
         return give(args, request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM, request, request_handle);
     }
     Message* message = to_object<Message>(received);

@@ -68,7 +68,7 @@ using pml::SendMode;
         return args.code();
     }
     if (dest == MPI_PROC_NULL) {
-        return give_null(args, false, handle);
+        return give_null(args, handle);
     }
     Communicator& target = *args.comm();
     Request* request = nullptr;
@@ -94,7 +94,7 @@ using pml::SendMode;
         return args.code();
     }
     if (source == MPI_PROC_NULL) {
-        return give_null(args, false, handle);
+        return give_null(args, handle);
     }
     Communicator& from = *args.comm();
     Request* request = nullptr;

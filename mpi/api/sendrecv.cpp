@@ -78,7 +78,7 @@ private:
 
 int begin_recv(Communicator& comm, const Half& half, Request** request) noexcept {
     if (half.peer == MPI_PROC_NULL) {
-        *request = make_null_request(comm, false);
+        *request = make_null_request(comm);
         return *request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
     return comm.pml->irecv(const_cast<void*>(half.buffer), half.count, *half.type, half.peer, half.tag, comm, request);
@@ -86,7 +86,7 @@ int begin_recv(Communicator& comm, const Half& half, Request** request) noexcept
 
 int begin_send(Communicator& comm, const Half& half, Request** request) noexcept {
     if (half.peer == MPI_PROC_NULL) {
-        *request = make_null_request(comm, false);
+        *request = make_null_request(comm);
         return *request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
     return comm.pml->isend(

@@ -53,6 +53,10 @@ public:
         }
         return code;
     }
+    bool bound(pml::PersistentRequest* what) const noexcept override {
+        *what = {const_cast<void*>(_data), _count, &*_type, _dest, _tag, pml::SendMode::buffered};
+        return persistent;
+    }
     std::int32_t references_to_comm() const noexcept override {
         return 1 + (_message != nullptr ? _message->references_to_comm() : 0);
     }
