@@ -145,7 +145,11 @@ private:
 };
 
 TEST_P(SmDeath, ASenderMayDieAfterEachInstructionOfASend) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    constexpr std::uint64_t most_deaths = 25; // among many more instructions
+#else
     constexpr std::uint64_t most_deaths = 150;
+#endif
     constexpr std::uint32_t deaths_per_node = 25; // a receiver has 32 rings, and a dead sender does not return its own
     const auto& [name, settings, sent_before, payload] = GetParam();
     std::uint64_t stride = 0; // of the instructions; 0: not known yet
