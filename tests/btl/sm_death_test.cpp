@@ -146,7 +146,7 @@ private:
 
 TEST_P(SmDeath, ASenderMayDieAfterEachInstructionOfASend) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    constexpr std::uint64_t most_deaths = 25; // among many more instructions
+    constexpr std::uint64_t most_deaths = 8; // among many more instructions
 #else
     constexpr std::uint64_t most_deaths = 150;
 #endif
