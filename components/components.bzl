@@ -10,6 +10,7 @@ COMPONENTS = [
     ("coll", "basic"),
     ("coll", "inter"),
     ("coll", "self"),
+    ("coll", "tuned"),
     ("pml", "ob1"),
     ("pset", "pmix"),
     ("pset", "static"),
@@ -83,20 +84,80 @@ TEST_VARIANTS = {
             "btl_sm_eager_limit": "256",
         },
     }},
+    # Without the component that serves most calls instead of it.
     ("coll", "basic"): {"": {
-        "auto": {},
+        "auto": {"coll": "^tuned"},
         "linear": {
+            "coll": "^tuned",
             "coll_basic_barrier": "linear",
             "coll_basic_allreduce": "linear",
         },
         "doubling": {
+            "coll": "^tuned",
             "coll_basic_barrier": "doubling",
             "coll_basic_allreduce": "doubling",
         },
-        "tree": {"coll_basic_barrier": "tree"},
+        "tree": {
+            "coll": "^tuned",
+            "coll_basic_barrier": "tree",
+        },
         "basic_alone": {"coll": "basic"},
     }},
     # Each handles one kind of communicator only, beside coll/basic in every test.
     ("coll", "inter"): {"": {}},
     ("coll", "self"): {"": {}},
+    # Every algorithm of every function, beside the choice by the decision table.
+    ("coll", "tuned"): {"": {
+        "tuned": {},
+        "tuned_linear": {"coll_tuned_" + function: "linear" for function in [
+            "allgather",
+            "allreduce",
+            "alltoall",
+            "bcast",
+            "gather",
+            "reduce",
+            "scatter",
+        ]},
+        "tuned_direct": {
+            "coll_tuned_allgather": "direct",
+            "coll_tuned_allreduce": "direct",
+            "coll_tuned_alltoall": "direct",
+            "coll_tuned_bcast": "chain",
+            "coll_tuned_gather": "binomial",
+            "coll_tuned_reduce": "binomial",
+            "coll_tuned_scatter": "binomial",
+            "coll_tuned_segment": "1005",
+        },
+        "tuned_doubling": {
+            "coll_tuned_allgather": "doubling",
+            "coll_tuned_allreduce": "doubling",
+            "coll_tuned_alltoall": "bruck",
+            "coll_tuned_bcast": "scatter_allgather",
+            "coll_tuned_reduce": "halves",
+        },
+        "tuned_halves": {
+            "coll_tuned_allgather": "neighbour",
+            "coll_tuned_allreduce": "halves",
+            "coll_tuned_alltoall": "pairwise",
+            "coll_tuned_bcast": "binomial",
+            "coll_tuned_reduce": "halves",
+            "coll_tuned_segment": "4004",
+        },
+        "tuned_ring": {
+            "coll_tuned_allgather": "ring",
+            "coll_tuned_allreduce": "ring",
+            "coll_tuned_reduce": "binomial",
+            "coll_tuned_segment": "4004",
+        },
+        "tuned_segments": {
+            "coll_tuned_allreduce": "doubling",
+            "coll_tuned_segment": "4004",
+        },
+        "tuned_radix": {
+            "coll_tuned_allgather": "bruck",
+            "coll_tuned_allreduce": "doubling",
+            "coll_tuned_alltoall": "bruck",
+            "coll_tuned_radix": "4",
+        },
+    }},
 }

@@ -163,7 +163,7 @@ struct MaxLoc {
 };
 
 template <class Operation, class T>
-void combine(const void* in, void* inout, MPI_Count count) noexcept {
+[[gnu::always_inline]] inline void combine_elements(const void* in, void* inout, MPI_Count count) noexcept {
     const auto* a = static_cast<const T*>(in);
     auto* b = static_cast<T*>(inout);
 #if !defined(__clang__)
@@ -172,6 +172,36 @@ void combine(const void* in, void* inout, MPI_Count count) noexcept {
     for (MPI_Count i = 0; i < count; ++i) {
         b[i] = Operation::apply(a[i], b[i]);
     }
+}
+
+template <class Operation, class T>
+void combine(const void* in, void* inout, MPI_Count count) noexcept {
+    combine_elements<Operation, T>(in, inout, count);
+}
+
+// The same with vectors of 32 bytes. The elements of the result are the same bit by bit.
+#if defined(__x86_64__)
+template <class Operation, class T>
+[[gnu::target("avx2")]] void combine_avx2(const void* in, void* inout, MPI_Count count) noexcept {
+    combine_elements<Operation, T>(in, inout, count);
+}
+bool has_avx2() noexcept {
+    return __builtin_cpu_supports("avx2") != 0;
+}
+#else
+bool has_avx2() noexcept {
+    return false;
+}
+#endif
+
+template <bool avx2, class Operation, class T>
+constexpr Op::Kernel loop_of() noexcept {
+#if defined(__x86_64__)
+    if (avx2) {
+        return combine_avx2<Operation, T>;
+    }
+#endif
+    return combine<Operation, T>;
 }
 
 // The padding of a pair is not written, because its bytes belong to the user.
@@ -205,38 +235,38 @@ constexpr void add_any(Table& table, std::size_t machine) {
     table[no_op][machine] = leave;
 }
 
-template <class T>
+template <bool avx2, class T>
 constexpr void add_arithmetic(Table& table, Machine machine) {
     const auto m = static_cast<std::size_t>(machine);
     add_any<T>(table, m);
-    table[sum][m] = combine<Sum, T>;
-    table[prod][m] = combine<Prod, T>;
+    table[sum][m] = loop_of<avx2, Sum, T>();
+    table[prod][m] = loop_of<avx2, Prod, T>();
     if constexpr (!requires(T t) { t.im; }) {
-        table[min][m] = combine<Min, T>;
-        table[max][m] = combine<Max, T>;
-        table[land][m] = combine<LogicalAnd, T>;
-        table[lor][m] = combine<LogicalOr, T>;
-        table[lxor][m] = combine<LogicalXor, T>;
+        table[min][m] = loop_of<avx2, Min, T>();
+        table[max][m] = loop_of<avx2, Max, T>();
+        table[land][m] = loop_of<avx2, LogicalAnd, T>();
+        table[lor][m] = loop_of<avx2, LogicalOr, T>();
+        table[lxor][m] = loop_of<avx2, LogicalXor, T>();
     }
 }
 
-template <class T>
+template <bool avx2, class T>
 constexpr void add_integer(Table& table, Machine machine) {
     static_assert(is_integer<T>);
     const auto m = static_cast<std::size_t>(machine);
-    add_arithmetic<T>(table, machine);
-    table[band][m] = combine<BitAnd, T>;
-    table[bor][m] = combine<BitOr, T>;
-    table[bxor][m] = combine<BitXor, T>;
+    add_arithmetic<avx2, T>(table, machine);
+    table[band][m] = loop_of<avx2, BitAnd, T>();
+    table[bor][m] = loop_of<avx2, BitOr, T>();
+    table[bxor][m] = loop_of<avx2, BitXor, T>();
 }
 
-template <class T>
+template <bool avx2, class T>
 constexpr void add_logical(Table& table, Machine machine) {
     const auto m = static_cast<std::size_t>(machine);
     add_any<T>(table, m);
-    table[land][m] = combine<LogicalAnd, Logical<T>>;
-    table[lor][m] = combine<LogicalOr, Logical<T>>;
-    table[lxor][m] = combine<LogicalXor, Logical<T>>;
+    table[land][m] = loop_of<avx2, LogicalAnd, Logical<T>>();
+    table[lor][m] = loop_of<avx2, LogicalOr, Logical<T>>();
+    table[lxor][m] = loop_of<avx2, LogicalXor, Logical<T>>();
 }
 
 template <class Value, class Index>
@@ -248,30 +278,31 @@ constexpr void add_pair(Table& table, Machine machine) {
     table[maxloc][m] = combine_pairs<MaxLoc, P>;
 }
 
+template <bool avx2>
 constexpr Table make_table() {
     Table table{};
-    add_integer<std::int8_t>(table, Machine::i8);
-    add_integer<std::int16_t>(table, Machine::i16);
-    add_integer<std::int32_t>(table, Machine::i32);
-    add_integer<std::int64_t>(table, Machine::i64);
-    add_integer<__int128>(table, Machine::i128);
-    add_integer<std::uint8_t>(table, Machine::u8);
-    add_integer<std::uint16_t>(table, Machine::u16);
-    add_integer<std::uint32_t>(table, Machine::u32);
-    add_integer<std::uint64_t>(table, Machine::u64);
-    add_arithmetic<float>(table, Machine::f32);
-    add_arithmetic<double>(table, Machine::f64);
-    add_arithmetic<long double>(table, Machine::f80);
-    add_arithmetic<__float128>(table, Machine::f128);
-    add_arithmetic<Complex<float>>(table, Machine::c32);
-    add_arithmetic<Complex<double>>(table, Machine::c64);
-    add_arithmetic<Complex<long double>>(table, Machine::c80);
-    add_arithmetic<Complex<__float128>>(table, Machine::c128);
-    add_logical<std::uint8_t>(table, Machine::l8);
-    add_logical<std::uint16_t>(table, Machine::l16);
-    add_logical<std::uint32_t>(table, Machine::l32);
-    add_logical<std::uint64_t>(table, Machine::l64);
-    add_logical<unsigned __int128>(table, Machine::l128);
+    add_integer<avx2, std::int8_t>(table, Machine::i8);
+    add_integer<avx2, std::int16_t>(table, Machine::i16);
+    add_integer<avx2, std::int32_t>(table, Machine::i32);
+    add_integer<avx2, std::int64_t>(table, Machine::i64);
+    add_integer<avx2, __int128>(table, Machine::i128);
+    add_integer<avx2, std::uint8_t>(table, Machine::u8);
+    add_integer<avx2, std::uint16_t>(table, Machine::u16);
+    add_integer<avx2, std::uint32_t>(table, Machine::u32);
+    add_integer<avx2, std::uint64_t>(table, Machine::u64);
+    add_arithmetic<avx2, float>(table, Machine::f32);
+    add_arithmetic<avx2, double>(table, Machine::f64);
+    add_arithmetic<avx2, long double>(table, Machine::f80);
+    add_arithmetic<avx2, __float128>(table, Machine::f128);
+    add_arithmetic<avx2, Complex<float>>(table, Machine::c32);
+    add_arithmetic<avx2, Complex<double>>(table, Machine::c64);
+    add_arithmetic<avx2, Complex<long double>>(table, Machine::c80);
+    add_arithmetic<avx2, Complex<__float128>>(table, Machine::c128);
+    add_logical<avx2, std::uint8_t>(table, Machine::l8);
+    add_logical<avx2, std::uint16_t>(table, Machine::l16);
+    add_logical<avx2, std::uint32_t>(table, Machine::l32);
+    add_logical<avx2, std::uint64_t>(table, Machine::l64);
+    add_logical<avx2, unsigned __int128>(table, Machine::l128);
     add_pair<float, int>(table, Machine::pair_f32_i32);
     add_pair<double, int>(table, Machine::pair_f64_i32);
     add_pair<long, int>(table, Machine::pair_i64_i32);
@@ -282,17 +313,23 @@ constexpr Table make_table() {
     add_pair<double, double>(table, Machine::pair_f64_f64);
     const auto bytes = static_cast<std::size_t>(Machine::bytes);
     add_any<Byte>(table, bytes);
-    table[band][bytes] = combine<BitAnd, Byte>;
-    table[bor][bytes] = combine<BitOr, Byte>;
-    table[bxor][bytes] = combine<BitXor, Byte>;
+    table[band][bytes] = loop_of<avx2, BitAnd, Byte>();
+    table[bor][bytes] = loop_of<avx2, BitOr, Byte>();
+    table[bxor][bytes] = loop_of<avx2, BitXor, Byte>();
     return table;
 }
 
-constexpr Table kernels = make_table();
+constexpr Table kernels = make_table<false>();
+constexpr Table avx2_kernels = make_table<true>();
 
 } // namespace
 
 Op::Kernel op_kernel(std::uint8_t code, Machine machine) noexcept {
+    static const Table& table = has_avx2() ? avx2_kernels : kernels;
+    return table[code][static_cast<std::size_t>(machine)];
+}
+
+Op::Kernel portable_op_kernel(std::uint8_t code, Machine machine) noexcept {
     return kernels[code][static_cast<std::size_t>(machine)];
 }
 

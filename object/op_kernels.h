@@ -16,5 +16,7 @@ inline constexpr std::uint8_t replace = 0x1c, no_op = 0x1d;
 // The loop of a predefined op for values of a machine format; nullptr: there is none. This does not consider for which
 // MPI types the op is defined.
 Op::Kernel op_kernel(std::uint8_t code, Machine machine) noexcept;
+// The same with the instructions that every processor has; the results are equal bit by bit. For tests.
+Op::Kernel portable_op_kernel(std::uint8_t code, Machine machine) noexcept;
 
 } // namespace patchbay

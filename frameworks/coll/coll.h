@@ -28,14 +28,15 @@ class Context;
 //    standard requires to be equal in all of them (function, form, root, signature), never by local state.
 //  - Arguments have been checked; MPI_IN_PLACE arrives as such. Buffers are as in MPI-5.0, chapter 6.
 //  - After an error a member still takes part in every message that others wait for (transfer.h and the engine do
-//    that); it may call a collective of which its own is made with fewer elements than the others, all of which return
-//    an error then or know nothing of it, but never wait for ever.
+//    that); in a collective of which its own is made, it goes through the plan of a schedule that has failed
+//    (Schedule::fail). So the others return an error or know nothing of it, but never wait for ever.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 4;
+inline constexpr std::uint32_t interface_version = 5;
 
 class Engine;
 class Schedule;
+class ScratchPool;
 class Table;
 
 class Module {
@@ -178,6 +179,8 @@ public:
     bool is_shared() const noexcept { return _shared; }
     // Runs the plans of this process.
     Engine& engine() const noexcept { return *_engine; }
+    // From which blocking functions take their temporary memory; that of plans is Schedule::scratch().
+    ScratchPool& scratch_pool() const noexcept;
 
     void retain() noexcept { _users.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/progress/lock.h"
 #include "frameworks/coll/coll.h"
+#include "frameworks/coll/scratch.h"
 
 #include <cstddef>
 #include <memory>
@@ -39,6 +40,9 @@ public:
     // order than in other members. Called in the same order by all members. May block: it is not local.
     int init(Module& module, const Call& call, Communicator& comm, Request** request) noexcept;
 
+    // Temporary memory of operations, in whatever form.
+    ScratchPool& scratch_pool() noexcept { return _scratch; }
+
     // Called when the last reference to a communicator has gone.
     static void forget(Communicator& comm) noexcept;
 
@@ -52,6 +56,7 @@ private:
     int plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept;
 
     Core& _core;
+    ScratchPool _scratch;
     ProgressLock _lock{true};      // protects the list
     Operation* _unused = nullptr;  // operations that keep their memory for the next one
     std::size_t _unused_count = 0; // at most most_kept

@@ -54,7 +54,8 @@ public:
     void round() noexcept {}
     // At most four times. When memory is exhausted, as Schedule::scratch().
     void* scratch(MPI_Count count, const Datatype& type) noexcept {
-        TypedBuffer& buffer = *::new (static_cast<void*>(&_scratch[_scratch_count++].buffer)) TypedBuffer(count, type);
+        TypedBuffer& buffer = *::new (static_cast<void*>(&_scratch[_scratch_count++].buffer))
+                                  TypedBuffer(_comm.coll->scratch_pool(), count, type);
         if (!buffer.valid()) {
             _transfer.fail(MPI_ERR_NO_MEM);
             return &_scratch;

@@ -36,6 +36,10 @@ const char* function_name(Function f) noexcept {
     return names[std::size_t(f)];
 }
 
+ScratchPool& Table::scratch_pool() const noexcept {
+    return _engine->scratch_pool();
+}
+
 int Module::plan(const Call&, Schedule&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION; // a bug in provides()
 }

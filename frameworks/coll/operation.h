@@ -18,7 +18,8 @@ namespace patchbay::coll {
 class Operation final : public Request, private Completion {
 public:
     Operation(Engine& engine, Progress& waits) noexcept
-        : _engine(engine),
+        : schedule(engine.scratch_pool()),
+          _engine(engine),
           _begin(waits, *this),
           _end(waits, *this) {
         progress = &waits;

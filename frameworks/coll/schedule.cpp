@@ -125,7 +125,7 @@ void* Schedule::scratch(MPI_Count count, const Datatype& type) noexcept {
     const std::size_t bytes =
         count > 0 ? std::size_t(type.true_extent) + std::size_t(count - 1) * std::size_t(std::abs(type.extent)) : 0;
     try {
-        _scratch.emplace_back(bytes);
+        _scratch.emplace_back(_pool, bytes);
     } catch (const std::bad_alloc&) {
         fail(MPI_ERR_NO_MEM);
         return nowhere;

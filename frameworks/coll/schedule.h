@@ -88,7 +88,9 @@ public:
 // A schedule keeps its capacity when it is cleared. Not thread-safe.
 class Schedule {
 public:
-    Schedule() = default;
+    // `pool`: from which scratch memory comes.
+    explicit Schedule(ScratchPool& pool) noexcept
+        : _pool(pool) {}
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
@@ -236,6 +238,7 @@ private:
     void link_messages(StepId earlier, StepId later) noexcept;
     void find_successors();
 
+    ScratchPool& _pool;
     Communicator* _comm = nullptr;
     std::vector<Step> _steps;
     std::vector<Edge> _edges;

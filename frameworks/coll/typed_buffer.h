@@ -20,15 +20,15 @@ inline const void* element(const void* buffer, MPI_Count index, const Datatype& 
 }
 
 // Room for `count` elements of a type. data() is where element 0 would stand (the type's lower bound may be anywhere),
-// nullptr when memory is exhausted. A few hundred bytes need no allocation.
+// nullptr when memory is exhausted. A few hundred bytes are in the object itself.
 class TypedBuffer {
 public:
-    TypedBuffer(MPI_Count count, const Datatype& type) noexcept {
+    TypedBuffer(ScratchPool& pool, MPI_Count count, const Datatype& type) noexcept {
         const std::size_t bytes =
             count > 0 ? std::size_t(type.true_extent) + std::size_t(count - 1) * std::size_t(std::abs(type.extent)) : 0;
         std::byte* memory = _small.data();
         if (bytes > _small.size()) {
-            _large = Scratch(bytes);
+            _large = Scratch(pool, bytes);
             memory = _large.data();
         }
         if (memory == nullptr) {

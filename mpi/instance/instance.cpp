@@ -7,6 +7,7 @@
 #include "core/runtime/hw_resources.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/btl/select.h"
+#include "frameworks/coll/params.h"
 #include "frameworks/pset/sets.h"
 #include "frameworks/wrap_params.h"
 #include "mpi/instance/mpi_params.h"
@@ -27,7 +28,7 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
       _pml_framework("pml", pml::interface_version, wrap_params, std::size(wrap_params)),
       _btl_framework("btl", btl::interface_version, wrap_params, std::size(wrap_params)),
       _cid_framework("cid", cid::interface_version),
-      _coll_framework("coll", coll::interface_version, wrap_params, std::size(wrap_params)),
+      _coll_framework("coll", coll::interface_version, coll::params, std::size(coll::params)),
       _pset_framework("pset", pset::interface_version),
       _coll_engine(core),
       _coll_selector(_coll_framework, _coll_engine),

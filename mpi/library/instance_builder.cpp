@@ -218,6 +218,7 @@ Status InstanceBuilder::open_cid() {
 }
 
 Status InstanceBuilder::open_coll() {
+    _instance._coll_engine.scratch_pool().set_limit(_instance.core().params.at("coll_scratch_limit").as_size());
     return open(_instance.coll_framework());
 }
 

@@ -90,11 +90,12 @@ std::vector<int> odd_counts(const Case& what, int count) {
 
 const std::vector<Case>& cases() {
     static const std::vector<Case> all{
-        {"Bcast", [](Context& c, int n) { return MPI_Bcast(c.recv.data(), n, MPI_INT, c.root, c.comm); }},
+        {"Bcast", [](Context& c, int n) { return MPI_Bcast(c.recv.data(), n, MPI_INT, c.root, c.comm); }, false, true},
         {"Gather",
             [](Context& c, int n) {
                 return MPI_Gather(c.send.data(), n, MPI_INT, c.recv.data(), n, MPI_INT, c.root, c.comm);
-            }},
+            },
+            false, true},
         {"Gatherv",
             [](Context& c, int n) {
                 return MPI_Gatherv(c.send.data(), n, MPI_INT, c.recv.data(), c.counts(n).data(), c.places(n).data(),
@@ -103,7 +104,8 @@ const std::vector<Case>& cases() {
         {"Scatter",
             [](Context& c, int n) {
                 return MPI_Scatter(c.send.data(), n, MPI_INT, c.recv.data(), n, MPI_INT, c.root, c.comm);
-            }},
+            },
+            false, true},
         {"Scatterv",
             [](Context& c, int n) {
                 return MPI_Scatterv(c.send.data(), c.counts(n).data(), c.places(n).data(), MPI_INT, c.recv.data(), n,
@@ -122,7 +124,8 @@ const std::vector<Case>& cases() {
         {"Alltoall",
             [](Context& c, int n) {
                 return MPI_Alltoall(c.send.data(), n, MPI_INT, c.recv.data(), n, MPI_INT, c.comm);
-            }},
+            },
+            false, true},
         {"Alltoallv",
             [](Context& c, int n) {
                 return MPI_Alltoallv(c.send.data(), c.counts(n).data(), c.places(n).data(), MPI_INT, c.recv.data(),
@@ -144,14 +147,16 @@ const std::vector<Case>& cases() {
         {"Reduce",
             [](Context& c, int n) {
                 return MPI_Reduce(c.send.data(), c.recv.data(), n, MPI_INT, MPI_SUM, c.root, c.comm);
-            }},
+            },
+            false, true},
         {"Allreduce",
             [](Context& c, int n) { return MPI_Allreduce(c.send.data(), c.recv.data(), n, MPI_INT, MPI_SUM, c.comm); },
             false, true},
         {"Allreduce in order",
             [](Context& c, int n) {
                 return MPI_Allreduce(c.send.data(), c.recv.data(), n, MPI_INT, c.ordered, c.comm);
-            }},
+            },
+            false, true},
         {"Reduce_scatter_block",
             [](Context& c, int n) {
                 return MPI_Reduce_scatter_block(c.send.data(), c.recv.data(), n, MPI_INT, MPI_SUM, c.comm);
@@ -226,7 +231,8 @@ void shorter_buffers(Context& c, bool takes_part) {
             if (c.rank == 0) {
                 CHECK(code == MPI_SUCCESS);
             } else if (only >= 0 && shorter) {
-                CHECK(class_of(code) == MPI_ERR_TRUNCATE);
+                // An algorithm that divides the vector may see a part of another length instead.
+                CHECK(class_of(code) == MPI_ERR_TRUNCATE || class_of(code) == MPI_ERR_COUNT);
             } else if (shorter) {
                 CHECK(code != MPI_SUCCESS); // its parent may have had nothing to pass on
             }

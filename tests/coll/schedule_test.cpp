@@ -73,7 +73,8 @@ protected:
     }
 
     Communicator comm;
-    Schedule schedule;
+    coll::ScratchPool pool;
+    Schedule schedule{pool};
     const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
 };
 

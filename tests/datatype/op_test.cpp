@@ -3,6 +3,7 @@
 // for all other pairs that they are refused.
 #include "object/datatype.h"
 #include "object/op.h"
+#include "object/op_kernels.h"
 
 #include <algorithm>
 #include <complex>
@@ -375,6 +376,36 @@ TEST(Op, FunctionWithIntLengthGetsLongVectorInParts) {
     EXPECT_EQ(seen, count);
     const auto step = reinterpret_cast<std::uintptr_t>(last_in) - reinterpret_cast<std::uintptr_t>(&origin);
     EXPECT_EQ(step, std::uintptr_t(4) * 2 * 0x7fffffff);
+}
+
+// The loops that this processor runs, and those for every processor, at lengths with and without a rest.
+TEST(Op, ThePortableLoopsHaveTheSameResults) {
+    const std::pair<Machine, std::size_t> machines[] = {{Machine::i8, 1}, {Machine::i16, 2}, {Machine::i32, 4},
+        {Machine::i64, 8}, {Machine::u8, 1}, {Machine::u16, 2}, {Machine::u32, 4}, {Machine::u64, 8}, {Machine::f32, 4},
+        {Machine::f64, 8}, {Machine::c32, 8}, {Machine::c64, 16}, {Machine::l8, 1}, {Machine::l32, 4},
+        {Machine::bytes, 1}};
+    int compared = 0;
+    for (const auto& [machine, size] : machines) {
+        for (std::size_t code = 0; code < HandleTraits<Op>::count; ++code) {
+            const Op::Kernel loop = op_kernel(std::uint8_t(code), machine);
+            const Op::Kernel portable = portable_op_kernel(std::uint8_t(code), machine);
+            ASSERT_EQ(loop == nullptr, portable == nullptr);
+            for (int count = 1; loop != nullptr && count <= length; count += 16) {
+                std::vector<std::uint8_t> in(std::size_t(count) * size);
+                std::vector<std::uint8_t> a(in.size());
+                for (std::size_t i = 0; i < in.size(); ++i) {
+                    in[i] = std::uint8_t(i * 37 % 120); // no NaN
+                    a[i] = std::uint8_t(i * 53 % 125 * (i % 3 != 0));
+                }
+                std::vector<std::uint8_t> b = a;
+                loop(in.data(), a.data(), count);
+                portable(in.data(), b.data(), count);
+                EXPECT_EQ(a, b) << "op " << code << ", machine format " << int(machine) << ", count " << count;
+                ++compared;
+            }
+        }
+    }
+    EXPECT_GT(compared, 1000);
 }
 
 } // namespace

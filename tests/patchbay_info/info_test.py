@@ -163,6 +163,23 @@ class InfoTest(unittest.TestCase):
         self.assertRegex(text, r"(?m)^coll +\^self +.*command line")
         self.assertEqual(self.errors, "")
 
+    def test_explain_decision_table(self):
+        text = self.run_info("--explain")
+        self.assertIn(f"read from {PREFIX}/share/patchbay/coll_tuned.json", text)
+        own = self.write("table.json", '{"bcast": [\n{"ranks": [3, 8], "bytes_below": "4KiB", "use": "linear"}]}')
+        text = self.run_info("--explain", "--mca", "coll_tuned_table", own)
+        self.assertRegex(text, r"(?m)^coll +decision table +tuned +chosen .*read from " + own)
+        self.assertRegex(text, r"(?m)^coll +decision table.* bcast, 3 to 8 ranks, below 4KiB: linear$")
+        self.assertNotIn("reduce,", text)
+        self.assertEqual(self.errors, "")
+
+    def test_wrong_decision_table(self):
+        own = self.write("table.json", '{"bcast": [\n{"use": "linaer"}]}')
+        text = self.run_info("--explain", "--mca", "coll_tuned_table", own)
+        self.assertIn(f"{own}:2: bcast has no algorithm 'linaer'; did you mean 'linear'?", self.errors)
+        self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
+        self.assertRegex(text, r"(?m)^coll +job +tuned +declined")
+
     def test_explain_failure(self):
         self.assertEqual(self.decisions("--mca", "pml", "ob2", status=1), {})
         self.assertRegex(self.errors, "did you mean 'ob1'")

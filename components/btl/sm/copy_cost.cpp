@@ -74,16 +74,17 @@ std::optional<CopyCost> CopyCost::measure(pid_t pid, const ProbeToken& token) no
 }
 
 std::size_t CopyCost::break_even() const noexcept {
-    const double gain_per_kib = 2 * copy_ns_per_kib - read_ns_per_kib;
+    const double gain_per_kib = 2 * std::max(copy_ns_per_kib, least_copy_ns_per_kib) - read_ns_per_kib;
     constexpr double never = 1 << 30; // not worth a decision
     const double bytes = gain_per_kib > 0 ? call_ns / gain_per_kib * 1024 : never;
     return bytes < never ? std::max<std::size_t>(std::size_t(bytes), 1) : 0;
 }
 
 std::string CopyCost::text() const {
-    const std::string numbers = fmt::format(
-        "process_vm_readv takes {:.2f} us and {:.0f} ns per KiB, a copy {:.0f} ns per KiB, and shared memory needs two",
-        call_ns / 1000, read_ns_per_kib, copy_ns_per_kib);
+    const std::string numbers = fmt::format("process_vm_readv takes {:.2f} us and {:.0f} ns per KiB, a copy {:.0f} ns "
+                                            "per KiB (counted as {:.0f} at least), and "
+                                            "shared memory needs two",
+        call_ns / 1000, read_ns_per_kib, copy_ns_per_kib, least_copy_ns_per_kib);
     const std::size_t from = break_even();
     return from == 0 ? numbers + ": copying through shared memory at every size"
                      : fmt::format("{}: single copy from {} bytes on", numbers, from);

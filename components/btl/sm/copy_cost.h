@@ -17,6 +17,12 @@ struct CopyCost {
     double read_ns_per_kib = 0; // of what it reads
     double copy_ns_per_kib = 0; // of one copy between two blocks that both are in this core's cache
 
+    // At least this is counted for a copy: each of the two copies through shared memory waits for lines that the other
+    // core has in its cache. That cannot be timed without the other process. Where the cores share no cache, messages
+    // took 120 to 500 ns per KiB through shared memory; where they do, 60 to 75. So the wrong single copy takes twice
+    // to three times as long, and the wrong copy up to eight times.
+    static constexpr double least_copy_ns_per_kib = 80;
+
     // Reads a few times what `token` shows of process `pid`, and copies as much within this one: the fastest of each,
     // because the first ones fault pages in and any may be interrupted. At most some 100 us. Nothing when a read
     // failed.

@@ -11,18 +11,34 @@ namespace patchbay::coll::inter {
 
 namespace {
 
+// The part of a process that has failed in an operation of others: it sends as many messages as without the error,
+// which may depend on the counts, but with no elements.
+class FailedModule final : public Module {
+public:
+    FailedModule(Module& module, int code) noexcept
+        : _module(module),
+          _code(code) {}
+    Provided provides() const noexcept override { return _module.provides(); }
+    int plan(const Call& call, Schedule& schedule) noexcept override {
+        schedule.fail(_code);
+        return _module.plan(call, schedule);
+    }
+
+private:
+    Module& _module;
+    const int _code;
+};
+
 // An operation of the local group, of which each one of the intercommunicator's is made. After an error a process takes
 // part with no elements, so that the processes that wait for its data return an error, too.
 void within(Immediate& steps, const Call& call) noexcept {
     Communicator& local = *steps.comm().local_comm;
-    Call part = call;
-    if (steps.code() != MPI_SUCCESS) {
-        part.send_count = 0;
-        part.recv_count = 0;
-        part.send_counts = {};
-        part.send_displacements = {};
+    Module& module = (*local.coll)[call.function];
+    if (steps.code() == MPI_SUCCESS) [[likely]] {
+        steps.fail(module.run_blocking(call, local));
+    } else {
+        FailedModule(module, steps.code()).Module::blocking(call, local);
     }
-    steps.fail((*local.coll)[call.function].run_blocking(part, local));
 }
 void within(Schedule& schedule, const Call& call) noexcept {
     schedule.fail(plan_part(call, *schedule.comm().local_comm, schedule));

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/coll/tuned/tuned.h"
+
+namespace patchbay::coll::tuned {
+
+namespace {
+
+std::uint64_t bytes_of(MPI_Count count, const Datatype& type) noexcept {
+    return std::uint64_t(count) * std::uint64_t(type.size);
+}
+
+// What a decision depends on: the bytes of the vector that is broadcast or reduced, or of the block of one rank. They
+// are equal in all members, because the signatures are.
+std::uint64_t decisive_bytes(const Call& call, int rank) noexcept {
+    const bool counts_send = (call.function == Function::gather && rank != call.root) ||
+        (call.function == Function::scatter && rank == call.root);
+    return counts_send ? bytes_of(call.send_count, *call.send_type) : bytes_of(call.recv_count, *call.recv_type);
+}
+
+template <class Steps>
+void add_steps(Steps& steps, const Call& call, const Choice& choice) noexcept {
+    switch (call.function) {
+    case Function::bcast:
+        return bcast(steps, call, choice);
+    case Function::gather:
+        return gather(steps, call, choice);
+    case Function::scatter:
+        return scatter(steps, call, choice);
+    case Function::allgather:
+        return allgather(steps, call, choice);
+    case Function::alltoall:
+        return alltoall(steps, call, choice);
+    case Function::reduce:
+        return reduce(steps, call, choice);
+    default:
+        return allreduce(steps, call, choice);
+    }
+}
+
+} // namespace
+
+Choice TunedModule::choose(const Call& call, Form form, int rank) const noexcept {
+    if (call.function == Function::alltoall && call.send == MPI_IN_PLACE) {
+        return {}; // given by all members or by none
+    }
+    const auto f = std::size_t(call.function);
+    const bool commutative = call.op == nullptr || call.op->is_commutative();
+    if (const auto& forced = _settings->forced[f]; forced) [[unlikely]] {
+        return applies(call.function, forced->algorithm, _settings->ranks, commutative) ? *forced : Choice{};
+    }
+    return _settings->decisions[f].choose(
+        call.function, form, _settings->ranks, decisive_bytes(call, rank), commutative);
+}
+
+int TunedModule::blocking(const Call& call, Communicator& comm) noexcept {
+    const Choice choice = choose(call, Form::blocking, comm.rank);
+    if (choice.algorithm == Algorithm::pass) {
+        return _below.find(call, Form::blocking)->run_blocking(call, comm);
+    }
+    Immediate steps(comm, call.function);
+    add_steps(steps, call, choice);
+    return steps.code();
+}
+
+int TunedModule::plan(const Call& call, Schedule& schedule) noexcept {
+    const Choice choice = choose(call, schedule.form(), schedule.comm().rank);
+    if (choice.algorithm == Algorithm::pass) {
+        const Form form = schedule.form() == Form::persistent ? Form::persistent : Form::nonblocking;
+        return _below.find(call, form)->plan(call, schedule);
+    }
+    add_steps(schedule, call, choice);
+    return MPI_SUCCESS;
+}
+
+} // namespace patchbay::coll::tuned

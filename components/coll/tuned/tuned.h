@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/coll/tuned/table.h"
+#include "frameworks/coll/coll.h"
+#include "frameworks/coll/immediate.h"
+#include "frameworks/coll/schedule.h"
+
+#include <array>
+#include <memory>
+
+namespace patchbay::coll::tuned {
+
+// What the algorithms of each function are, for communicators of one size.
+struct Settings {
+    std::array<Decisions, function_count> decisions;
+    // By parameter coll_tuned_<function>: used where it applies; calls that it does not apply to are passed on.
+    std::array<std::optional<Choice>, function_count> forced;
+    int ranks = 0;
+};
+
+// Several algorithms for each function. The choice depends on what is equal in all members: function, form, size of the
+// communicator, bytes, and whether the op commutes.
+class TunedModule final : public Module {
+public:
+    TunedModule(std::shared_ptr<const Settings> settings, const Below& below) noexcept
+        : _settings(std::move(settings)),
+          _below(below) {}
+
+    Provided provides() const noexcept override { return Provided::planned(served); }
+    int plan(const Call& call, Schedule& schedule) noexcept override;
+    int blocking(const Call& call, Communicator& comm) noexcept override;
+
+private:
+    Choice choose(const Call& call, Form form, int rank) const noexcept;
+
+    std::shared_ptr<const Settings> _settings;
+    const Below& _below;
+};
+
+// The steps of one call; `Steps` is Immediate or Schedule.
+template <class Steps>
+void bcast(Steps& steps, const Call& call, const Choice& choice) noexcept;
+template <class Steps>
+void gather(Steps& steps, const Call& call, const Choice& choice) noexcept;
+template <class Steps>
+void scatter(Steps& steps, const Call& call, const Choice& choice) noexcept;
+template <class Steps>
+void allgather(Steps& steps, const Call& call, const Choice& choice) noexcept;
+template <class Steps>
+void alltoall(Steps& steps, const Call& call, const Choice& choice) noexcept;
+template <class Steps>
+void reduce(Steps& steps, const Call& call, const Choice& choice) noexcept;
+template <class Steps>
+void allreduce(Steps& steps, const Call& call, const Choice& choice) noexcept;
+
+} // namespace patchbay::coll::tuned
