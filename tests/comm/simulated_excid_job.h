@@ -137,6 +137,13 @@ public:
         calls.push_back(std::move(call));
         return *calls.back();
     }
+    static Ref<Group> group_of(const Node& node, std::size_t self) {
+        std::vector<ProcessId> ids;
+        for (const std::size_t member : node.members) {
+            ids.push_back({0, std::uint32_t(member)});
+        }
+        return Group::list(std::move(ids), {0, std::uint32_t(self)});
+    }
     // May be called once the parent has its exCID in that process.
     void begin(Call& call, std::size_t process) {
         Task& task = call.tasks.at(process);
@@ -157,6 +164,7 @@ public:
             comm->instance = &processes[process]->instance;
             comm->rank = int(rank);
             comm->size = comm->remote_size = int(call.child->members.size());
+            comm->group = comm->remote_group = group_of(*call.child, process);
             const cid::NewCommunicator what{*comm, parent, *task.members, task.whole.get(), {}, &task.refusal};
             call.child->of[process] = std::move(comm);
             task.allocation = module.begin(what, &task.code);
