@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <vector>
 
 namespace patchbay {
 namespace {
@@ -74,22 +75,23 @@ TEST(SmDeaths, ASenderMayDieAtAnyTime) {
     }
 }
 
-// A process that can be ended after any instruction of its next send to process 0.
+// What a process sends before it is stopped, and the packet in whose sending it is ended.
+struct Death {
+    const char* name;
+    Settings settings;
+    int sent_before;
+    std::size_t payload;
+    bool reserved = false; // room for the packet is reserved before
+};
+
+// A process that can be ended after any instruction of one send to process 0.
 class Stepped {
 public:
-    Stepped(int fd, std::uint32_t rank, const Settings& settings, int sent_before, std::size_t payload)
+    Stepped(int fd, std::uint32_t rank, const Death& death)
         : _child(fork()) {
         if (_child == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            SmNode node(fd, rank, ranks, settings);
-            node.fixed_size = payload;
-            for (int packet = 0; packet < sent_before; ++packet) {
-                SmNode::require(node.send(0) == SendCode::ok, "send before the death");
-            }
-            ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
-            raise(SIGSTOP);
-            static_cast<void>(node.send(0));
-            raise(SIGSTOP);
+            send_between_stops(fd, rank, death);
             _exit(0);
         }
         SmNode::require(waitpid(_child, &_status, 0) == _child && WIFSTOPPED(_status), "the child does not stop");
@@ -116,18 +118,36 @@ public:
     static constexpr std::uint32_t ranks = 1000;
 
 private:
+    static void send_between_stops(int fd, std::uint32_t rank, const Death& death) {
+        SmNode node(fd, rank, ranks, death.settings);
+        node.fixed_size = death.payload;
+        for (int packet = 0; packet < death.sent_before; ++packet) {
+            SmNode::require(node.send(0) == SendCode::ok, "send before the death");
+        }
+        btl::Endpoint* to = node.sm->connect({0, 0});
+        SmNode::require(to != nullptr, "connect");
+        const test::Number number{rank, std::uint32_t(death.sent_before), 0};
+        const std::vector<std::byte> payload(death.payload, std::byte(number.number));
+        if (death.reserved) {
+            const auto room = node.sm->reserve(*to, sizeof number, death.payload);
+            SmNode::require(room.code == SendCode::ok, "reserve");
+            std::copy(payload.begin(), payload.end(), room.room.begin());
+        }
+        ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+        raise(SIGSTOP);
+        const SendCode code = death.reserved
+            ? node.sm->commit(*to, &number, sizeof number, death.payload)
+            : node.sm->send(*to, &number, sizeof number, payload.data(), death.payload);
+        SmNode::require(code == SendCode::ok, "send");
+        raise(SIGSTOP);
+    }
+
     const pid_t _child;
     int _status = 0;
 };
 
-// A process is killed after each instruction of a send in turn, or after so many of them. The others go on: what they
-// send to the same receiver arrives, and they allocate and free memory of the heap.
-struct Death {
-    const char* name;
-    Settings settings;
-    int sent_before;
-    std::size_t payload;
-};
+// A process is killed after each instruction of a send in turn, or, if it has many, after every few of them. The others
+// go on: what they send to the same receiver arrives, and they allocate and free memory of the heap.
 // Both processes are on one core: each instruction takes a change from one to the other and back.
 class SmDeath : public testing::TestWithParam<Death> {
 protected:
@@ -145,18 +165,24 @@ private:
 };
 
 TEST_P(SmDeath, ASenderMayDieAfterEachInstructionOfASend) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    constexpr std::uint64_t most_deaths = 8; // among many more instructions
+    constexpr std::uint64_t each_up_to = 8;
+#else
     constexpr std::uint64_t most_deaths = 150;
+    constexpr std::uint64_t each_up_to = 600; // instructions
+#endif
     constexpr std::uint32_t deaths_per_node = 25; // a receiver has 32 rings, and a dead sender does not return its own
-    const auto& [name, settings, sent_before, payload] = GetParam();
+    const Death& death = GetParam();
     std::uint64_t stride = 0; // of the instructions; 0: not known yet
     std::uint32_t arrived = 0;
     std::uint32_t deaths = 0;
     std::uint64_t instructions = 0;
     for (bool whole_send = false; !whole_send;) {
         const int fd = memfd();
-        SmNode receiver(fd, 0, Stepped::ranks, settings);
-        SmNode steady(fd, 1, Stepped::ranks, settings);
-        receiver.fixed_size = steady.fixed_size = payload;
+        SmNode receiver(fd, 0, Stepped::ranks, death.settings);
+        SmNode steady(fd, 1, Stepped::ranks, death.settings);
+        receiver.fixed_size = steady.fixed_size = death.payload;
         const auto check_steady = [&] {
             const std::uint32_t before = receiver.received[1];
             for (int polls = 0; polls < 100 && steady.send(0) != SendCode::ok; ++polls) {
@@ -172,12 +198,13 @@ TEST_P(SmDeath, ASenderMayDieAfterEachInstructionOfASend) {
         };
         check_steady(); // and the symbols of shared libraries have been looked up
         if (stride == 0) {
-            stride = Stepped(fd, 2, settings, sent_before, payload).run(1'000'000) / most_deaths + 1;
+            const std::uint64_t all = Stepped(fd, 2, death).run(1'000'000);
+            stride = all <= each_up_to ? 1 : all / most_deaths + 1;
         }
         for (std::uint32_t victim = 3; victim < 3 + deaths_per_node && !whole_send; ++victim) {
-            whole_send = Stepped(fd, victim, settings, sent_before, payload).run(instructions) < instructions;
+            whole_send = Stepped(fd, victim, death).run(instructions) < instructions;
             check_steady();
-            const std::uint32_t got = receiver.received[victim] - unsigned(sent_before);
+            const std::uint32_t got = receiver.received[victim] - unsigned(death.sent_before);
             ASSERT_LE(got, 1u) << instructions;
             arrived += got;
             ASSERT_TRUE(receiver.good);
@@ -196,8 +223,9 @@ TEST_P(SmDeath, ASenderMayDieAfterEachInstructionOfASend) {
 INSTANTIATE_TEST_SUITE_P(Deaths, SmDeath,
     testing::Values(Death{"first_in_queue", with(0, 16, 384 << 10), 0, 40},
         Death{"in_queue", with(0, 16, 384 << 10), 1, 40}, Death{"block_in_queue", with(0, 16, 384 << 10), 1, 300},
+        Death{"reserved_in_queue", with(0, 16, 384 << 10), 1, 300, true},
         Death{"opens_a_ring", with(1, 2, 384 << 10), 1, 40}, Death{"in_ring", with(1, 1, 384 << 10), 1, 8},
-        Death{"reserved_in_ring", with(1, 1, 384 << 10), 3, 300}),
+        Death{"reserved_in_ring", with(1, 1, 384 << 10), 1, 300, true}),
     [](const auto& given) { return std::string(given.param.name); });
 
 } // namespace

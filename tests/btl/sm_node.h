@@ -4,6 +4,7 @@
 #include "core/memory/shared_file.h"
 #include "tests/core_runtime/processes.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -75,7 +76,7 @@ public:
             code = room.code;
             if (code == btl::SendCode::ok) {
                 require(room.room.size() == size, "room");
-                std::memcpy(room.room.data(), payload.data(), size);
+                std::copy(payload.begin(), payload.end(), room.room.begin());
                 code = sm->commit(to, &number, sizeof number, size);
             }
         }

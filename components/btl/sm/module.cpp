@@ -217,10 +217,17 @@ Endpoint* SmModule::connect_to(ProcessId process) {
 SendCode SmModule::send(
     Endpoint& to, const void* header, std::size_t header_size, const void* payload, std::size_t payload_size) noexcept {
     auto& peer = static_cast<SmEndpoint&>(to);
-    if (header_size != usual_header || payload_size > Slot::room - usual_header || peer.out.looks_full()) [[unlikely]] {
+    if (header_size != usual_header || peer.out.looks_full()) [[unlikely]] {
         return send_otherwise(peer, header, header_size, payload, payload_size);
     }
-    peer.out.push_inline(header, usual_header, payload, payload_size);
+    // The size of one number is tested first, which saves push_inline() its own test.
+    if (payload_size - 8 < 8) [[likely]] {
+        peer.out.push_inline(header, usual_header, payload, payload_size);
+    } else if (payload_size <= Slot::room - usual_header) {
+        peer.out.push_inline(header, usual_header, payload, payload_size);
+    } else {
+        return send_otherwise(peer, header, header_size, payload, payload_size);
+    }
     return notified(peer);
 }
 
