@@ -67,7 +67,8 @@ bool PgcidRequest::asks_launcher() const noexcept {
 
 // Processes of several jobs without a parent have no communicator in common over which they could agree.
 bool PgcidRequest::needs_launcher(const NewCommunicator& what) const noexcept {
-    return what.parent == nullptr && !what.comm.is_inter && what.comm.group->has_other_jobs() &&
+    const Group* group = what.comm.group.get();
+    return what.parent == nullptr && !what.comm.is_inter && group != nullptr && group->has_other_jobs() &&
         _context.runtime().has_groups();
 }
 
