@@ -2,6 +2,7 @@
 #pragma once
 #include "components/btl/sm/module.h"
 #include "core/memory/shared_file.h"
+#include "tests/core_runtime/local_job.h"
 #include "tests/core_runtime/processes.h"
 
 #include <algorithm>
@@ -25,13 +26,6 @@ struct Number {
 inline std::size_t size_of_packet(std::uint32_t number, std::size_t largest) {
     static constexpr std::size_t sizes[] = {0, 8, 40, 41, 88, 89, 300, 1025, 4096, 7000, 16384, 20000, 32768};
     return std::min(sizes[number * 7 % std::size(sizes)], largest);
-}
-
-// A job whose processes are all on this node; `nonce` distinguishes it.
-inline Job job_with(std::uint64_t nonce, std::uint32_t ranks) {
-    Job job{"job." + std::to_string(nonce), nonce, ranks, std::vector<std::uint32_t>(ranks)};
-    std::iota(job.local_ranks.begin(), job.local_ranks.end(), 0);
-    return job;
 }
 
 // One process of a node: its segment and btl/sm. Several of them may be in one process of the system.

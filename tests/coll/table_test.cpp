@@ -17,12 +17,12 @@ namespace {
 
 // The error of a file with this text.
 std::string error_of(const std::string& text) {
-    const auto table = Table::parse(text, "my.json");
+    const auto table = tuned::Table::parse(text, "my.json");
     return table ? "" : table.error().text;
 }
 
 Decisions decisions(const std::string& rules) {
-    auto table = Table::parse(R"({"allreduce": )" + rules + "}", "my.json");
+    auto table = tuned::Table::parse(R"({"allreduce": )" + rules + "}", "my.json");
     EXPECT_TRUE(bool(table)) << (table ? "" : table.error().text);
     Decisions result;
     if (table) {
@@ -66,7 +66,7 @@ TEST(TableTest, AnAlgorithmThatDoesNotApplyIsNotTaken) {
 }
 
 TEST(TableTest, ConditionsOfACommunicator) {
-    const auto table = Table::parse(
+    const auto table = tuned::Table::parse(
         R"({"bcast": [{"ranks": [3, 8], "power_of_two": false, "shared_cores": true, "use": "chain", "segment": "4KiB"}],
             "reduce": [{"ranks": 2, "use": "halves"}]})",
         "my.json");
@@ -115,7 +115,7 @@ TEST(TableTest, ErrorsHaveTheirLine) {
 }
 
 TEST(TableTest, AFileThatCannotBeReadIsNamed) {
-    const auto table = Table::read("/nowhere/table.json");
+    const auto table = tuned::Table::read("/nowhere/table.json");
     ASSERT_FALSE(bool(table));
     EXPECT_EQ(table.error().code, Errc::not_found);
     EXPECT_NE(table.error().text.find("/nowhere/table.json"), std::string::npos);
@@ -124,7 +124,7 @@ TEST(TableTest, AFileThatCannotBeReadIsNamed) {
 
 // Each function of the installed table ends with a rule for all calls that are left.
 TEST(TableTest, TheInstalledTableIsComplete) {
-    const auto table = Table::read("components/coll/tuned/coll_tuned.json");
+    const auto table = tuned::Table::read("components/coll/tuned/coll_tuned.json");
     ASSERT_TRUE(bool(table)) << table.error().text;
     for (std::size_t f = 0; f < function_count; ++f) {
         if (!served.has(Function(f))) {

@@ -8,6 +8,7 @@
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/cid/cid.h"
+#include "tests/core_runtime/local_job.h"
 #include "tests/core_runtime/processes.h"
 
 #include <cerrno>
@@ -123,9 +124,10 @@ public:
               WaitPolicy::make(std::chrono::microseconds(200), std::chrono::microseconds(100), options.sleeps,
                   options.ranks > int(std::thread::hardware_concurrency()))),
           rank(rank),
-          size(options.ranks) {
+          size(options.ranks),
+          jobs(job_with(nonce, std::uint32_t(options.ranks))) {
         (void)register_all_cores_barrier();
-        auto attached = NodeSegment::attach_fd(fd, {0, std::uint32_t(rank)}, std::uint32_t(size));
+        auto attached = NodeSegment::attach_fd(fd, {nonce, std::uint32_t(rank)}, std::uint32_t(size));
         require(bool(attached), attached ? "" : attached.error().text);
         node = std::move(*attached);
         progress.set_doorbell(&node->own_control().bell);
@@ -136,11 +138,7 @@ public:
         runtime = std::move(*alone);
         btls.push_back(std::make_unique<btl::self::SelfModule>(self, 4096, 1 << 20));
         if (size > 1) {
-            std::vector<std::uint32_t> ranks;
-            for (int i = 0; i < size; ++i) {
-                ranks.push_back(std::uint32_t(i));
-            }
-            auto sm = btl::sm::SmModule::create(*node, ranks, options.sm, decisions);
+            auto sm = btl::sm::SmModule::create(*node, jobs, options.sm, decisions);
             require(bool(sm), sm ? "" : sm.error().text);
             btls.push_back(std::move(*sm));
             if (options.get_breaks) {
@@ -204,10 +202,13 @@ public:
         }
     }
 
+    static constexpr std::uint64_t nonce = 1; // of the job
+
     DecisionLog decisions;
     Progress progress;
     const int rank;
     const int size;
+    JobTable jobs;
     std::unique_ptr<NodeSegment> node;
     cid::Directory directory;
     cid::Counters counters;
