@@ -3,6 +3,7 @@
 #include "core/base/strings.h"
 #include "core/memory/shared_file.h"
 #include "core/memory/shared_heap.h"
+#include "core/memory/shared_run.h"
 
 #include <cerrno>
 #include <cstring>
@@ -13,7 +14,6 @@ namespace patchbay {
 
 namespace {
 constexpr std::size_t page = 4096;
-constexpr std::uint64_t used_by_nobody = std::uint64_t(1) << 32 | std::uint64_t(SharedHeap::no_owner) << 33;
 
 std::byte* map_file(int fd, std::uint64_t offset, std::size_t bytes, void* where) noexcept {
     const int flags =
@@ -142,7 +142,7 @@ Status SharedHeap::prepare_runs(Chunk& chunk, std::uint32_t number) {
         return map_block(address_of(number, 0)).error();
     }
     const auto own = std::uint32_t((bytes + granule - 1) / granule);
-    map[0].store(used_by_nobody | own, std::memory_order_relaxed);
+    map[0].store(shared_run::used_by(no_owner) | own, std::memory_order_relaxed);
     map[own].store(chunk.granules - own, std::memory_order_relaxed);
     step("runs written");
     chunk.first_free = own;
@@ -167,7 +167,7 @@ bool SharedHeap::clear(SharedAddress address, std::size_t bytes, bool sparse) no
     if (block == nullptr) {
         return false;
     }
-    const std::uint64_t offset = _table.chunk[address >> offset_bits].offset + (address & (address_of(1, 0) - 1));
+    const std::uint64_t offset = _table.chunk[address >> offset_bits].offset + offset_in(address);
     const std::uint64_t first = (offset + page - 1) / page * page;
     const std::uint64_t end = (offset + bytes) / page * page;
     if (first >= end) {

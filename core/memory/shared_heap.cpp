@@ -3,6 +3,7 @@
 #include "core/memory/shared_heap.h"
 
 #include "core/base/strings.h"
+#include "core/memory/shared_run.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,36 +11,17 @@
 namespace patchbay {
 
 namespace {
-// A run: consecutive granules that are one block, or free. Runs follow each other without a gap, so that a walk from
-// one to the next visits each. The word of a run is that of its first granule.
-constexpr std::uint64_t used = std::uint64_t(1) << 32;
-constexpr std::uint64_t sparse = std::uint64_t(1) << 48;
-constexpr unsigned owner_shift = 33;
-constexpr std::uint64_t owner_mask = 0x7fff;
 constexpr std::uint32_t granules_per_page = 4096 / SharedHeap::granule;
 
-constexpr std::uint32_t length_of(std::uint64_t run) noexcept {
-    return std::uint32_t(run);
-}
-constexpr bool is_used(std::uint64_t run) noexcept {
-    return (run & used) != 0;
-}
-constexpr std::uint32_t owner_of(std::uint64_t run) noexcept {
-    return std::uint32_t(run >> owner_shift & owner_mask);
-}
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) noexcept {
     return (value + unit - 1) / unit * unit;
 }
 } // namespace
 
 Result<SharedBlock> SharedHeap::alloc(std::size_t bytes, std::uint32_t owner, Backing backing) {
-    const std::uint64_t kind =
-        used | std::uint64_t(owner & owner_mask) << owner_shift | (backing == Backing::sparse ? sparse : 0);
+    const std::uint64_t kind = shared_run::used_by(owner) | (backing == Backing::sparse ? shared_run::sparse : 0);
     bytes = std::max<std::size_t>(bytes, 1);
-    RobustHold hold(_table.mutex);
-    if (hold.after_death()) {
-        repair();
-    }
+    const Hold hold(*this);
     if (bytes >= large) {
         return alloc_single(bytes, kind);
     }
@@ -48,7 +30,7 @@ Result<SharedBlock> SharedHeap::alloc(std::size_t bytes, std::uint32_t owner, Ba
 }
 
 Result<SharedBlock> SharedHeap::alloc_run(std::uint32_t granules, std::uint64_t kind) {
-    const std::uint32_t unit = (kind & sparse) != 0 ? granules_per_page : 1;
+    const std::uint32_t unit = (kind & shared_run::sparse) != 0 ? granules_per_page : 1;
     const std::uint32_t chunks = _table.chunks.load(std::memory_order_relaxed);
     std::uint64_t total = 0;
     for (std::uint32_t number = 1; number < chunks; ++number) {
@@ -88,19 +70,19 @@ bool SharedHeap::find_run(Chunk& chunk, Run* map, std::uint32_t granules, std::u
     bool before_first_free = true;
     for (std::uint32_t at = chunk.first_free; at < chunk.granules;) {
         std::uint64_t run = map[at].load(std::memory_order_relaxed);
-        if (is_used(run)) {
-            at += length_of(run);
+        if (shared_run::is_used(run)) {
+            at += shared_run::length_of(run);
             continue;
         }
-        std::uint32_t length = length_of(run);
+        std::uint32_t length = shared_run::length_of(run);
         while (at + length < chunk.granules) {
             const std::uint64_t behind = map[at + length].load(std::memory_order_relaxed);
-            if (is_used(behind)) {
+            if (shared_run::is_used(behind)) {
                 break;
             }
-            length += length_of(behind);
+            length += shared_run::length_of(behind);
         }
-        if (length != length_of(run)) {
+        if (length != shared_run::length_of(run)) {
             map[at].store(length, std::memory_order_relaxed);
             step("merge");
         }
@@ -126,9 +108,9 @@ bool SharedHeap::find_run(Chunk& chunk, Run* map, std::uint32_t granules, std::u
 Result<SharedBlock> SharedHeap::take_run(Found found, std::uint32_t granules, std::uint64_t kind) {
     Chunk& chunk = _table.chunk[found.chunk];
     Run* map = runs(found.chunk);
-    const std::uint32_t end = found.run + length_of(map[found.run].load(std::memory_order_relaxed));
+    const std::uint32_t end = found.run + shared_run::length_of(map[found.run].load(std::memory_order_relaxed));
     const std::uint64_t offset = std::uint64_t(found.start) * granule;
-    if ((kind & sparse) == 0) {
+    if ((kind & shared_run::sparse) == 0) {
         if (Status taken = take(chunk.offset + offset, granules * granule); !taken) {
             return taken.error();
         }
@@ -169,7 +151,7 @@ Result<SharedBlock> SharedHeap::alloc_single(std::size_t bytes, std::uint64_t ki
     if (!mapped) {
         return mapped.error();
     }
-    if ((kind & sparse) == 0) {
+    if ((kind & shared_run::sparse) == 0) {
         if (Status taken = take(chunk.offset, pages); !taken) {
             return taken.error();
         }
@@ -198,15 +180,15 @@ Result<std::uint32_t> SharedHeap::find_single(std::uint64_t bytes) {
 SharedHeap::Run* SharedHeap::run_of(SharedAddress address, std::size_t& bytes) noexcept {
     Chunk& chunk = _table.chunk[address >> offset_bits];
     if (chunk.granules == 0) {
-        bytes = std::size_t(length_of(chunk.single.load(std::memory_order_relaxed))) * 4096;
+        bytes = std::size_t(shared_run::length_of(chunk.single.load(std::memory_order_relaxed))) * 4096;
         return &chunk.single;
     }
     Run* map = runs(address >> offset_bits);
     if (map == nullptr) {
         return nullptr;
     }
-    Run* run = map + (address & (address_of(1, 0) - 1)) / granule;
-    bytes = std::size_t(length_of(run->load(std::memory_order_relaxed))) * granule;
+    Run* run = map + offset_in(address) / granule;
+    bytes = std::size_t(shared_run::length_of(run->load(std::memory_order_relaxed))) * granule;
     return run;
 }
 
@@ -214,29 +196,26 @@ SharedHeap::Run* SharedHeap::run_of(SharedAddress address, std::size_t& bytes) n
 void SharedHeap::free(SharedAddress address) noexcept {
     std::size_t bytes = 0;
     Run* run = run_of(address, bytes);
-    if (run == nullptr || !is_used(run->load(std::memory_order_relaxed)) ||
-        !clear(address, bytes, (run->load(std::memory_order_relaxed) & sparse) != 0)) {
+    if (run == nullptr || !shared_run::is_used(run->load(std::memory_order_relaxed)) ||
+        !clear(address, bytes, (run->load(std::memory_order_relaxed) & shared_run::sparse) != 0)) {
         return; // a block whose memory cannot be returned stays allocated until the job ends
     }
     step("block cleared");
     const auto number = std::uint32_t(address >> offset_bits);
-    RobustHold hold(_table.mutex);
-    if (hold.after_death()) {
-        repair();
-    }
+    const Hold hold(*this);
     if (_table.chunk[number].granules == 0) {
         run->store(0, std::memory_order_release);
         step("large block freed");
         return;
     }
-    free_run(number, std::uint32_t((address & (address_of(1, 0) - 1)) / granule));
+    free_run(number, std::uint32_t(offset_in(address) / granule));
 }
 
 void SharedHeap::free_run(std::uint32_t number, std::uint32_t index) noexcept {
     Chunk& chunk = _table.chunk[number];
     Run& run = runs(number)[index];
-    const std::uint32_t length = length_of(run.load(std::memory_order_relaxed));
-    // The hints first: a hint that promises too much only costs a walk.
+    const std::uint32_t length = shared_run::length_of(run.load(std::memory_order_relaxed));
+    // The hints first: a hint that is too large only costs a walk.
     chunk.first_free = std::min(chunk.first_free, index);
     chunk.longest_free = chunk.granules;
     step("hints widened");
@@ -250,7 +229,7 @@ void SharedHeap::free_all_of(std::uint32_t owner) noexcept {
         Chunk& chunk = _table.chunk[number];
         if (chunk.granules == 0) {
             const std::uint64_t run = chunk.single.load(std::memory_order_relaxed);
-            if (is_used(run) && owner_of(run) == owner) {
+            if (shared_run::is_used(run) && shared_run::owner_of(run) == owner) {
                 free(address_of(number, 0));
             }
             continue;
@@ -259,26 +238,23 @@ void SharedHeap::free_all_of(std::uint32_t owner) noexcept {
         for (std::uint32_t at = 0; map != nullptr && at < chunk.granules;) {
             std::uint64_t run = 0;
             {
-                RobustHold hold(_table.mutex); // others split and merge runs
-                if (hold.after_death()) {
-                    repair();
-                }
+                const Hold hold(*this); // others split and merge runs
                 run = map[at].load(std::memory_order_relaxed);
             }
-            if (length_of(run) == 0) {
+            if (shared_run::length_of(run) == 0) {
                 break;
             }
-            if (is_used(run) && owner_of(run) == owner) {
+            if (shared_run::is_used(run) && shared_run::owner_of(run) == owner) {
                 free(address_of(number, std::uint64_t(at) * granule));
             }
-            at += length_of(run);
+            at += shared_run::length_of(run);
         }
     }
 }
 
 Status SharedHeap::commit(SharedAddress block, std::size_t offset, std::size_t length) {
     const Chunk& chunk = _table.chunk[block >> offset_bits];
-    return take(chunk.offset + (block & (address_of(1, 0) - 1)) + offset, length);
+    return take(chunk.offset + offset_in(block) + offset, length);
 }
 
 // After the death of a holder of the lock. It may have prepared a chunk that does not exist: the next one at that place
@@ -296,31 +272,28 @@ void SharedHeap::repair() noexcept {
 }
 
 SharedHeap::Usage SharedHeap::usage() noexcept {
-    RobustHold hold(_table.mutex);
-    if (hold.after_death()) {
-        repair();
-    }
+    const Hold hold(*this);
     Usage usage;
     usage.chunks = _table.chunks.load(std::memory_order_relaxed);
     for (std::uint32_t number = 1; number < usage.chunks; ++number) {
         const Chunk& chunk = _table.chunk[number];
         if (chunk.granules == 0) {
             const std::uint64_t run = chunk.single.load(std::memory_order_relaxed);
-            usage.blocks += is_used(run);
-            usage.bytes += is_used(run) ? std::size_t(length_of(run)) * 4096 : 0;
+            usage.blocks += shared_run::is_used(run);
+            usage.bytes += shared_run::is_used(run) ? std::size_t(shared_run::length_of(run)) * 4096 : 0;
             continue;
         }
         const Run* map = runs(number);
         for (std::uint32_t at = 0; map != nullptr && at < chunk.granules;) {
             const std::uint64_t run = map[at].load(std::memory_order_relaxed);
-            const bool block = is_used(run) && at != 0; // the first run is the table of the runs
+            const bool block = shared_run::is_used(run) && at != 0; // the first run is the table of the runs
             usage.blocks += block;
-            usage.bytes += block ? std::size_t(length_of(run)) * granule : 0;
-            if (length_of(run) == 0) {
+            usage.bytes += block ? std::size_t(shared_run::length_of(run)) * granule : 0;
+            if (shared_run::length_of(run) == 0) {
                 usage.blocks = ~std::size_t(0); // the runs are broken: what only a test can see
                 return usage;
             }
-            at += length_of(run);
+            at += shared_run::length_of(run);
         }
     }
     return usage;

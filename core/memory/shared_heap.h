@@ -95,7 +95,7 @@ public:
         if (base == nullptr) [[unlikely]] {
             base = map(chunk);
         }
-        return base == nullptr ? nullptr : base + (address & (address_of(1, 0) - 1));
+        return base == nullptr ? nullptr : base + offset_in(address);
     }
     // The same with the reason.
     Result<std::byte*> map_block(SharedAddress address);
@@ -114,6 +114,24 @@ private:
     static constexpr SharedAddress address_of(std::size_t chunk, std::uint64_t offset) noexcept {
         return SharedAddress(chunk) << offset_bits | offset;
     }
+
+    static constexpr std::uint64_t offset_in(SharedAddress address) noexcept {
+        return address & (address_of(1, 0) - 1);
+    }
+
+    // The lock; the first holder after one that failed repairs the heap.
+    class Hold {
+    public:
+        explicit Hold(SharedHeap& heap) noexcept
+            : _hold(heap._table.mutex) {
+            if (_hold.after_death()) {
+                heap.repair();
+            }
+        }
+
+    private:
+        const RobustHold _hold;
+    };
 
     void step(const char* name) const noexcept {
         if (_probe.reached != nullptr) [[unlikely]] {

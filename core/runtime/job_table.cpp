@@ -19,24 +19,27 @@ JobTable::Entries::const_iterator JobTable::entry_of(std::string_view nspace) co
         : std::ranges::find_if(_entries, [nspace](const auto& entry) { return entry.second.job->nspace == nspace; });
 }
 
-JobTable::Entries::iterator JobTable::entry_with(std::uint64_t nonce) {
+JobTable::Entries::const_iterator JobTable::entry_with(std::uint64_t nonce) const {
     return std::ranges::find_if(_entries, [nonce](const auto& entry) { return entry.second.job->nonce == nonce; });
+}
+
+JobNumber JobTable::refer_to(Entries::const_iterator entry) {
+    ++_entries.at(entry->first).references;
+    return entry->first;
 }
 
 Result<JobNumber> JobTable::add(Job job) {
     job.nonce = std::max<std::uint64_t>(job.nonce, 1);
     const std::lock_guard lock(_mutex);
     if (const auto known = entry_of(job.nspace); known != _entries.end()) {
-        ++_entries.at(known->first).references;
-        return known->first;
+        return refer_to(known);
     }
     if (const auto same = entry_with(job.nonce); same != _entries.end()) {
         if (!same->second.job->nspace.empty()) {
             return Error{Errc::invalid, "two jobs have the same identifier, so that they cannot communicate"};
         }
-        same->second.job = std::make_shared<const Job>(std::move(job));
-        ++same->second.references;
-        return same->first;
+        _entries.at(same->first).job = std::make_shared<const Job>(std::move(job));
+        return refer_to(same);
     }
     return enter(std::move(job));
 }
@@ -44,8 +47,7 @@ Result<JobNumber> JobTable::add(Job job) {
 Result<JobNumber> JobTable::add_nonce(std::uint64_t nonce) {
     const std::lock_guard lock(_mutex);
     if (const auto known = entry_with(nonce); known != _entries.end()) {
-        ++known->second.references;
-        return known->first;
+        return refer_to(known);
     }
     return enter({{}, nonce, 0, {}});
 }
@@ -65,11 +67,7 @@ Result<JobNumber> JobTable::enter(Job job) {
 std::optional<JobNumber> JobTable::add_reference(std::string_view nspace) {
     const std::lock_guard lock(_mutex);
     const auto known = entry_of(nspace);
-    if (known == _entries.end()) {
-        return std::nullopt;
-    }
-    ++_entries.at(known->first).references;
-    return known->first;
+    return known == _entries.end() ? std::nullopt : std::optional(refer_to(known));
 }
 
 void JobTable::drop(JobNumber number) noexcept {
@@ -94,8 +92,7 @@ std::optional<JobNumber> JobTable::find(std::string_view nspace) const {
 
 std::optional<JobNumber> JobTable::find_nonce(std::uint64_t nonce) const {
     const std::shared_lock lock(_mutex);
-    const auto entry =
-        std::ranges::find_if(_entries, [nonce](const auto& each) { return each.second.job->nonce == nonce; });
+    const auto entry = entry_with(nonce);
     return entry == _entries.end() ? std::nullopt : std::optional(entry->first);
 }
 

@@ -74,7 +74,9 @@ private:
     using Entries = std::map<JobNumber, Entry>;
 
     Entries::const_iterator entry_of(std::string_view nspace) const;
-    Entries::iterator entry_with(std::uint64_t nonce);
+    Entries::const_iterator entry_with(std::uint64_t nonce) const;
+    // Called with the mutex held, as enter().
+    JobNumber refer_to(Entries::const_iterator entry);
     Result<JobNumber> enter(Job job);
 
     mutable std::shared_mutex _mutex;

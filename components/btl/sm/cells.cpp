@@ -32,15 +32,13 @@ Cells::Taken Cells::take(std::size_t payload_size, bool beyond_limit) noexcept {
 }
 
 Result<SharedBlock> Cells::block(std::size_t bytes) noexcept {
-    try {
+    return unless_out_of_memory(Result<SharedBlock>(Error{Errc::out_of_memory, {}}), [&] {
         Result<SharedBlock> block = _heap.alloc(bytes, _slot);
         if (!block) {
             _no_memory.error(fmt::format("btl/sm: no shared memory for packets: {}", block.error().text));
         }
         return block;
-    } catch (const std::bad_alloc&) {
-        return Error{Errc::out_of_memory, {}};
-    }
+    });
 }
 
 Cells::Taken Cells::allocate(std::uint8_t size_class) noexcept {

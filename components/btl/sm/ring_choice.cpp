@@ -76,15 +76,14 @@ Status SmModule::open_ring(SmEndpoint& to) {
 }
 
 Status SmModule::make_ring(SmEndpoint& to, Port::Ring& entry) {
-    SharedHeap& heap = _node.heap();
-    Result<SharedBlock> ring = heap.alloc(_settings.shape.bytes(), _node.slot(), SharedHeap::Backing::sparse);
+    Result<SharedBlock> ring = _heap.alloc(_settings.shape.bytes(), _node.slot(), SharedHeap::Backing::sparse);
     if (!ring) {
         return ring.error();
     }
-    Status taken = heap.commit(ring->address, 0, _settings.shape.head_bytes());
+    Status taken = _heap.commit(ring->address, 0, _settings.shape.head_bytes());
     const Cells::Taken cell = taken ? _cells->take(0, false) : Cells::Taken{};
     if (cell.cell == nullptr) {
-        heap.free(ring->address);
+        _heap.free(ring->address);
         return taken ? Status(Error{Errc::out_of_memory, "no cell to announce a ring with"}) : taken;
     }
     entry = {ring->address, to.slot, 0};

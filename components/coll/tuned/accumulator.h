@@ -150,4 +150,21 @@ const void* join_all(Steps& steps, const void* contribution, void* slots, int ow
     return joined;
 }
 
+// At the member that receives the contributions of all others: joins them. Returns where the result is.
+template <class Steps>
+const void* receive_and_join(
+    Steps& steps, const void* contribution, MPI_Count count, const Datatype& type, const Op& op) noexcept {
+    const int own = steps.comm().rank;
+    const int ranks = steps.comm().size;
+    void* slots = steps.scratch(count * ranks, type);
+    typename Steps::Batch receives(steps);
+    for (int rank = 0; rank < ranks; ++rank) {
+        if (rank != own) {
+            receives.irecv(element(slots, rank * count, type), count, type, rank);
+        }
+    }
+    receives.finish();
+    return join_all(steps, contribution, slots, own, ranks, count, type, op);
+}
+
 } // namespace patchbay::coll::tuned

@@ -9,7 +9,7 @@ namespace patchbay::coll::tuned {
 namespace {
 
 // The buffer with the blocks of all ranks.
-struct Blocks {
+struct Contributions {
     void* buffer;
     MPI_Count count; // of one block
     const Datatype& type;
@@ -25,7 +25,7 @@ struct Blocks {
 
 // The own block to its place in the buffer: while it is sent, so that the others need not wait for the copy.
 template <class Steps>
-void copy_own(Steps& steps, const Blocks& blocks) noexcept {
+void copy_own(Steps& steps, const Contributions& blocks) noexcept {
     if (blocks.own != blocks.of(blocks.rank)) {
         steps.copy(blocks.own, blocks.own_count, blocks.own_type, blocks.of(blocks.rank), blocks.count, blocks.type);
     }
@@ -33,7 +33,7 @@ void copy_own(Steps& steps, const Blocks& blocks) noexcept {
 
 // Each rank to rank 0, which sends all blocks to each.
 template <class Steps>
-void linear(Steps& steps, const Blocks& blocks) noexcept {
+void linear(Steps& steps, const Contributions& blocks) noexcept {
     const MPI_Count all = blocks.count * blocks.ranks;
     if (blocks.rank != 0) {
         steps.send(blocks.own, blocks.own_count, blocks.own_type, 0);
@@ -56,7 +56,7 @@ void linear(Steps& steps, const Blocks& blocks) noexcept {
 
 // Each rank to each rank.
 template <class Steps>
-void direct(Steps& steps, const Blocks& blocks) noexcept {
+void direct(Steps& steps, const Contributions& blocks) noexcept {
     typename Steps::Batch receives(steps);
     typename Steps::Batch sends(steps);
     for (int distance = 1; distance < blocks.ranks; ++distance) {
@@ -71,7 +71,7 @@ void direct(Steps& steps, const Blocks& blocks) noexcept {
 
 // A first round, in which each rank sends its own block.
 template <class Steps>
-void exchange_own(Steps& steps, const Blocks& blocks, int dest, int source) noexcept {
+void exchange_own(Steps& steps, const Contributions& blocks, int dest, int source) noexcept {
     steps.exchange(
         blocks.own, blocks.own_count, blocks.own_type, dest, blocks.of(source), blocks.count, blocks.type, source);
     copy_own(steps, blocks);
@@ -80,7 +80,7 @@ void exchange_own(Steps& steps, const Blocks& blocks, int dest, int source) noex
 
 // Recursive doubling, for powers of two: blocks travel where they are, in runs.
 template <class Steps>
-void doubling(Steps& steps, const Blocks& blocks) noexcept {
+void doubling(Steps& steps, const Contributions& blocks) noexcept {
     exchange_own(steps, blocks, blocks.rank ^ 1, blocks.rank ^ 1);
     for (int have = 2; have < blocks.ranks; have *= 2) {
         const int peer = blocks.rank ^ have;
@@ -93,7 +93,7 @@ void doubling(Steps& steps, const Blocks& blocks) noexcept {
 }
 
 template <class Steps>
-void ring(Steps& steps, const Blocks& blocks) noexcept {
+void ring(Steps& steps, const Contributions& blocks) noexcept {
     const int right = (blocks.rank + 1) % blocks.ranks;
     const int left = (blocks.rank - 1 + blocks.ranks) % blocks.ranks;
     exchange_own(steps, blocks, right, left);
@@ -109,7 +109,7 @@ void ring(Steps& steps, const Blocks& blocks) noexcept {
 // Neighbour exchange, for even numbers of ranks: pairs exchange their blocks; from then on each rank gives what it got
 // last, two blocks, to the neighbour on its other side.
 template <class Steps>
-void neighbour(Steps& steps, const Blocks& blocks) noexcept {
+void neighbour(Steps& steps, const Contributions& blocks) noexcept {
     const int ranks = blocks.ranks;
     const bool even = blocks.rank % 2 == 0;
     const int right = (blocks.rank + 1) % ranks;
@@ -135,7 +135,7 @@ void neighbour(Steps& steps, const Blocks& blocks) noexcept {
 
 // Bruck's algorithm on packed bytes: block i of `staged` is that of rank + i.
 template <class Steps>
-void bruck(Steps& steps, const Blocks& blocks) noexcept {
+void bruck(Steps& steps, const Contributions& blocks) noexcept {
     const int rank = blocks.rank;
     const int ranks = blocks.ranks;
     const MPI_Count bytes = blocks.count * blocks.type.size;
@@ -161,7 +161,7 @@ void allgather(Steps& steps, const Call& call, const Choice& choice) noexcept {
     const Communicator& comm = steps.comm();
     const bool in_place = call.send == MPI_IN_PLACE;
     void* own_block = element(call.recv, comm.rank * call.recv_count, *call.recv_type);
-    const Blocks blocks{call.recv, call.recv_count, *call.recv_type, comm.rank, comm.size,
+    const Contributions blocks{call.recv, call.recv_count, *call.recv_type, comm.rank, comm.size,
         in_place ? own_block : call.send, in_place ? call.recv_count : call.send_count,
         in_place ? *call.recv_type : *call.send_type};
     switch (choice.algorithm) {

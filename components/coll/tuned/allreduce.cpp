@@ -18,23 +18,22 @@ struct Reduction {
     const Op& op;
 };
 
+// A member that takes no other part: `peer` gets its contribution, and sends it the result.
+template <class Steps>
+void exchange_with(Steps& steps, const Reduction& r, int peer) noexcept {
+    steps.send(r.contribution, r.count, r.type, peer);
+    steps.round();
+    steps.recv(r.result, r.count, r.type, peer);
+}
+
 // Each rank to rank 0, which sends the result to each.
 template <class Steps>
 void linear(Steps& steps, const Reduction& r) noexcept {
     const Communicator& comm = steps.comm();
     if (comm.rank != 0) {
-        steps.send(r.contribution, r.count, r.type, 0);
-        steps.round();
-        steps.recv(r.result, r.count, r.type, 0);
-        return;
+        return exchange_with(steps, r, 0);
     }
-    void* slots = steps.scratch(r.count * comm.size, r.type);
-    typename Steps::Batch receives(steps);
-    for (int rank = 1; rank < comm.size; ++rank) {
-        receives.irecv(element(slots, rank * r.count, r.type), r.count, r.type, rank);
-    }
-    receives.finish();
-    const void* joined = join_all(steps, r.contribution, slots, 0, comm.size, r.count, r.type, r.op);
+    const void* joined = receive_and_join(steps, r.contribution, r.count, r.type, r.op);
     typename Steps::Batch sends(steps);
     for (int rank = 1; rank < comm.size; ++rank) {
         sends.isend(joined, r.count, r.type, rank);
@@ -109,10 +108,7 @@ void doubling(Steps& steps, const Reduction& r, const Choice& choice) noexcept {
     const Communicator& comm = steps.comm();
     const Positions positions(comm.rank, comm.size, MPI_UNDEFINED);
     if (positions.is_represented()) {
-        steps.send(r.contribution, r.count, r.type, positions.neighbour());
-        steps.round();
-        steps.recv(r.result, r.count, r.type, positions.neighbour());
-        return;
+        return exchange_with(steps, r, positions.neighbour());
     }
     const void* mine = r.contribution;
     if (positions.is_paired()) {
@@ -142,10 +138,7 @@ void halves(Steps& steps, const Reduction& r, std::size_t segment) noexcept {
     const Communicator& comm = steps.comm();
     const Positions positions(comm.rank, comm.size, MPI_UNDEFINED);
     if (positions.is_represented()) {
-        steps.send(r.contribution, r.count, r.type, positions.neighbour());
-        steps.round();
-        steps.recv(r.result, r.count, r.type, positions.neighbour());
-        return;
+        return exchange_with(steps, r, positions.neighbour());
     }
     Halving<Steps> halving(
         steps, Function::allreduce, positions, r.contribution, r.result, r.count, r.type, r.op, segment);

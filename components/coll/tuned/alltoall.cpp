@@ -8,15 +8,6 @@ namespace patchbay::coll::tuned {
 
 namespace {
 
-// A buffer with one block for each rank.
-struct Blocks {
-    void* buffer;
-    MPI_Count count;
-    const Datatype& type;
-    void* of(int rank) const noexcept { return element(buffer, rank * count, type); }
-    MPI_Count bytes() const noexcept { return count * type.size; }
-};
-
 // Not in place: no block of `send` is one of `recv`.
 struct Exchange {
     Blocks send;

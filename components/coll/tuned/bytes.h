@@ -9,6 +9,15 @@ inline const Datatype& byte_type() noexcept {
     return *to_object<Datatype>(MPI_BYTE);
 }
 
+// A buffer with one block for each rank.
+struct Blocks {
+    void* buffer;
+    MPI_Count count; // of one block
+    const Datatype& type;
+    void* of(int rank) const noexcept { return element(buffer, rank * count, type); }
+    MPI_Count bytes() const noexcept { return count * type.size; }
+};
+
 // The data of a buffer as one block of bytes, so that messages can be any part of it: the buffer itself where its data
 // is a block, and otherwise a packed copy. Members whose types differ in their layout have the same bytes.
 template <class Steps>

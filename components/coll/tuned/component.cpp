@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/tuned/tuned.h"
 #include "core/base/install_prefix.h"
+#include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "core/log.h"
 #include "core/runtime/runtime.h"
 
 #include <bit>
-#include <new>
 
 namespace patchbay::coll::tuned {
 
@@ -73,14 +73,14 @@ public:
         if (query.comm.size == 1) {
             return query.refuse_all("serves communicators of several processes only");
         }
-        try {
-            // Members know this of their own jobs only, and must choose alike.
-            const bool shared_cores = _shared_cores && !query.comm.group->has_other_jobs();
-            return Candidate{_priority,
-                std::make_unique<TunedModule>(settings_for(query.comm.size, shared_cores), query.below), true, true};
-        } catch (const std::bad_alloc&) {
-            return Error{Errc::out_of_memory, "no memory for a module"};
-        }
+        return unless_out_of_memory(
+            Result<Candidate>(Error{Errc::out_of_memory, "no memory for a module"}), [&]() -> Result<Candidate> {
+                // Members know this of their own jobs only, and must choose alike.
+                const bool shared_cores = _shared_cores && !query.comm.group->has_other_jobs();
+                return Candidate{_priority,
+                    std::make_unique<TunedModule>(settings_for(query.comm.size, shared_cores), query.below), true,
+                    true};
+            });
     }
 
 private:

@@ -8,14 +8,6 @@ namespace patchbay::coll::tuned {
 
 namespace {
 
-// The blocks of the root's buffer, one for each rank.
-struct Blocks {
-    void* buffer;
-    MPI_Count count;
-    const Datatype& type;
-    void* of(int rank) const noexcept { return element(buffer, rank * count, type); }
-};
-
 // MPI_Gather and MPI_Scatter: a tree over the ranks relative to the root. A member has the blocks of all ranks below
 // it, packed, in a block of bytes, its own one first.
 template <class Steps>

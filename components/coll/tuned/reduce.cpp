@@ -24,15 +24,7 @@ void linear(Steps& steps, const Reduction& r) noexcept {
         steps.send(r.contribution, r.count, r.type, r.root);
         return;
     }
-    void* slots = steps.scratch(r.count * comm.size, r.type);
-    typename Steps::Batch receives(steps);
-    for (int rank = 0; rank < comm.size; ++rank) {
-        if (rank != r.root) {
-            receives.irecv(element(slots, rank * r.count, r.type), r.count, r.type, rank);
-        }
-    }
-    receives.finish();
-    const void* joined = join_all(steps, r.contribution, slots, r.root, comm.size, r.count, r.type, r.op);
+    const void* joined = receive_and_join(steps, r.contribution, r.count, r.type, r.op);
     steps.copy(joined, r.count, r.type, r.result, r.count, r.type);
 }
 
