@@ -114,6 +114,7 @@ int Request::complete_outside() noexcept {
 }
 
 int Request::recycle_active() noexcept {
+    prepare_release();
     std::uintptr_t word = _word.load(std::memory_order_acquire);
     while ((word & active_bit) != 0) {
         if (_word.compare_exchange_weak(

@@ -146,6 +146,9 @@ protected:
     // called with a lock of the owner held. Any thread may be the one. Returns the MPI code of the program's callback,
     // if one was run.
     virtual int retire() noexcept = 0;
+    // Called by recycle() for an active request, before the owner can see that the handle is released. Must not block;
+    // retire() follows, perhaps on another thread before recycle() returns.
+    virtual void prepare_release() noexcept {}
     // Has the next poll call retire().
     void retire_later(bool threaded) noexcept;
     // For most_starts above 1 (object/several_starts.h).

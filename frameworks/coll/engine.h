@@ -12,6 +12,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 struct Core;
 class Progress;
 class Request;
+class Session;
 
 namespace coll {
 
@@ -40,6 +41,11 @@ public:
     // order than in other members. Called in the same order by all members. May block: it is not local.
     int init(Module& module, const Call& call, Communicator& comm, Request** request) noexcept;
 
+    // Waits until each persistent operation of the session (nullptr: of the world model) is complete whose request was
+    // freed while it was active: other members wait for this one's part of it. Blocks. Called before the session's
+    // communication ends.
+    void wait_for_freed(const Session* session) noexcept;
+
     // Temporary memory of operations, in whatever form.
     ScratchPool& scratch_pool() noexcept { return _scratch; }
 
@@ -53,11 +59,14 @@ private:
     Progress& progress() noexcept;
     Operation* take(Communicator& comm, Form form) noexcept;
     void give_back(Operation* operation) noexcept;
+    void add_freed(Operation& operation) noexcept;
+    void remove_freed(Operation& operation) noexcept;
     int plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept;
 
     Core& _core;
     ScratchPool _scratch;
-    ProgressLock _lock{true};      // protects the list
+    ProgressLock _lock{true};      // protects the lists
+    Operation* _freed = nullptr;   // whose requests were freed while they were active
     Operation* _unused = nullptr;  // operations that keep their memory for the next one
     std::size_t _unused_count = 0; // at most most_kept
 };

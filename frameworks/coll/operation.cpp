@@ -115,6 +115,9 @@ std::string_view Operation::refuses_free() const noexcept {
 
 int Operation::retire() noexcept {
     Engine& engine = _engine;
+    if (persistent) {
+        engine.remove_freed(*this);
+    }
     if (persistent && _tag != no_tag) {
         comm->outstanding->free_persistent_tag(_tag);
     }

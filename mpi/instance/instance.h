@@ -116,6 +116,13 @@ public:
     // Records for mpirun --explain whether the library uses locks.
     void record_locking(bool on, std::string_view reason);
 
+    // Waits until this process has done its part of what the program has started and will not complete: freed
+    // requests of collectives, and sends, on communicators of the session (nullptr: of the world model). Blocks.
+    void drain(const Session* session) noexcept {
+        _coll_engine.wait_for_freed(session);
+        pml().drain_session(session);
+    }
+
     // The list of open sessions. Thread-safe.
     void add_session(Session& session);
     void remove_session(Session& session) noexcept;

@@ -106,7 +106,7 @@ int close_session(Session& session) noexcept {
     if (communicated) {
         // This process may not progress communication for a long time after this, while other processes continue.
         session.instance->bootstrap().flush();
-        session.instance->pml().drain_session(&session);
+        session.instance->drain(&session);
     }
     abandon_communicators(session);
     Ref<Session>::adopt(&session).reset();

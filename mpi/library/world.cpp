@@ -122,11 +122,11 @@ int World::finalize() {
             return code;
         }
     }
-    // Peers may still need this process to progress their messages. First this process sends its pending messages, then
+    // Peers may still need this process to progress their messages. First this process does its part of what is pending, then
     // all processes synchronize, and then each one sends the pending messages of that synchronization.
-    instance().pml().drain_session(nullptr);
+    instance().drain(nullptr);
     const int code = synchronize();
-    instance().pml().drain_session(nullptr);
+    instance().drain(nullptr);
     _state.store(State::finished, std::memory_order_release);
     _cleanup.reset();
     close_session(*_session.detach());
