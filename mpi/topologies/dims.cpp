@@ -27,7 +27,8 @@ std::vector<int> divisors_of(int number) {
 }
 
 // Searches for the factors of a number that are closest to each other. They are chosen from the largest to the smallest
-// one. Of several solutions with the same difference the first one is taken, whose largest factors are the smallest.
+// one. Of several solutions with the same difference that is taken whose smallest factor is the largest, or, if these
+// are equal, the second smallest, and so on.
 class BalancedFactors {
 public:
     BalancedFactors(int number, std::size_t count)
@@ -38,7 +39,7 @@ public:
             if (!reaches(largest, number, count)) {
                 continue;
             }
-            if (!_best.empty() && largest - root(number, count) >= _difference) {
+            if (!_best.empty() && largest - root(number, count) > _difference) {
                 break;
             }
             _chosen[0] = largest;
@@ -78,10 +79,17 @@ private:
         return low;
     }
 
+    bool is_better() const noexcept {
+        const int difference = _chosen[0] - _chosen.back();
+        return _best.empty() || difference < _difference ||
+            (difference == _difference &&
+                std::lexicographical_compare(_best.rbegin(), _best.rend(), _chosen.rbegin(), _chosen.rend()));
+    }
+
     // Chooses the factors from number `next` on, whose product is `rest`.
     void choose(std::size_t next, int rest) {
         if (next == _chosen.size()) {
-            if (rest == 1 && (_best.empty() || _chosen[0] - _chosen.back() < _difference)) {
+            if (rest == 1 && is_better()) {
                 _difference = _chosen[0] - _chosen.back();
                 _best = _chosen;
             }
@@ -95,7 +103,7 @@ private:
             }
             // The last factor is not above this one, so that the difference is at least that to the root of the rest.
             if (rest % factor == 0 && reaches(factor, rest, left) &&
-                (_best.empty() || _chosen[0] - std::min(factor, root(rest, left)) < _difference)) {
+                (_best.empty() || _chosen[0] - std::min(factor, root(rest, left)) <= _difference)) {
                 _chosen[next] = factor;
                 choose(next + 1, rest / factor);
             }

@@ -187,7 +187,7 @@ static void test_kinds(void) {
 }
 
 static void test_neighborhood(MPI_Comm comm, int expected) {
-    int in[8], out[8], counts[8] = {0}, places[8] = {0};
+    int in[8] = {0}, out[8] = {0}, counts[8] = {0}, places[8] = {0};
     MPI_Aint addresses[8] = {0};
     MPI_Datatype types[8];
     MPI_Request request = MPI_REQUEST_NULL;
@@ -209,7 +209,7 @@ static void test_neighborhood(MPI_Comm comm, int expected) {
 }
 
 static void test_arguments_of_neighborhood(void) {
-    int in[8], out[8], counts[4] = {1, 1, 1, 1}, bad_counts[4] = {1, -1, 1, 1}, places[4] = {0, 1, 2, 3};
+    int in[8] = {0}, out[8] = {0}, counts[4] = {1, 1, 1, 1}, bad_counts[4] = {1, -1, 1, 1}, places[4] = {0, 1, 2, 3};
     MPI_Aint addresses[4] = {0, 4, 8, 12};
     MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT},
                  bad_types[4] = {MPI_INT, MPI_DATATYPE_NULL, MPI_INT, MPI_INT};

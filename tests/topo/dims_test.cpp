@@ -74,6 +74,14 @@ TEST(Dims, GivenElementsStay) {
     EXPECT_EQ(dims_of(INT_MAX, {INT_MAX, 0}), (std::vector<int>{INT_MAX, 1}));
 }
 
+// The differences are the same as those of 20 x 18 x 14, 25 x 24 x 18, 13 x 12 x 6 x 6 and 14 x 12 x 12 x 7 x 7.
+TEST(Dims, OfEqualDifferencesTheLargestLastFactorsAreTaken) {
+    EXPECT_EQ(free_dims(5040, 3), (std::vector<int>{21, 16, 15}));
+    EXPECT_EQ(free_dims(10800, 3), (std::vector<int>{27, 20, 20}));
+    EXPECT_EQ(free_dims(5616, 4), (std::vector<int>{13, 9, 8, 6}));
+    EXPECT_EQ(free_dims(98784, 5), (std::vector<int>{14, 14, 9, 8, 7}));
+}
+
 TEST(Dims, Powers) {
     EXPECT_EQ(free_dims(1 << 30, 3), (std::vector<int>{1024, 1024, 1024}));
     EXPECT_EQ(free_dims(4096, 3), (std::vector<int>{16, 16, 16}));
