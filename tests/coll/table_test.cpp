@@ -122,6 +122,18 @@ TEST(TableTest, AFileThatCannotBeReadIsNamed) {
     EXPECT_NE(table.error().text.find("coll_tuned_table"), std::string::npos);
 }
 
+// The build translates the table, so that no process reads it (components/coll/tuned/rules_of_table.py).
+TEST(TableTest, TheBuiltInRulesAreThoseOfTheInstalledTable) {
+    const auto read = tuned::Table::read("components/coll/tuned/coll_tuned.json");
+    ASSERT_TRUE(bool(read)) << read.error().text;
+    const std::span<const Rule> built_in = tuned::Table().rules(), installed = read.value().rules();
+    ASSERT_EQ(built_in.size(), installed.size());
+    for (std::size_t i = 0; i < built_in.size(); ++i) {
+        EXPECT_EQ(built_in[i], installed[i]) << "rule " << i << ": " << function_name(installed[i].function) << ", "
+                                             << describe_conditions(installed[i]);
+    }
+}
+
 // Each function of the installed table ends with a rule for all calls that are left.
 TEST(TableTest, TheInstalledTableIsComplete) {
     const auto table = tuned::Table::read("components/coll/tuned/coll_tuned.json");
