@@ -27,6 +27,10 @@ cid::Module* choose_cid_module(Instance& instance, const std::string& only, int*
             return known;
         }
     }
+    if (Status opened = instance.open_cid(); !opened) {
+        *code = note_cause(opened.error());
+        return nullptr;
+    }
     auto chosen = instance.cid_framework().select_one(
         "new communicators",
         [&](cid::Component& component) -> Result<Choice<CidOffer>> {

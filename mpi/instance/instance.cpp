@@ -139,6 +139,20 @@ Status Instance::choose_locking() {
     return {};
 }
 
+Status Instance::open_cid() {
+    std::lock_guard lock(_mutex);
+    if (_cid_lease) {
+        return {};
+    }
+    // Where components must support several threads, choose_locking() has opened the framework for that.
+    auto lease = _cid_framework.open(_core, Capability::none);
+    if (!lease) {
+        return lease.error();
+    }
+    _cid_lease = std::move(*lease);
+    return {};
+}
+
 void Instance::add_session(Session& session) {
     std::lock_guard lock(_mutex);
     _sessions.push_back(&session);

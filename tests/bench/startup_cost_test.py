@@ -68,8 +68,13 @@ class StartupCost(unittest.TestCase):
         for part in ["std::locale::locale(", "std::ios_base::Init::Init("]:
             self.assertEqual(self.usual.calls(part), set())
 
+    def test_no_component_is_opened_before_it_is_needed(self):
+        self.assertGreater(self.usual.of("/mca_coll_"), 0)
+        self.assertGreater(self.profile(cid="excid").of("/mca_cid_excid"), 0, "a component that the user names is opened")
+        self.assertEqual(self.usual.of("/mca_cid_", "/mca_pset_"), 0)
+
     def test_own_code(self):
-        own = self.usual.of(f"{PREFIX}/lib/")
+        own = self.usual.of("/libmpi_abi.so", "/mca_")
         print(f"instructions of own code: {own}")
         self.assertGreater(own, OWN_INSTRUCTIONS / 4, "most of them are not counted")
         self.assertLess(own, OWN_INSTRUCTIONS)

@@ -190,6 +190,9 @@ class InfoTest(unittest.TestCase):
     def test_explain_failure(self):
         self.assertEqual(self.decisions("--mca", "pml", "ob2", status=1), {})
         self.assertRegex(self.errors, "did you mean 'ob1'")
+        # Framework cid is opened by the first constructor, but a list that cannot be is reported at once.
+        self.run_info("--explain", "--mca", "cid", "excd", status=1)
+        self.assertRegex(self.errors, "did you mean 'excid'")
         self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
 
     # The command line
