@@ -27,7 +27,8 @@ cid::Module* choose_cid_module(Instance& instance, const std::string& only, int*
             return known;
         }
     }
-    if (Status opened = instance.open_cid(); !opened) {
+    // Where components must support several threads, choose_locking() has opened the framework for that.
+    if (Status opened = instance.open_cid(Capability::none); !opened) {
         *code = note_cause(opened.error());
         return nullptr;
     }

@@ -139,13 +139,12 @@ Status Instance::choose_locking() {
     return {};
 }
 
-Status Instance::open_cid() {
+Status Instance::open_cid(Capability needed) {
     std::lock_guard lock(_mutex);
     if (_cid_lease) {
         return {};
     }
-    // Where components must support several threads, choose_locking() has opened the framework for that.
-    auto lease = _cid_framework.open(_core, Capability::none);
+    auto lease = _cid_framework.open(_core, needed);
     if (!lease) {
         return lease.error();
     }

@@ -92,7 +92,7 @@ public:
     pset::Sets& psets() noexcept { return *_psets; }
     // Opens framework cid, unless it is open. Called before a component of it is selected; may block while another
     // thread opens it.
-    Status open_cid();
+    Status open_cid(Capability needed);
     // The cid module of communicators whose info does not name a component; null until the first such communicator.
     cid::Module* cid_module() const noexcept { return _cid_module.load(std::memory_order_acquire); }
     void set_cid_module(cid::Module* cid_module) noexcept { _cid_module.store(cid_module, std::memory_order_release); }

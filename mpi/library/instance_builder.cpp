@@ -220,7 +220,7 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
 // it is opened here, so that MPI_Init reports a mistake in the list.
 Status InstanceBuilder::prepare_cid() {
     _cleanup.push([&instance = _instance] { instance._cid_lease.release(); });
-    return _instance.core().params.at("cid").is_default() ? Status() : _instance.open_cid();
+    return _instance.core().params.at("cid").is_default() ? Status() : _instance.open_cid(needed());
 }
 
 Status InstanceBuilder::open_coll() {
