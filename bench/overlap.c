@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How much of MPI_Iallreduce of 1 MiB a computation hides: the operation alone, the computation alone, which is as
-   long, and both, with ten calls of MPI_Test in the computation. As in osu_iallreduce of the OSU benchmarks, of the
-   time of the operation that part is hidden which does not prolong the computation: 100 * max(0, 1 - (both -
-   computation) / operation) and what is spent in MPI_Test is not hidden. (Those take the mean of all ranks, this
-   program the slowest rank.)
+   long, and both, with ten calls of MPI_Test in the computation. As in osu_iallreduce of the OSU benchmarks, what is
+   hidden is the part of the operation that does not prolong the computation, 1 - (both - computation) / operation, and
+   what is spent in MPI_Test is not hidden. (There it is the mean of all ranks, here the slowest rank.)
 
    Where the processes of a node copy and join with their own cores, that work is done in the calls, and only waiting
    can be hidden. `hidable` is what would be hidden if a process did no more than copy 1 MiB from one buffer to another
