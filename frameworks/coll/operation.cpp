@@ -121,6 +121,7 @@ int Operation::retire() noexcept {
     if (persistent && _tag != no_tag) {
         comm->outstanding->free_persistent_tag(_tag);
     }
+    _complete_reference.clear();
     schedule.clear(nullptr);
     _types.clear();
     _op.reset();
@@ -390,6 +391,9 @@ void Operation::finish_start() noexcept {
         outstanding.remove(*this);
         while (Operation* later = outstanding.next_to_start()) {
             later->begin();
+        }
+        if (_comm) {
+            _complete_reference.set(*_comm);
         }
     }
     complete();

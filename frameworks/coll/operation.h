@@ -126,7 +126,8 @@ private:
     Progressions _progressions;
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;
-    Ref<Communicator> _comm; // null for a predefined one, unless the operation is persistent
+    Ref<Communicator> _comm;               // null for a predefined one, unless the operation is persistent
+    CompleteReference _complete_reference; // that one, of a nonblocking operation
     int _tag = no_tag;
     int _code = MPI_SUCCESS; // the first error of this start
     std::size_t _left = 0;   // steps that have not ended

@@ -62,7 +62,7 @@ Status InstanceBuilder::build() {
         {"open framework cid", &InstanceBuilder::open_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
         {"make the process sets", &InstanceBuilder::make_psets},
-        {"have the deaths of other processes reported", &InstanceBuilder::watch_peers},
+        {"have the failures of other processes reported", &InstanceBuilder::watch_peers},
         {"open the bootstrap exchange", &InstanceBuilder::open_bootstrap},
     };
     for (const auto& step : steps) {
@@ -259,7 +259,7 @@ Status InstanceBuilder::open_bootstrap() {
 
 Status InstanceBuilder::watch_peers() {
     if (!_instance.runtime().has_survivors()) {
-        return {}; // a death ends the job, this process included
+        return {}; // a failure ends the job, this process included
     }
     auto failures = PeerFailures::create(_instance);
     if (!failures) {
