@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "components/coll/tuned/pair.h"
 #include "components/coll/tuned/tuned.h"
 #include "core/base/install_prefix.h"
 #include "core/base/out_of_memory.h"
@@ -113,6 +114,9 @@ private:
             if (admits(rule, ranks, shared_cores)) {
                 settings->decisions[std::size_t(rule.function)].add(rule);
             }
+        }
+        for (std::size_t f = 0; ranks == 2 && f < function_count; ++f) {
+            settings->pair_below[f] = _forced[f] ? 0 : pair::limit(Function(f), settings->decisions[f]);
         }
         return settings;
     }

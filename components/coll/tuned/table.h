@@ -67,6 +67,21 @@ public:
         }
         return {};
     }
+    // All calls of that form with fewer bytes, whatever their op, have a choice for which fits(choice) is true.
+    template <class Fits>
+    std::uint64_t all_below(Form form, const Fits& fits) const noexcept {
+        std::uint64_t below = 0;
+        for (const Line& line : _lines) {
+            if (line.bytes_below <= below || (line.forms >> unsigned(form) & 1) == 0) {
+                continue;
+            }
+            if (line.commutative || !fits(line.choice)) {
+                break;
+            }
+            below = line.bytes_below;
+        }
+        return below;
+    }
 
 private:
     struct Line {
