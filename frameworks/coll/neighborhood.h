@@ -65,21 +65,22 @@ void for_each_own_edge(const Topology& topology, int rank, const Call& call, Cop
     }
 }
 
-// The messages from and to other processes, in the order in which they match: calls receive(block, rank) for all
-// sources, and then send(block, rank) for all destinations.
-template <class Receive, class Send>
-void for_each_neighbor(const Topology& topology, int rank, const Call& call, Receive&& receive, Send&& send) noexcept {
+// The messages to and from other processes, in the order in which they match: calls send(block, rank) for all
+// destinations, and then receive(block, rank) for all sources. A receive may copy a long message that is there already,
+// and the receivers of this member's messages would wait for that.
+template <class Send, class Receive>
+void for_each_neighbor(const Topology& topology, int rank, const Call& call, Send&& send, Receive&& receive) noexcept {
+    const auto destinations = topology.destinations();
+    for (std::size_t i = 0; i < destinations.size(); ++i) {
+        if (destinations[i] != rank && destinations[i] != MPI_PROC_NULL) {
+            send(sent_block(call, i), destinations[i]);
+        }
+    }
     const auto sources = topology.sources();
     for (std::size_t i = 0; i < sources.size(); ++i) {
         const std::size_t place = topology.receive(i);
         if (sources[place] != rank && sources[place] != MPI_PROC_NULL) {
             receive(received_block(call, place), sources[place]);
-        }
-    }
-    const auto destinations = topology.destinations();
-    for (std::size_t i = 0; i < destinations.size(); ++i) {
-        if (destinations[i] != rank && destinations[i] != MPI_PROC_NULL) {
-            send(sent_block(call, i), destinations[i]);
         }
     }
 }
