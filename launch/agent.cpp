@@ -198,7 +198,7 @@ void Agent::reap() {
 
 void Agent::rank_ended(ProcessId rank, int wait_status) {
     send(RankEnded{rank, wait_status});
-    // A rank that exits with 0 in the middle of MPI is dead for those that wait for it.
+    // A rank that exits with 0 in the middle of MPI has failed for those that wait for it.
     const bool finalized = _in_pmix.erase(rank) == 0;
     const bool clean = finalized && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
     _server->rank_ended(rank,

@@ -25,8 +25,8 @@ struct AgentInputs {
 };
 
 // The agent of a node: it has the node's PMIx server and the processes of the ranks, starts and ends them as the head
-// says, and tells the head what happens to them. It decides nothing. It is never destroyed, because the PMIx server,
-// which the process has until its end, refers to it.
+// says, and reports to the head what happens to them. It decides nothing. It is never destroyed, because the PMIx
+// server, which the process has until its end, refers to it.
 class Agent : private RankEvents {
 public:
     // SIGCHLD must be blocked, and the calling process must be a subreaper.
@@ -68,7 +68,7 @@ private:
     FileDescriptor _signals;
     bool _timed = false;
     bool _has_started = false;      // a job
-    std::map<JobNumber, int> _left; // for each job the number of ranks whose end the head has not been told
+    std::map<JobNumber, int> _left; // for each job the number of ranks whose end has not been reported to the head
     std::set<ProcessId> _in_pmix;   // ranks that have initialized PMIx and not finalized it
     bool _ending = false;
     bool _killing = false;

@@ -13,9 +13,6 @@ namespace patchbay::launch {
 
 namespace {
 
-// Bits of the identifiers of groups that come from the agent; the highest bit stays clear (group_service.h).
-constexpr std::uint64_t group_prefix_mask = 0x7fffffff;
-
 // The programs of a job, or the line to print and the exit status.
 struct FoundPrograms {
     std::vector<Program> programs;
@@ -50,7 +47,7 @@ Head::Head(EventLoop& loop, Output& output, Timing& timing, const JobSpec& job, 
       _begun(std::move(begun)),
       _ended(std::move(ended)),
       _environment(Environment::inherited()),
-      _supervisor(loop, output, timing, !job.go_on_after_death, hooks()),
+      _supervisor(loop, output, timing, !job.go_on_after_failure, hooks()),
       _link(
           loop, std::move(link), [this](std::string_view bytes) { received(bytes); },
           [this] { _supervisor.agent_is_gone(); }) {}
@@ -68,7 +65,7 @@ void Head::give_up(int exit_status, const std::string& text) {
 
 void Head::start() {
     add_parameters(_environment, _job.parameters);
-    if (_job.go_on_after_death) {
+    if (_job.go_on_after_failure) {
         _environment.set(survivors_variable, "1");
     }
     FoundPrograms found = find_programs(_job.apps, _environment);
@@ -80,7 +77,7 @@ void Head::start() {
     if (_job.timeout) {
         _loop.after(*_job.timeout, [this] { _supervisor.time_limit_reached(*_job.timeout); });
     }
-    send(Setup{static_cast<std::uint32_t>(random_bits() & group_prefix_mask), _job.timing});
+    send(Setup{static_cast<std::uint32_t>(random_bits()), _job.timing});
 }
 
 void Head::received(std::string_view bytes) {

@@ -37,7 +37,7 @@ struct JobSpec {
     bool tag_output = false;
     std::string output_prefix; // empty: to mpirun's own stdout and stderr
     bool timing = false;
-    bool go_on_after_death = false; // a rank that fails does not end the others
+    bool go_on_after_failure = false; // a rank that fails does not end the others
 };
 
 } // namespace patchbay::launch

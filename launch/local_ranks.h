@@ -29,7 +29,7 @@ public:
         int exit_status = 0;
         std::string error;
     };
-    // What the ranks are told about the node.
+    // What the ranks get to know about the node.
     struct Node {
         int cpus;
         bool timed; // they report the end of their MPI_Init

@@ -230,7 +230,8 @@ Result<Message> decode_any(std::string_view bytes) {
             return message;
         }
     }
-    return Error{Errc::invalid, "head and agent do not understand each other: they are of different versions"};
+    return Error{
+        Errc::invalid, "head and agent are of different versions, so that neither can read what the other one sends"};
 }
 
 } // namespace

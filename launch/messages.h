@@ -21,7 +21,7 @@ namespace patchbay::launch {
 
 // The first message.
 struct Setup {
-    std::uint32_t group_prefix = 0; // the upper half of the identifiers of groups that this agent constructs
+    std::uint32_t group_prefix = 0; // random; GroupService of this agent makes identifiers with it
     bool timing = false;            // ranks are to report the end of their MPI_Init
 };
 

@@ -139,8 +139,8 @@ Status set_timing(Words, OptionTarget target) {
     return {};
 }
 
-Status set_go_on_after_death(Words, OptionTarget target) {
-    target.job.go_on_after_death = true;
+Status set_go_on_after_failure(Words, OptionTarget target) {
+    target.job.go_on_after_failure = true;
     return {};
 }
 
@@ -194,7 +194,7 @@ const std::vector<OptionRow>& table() {
         {"disable-auto-cleanup", {"enable-recovery"}, 0, "", control,
             "When a rank fails, let the others go on: operations that need the rank return errors. PMIx_Abort and "
             "MPI_Abort still end the job. The exit status is that of the first rank that failed.",
-            set_go_on_after_death},
+            set_go_on_after_failure},
         {"allow-run-as-root", {}, 0, "", control,
             "Does nothing: root may always run jobs. Accepted because scripts for Open MPI pass it.", accept},
         {"help,h", {}, 0, "", general, "Print this text.", accept},

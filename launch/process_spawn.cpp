@@ -52,8 +52,8 @@ bool prepare(ChildContext& context) {
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
         return false;
     }
-    // The node daemon may have died before the line above took effect.
-    context.step = "the launcher has died";
+    // The node daemon may have failed before the line above took effect.
+    context.step = "the launcher has failed";
     if (::getppid() != context.parent) {
         errno = ESRCH;
         return false;

@@ -28,11 +28,11 @@ std::string seconds_text(std::chrono::milliseconds time) {
 
 } // namespace
 
-Supervisor::Supervisor(EventLoop& loop, Output& output, Timing& timing, bool deaths_end_the_run, Hooks hooks)
+Supervisor::Supervisor(EventLoop& loop, Output& output, Timing& timing, bool failures_end_the_run, Hooks hooks)
     : _loop(loop),
       _output(output),
       _timing(timing),
-      _deaths_end_the_run(deaths_end_the_run),
+      _failures_end_the_run(failures_end_the_run),
       _hooks(std::move(hooks)) {}
 
 void Supervisor::add_job(JobNumber job, const JobLayout& layout) {
@@ -103,7 +103,7 @@ bool Supervisor::any_connected(JobNumber job) const {
 }
 
 void Supervisor::blame(Failure failure) {
-    if (!_deaths_end_the_run && failure.cause != Cause::abort) {
+    if (!_failures_end_the_run && failure.cause != Cause::abort) {
         // The others learn of it by an event of PMIx, and go on.
         _exit_status = _exit_status.value_or(failure.exit_status);
         if (!failure.text.empty()) {

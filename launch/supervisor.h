@@ -25,8 +25,8 @@ public:
         std::function<void()> nothing_left;          // no rank is left, and no process that a rank has started
     };
 
-    // deaths_end_the_run: a rank that fails ends all others (the default of mpirun).
-    Supervisor(EventLoop& loop, Output& output, Timing& timing, bool deaths_end_the_run, Hooks hooks);
+    // failures_end_the_run: a rank that fails ends all others (the default of mpirun).
+    Supervisor(EventLoop& loop, Output& output, Timing& timing, bool failures_end_the_run, Hooks hooks);
 
     // The ranks of the job are about to be started.
     void add_job(JobNumber job, const JobLayout& layout);
@@ -88,7 +88,7 @@ private:
     EventLoop& _loop;
     Output& _output;
     Timing& _timing;
-    bool _deaths_end_the_run;
+    bool _failures_end_the_run;
     Hooks _hooks;
     std::map<JobNumber, SupervisedJob> _jobs;
     int _running = 0;  // ranks

@@ -44,7 +44,7 @@ public:
     // Starts a persistent request that may_start(); the request is active or complete then. Does not block. Returns an
     // MPI code.
     virtual int start() noexcept = 0;
-    // Implements MPI_Cancel. The status at completion tells whether the operation was cancelled. Local; does not block.
+    // Implements MPI_Cancel. The status at completion says whether the operation was cancelled. Local; does not block.
     virtual int cancel() noexcept = 0;
     // Called by the completing calls (wait, test, get_status) for a complete request that `calls_back`, before they
     // return the status. A generalized request runs its query callback here. Returns the MPI code of the operation.
@@ -163,7 +163,7 @@ protected:
 
     // The operation is under way: in start(), in the constructor, or where the cancellation of a complete one begins.
     void set_active() noexcept { _word.store(active_word, std::memory_order_release); }
-    // The operation is complete as soon as it is started; nobody waits for it yet.
+    // The operation is complete as soon as it is started; no process waits for it yet.
     void set_complete() noexcept { _word.store(complete_word, std::memory_order_release); }
     void set_inactive() noexcept { _word.store(inactive_word, std::memory_order_release); }
 

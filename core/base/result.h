@@ -16,7 +16,7 @@ enum class Errc {
     system,        // a system call failed; the text holds the errno text
     timed_out,
     unsupported, // the peer or the launcher does not offer it
-    peer_failed, // a process that takes part has died
+    peer_failed, // a process that takes part has failed
 };
 
 struct Error {

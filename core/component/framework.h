@@ -68,7 +68,7 @@ public:
             offers.push_back({&component, candidate->name, choice->priority, std::move(choice->module)});
         }
         if (offers.empty()) {
-            return nobody(object, refusals);
+            return none_selected(object, refusals);
         }
         std::stable_sort(
             offers.begin(), offers.end(), [](const auto& a, const auto& b) { return a.priority > b.priority; });

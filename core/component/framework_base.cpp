@@ -288,7 +288,7 @@ Status FrameworkBase::note_wrapper(
             reason};
 }
 
-Error FrameworkBase::nobody(std::string_view object, const std::vector<Refusal>& refusals) const {
+Error FrameworkBase::none_selected(std::string_view object, const std::vector<Refusal>& refusals) const {
     const std::lock_guard lock(_mutex);
     std::string text = "no component of framework " + _name + " can be used for " + std::string(object);
     const char* separator = ": ";

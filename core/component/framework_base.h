@@ -74,7 +74,7 @@ protected:
         std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const;
     void note_choice(
         std::string_view object, std::string_view candidate, bool won, int priority, std::string_view reason) const;
-    Error nobody(std::string_view object, const std::vector<Refusal>& refusals) const;
+    Error none_selected(std::string_view object, const std::vector<Refusal>& refusals) const;
 
     // The components that parameter <framework>_wrap names, in its order; opens those that are not open. Errors:
     // Errc::not_available where a component lacks what a lease needs, so that the caller may do with less; otherwise a

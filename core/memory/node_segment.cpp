@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/memory/node_segment.h"
 
+#include "core/base/random.h"
 #include "core/memory/node_header.h"
 #include "core/memory/shared_file.h"
 
@@ -11,7 +12,6 @@
 #include <functional>
 #include <mutex>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 namespace patchbay {
@@ -25,7 +25,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
     return (value + unit - 1) / unit * unit;
 }
 
-// The right to write the header. The kernel takes it away from a process that dies; it does not tell threads apart.
+// The right to write the header. The kernel takes it away from a process that fails; it is not one between threads.
 class HeaderHold {
 public:
     explicit HeaderHold(int fd)
@@ -136,7 +136,7 @@ Status NodeSegment::check_or_write_header() {
                 std::string("node segment: cannot lock its first byte: ") + std::strerror(hold.error()) +
                     "; use --mca shm_backing memfd, or point shm_directory to a memory file system"};
         }
-        if (_header->magic.load(std::memory_order_acquire) == 0) { // also after the death of a process at this point
+        if (_header->magic.load(std::memory_order_acquire) == 0) { // also after the failure of a process at this point
             if (Status written = write_header(); !written) {
                 return written;
             }
@@ -152,9 +152,7 @@ Status NodeSegment::check_or_write_header() {
 
 Status NodeSegment::write_header() {
     _header->version = layout_version;
-    if (getrandom(&_header->id, sizeof _header->id, GRND_NONBLOCK) != sizeof _header->id) {
-        _header->id = std::uint64_t(getpid()) << 32 ^ reinterpret_cast<std::uintptr_t>(_header);
-    }
+    _header->id = random_bits();
     if (Status made = _header->mutex.make(); !made) {
         return made;
     }
@@ -214,7 +212,7 @@ Result<NodeRegion> NodeSegment::region(
     return NodeRegion{{*mapped, bytes}, record->block};
 }
 
-// A process that dies before the last store leaves blocks without a name; those of a slot are freed with it.
+// A process that fails before the last store leaves blocks without a name; those of a slot are freed with it.
 Result<NodeRegion> NodeSegment::make_region(std::atomic<SharedAddress>& link, std::string_view name, std::size_t bytes,
     std::string_view settings, std::uint32_t of) {
     Result<SharedBlock> block = _heap->alloc(bytes, of, SharedHeap::Backing::sparse);

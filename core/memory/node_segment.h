@@ -68,7 +68,7 @@ struct NodeRegion {
 
 // The memory that processes on this node share: a heap that grows, regions of it that have a name, and a slot for each
 // process. What a process wrote stays when it detaches and attaches again (a second MPI_Init), because its peers may
-// still be attached: code that keeps state here must be able to continue from it. No process that dies, whenever that
+// still be attached: code that keeps state here must be able to continue from it. No process that fails, whenever that
 // is, leaves it in a state in which others cannot go on.
 class NodeSegment {
 public:
@@ -132,7 +132,7 @@ public:
     void remove_region(std::string_view name, std::uint32_t of = no_slot) noexcept;
 
     // Calls `make` unless a process has done so before with success, for what lies in a region at `done`, which begins
-    // as 0; a process that dies in `make` has not done it. `make` must not call this object.
+    // as 0; a process that fails in `make` has not done it. `make` must not call this object.
     Status once(std::atomic<std::uint32_t>& done, const std::function<Status()>& make);
 
     // Takes memory for [offset, offset+length) of the region, so that touching it cannot raise SIGBUS. Call it once

@@ -46,7 +46,7 @@ Result<std::uint32_t> NodeSegment::slot_of(SlotKey process) {
     }
     (*place)->key = process;
     if (chosen == count) {
-        _header->slots.store(count + 1, std::memory_order_release); // not allotted yet, so that a death costs nothing
+        _header->slots.store(count + 1, std::memory_order_release); // not allotted yet, so that a failure costs nothing
     }
     (*place)->allotted.store(1, std::memory_order_release);
     return chosen;

@@ -55,7 +55,7 @@ struct alignas(256) NodeStore::Rank {
 
 struct NodeStore::Table {
     std::atomic<std::uint32_t> made;
-    // Guards what follows, and Rank; atomic members are also read without it. A process that dies while it holds the
+    // Guards what follows, and Rank; atomic members are also read without it. A process that fails while it holds the
     // lock leaves the chains whole, because each change is one store, and loses one slot at worst.
     RobustMutex mutex;
     std::uint32_t groups;        // that exist

@@ -12,7 +12,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 // A key-value store in the node's shared memory, by which the processes of one node come to the same value without
 // waiting for one another: the first process to ask for a key puts its own value there, and all later ones get that.
-// Under a lock that is held for some ten nanoseconds and survives the death of its holder. Thread-safe.
+// Under a lock that is held for some ten nanoseconds and survives the failure of its holder. Thread-safe.
 class NodeStore {
 public:
     // Bytes of a key; the store takes no longer ones.

@@ -20,7 +20,7 @@ struct NoLock {
 
 // Objects of one type, allocated and freed in O(1) from chunks; the last one freed is the next one given, while it is
 // still in the cache. No lock below MPI_THREAD_MULTIPLE. All memory goes back when the pool is destroyed; objects that
-// are alive then are not destructed, so the owner frees them first (live() == 0).
+// exist then are not destructed, so the owner frees them first (live() == 0).
 template <class T, class Lock = ProgressLock>
 class Pool {
 public:

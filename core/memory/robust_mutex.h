@@ -8,8 +8,8 @@
 
 namespace patchbay {
 
-// A lock between processes, in memory that they share. It survives the death of its holder: the next one gets it, and
-// is told so, because what the lock guards may be in the middle of a change.
+// A lock between processes, in memory that they share. It survives the failure of its holder: the next one gets it,
+// and lock() says so, because what the lock guards may be in the middle of a change.
 class RobustMutex {
 public:
     // Once, before the first lock(). Errc::system.
@@ -27,7 +27,7 @@ public:
         }
         return {};
     }
-    // true: the last holder died with the lock.
+    // true: the last holder failed with the lock.
     bool lock() noexcept {
         if (pthread_mutex_lock(&_mutex) != EOWNERDEAD) {
             return false;
@@ -46,15 +46,15 @@ class RobustHold {
 public:
     explicit RobustHold(RobustMutex& mutex) noexcept
         : _mutex(mutex),
-          _after_death(_mutex.lock()) {}
+          _after_failure(_mutex.lock()) {}
     ~RobustHold() { _mutex.unlock(); }
     RobustHold(const RobustHold&) = delete;
     RobustHold& operator=(const RobustHold&) = delete;
-    bool after_death() const noexcept { return _after_death; }
+    bool after_failure() const noexcept { return _after_failure; }
 
 private:
     RobustMutex& _mutex;
-    const bool _after_death;
+    const bool _after_failure;
 };
 
 } // namespace patchbay

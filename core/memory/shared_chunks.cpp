@@ -96,8 +96,8 @@ Result<std::byte*> SharedHeap::map_block(SharedAddress address) {
             "components ask for"};
 }
 
-// Under the lock. The chunk exists once the number of chunks says so; until then a process that dies leaves nothing but
-// a longer file.
+// Under the lock. The chunk exists once the number of chunks says so; until then a process that fails leaves nothing
+// but a longer file.
 Result<std::uint32_t> SharedHeap::add_chunk(std::uint64_t bytes, bool single) {
     const std::uint32_t number = _table.chunks.load(std::memory_order_relaxed);
     if (number == most_chunks) {

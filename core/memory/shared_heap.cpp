@@ -257,8 +257,8 @@ Status SharedHeap::commit(SharedAddress block, std::size_t offset, std::size_t l
     return take(chunk.offset + offset_in(block) + offset, length);
 }
 
-// After the death of a holder of the lock. It may have prepared a chunk that does not exist: the next one at that place
-// begins with zeros.
+// After the failure of a holder of the lock. It may have prepared a chunk that does not exist: the next one at that
+// place begins with zeros.
 void SharedHeap::repair() noexcept {
     const std::uint32_t chunks = _table.chunks.load(std::memory_order_acquire);
     const Chunk& last = _table.chunk[chunks - 1];

@@ -31,8 +31,8 @@ struct HeapProbe {
 // process maps a chunk when it first touches it. Thread-safe.
 //
 // A process may die in any instruction: every change of the heap is published by one store, so that the heap is whole
-// without repair, and what the dead process had not published does not exist. Blocks that it had allocated remain, with
-// the number of their owner, until somebody calls free_all_of().
+// without repair, and what the failed process had not published does not exist. Blocks that it had allocated remain,
+// with the number of their owner, until a process calls free_all_of().
 class SharedHeap {
 public:
     static constexpr std::size_t granule = 512;
@@ -124,7 +124,7 @@ private:
     public:
         explicit Hold(SharedHeap& heap) noexcept
             : _hold(heap._table.mutex) {
-            if (_hold.after_death()) {
+            if (_hold.after_failure()) {
                 heap.repair();
             }
         }

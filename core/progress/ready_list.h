@@ -7,8 +7,8 @@ namespace [[gnu::visibility("default")]] patchbay {
 // Something that the next poll is to run. The object that it belongs to owns it; it is in one list at most.
 struct ReadyItem {
     // Called by Progress::poll() after its pollers, once for each time that the item was linked. Then the item is in no
-    // list, and nobody else uses it: run() may link it again, and may destroy it. It may start operations, but must not
-    // block.
+    // list, and no other code uses it: run() may link it again, and may destroy it. It may start operations, but must
+    // not block.
     using Run = void (*)(ReadyItem& item) noexcept;
 
     // A Run that calls a member function of T, which derives from ReadyItem.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Group identifiers, from our own mpirun or by PMIx_Group_construct. Nothing of ours needs the latter: in 4.2.2 the
-// survivors of a member that dies hang in it for ever.
+// survivors of a member that fails hang in it for ever.
 #include "core/runtime/group_protocol.h"
 #include "core/runtime/pmix_connection.h"
 #include "core/runtime/pmix_value.h"
@@ -170,7 +170,7 @@ Result<std::uint64_t> GroupRequest::id() const {
         return _state->id;
     case PMIX_ERR_PROC_ABORTED:
     case PMIX_ERR_LOST_CONNECTION:
-        return Error{Errc::peer_failed, "group: a member has died"};
+        return Error{Errc::peer_failed, "group: a member has failed"};
     case PMIX_ERR_NOT_SUPPORTED:
         return Error{Errc::unsupported, "group: the launcher gave no identifier"};
     default:

@@ -13,7 +13,7 @@ inline Error modex_error(pmix_status_t status, const std::string& what) {
     case PMIX_ERR_PARTIAL_SUCCESS:
     case PMIX_ERR_PROC_ABORTED:
     case PMIX_ERR_LOST_CONNECTION:
-        return Error{Errc::peer_failed, what + ": a process that takes part has died"};
+        return Error{Errc::peer_failed, what + ": a process that takes part has failed"};
     case PMIX_ERR_NOT_SUPPORTED:
         return Error{Errc::unsupported, what + ": this launcher does not offer it"};
     case PMIX_ERR_UNREACH:

@@ -239,9 +239,9 @@ void Runtime::count_cores() {
         CPU_OR(&all, &own, &parent);
         cores = CPU_COUNT(&all);
     }
-    std::string told = LaunchEnvironment::of_process().value(node_cores_variable);
-    if (!told.empty()) {
-        std::from_chars(told.data(), told.data() + told.size(), cores);
+    std::string value = LaunchEnvironment::of_process().value(node_cores_variable);
+    if (!value.empty()) {
+        std::from_chars(value.data(), value.data() + value.size(), cores);
     }
     _node_cores = std::uint32_t(std::max(cores, 1));
     _oversubscribed = local_size() > _node_cores;

@@ -50,7 +50,7 @@ class GroupRequest {
 public:
     bool done() const noexcept;
     // Only once done() is true: the group's identifier (PGCID), which no other group of any job of this launcher ever
-    // has. peer_failed: a member has died.
+    // has. peer_failed: a member has failed.
     Result<std::uint64_t> id() const;
 
 private:
@@ -65,7 +65,7 @@ private:
 class FenceRequest {
 public:
     bool done() const noexcept { return _group ? _group->done() : _state->done.load(std::memory_order_acquire); }
-    // Only once done() is true. peer_failed: a member has died; unsupported: not with this launcher.
+    // Only once done() is true. peer_failed: a member has failed; unsupported: not with this launcher.
     Status status() const;
 
 private:
@@ -179,9 +179,9 @@ public:
 
     // The same over PMIx_Group_construct, for launchers that offer that; the group is taken apart again as soon as it
     // has its identifier. PMIx 4.2 requires a name that no group of the job has ever had or will have, and a member
-    // that dies makes the others wait for ever. unsupported, here or from id(): the launcher (Slurm, Open MPI's mpirun)
-    // has no such groups. A member's connection must not end while others may have begun a group with it: a process
-    // that will use such groups in any generation of its library calls keep_connection() in the first one.
+    // that fails makes the others wait for ever. unsupported, here or from id(): the launcher (Slurm, Open MPI's
+    // mpirun) has no such groups. A member's connection must not end while others may have begun a group with it: a
+    // process that will use such groups in any generation of its library calls keep_connection() in the first one.
     Result<GroupRequest> pmix_group_start(std::string_view name, std::span<const ProcessId> members);
 
     // The connection to the launcher outlives this, until the process exits.
@@ -206,11 +206,11 @@ public:
     // Once set_wake() has returned, the earlier hook is not running and will not run again.
     void set_wake(std::function<void()> wake) { _wake_hook->set(std::move(wake)); }
 
-    // Whether the job goes on without a process that has died, so that its peers have to be told.
+    // Whether the job goes on without a process that has failed, which has to be reported to its peers then.
     bool has_survivors() const noexcept { return _has_survivors; }
-    // Calls `died` on the PMIx library's thread for every process whose death the launcher reports. One handler.
+    // Calls `failed` on the PMIx library's thread for every process whose failure the launcher reports. One handler.
     // unsupported: this launcher reports none.
-    Status on_death(std::function<void(const ProcessName&)> died);
+    Status on_peer_failure(std::function<void(const ProcessName&)> failed);
     // Once it has returned, the handler is not running and will not run again.
     void stop_death_reports() noexcept;
 

@@ -8,8 +8,8 @@
 namespace patchbay {
 
 struct Runtime::Private {
-    std::function<void(const ProcessName&)> died;
-    bool reports_deaths = false;
+    std::function<void(const ProcessName&)> peer_failed;
+    bool reports_failures = false;
     std::size_t death_handler = 0;
 
     std::function<void(const std::string& name, const std::vector<ProcessName>* members)> pset_changed;

@@ -3,7 +3,7 @@
 
 namespace patchbay {
 
-// Set by mpirun --disable-auto-cleanup: when a rank dies, the others are not ended, but get an event of PMIx.
+// Set by mpirun --disable-auto-cleanup: when a rank fails, the others are not ended, but get an event of PMIx.
 inline constexpr char survivors_variable[] = "PATCHBAY_NODE_SURVIVORS";
 
 } // namespace patchbay

@@ -47,7 +47,7 @@ struct Step {
     const Op* op = nullptr;
 };
 
-// Tells the engine that one start of a schedule is complete.
+// Informs the engine that one start of a schedule is complete.
 class Completion {
 public:
     // Called once per start, without locks that a poller takes: in Execution::start(), in a poll, or on another thread

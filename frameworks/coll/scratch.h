@@ -23,7 +23,7 @@ public:
     std::byte* take(std::size_t bytes) noexcept;
     void give_back(std::byte* memory) noexcept;
 
-    // How many bytes of blocks that nobody uses are kept. Before another thread uses the pool.
+    // How many bytes of blocks that nothing uses are kept. Before another thread uses the pool.
     void set_limit(std::size_t bytes) noexcept { _limit = bytes; }
     // The bytes in these blocks now.
     std::size_t kept() const noexcept { return _kept; }
@@ -40,7 +40,7 @@ private:
 
     std::size_t _limit = 32u << 20;
     ProgressLock _lock{true};
-    Block* _newest = nullptr; // the blocks that nobody uses, by when they were given back
+    Block* _newest = nullptr; // the blocks that nothing uses, by when they were given back
     Block* _oldest = nullptr;
     std::size_t _count = 0;
     std::size_t _kept = 0;

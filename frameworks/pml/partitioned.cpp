@@ -8,6 +8,7 @@
 #include "object/error_cause.h"
 
 #include <fmt/format.h>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -77,7 +78,6 @@ int Partitioned::began_setup(int code, Request** request) noexcept {
     if (code != MPI_SUCCESS) {
         return code;
     }
-    _references.fetch_add((*request)->references_to_comm(), std::memory_order_relaxed);
     if ((*request)->is_complete() && (*request)->error != MPI_SUCCESS) {
         const int failed = note_cause((*request)->error, (*request)->cause());
         drop(*request);
@@ -100,17 +100,29 @@ int Partitioned::make_message(int i, int first_tag, Elements elements) noexcept 
     return code;
 }
 
-// Whoever waits for the references of the communicator may see one too many meanwhile, and never one too few.
 void Partitioned::drop(Request*& request) noexcept {
-    if (Request* const dropped = std::exchange(request, nullptr)) {
-        _references.fetch_sub(dropped->references_to_comm(), std::memory_order_relaxed);
+    Request* dropped;
+    {
+        const std::lock_guard lock(comm->mutex);
+        dropped = std::exchange(request, nullptr);
+    }
+    if (dropped != nullptr) {
         dropped->recycle();
     }
 }
 
+// A complete request of the setup is counted by the communicator (Communicator::complete_references).
+std::int32_t Partitioned::references_to_comm() const noexcept {
+    const std::int32_t references = _references.load(std::memory_order_relaxed);
+    const bool waits = _setup_request != nullptr && !_setup_request->is_complete();
+    return references + (waits ? _setup_request->references_to_comm() : 0);
+}
+
 void Partitioned::release_messages() noexcept {
     while (_made > 0) {
-        drop(_messages[--_made]);
+        Request& message = *_messages[--_made];
+        _references.fetch_sub(message.references_to_comm(), std::memory_order_relaxed);
+        message.recycle();
     }
 }
 

@@ -65,7 +65,7 @@ public:
         *what = _what;
         return true;
     }
-    std::int32_t references_to_comm() const noexcept final { return _references.load(std::memory_order_relaxed); }
+    std::int32_t references_to_comm() const noexcept final;
     std::string_view cause() const noexcept final;
 
     int partitions() const noexcept { return _what.partitions; }
@@ -110,7 +110,7 @@ protected:
     template <class Bounds>
     int make_messages(int first_tag, const Bounds& bounds) noexcept;
     void release_messages() noexcept;
-    // Releases a request of the pml, if there is one.
+    // Releases a request of the setup, if there is one.
     void drop(Request*& request) noexcept;
 
     // Begins a start, whose first count of the round is the caller's. Messages of the last start end here.
@@ -148,7 +148,8 @@ protected:
     const std::int64_t _partition_bytes;
     PartitionedSetup _setup{};
     PartitionedReply _reply{};
-    Request* _setup_request = nullptr; // of the pml, until they are complete
+    // Of the pml, until they are complete. Another thread may read the first one with the communicator's mutex held.
+    Request* _setup_request = nullptr;
     Request* _reply_request = nullptr;
     PartitionedPlan _plan;
     std::unique_ptr<Request*[]> _messages; // of the plan; null before the setup has ended
@@ -166,8 +167,8 @@ private:
 
     Next<Partitioned, &Partitioned::end_round> _round;
     std::atomic<int> _start_error{MPI_SUCCESS};
-    std::atomic<std::int32_t> _references{1};
-    std::string _text; // of _failure
+    std::atomic<std::int32_t> _references{1}; // to the communicator: its own and those of the messages
+    std::string _text;                        // of _failure
 };
 
 template <class Bounds>

@@ -154,7 +154,7 @@ public:
     // Called before the first communicator is added, with what an earlier module of this component gave away.
     virtual void accept_early(const EarlyMessage& message) noexcept = 0;
 
-    // The launcher has reported that a process has died, which it does only where the job goes on without it (mpirun
+    // The launcher has reported that a process has failed, which it does only where the job goes on without it (mpirun
     // --disable-auto-cleanup). Everything that waits for this process ends with MPI_ERR_PROC_ABORTED: sends to it,
     // receives and probes of its messages, also those that are started later; what it had sent before can still be
     // received. Receives from MPI_ANY_SOURCE, and everything that waits for other processes, go on. Called by a poller,

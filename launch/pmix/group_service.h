@@ -17,14 +17,14 @@ namespace patchbay::launch {
 
 // Groups of processes that get an identifier which no other group of any job has (a PGCID).
 //
-// PMIx_Group_construct of PMIx 4.2.2 makes the surviving members wait for ever if a member dies; its server calls its
+// PMIx_Group_construct of PMIx 4.2.2 makes the surviving members wait for ever if a member fails; its server calls its
 // host only when all members have called, so that the host cannot help. Here the request of each member arrives at
-// once: if a member has died, or dies while others wait, all of them get PMIX_ERR_PROC_ABORTED. Called on PMIx's thread
-// only.
+// once: if a member has failed, or fails while others wait, all of them get PMIX_ERR_PROC_ABORTED. Called on PMIx's
+// thread only.
 class GroupService {
 public:
-    // The upper 31 bits of the identifiers are `prefix`, which the head has given to this server only, so that the
-    // identifiers of all servers differ. The highest bit of all is clear: identifiers that processes choose by
+    // The upper 31 bits of the identifiers are those of `prefix`, which the head has given to this server only, so that
+    // the identifiers of all servers differ. The highest bit of all is clear: identifiers that processes choose by
     // themselves have it set.
     GroupService(const JobDirectory& jobs, std::uint32_t prefix)
         : _jobs(jobs),

@@ -81,7 +81,7 @@ inline MPI_Status* nth(MPI_Status* statuses, std::size_t i) noexcept {
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
 }
 
-// The first active request that is complete; `*any` tells whether there was an active one.
+// The first active request that is complete; `*any` says whether there was an active one.
 inline int find_complete(std::span<const MPI_Request> handles, bool* any) noexcept {
     *any = false;
     for (std::size_t i = 0; i < handles.size(); ++i) {

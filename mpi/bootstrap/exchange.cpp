@@ -34,6 +34,10 @@ constexpr std::size_t longest_message(std::size_t size) noexcept {
 
 } // namespace
 
+BootstrapExchange::BootstrapExchange(Instance& instance)
+    : _instance(instance),
+      _own_nonce(instance.runtime().jobs().nonce_of(own_job)) {}
+
 BootstrapExchange::~BootstrapExchange() {
     close();
 }
@@ -70,8 +74,7 @@ int BootstrapExchange::find_store(const Group& group, NodeStore** store) {
 }
 
 std::string BootstrapExchange::store_key(const OperationKey& key) const {
-    const std::uint64_t nonce = _instance.runtime().jobs().nonce_of(own_job);
-    return key.bytes().append(reinterpret_cast<const char*>(&nonce), sizeof nonce);
+    return key.bytes().append(reinterpret_cast<const char*>(&_own_nonce), sizeof _own_nonce);
 }
 
 int BootstrapExchange::join(ExchangeReduction& participant) {

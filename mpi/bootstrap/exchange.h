@@ -6,6 +6,7 @@
 #include "object/request.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -24,8 +25,8 @@ class ExchangeReduction;
 // the first reduction. Thread-safe.
 class BootstrapExchange {
 public:
-    explicit BootstrapExchange(Instance& instance) noexcept
-        : _instance(instance) {}
+    // After the start of the runtime.
+    explicit BootstrapExchange(Instance& instance);
     ~BootstrapExchange();
     BootstrapExchange(const BootstrapExchange&) = delete;
     BootstrapExchange& operator=(const BootstrapExchange&) = delete;
@@ -62,6 +63,7 @@ private:
     int complete_sends() noexcept; // returns the number of completed messages
 
     Instance& _instance;
+    const std::uint64_t _own_nonce; // of the own job
     Communicator* _comm = nullptr;
     std::mutex _mutex; // protects the members below; never held during a call of the pml
     std::list<ExchangeReduction*> _participants;

@@ -221,7 +221,7 @@ bool ExchangeReduction::handle(const BootstrapMessage& view) {
     return true;
 }
 
-// The other members wait for this process, now or later, unless it tells them that it fails.
+// The other members wait for this process, now or later, unless it sends them that it fails.
 void ExchangeReduction::withdraw() noexcept {
     if (_begun || _group->size() == 1) {
         return;

@@ -214,9 +214,12 @@ int disconnect(Communicator& comm) {
     if (const int code = synchronize_finalize(comm); code != MPI_SUCCESS) {
         return code;
     }
-    // Each pending operation holds a reference, and so does a persistent request that is not started; the last one is
-    // that of the handle.
-    wait_until(comm.instance->progress(), [&] { return comm.references() == 1 + Request::idle_references(comm); });
+    // Each pending operation holds a reference, and so does a request that the program has not completed yet although
+    // its operation has ended, or a persistent one that is not started; the last reference is that of the handle.
+    wait_until(comm.instance->progress(), [&] {
+        const std::int32_t references = comm.references(); // before the others: a request that ends then counts as one
+        return references == 1 + Request::idle_references(comm) + comm.complete_references();
+    });
     return free_communicator(comm);
 }
 

@@ -147,6 +147,19 @@ Status Instance::choose_locking() {
     return {};
 }
 
+Status Instance::open_cid(Capability needed) {
+    std::lock_guard lock(_mutex);
+    if (_cid_lease) {
+        return {};
+    }
+    auto lease = _cid_framework.open(_core, needed);
+    if (!lease) {
+        return lease.error();
+    }
+    _cid_lease = std::move(*lease);
+    return {};
+}
+
 void Instance::add_session(Session& session) {
     std::lock_guard lock(_mutex);
     _sessions.push_back(&session);

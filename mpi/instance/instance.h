@@ -93,6 +93,9 @@ public:
     pml::Module& pml() noexcept { return *_pml; }
     // The process sets by name (frameworks/pset/sets.h). Their components are opened at the first look-up of a name.
     pset::Sets& psets() noexcept { return *_psets; }
+    // Opens framework cid, unless it is open. Called before a component of it is selected; may block while another
+    // thread opens it.
+    Status open_cid(Capability needed);
     // The cid module of communicators whose info does not name a component; null until the first such communicator.
     cid::Module* cid_module() const noexcept { return _cid_module.load(std::memory_order_acquire); }
     void set_cid_module(cid::Module* cid_module) noexcept { _cid_module.store(cid_module, std::memory_order_release); }
@@ -168,6 +171,7 @@ private:
     std::uint64_t _number_mask = 0; // from the nonce of the job
     std::mutex _mutex;              // protects the members below
     std::vector<User> _users;
+    Lease _cid_lease;
     std::vector<Lease> _thread_safe_leases; // on frameworks whose components must support several threads
     std::vector<Session*> _sessions;
 };

@@ -81,7 +81,7 @@ std::string OperationKey::unique_name() const {
 
 std::string OperationKey::bytes() const {
     std::string bytes;
-    bytes.reserve(members.size() + string_tag.size() + 16);
+    bytes.reserve(members.size() + string_tag.size() + 32); // also for what the caller appends
     append_number(bytes, sequence);
     append_number(bytes, string_tag.size());
     bytes += string_tag;

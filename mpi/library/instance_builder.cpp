@@ -60,10 +60,10 @@ Status InstanceBuilder::build() {
         {"start the progress engine", &InstanceBuilder::start_progress},
         {"attach the node's shared memory", &InstanceBuilder::attach_node},
         {"choose the pml", &InstanceBuilder::choose_pml},
-        {"open framework cid", &InstanceBuilder::open_cid},
+        {"prepare framework cid", &InstanceBuilder::prepare_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
         {"make the process sets", &InstanceBuilder::make_psets},
-        {"have the deaths of other processes reported", &InstanceBuilder::watch_peers},
+        {"have the failures of other processes reported", &InstanceBuilder::watch_peers},
         {"open the bootstrap exchange", &InstanceBuilder::open_bootstrap},
     };
     for (const auto& step : steps) {
@@ -218,8 +218,11 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     return {};
 }
 
-Status InstanceBuilder::open_cid() {
-    return open(_instance.cid_framework());
+// Only constructors of communicators need a component, and the first one opens the framework. With a list of components
+// it is opened here, so that MPI_Init reports a mistake in the list.
+Status InstanceBuilder::prepare_cid() {
+    _cleanup.push([&instance = _instance] { instance._cid_lease.release(); });
+    return _instance.core().params.at("cid").is_default() ? Status() : _instance.open_cid(needed());
 }
 
 Status InstanceBuilder::open_coll() {
@@ -261,7 +264,7 @@ Status InstanceBuilder::open_bootstrap() {
 
 Status InstanceBuilder::watch_peers() {
     if (!_instance.runtime().has_survivors()) {
-        return {}; // a death ends the job, this process included
+        return {}; // a failure ends the job, this process included
     }
     auto failures = PeerFailures::create(_instance);
     if (!failures) {

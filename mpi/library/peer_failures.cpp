@@ -9,7 +9,7 @@ namespace patchbay {
 Result<std::unique_ptr<PeerFailures>> PeerFailures::create(Instance& instance) {
     std::unique_ptr<PeerFailures> failures(new PeerFailures(instance));
     failures->_poller = instance.progress().add_poller(&PeerFailures::poll, failures.get());
-    Status reports = instance.runtime().on_death([failures = failures.get()](const ProcessName& name) {
+    Status reports = instance.runtime().on_peer_failure([failures = failures.get()](const ProcessName& name) {
         Instance& instance = failures->_instance;
         const std::optional<ProcessId> process = instance.runtime().jobs().id_of(name);
         if (!process || *process == instance.self()) {

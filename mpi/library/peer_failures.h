@@ -13,11 +13,13 @@ namespace patchbay {
 
 class Instance;
 
-// Tells the pml which processes have died. The reports of the launcher come on the PMIx library's thread; a poller
-// passes them on. It exists only where the job goes on without such a process, so that no other job has the poller.
+// Reports to the pml which processes have failed. The reports of the launcher come on the PMIx library's thread; a
+// poller passes them on. It exists only where the job goes on without such a process, so that no other job has the
+// poller.
 class PeerFailures {
 public:
-    // The pml of the instance must be there until the result is destroyed. Error: the launcher reports no deaths.
+    // The pml of the instance must be there until the result is destroyed. Error: the launcher reports no failures of
+    // processes.
     static Result<std::unique_ptr<PeerFailures>> create(Instance& instance);
     ~PeerFailures();
     PeerFailures(const PeerFailures&) = delete;

@@ -98,9 +98,9 @@ Status World::make_communicators(CleanupStack& cleanup) {
     return {};
 }
 
-// In a job that goes on without processes that have died, a process that waits for one of them in a tree would not
-// answer those behind it. The launcher answers all at once; an error means that a process has died, and then nobody
-// waits.
+// In a job that goes on without processes that have failed, a process that waits for one of them in a tree would not
+// answer those behind it. The launcher answers all at once; an error means that a process has failed, and then no
+// process waits.
 int World::synchronize() {
     Runtime& runtime = instance().runtime();
     if (!runtime.has_survivors()) {
@@ -122,8 +122,8 @@ int World::finalize() {
             return code;
         }
     }
-    // Peers may still need this process to progress their messages. First this process does its part of what is pending, then
-    // all processes synchronize, and then each one sends the pending messages of that synchronization.
+    // Peers may still need this process to progress their messages. First this process does its part of what is
+    // pending, then all processes synchronize, and then each one sends the pending messages of that synchronization.
     instance().drain(nullptr);
     const int code = synchronize();
     instance().drain(nullptr);

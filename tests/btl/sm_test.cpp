@@ -478,7 +478,7 @@ void send_numbered(Counting& from, ProcessId to, Counting& receiver, std::uint64
     }
 }
 
-// Each process has another number for the other's job, and may get a packet before it has been told of that job.
+// Each process has another number for the other's job, and may get a packet before it knows that job.
 TEST(SmJobs, ProcessesOfTwoJobsOfANodeReachEachOther) {
     for (const Way& way : ways) {
         const int fd = memfd();

@@ -127,7 +127,7 @@ static void test_info(void) {
     MPI_Comm_free(&dup);
 }
 
-/* A pending receive keeps a freed communicator alive. */
+/* A pending receive keeps a freed communicator. */
 static void test_deferred_free(void) {
     MPI_Comm dup;
     MPI_Request request;

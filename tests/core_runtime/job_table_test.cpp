@@ -52,7 +52,7 @@ TEST(job_table, a_job_leaves_with_its_last_reference) {
     EXPECT_EQ(jobs.find("space.2"), std::nullopt);
     EXPECT_EQ(jobs.job(number), nullptr);
     EXPECT_EQ(jobs.nonce_of(number), 0u);
-    EXPECT_EQ(held->nspace, "space.2"); // as long as somebody uses it
+    EXPECT_EQ(held->nspace, "space.2"); // as long as it is used
     jobs.drop(number);
     EXPECT_EQ(jobs.size(), 1u);
 }

@@ -180,11 +180,11 @@ TEST(NodeSegment, SlotsFollowTheProcessesThatComeAndGo) {
     close(fd);
 }
 
-// The process that begins to write the header dies at that: the next one writes it.
+// The process that begins to write the header fails at that: the next one writes it.
 TEST(NodeSegment, AHeaderThatWasBegunIsWrittenByTheNextProcess) {
     int fd = memfd();
     ASSERT_TRUE(shared_file::allocate(fd, 0, 4096));
-    const char garbage[64] = "what a process wrote before it died";
+    const char garbage[64] = "what a process wrote before it failed";
     ASSERT_EQ(pwrite(fd, garbage, sizeof garbage, 16), ssize_t(sizeof garbage)); // behind the word that says "complete"
     auto segment = attach(fd, 0);
     ASSERT_TRUE(segment) << segment.error().text;
@@ -192,7 +192,7 @@ TEST(NodeSegment, AHeaderThatWasBegunIsWrittenByTheNextProcess) {
     close(fd);
 }
 
-// A process dies while it makes what all need: the next one makes it.
+// A process fails while it makes what all need: the next one makes it.
 TEST(NodeSegment, WhatWasBegunOnceIsMadeByTheNextProcess) {
     int fd = memfd();
     auto segment = attach(fd, 0);

@@ -63,7 +63,7 @@ TEST(Runtime, AloneItAnswersItself) {
             (*runtime)->put("pmix.key", value).error().code == Errc::invalid &&
             (*runtime)->hostname_of((*runtime)->self()) && *(*runtime)->universe_size() == 1 &&
             *(*runtime)->app_number() == 0 &&
-            (*runtime)->on_death([](const ProcessName&) {}).error().code == Errc::unsupported;
+            (*runtime)->on_peer_failure([](const ProcessName&) {}).error().code == Errc::unsupported;
     }));
 }
 

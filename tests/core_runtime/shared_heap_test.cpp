@@ -19,7 +19,7 @@ namespace patchbay {
 namespace {
 using test::run_processes;
 using Backing = SharedHeap::Backing;
-constexpr std::uint32_t nobody = SharedHeap::no_owner;
+constexpr std::uint32_t no_owner = SharedHeap::no_owner;
 
 int memfd() {
     Result<int> fd = shared_file::make_memfd("shared-heap-test");
@@ -118,7 +118,7 @@ TEST_F(SharedHeapTest, LargeBlocksThatAreFreedLeaveTheirChunk) {
 TEST_F(SharedHeapTest, FreesWhatAnOwnerHad) {
     std::vector<SharedAddress> kept;
     for (int i = 0; i < 300; ++i) {
-        const std::uint32_t owner = i % 3 == 0 ? 5 : i % 3 == 1 ? 6 : nobody;
+        const std::uint32_t owner = i % 3 == 0 ? 5 : i % 3 == 1 ? 6 : no_owner;
         auto block = one->heap().alloc(std::size_t(i) * 700 + 1, owner);
         ASSERT_TRUE(block);
         if (owner != 5) {
@@ -229,7 +229,7 @@ TEST(SharedHeap, ALimitNamesSizeNeedAndRemedy) {
     close(fd);
 }
 
-// Deaths. A child goes through everything that the allocator does, and is killed at its k-th step, for every k that
+// Failures. A child goes through everything that the allocator does, and is killed at its k-th step, for every k that
 // there is. Afterwards the heap is whole, others allocate and free, and release() gets back what the child had.
 struct Killer {
     int left;
@@ -266,7 +266,7 @@ void everything(NodeSegment& segment) {
     segment.remove_region("of a slot", segment.slot());
 }
 
-TEST(SharedHeap, AProcessMayDieAtEveryStep) {
+TEST(SharedHeap, AProcessMayFailAtEveryStep) {
     std::set<std::string> seen;
     int step = 1;
     for (bool ended = false; !ended; ++step) {
@@ -302,7 +302,7 @@ TEST(SharedHeap, AProcessMayDieAtEveryStep) {
     EXPECT_GT(step, 80) << "steps were left out";
 }
 
-// A process dies in the preparation of a chunk, behind a large block; a large block that begins at the same place is
+// A process fails in the preparation of a chunk, behind a large block; a large block that begins at the same place is
 // zero.
 TEST(SharedHeap, ALargeBlockIsZeroAfterADeath) {
     const int fd = memfd();

@@ -80,7 +80,7 @@ static void test_tags(int rank, int size) {
     MPI_Group_free(&high);
 }
 
-/* Then there is no communicator. The local one may be empty for one process alone; of the remote one the leader tells
+/* Then there is no communicator. The local one may be empty for one process alone; of the remote one the leader sends
  * the others, and the same tag serves again. */
 static void test_empty_groups(int rank, int size) {
     MPI_Group all = part(0, size - 1, 1), low = part(0, 0, 1), none;

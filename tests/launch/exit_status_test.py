@@ -64,7 +64,7 @@ class ExitStatus(harness.LaunchTest):
             self.assertIn(text, result.err)
 
     def test_the_cause_is_reported_and_not_its_consequences(self):
-        # The others lose rank 2 in a fence and exit with a status of their own, perhaps before mpirun sees its death.
+        # The others lose rank 2 in a fence and exit with a status of their own, perhaps before mpirun sees its end.
         for number in (signal.SIGSEGV, signal.SIGKILL):
             for _ in range(10):
                 result = self.run_ranks(3, "init", "fence", f"2/signal={int(number)}", "fence", "sleep=60")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An MPI program whose last rank dies while others wait for it; mpi_survivors_test.py runs it under mpirun
- * --disable-auto-cleanup. What needs the dead rank returns MPI_ERR_PROC_ABORTED, and nothing else is disturbed.
+/* An MPI program whose last rank fails while others wait for it; mpi_survivors_test.py runs it under mpirun
+ * --disable-auto-cleanup. What needs the failed rank returns MPI_ERR_PROC_ABORTED, and nothing else is disturbed.
  * mpi_survivors operations|exit|stream|fetch|threads */
 #include <mpi.h>
 #include <pthread.h>
@@ -83,7 +83,7 @@ static void check_operations(void (*end)(void)) {
     check_aborted(MPI_Wait(&waiting[1], &status), "MPI_Isend of a large message");
     check_aborted(MPI_Wait(&waiting[2], &status), "MPI_Issend");
     check_aborted(MPI_Wait(&waiting[3], &status), "a persistent receive");
-    /* What is started when the death is known. */
+    /* What is started when the failure is known. */
     check_aborted(MPI_Recv(&value, 1, MPI_INT, victim, tag_never, MPI_COMM_WORLD, &status), "MPI_Recv");
     check_aborted(MPI_Send(&value, 1, MPI_INT, victim, tag_never, MPI_COMM_WORLD), "MPI_Send");
     check_aborted(MPI_Send(buffer, large, MPI_BYTE, victim, tag_never, MPI_COMM_WORLD), "MPI_Send of a large message");
@@ -92,7 +92,7 @@ static void check_operations(void (*end)(void)) {
     MPI_Start(&waiting[3]);
     check_aborted(MPI_Wait(&waiting[3], &status), "a persistent receive, started again");
     MPI_Request_free(&waiting[3]);
-    /* What it sent before it died is here. */
+    /* What it sent before it failed is here. */
     check(MPI_Recv(&value, 1, MPI_INT, victim, tag_before, MPI_COMM_WORLD, &status) == MPI_SUCCESS && value == rank,
         "the message that was sent before");
     /* A receive from any source waits for the others, none of which has sent yet. */
@@ -106,7 +106,7 @@ static void check_operations(void (*end)(void)) {
     check_that_survivors_communicate();
 }
 
-/* The victim dies in the middle of a message, which the receiver gets in fragments. Where it fetches the message by
+/* The victim fails in the middle of a message, which the receiver gets in fragments. Where it fetches the message by
  * single copy, it may have it all. */
 static void check_stream(int may_succeed) {
     char* buffer = calloc(huge, 1);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank dies and the others go on: mpirun --disable-auto-cleanup. mpi_survivors_test.py PREFIX PROGRAM"""
+"""A rank fails and the others go on: mpirun --disable-auto-cleanup. mpi_survivors_test.py PREFIX PROGRAM"""
 
 import os
 import signal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a persistent point-to-point request tells a component that completes it in another way (Request::bound()), and
+// What a persistent point-to-point request says to a component that completes it in another way (Request::bound()), and
 // the communicator whose error handler its errors call, also with MPI_PROC_NULL.
 #include "frameworks/pml/pml.h"
 #include "object/datatype.h"

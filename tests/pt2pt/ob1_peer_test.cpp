@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The beginning and the end of a peer: first contact while its address is not known yet, and its death.
+// The beginning and the end of a peer: first contact while its address is not known yet, and its failure.
 #include "tests/pt2pt/ob1_matrix.h"
 
 #include <chrono>
@@ -120,10 +120,10 @@ JobOptions three_ranks(btl::sm::SingleCopy single_copy, bool threaded) {
 
 class Ob1DeathTest : public testing::TestWithParam<JobOptions> {};
 
-// Rank 2 ends without a word; rank 0 is told.
+// Rank 2 ends without a message; that is reported to rank 0.
 TEST_P(Ob1DeathTest, WhatWaitsForADeadProcessEnds) {
     EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
-        constexpr ProcessId dead{0, 2};
+        constexpr ProcessId failed{0, 2};
         const auto big = pattern(500000, 1);
         std::vector<unsigned char> got(500000), part(500000);
         int value = 7;
@@ -154,11 +154,11 @@ TEST_P(Ob1DeathTest, WhatWaitsForADeadProcessEnds) {
             ::usleep(100'000);            // by now it has ended
             waiting[3].request->cancel(); // no reply will come
             waiting[4].request->recycle();
-            self.pml->peer_failed(dead);
+            self.pml->peer_failed(failed);
             for (int i : {0, 1, 2, 3}) {
                 fine = ends_with(self, waiting[std::size_t(i)], MPI_ERR_PROC_ABORTED) && fine;
             }
-            self.pml->peer_failed(dead); // a second report changes nothing
+            self.pml->peer_failed(failed); // a second report changes nothing
             // What is started now.
             const auto now = [&](int code, int wanted, const char* what) {
                 fine = fine && code == wanted;
@@ -196,7 +196,7 @@ TEST_P(Ob1DeathTest, WhatWaitsForADeadProcessEnds) {
     }));
 }
 
-// The sender dies when a part of its message has come.
+// The sender fails when a part of its message has come.
 TEST_P(Ob1DeathTest, AMessageOfWhichAPartHasComeEnds) {
     JobOptions options = GetParam();
     options.sm.single_copy = btl::sm::SingleCopy::none;

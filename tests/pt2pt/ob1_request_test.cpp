@@ -165,7 +165,7 @@ TEST_P(Ob1RequestTest, RequestsAreRetiredAfterAPredefinedCommunicator) {
     }));
 }
 
-// A persistent request tells what it binds; others do not.
+// A persistent request returns what it binds; others do not.
 TEST_P(Ob1RequestTest, PersistentRequestsTellWhatTheyBind) {
     EXPECT_TRUE(run_job(GetParam(), [](Ob1Rank& self) {
         char data[3] = {};
@@ -203,7 +203,7 @@ TEST_P(Ob1RequestTest, PersistentAndImmediateSendsAlternate) {
         bool fine = true;
         std::vector<int> sent(rounds);
         std::vector<Request*> sends(rounds);
-        for (int i = 0; i < rounds; ++i) { // nobody receives, so that the ring gets full
+        for (int i = 0; i < rounds; ++i) { // no process receives, so that the ring gets full
             sent[std::size_t(i)] = i;
             self.pml->isend(
                 &sent[std::size_t(i)], 4, byte(), to, 4, SendMode::standard, *self.world, &sends[std::size_t(i)]);

@@ -58,7 +58,7 @@ def is_ci():
 
 
 def identity(prefix, mca):
-    """Tells one library and its parameters from others, so that a resumed run does not mix their results."""
+    """Identifies one library and its parameters, so that a resumed run does not mix their results."""
     digest = hashlib.sha256(repr(mca).encode())
     libraries = sorted(path for path in (prefix / "lib").rglob("*") if path.is_file())
     for path in [*libraries, prefix / "bin/mpirun"]:

@@ -119,7 +119,7 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
 
 std::string help_text() {
     std::ostringstream text;
-    text << "Tells what this installation of Patchbay MPI consists of and how it is set up.\n\n" << describe();
+    text << "Shows what this installation of Patchbay MPI consists of and how it is set up.\n\n" << describe();
     return text.str();
 }
 

@@ -128,7 +128,7 @@ SlotKey SmModule::key_of(ProcessId process) const {
     return {process.job == own_job ? _node.self().job : _jobs.nonce_of(process.job), process.rank};
 }
 
-// The job may be one that this process has not been told of yet.
+// The job may be one that this process does not know yet.
 Result<ProcessId> SmModule::process_of(const SlotKey& key) {
     if (key.job == _node.self().job) {
         return ProcessId{own_job, key.rank};
@@ -203,7 +203,7 @@ Endpoint* SmModule::connect_to(ProcessId process) {
     if (ready && process.job == own_job && all_have_rings() && !(*peer)->out.is_open()) {
         ready = open_ring(**peer);
         if (!ready && ready.error().code == Errc::not_available) {
-            ready = {}; // dead processes, or processes of other jobs, have taken the rings; the queue remains
+            ready = {}; // failed processes, or processes of other jobs, have taken the rings; the queue remains
         }
     }
     if (!ready) {
@@ -363,7 +363,7 @@ void SmModule::explain_refusal(const SmEndpoint& peer, int error) noexcept {
                   "process_vm_readv of its memory failed ({}): copying through shared memory", std::strerror(error));
         const std::string object = fmt::format("single copy from rank {}", peer.process.rank);
         _decisions.record("btl", object, "sm cma", Outcome::declined, 0, reason);
-        if (_settings.single_copy == SingleCopy::cma && error != ESRCH) { // it has died
+        if (_settings.single_copy == SingleCopy::cma && error != ESRCH) { // it has failed
             log_warn(fmt::format("btl_sm_single_copy=cma was asked for, but {}: {}", object, reason));
         }
         return true;

@@ -49,7 +49,7 @@ inline std::uint8_t class_of(std::size_t payload_size) noexcept {
 }
 
 // A list to which any process adds a cell by one compare-and-exchange, and from which one process takes all at once.
-// A process that dies has added its cell or has not. The last one added comes first.
+// A process that fails has added its cell or has not. The last one added comes first.
 class CellList {
 public:
     void add(Cell& cell, SharedAddress address) noexcept {

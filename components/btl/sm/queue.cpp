@@ -66,8 +66,8 @@ SendCode SmModule::take_cell(SmEndpoint& to, std::size_t in_block, Cells::Taken&
         taken = try_to_take(to, in_block);
     }
     if (taken.code == Code::none_free) {
-        // Receivers see the wish, or what they have returned before that is seen here. The wish remains until a poll
-        // after which nothing was refused: a cell that comes back is for any of the packets that wait.
+        // Receivers see the request, or what they have returned before that is seen here. The request remains until a
+        // poll after which nothing was refused: a cell that comes back is for any of the packets that wait.
         _port->wants_cells.store(1, std::memory_order_seq_cst);
         _wants_cells = true;
         std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -19,7 +19,8 @@ constexpr ParamSpec params[] = {
         ParamLevel::tuner_basic, ParamScope::all_equal},
     {"source", ParamType::enumeration, "auto",
         "where PGCIDs come from: pmix (PMIx_Group_construct), launcher (the group service of Patchbay's mpirun), "
-        "bootstrap (the first member tells the others) or auto: the first one to come, by the memory that the launcher "
+        "bootstrap (the first member sends it to the others) or auto: the first one to come, by the memory that the "
+        "launcher "
         "lets a node's processes share, and bootstrap where members are on several nodes",
         source_names, ParamLevel::tuner_basic, ParamScope::all_equal},
 };

@@ -31,7 +31,7 @@ public:
     bool can_reply(Peer& peer) noexcept {
         return peer.failed || (_peers.connect(peer) && (_spare != nullptr || allocate_spare()));
     }
-    // send_control() after prepare_reply() or can_reply(). false: the peer has died or cannot be reached.
+    // send_control() after prepare_reply() or can_reply(). false: the peer has failed or cannot be reached.
     bool reply(Peer& peer, const void* header, std::size_t header_size, const Session* session) noexcept;
     bool reply(Peer& peer, PacketType type, std::uint64_t request, std::uint32_t code, const Session* session) noexcept;
     // A reply for a message that no receive will match: the sender gets the error if it waits for a reply. Ends the job
@@ -48,7 +48,7 @@ public:
     // The receiver of this message has asked for it in fragments.
     void stream(SendRequest& request) noexcept;
 
-    // Drops everything that is queued for this peer, which has died. The requests of messages stay as they are.
+    // Drops everything that is queued for this peer, which has failed. The requests of messages stay as they are.
     void drop(Peer& peer) noexcept;
 
     bool empty() const noexcept { return _backlog.empty(); }

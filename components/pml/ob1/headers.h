@@ -113,7 +113,7 @@ struct FragHeader {
 };
 static_assert(sizeof(FragHeader) == 16);
 
-// A header that begins with a match header, with the flag `extended`: it tells the receiver which communicator the
+// A header that begins with a match header, with the flag `extended`: it contains which communicator the
 // message is for and which index this communicator has at the sender.
 template <class Header>
 struct Extended {

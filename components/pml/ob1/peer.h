@@ -49,7 +49,7 @@ struct Peer {
 
     bool xoff_received = false;         // and no xon since
     bool xoff_sent = false;             // and no xon since
-    bool failed = false;                // the process has died: nothing is sent to it or expected from it any more
+    bool failed = false;                // the process has failed: nothing is sent to it or expected from it any more
     bool is_self = false;               // threads of this process that sleep must be woken for what it sends to itself
     std::uint64_t unexpected_bytes = 0; // memory that its unmatched messages take in this process
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ends when another process has died.
+// What ends when another process has failed.
 #include "components/pml/ob1/module.h"
 
 #include "core/runtime/runtime.h"
@@ -8,13 +8,13 @@ namespace patchbay::pml::ob1 {
 
 namespace {
 
-// A process that died has left a bounded number of packets behind; each poll takes some of them.
+// A process that failed has left a bounded number of packets behind; each poll takes some of them.
 constexpr int most_polls = 1000;
 
 } // namespace
 
 void Ob1::peer_failed(ProcessId process) noexcept {
-    // What it had sent before it died is received as if it were alive.
+    // What it had sent before it failed is received as from any other.
     for (int polls = 0; polls < most_polls && poll() > 0; ++polls) {
     }
     {

@@ -28,7 +28,7 @@ public:
     bool know_sender(btl::Endpoint& endpoint) noexcept { return endpoint.user != nullptr || make_sender(endpoint); }
     static Peer& sender(btl::Endpoint& endpoint) noexcept { return *static_cast<Peer*>(endpoint.user); }
 
-    // Whether this process has been told that the other one has died.
+    // Whether the failure of the process has been reported to this one.
     bool has_failed(ProcessId process) const noexcept {
         const auto peer = _any_failed ? _peers.find(process) : _peers.end();
         return peer != _peers.end() && peer->second.failed;
@@ -40,7 +40,7 @@ public:
         peer.refresh_direct();
     }
 
-    // false: impossible, because the process has died, or for a reason that has been reported.
+    // false: impossible, because the process has failed, or for a reason that has been reported.
     bool connect(Peer& peer) noexcept { return peer.endpoint != nullptr || connect_first(peer); }
 
     // A packet that a process sends to itself arrives in a poll: threads that sleep must wake up for it.

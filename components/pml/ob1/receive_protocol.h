@@ -54,7 +54,7 @@ public:
         state.remove(*message);
         accept(request, *message);
     }
-    // MPI_ERR_PROC_ABORTED: this rank has died, so that no message will come from it.
+    // MPI_ERR_PROC_ABORTED: this rank has failed, so that no message will come from it.
     int error_of(const CommState& state, int source) const noexcept {
         const bool failed = _peers.any_failed() && source != MPI_ANY_SOURCE &&
             _peers.has_failed(state.comm.remote_group->process(source));

@@ -27,7 +27,7 @@ public:
         std::uint64_t address) noexcept;
     void on_stream_end(const ControlHeader& end) noexcept;
     void on_fragment(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept;
-    // Ends all receives of messages of this peer, which has died before they were complete.
+    // Ends all receives of messages of this peer, which has failed before they were complete.
     void fail(const Peer& peer) noexcept;
     bool has_fetches() const noexcept { return !_fetches.empty(); }
     // Fetches the next chunk of each message that is not complete. Returns their number.

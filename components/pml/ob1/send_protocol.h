@@ -67,7 +67,7 @@ public:
 
     // Completes the sends on this communicator that are in the queue of a peer.
     void fail_queued(const Communicator& comm, int code) noexcept;
-    // Ends a send to a process that has died. The backlog has nothing for it any more.
+    // Ends a send to a process that has failed. The backlog has nothing for it any more.
     void fail(SendRequest& request) noexcept {
         request.cancel_pending = false; // no reply will come
         finish(request, request.complete_but_for_cancel ? request.error : MPI_ERR_PROC_ABORTED);
