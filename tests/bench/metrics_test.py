@@ -28,6 +28,8 @@ PROGRAMS = {
                           "two_alltoalls": "ms"},
     ("outstanding.c", "100", 2): {f"{kind}{what}_{count}": "us" for kind in ("idup", "iallreduce", "grequest")
                                   for what in ("", "_test") for count in (10, 100)},
+    ("partitioned.c", "", 2): {f"{figure}_64x{size}": unit for size in ("16KiB", "64B") for figure, unit in (
+        ("message", "us"), ("partitioned", "us"), ("bandwidth_ratio", "x"))},
     ("quiescence.c", "", 2): {"compute_alone": "ms", "compute_beside_barrier": "ms", "slowdown": "percent"},
     ("session_latency.c", "", 2): {
         f"{kind}_{figure}": "x" if kind == "ratio" else unit for kind in ("world", "session", "ratio")
@@ -44,7 +46,7 @@ MAY_BE_ZERO = ("slowdown", "most_page_faults", "iallreduce_1MiB_exposed", "iallr
 
 
 def better(metric, unit):
-    return "higher" if "rate" in metric or "hid" in metric or unit == "M/s" else "lower"
+    return "higher" if "rate" in metric or "hid" in metric or "bandwidth" in metric or unit == "M/s" else "lower"
 
 
 class Metrics(unittest.TestCase):
