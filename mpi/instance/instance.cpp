@@ -86,6 +86,11 @@ void Instance::remove_user(const User& user) noexcept {
     choose_single_thread();
 }
 
+std::size_t Instance::user_count() {
+    std::lock_guard lock(_mutex);
+    return _users.size();
+}
+
 // Called with the mutex held.
 void Instance::choose_single_thread() noexcept {
     const bool alone = !_users.empty() && !progress().threaded() &&

@@ -16,6 +16,7 @@
 #include "mpi/instance/predefined_attributes.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/single_thread.h"
+#include "mpi/instance/tool_sources.h"
 #include "object/buffer_attach_point.h"
 #include "object/session_id.h"
 
@@ -129,6 +130,11 @@ public:
     // the world model). Blocks.
     void drain(const Session* session) noexcept;
 
+    // What tools can observe of this instance; set while the progress engine exists.
+    ToolSources& tool_sources() noexcept { return *_tool_sources; }
+    // How many users there are now.
+    std::size_t user_count();
+
     // The list of open sessions. Thread-safe.
     void add_session(Session& session);
     void remove_session(Session& session) noexcept;
@@ -165,6 +171,7 @@ private:
     BootstrapExchange* _bootstrap = nullptr;     // InstanceBuilder sets and owns it
     ConstructionQueue* _constructions = nullptr; // InstanceBuilder sets and owns it
     std::unique_ptr<HwResources> _hw_resources;
+    std::unique_ptr<ToolSources> _tool_sources;
     PredefinedAttributes _attributes{*this};
     BufferAttachPoint _send_buffer;
     ProcessId _self;
