@@ -26,6 +26,7 @@ LAYERS = [
     ["mpi/communicators"],
     ["mpi/topologies"],
     ["mpi/library"],
+    ["mpi/tool"],
     ["mpi/api"],
     ["tools/info"],
 ]
