@@ -161,10 +161,6 @@ int Partitioned::result() const noexcept {
 }
 
 void Partitioned::end_round() noexcept {
-    if (_reply_request != nullptr && _reply_request->error != MPI_SUCCESS) {
-        fail_start(_reply_request->error);
-    }
-    drop(_reply_request);
     error = _failure != MPI_SUCCESS ? _failure : result();
     Progress& waits = *progress; // this object may not exist afterwards
     waits.with_thread_level([this](bool) { complete(); });

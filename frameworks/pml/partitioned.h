@@ -117,8 +117,6 @@ protected:
     void open_round() noexcept;
     // Starts message i, which the round waits for. On any thread.
     void start_message(int i) noexcept;
-    // The round also waits for this request.
-    void attach_to_round(Request& request) noexcept { request.attach(_round); }
     // Gives the caller's count back: the start is complete when its messages are. The request may not exist afterwards.
     void close_round() noexcept {
         if (_round.close()) {
