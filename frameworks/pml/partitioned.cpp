@@ -126,12 +126,15 @@ void Partitioned::release_messages() noexcept {
     }
 }
 
-void Partitioned::open_round() noexcept {
+void Partitioned::end_messages() noexcept {
     for (int i = 0; i < _made; ++i) {
         if (_messages[i]->is_active()) {
             _messages[i]->end_start();
         }
     }
+}
+
+void Partitioned::open_round() noexcept {
     _start_error.store(MPI_SUCCESS, std::memory_order_relaxed);
     error = MPI_SUCCESS;
     set_active();

@@ -113,7 +113,9 @@ protected:
     // Releases a request of the setup, if there is one.
     void drop(Request*& request) noexcept;
 
-    // Begins a start, whose first count of the round is the caller's. Messages of the last start end here.
+    // Ends the messages of the last start. Not before the first start, when another thread may be making them.
+    void end_messages() noexcept;
+    // Begins a start, whose first count of the round is the caller's.
     void open_round() noexcept;
     // Starts message i, which the round waits for. On any thread.
     void start_message(int i) noexcept;

@@ -61,6 +61,7 @@ int PartitionedRecv::start() noexcept {
         end_failed_start();
         return MPI_SUCCESS;
     }
+    end_messages();
     open_round();
     start_messages();
     close_round();
