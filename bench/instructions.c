@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls that bench/instructions counts: 8-byte messages from rank 0 to rank 1 and back. Each call stands in a
- * function of its own, measure_*, so that callgrind counts each call separately. When a call is counted, everything
- * that it needs has happened already (the message has arrived, the peer does not sleep), so that no count depends on
- * time. The processes synchronise through a word of shared memory, not through messages. */
+/* The calls that bench/instructions counts: 8-byte messages from rank 0 to rank 1 and back, and blocking collectives of
+ * 8 bytes. Each call stands in a function of its own, measure_*, so that callgrind counts each call separately. When a
+ * call is counted, everything that it needs has happened already (the message has arrived, the peer does not sleep), so
+ * that no count depends on time. In a collective in which each rank needs the other one, rank 1 is in the call for some
+ * time before rank 0 calls; where that was too short, the count of a block of rounds is too high, and
+ * bench/instructions takes the least of all blocks. The processes synchronise through a word of shared memory, not
+ * through messages. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -13,10 +16,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { warm_up = 40, rounds = 200, tag = 1 };
+enum { warm_up = 40, blocks = 8, rounds = 20, tag = 1 };
 
 static MPI_Comm comm;
 static double out = 1, in;
+static double two_out[2], two_in[2]; /* a block for each rank */
 static MPI_Request request, persistent_send, persistent_receive;
 
 /* The text of the assembler comment differs, so that the compiler does not merge functions with equal bodies. */
@@ -37,6 +41,15 @@ MEASURE(wait_start_recv, MPI_Wait(&persistent_receive, MPI_STATUS_IGNORE))
 MEASURE(recv, MPI_Recv(&in, 1, MPI_DOUBLE, 1, tag, comm, MPI_STATUS_IGNORE))
 MEASURE(recv_unexpected, MPI_Recv(&in, 1, MPI_DOUBLE, 1, tag, comm, MPI_STATUS_IGNORE))
 
+MEASURE(barrier, MPI_Barrier(comm))
+MEASURE(bcast_root, MPI_Bcast(&out, 1, MPI_DOUBLE, 0, comm))
+MEASURE(bcast, MPI_Bcast(&in, 1, MPI_DOUBLE, 1, comm))
+MEASURE(reduce_root, MPI_Reduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, 0, comm))
+MEASURE(reduce, MPI_Reduce(&out, NULL, 1, MPI_DOUBLE, MPI_SUM, 1, comm))
+MEASURE(allreduce, MPI_Allreduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, comm))
+MEASURE(allgather, MPI_Allgather(&out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, comm))
+MEASURE(alltoall, MPI_Alltoall(two_out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, comm))
+
 /* callgrind's counts begin here (--zero-before). */
 __attribute__((noinline)) static void begin_to_count(void) {
     __asm__ volatile("");
@@ -47,10 +60,12 @@ __attribute__((noinline)) static void end_to_count(void) {
     __asm__ volatile("# end");
 }
 
+enum order { call_first, reply_first, together };
+
 struct step {
     void (*call)(void);  /* of rank 0 */
-    void (*reply)(void); /* of rank 1, before `call` where `reply_first`; NULL: nothing */
-    int reply_first;
+    void (*reply)(void); /* of rank 1, after `call`, before it, or at the same time; NULL: nothing */
+    enum order order;
 };
 
 static void reply_send(void) {
@@ -68,19 +83,52 @@ static void take_other(void) {
     MPI_Recv(&in, 1, MPI_DOUBLE, 1, tag + 1, comm, MPI_STATUS_IGNORE);
 }
 
+static void reply_bcast(void) {
+    MPI_Bcast(&in, 1, MPI_DOUBLE, 0, comm);
+}
+static void reply_bcast_root(void) {
+    MPI_Bcast(&out, 1, MPI_DOUBLE, 1, comm);
+}
+static void reply_reduce(void) {
+    MPI_Reduce(&out, NULL, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
+}
+static void reply_reduce_root(void) {
+    MPI_Reduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, 1, comm);
+}
+static void reply_barrier(void) {
+    MPI_Barrier(comm);
+}
+static void reply_allreduce(void) {
+    MPI_Allreduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, comm);
+}
+static void reply_allgather(void) {
+    MPI_Allgather(&out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, comm);
+}
+static void reply_alltoall(void) {
+    MPI_Alltoall(two_out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, comm);
+}
+
 static const struct step steps[] = {
-    {measure_send, reply_recv, 0},
-    {measure_isend, reply_recv, 0},
-    {measure_wait_isend, NULL, 0},
-    {measure_start_send, reply_recv, 0},
-    {measure_wait_start_send, NULL, 0},
-    {measure_irecv, NULL, 0},
-    {measure_wait_irecv, reply_send, 1},
-    {measure_start_recv, NULL, 0},
-    {measure_wait_start_recv, reply_send, 1},
-    {measure_recv, reply_send, 1},
-    {take_other, reply_send_other, 1},
-    {measure_recv_unexpected, NULL, 0},
+    {measure_send, reply_recv, call_first},
+    {measure_isend, reply_recv, call_first},
+    {measure_wait_isend, NULL, call_first},
+    {measure_start_send, reply_recv, call_first},
+    {measure_wait_start_send, NULL, call_first},
+    {measure_irecv, NULL, call_first},
+    {measure_wait_irecv, reply_send, reply_first},
+    {measure_start_recv, NULL, call_first},
+    {measure_wait_start_recv, reply_send, reply_first},
+    {measure_recv, reply_send, reply_first},
+    {take_other, reply_send_other, reply_first},
+    {measure_recv_unexpected, NULL, call_first},
+    {measure_barrier, reply_barrier, together},
+    {measure_bcast_root, reply_bcast, call_first},
+    {measure_bcast, reply_bcast_root, reply_first},
+    {measure_reduce_root, reply_reduce, reply_first},
+    {measure_reduce, reply_reduce_root, call_first},
+    {measure_allreduce, reply_allreduce, together},
+    {measure_allgather, reply_allgather, together},
+    {measure_alltoall, reply_alltoall, together},
 };
 
 /* A word in memory that both processes share: rank 0 makes it, rank 1 opens it through /proc. */
@@ -106,6 +154,47 @@ static void wait_for(atomic_int* word, int value) {
     }
 }
 
+/* Gives the other process time to call and to wait. */
+static void let_wait(void) {
+    const double end = MPI_Wtime() + 2e-3;
+    while (MPI_Wtime() < end) {
+        sched_yield();
+    }
+}
+
+/* The calls of one step. Two values of the word for each: one process acts first, then the other. */
+static void run(const struct step* step, int rank, atomic_int* word, int before) {
+    void (*call)(void) = rank == 0 ? step->call : step->reply;
+    const int first = step->order == call_first ? 0 : 1; /* the rank that acts first */
+    if (rank == first) {
+        wait_for(word, before);
+        if (step->order == together) {
+            atomic_store(word, before + 1);
+        }
+    } else {
+        wait_for(word, before + 1);
+        if (step->order == together) {
+            let_wait();
+        }
+    }
+    if (call != NULL) {
+        call();
+    }
+    if (rank != first) {
+        atomic_store(word, before + 2);
+    } else if (step->order != together) {
+        atomic_store(word, before + 1);
+    }
+}
+
+static void run_rounds(int count, int rank, atomic_int* word) {
+    const int in_round = (int)(sizeof steps / sizeof steps[0]);
+    static int before;
+    for (int i = 0; i < count * in_round; ++i, before += 2) {
+        run(&steps[i % in_round], rank, word, before);
+    }
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int rank, size;
@@ -127,28 +216,12 @@ int main(int argc, char** argv) {
     MPI_Send_init(&out, 1, MPI_DOUBLE, 1 - rank, tag, comm, &persistent_send);
     MPI_Recv_init(&in, 1, MPI_DOUBLE, 1 - rank, tag, comm, &persistent_receive);
     MPI_Barrier(MPI_COMM_WORLD);
-    const int count = (int)(sizeof steps / sizeof steps[0]);
-    int step = 0;
-    for (int round = 0; round < warm_up + rounds; ++round) {
-        if (round == warm_up) {
-            begin_to_count();
-        }
-        for (int i = 0; i < count; ++i) {
-            /* One process acts first, then the other. */
-            for (int half = 0; half < 2; ++half, ++step) {
-                const int next = steps[i].reply_first ? 1 - half : half;
-                wait_for(word, step);
-                if (next == rank) {
-                    void (*call)(void) = rank == 0 ? steps[i].call : steps[i].reply;
-                    if (call != NULL) {
-                        call();
-                    }
-                    atomic_store(word, step + 1);
-                }
-            }
-        }
+    run_rounds(warm_up, rank, word);
+    for (int i = 0; i < blocks; ++i) {
+        begin_to_count();
+        run_rounds(rounds, rank, word);
+        end_to_count();
     }
-    end_to_count();
     MPI_Request_free(&persistent_send);
     MPI_Request_free(&persistent_receive);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -15,6 +15,11 @@ std::string_view name_of(std::string_view entry) {
     return entry.substr(0, entry.find('='));
 }
 
+// The whole environment is looked through for each variable of each process: most entries differ in this one character.
+bool sets(std::string_view entry, std::string_view name) {
+    return entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name);
+}
+
 } // namespace
 
 // The PMIX_MCA_* settings of the user are kept.
@@ -38,7 +43,7 @@ Environment Environment::inherited() {
 void Environment::set(std::string_view name, std::string_view value) {
     std::string entry = std::string(name) + "=" + std::string(value);
     for (std::string& known : _entries) {
-        if (name_of(known) == name) {
+        if (sets(known, name)) {
             known = std::move(entry);
             return;
         }
@@ -48,7 +53,7 @@ void Environment::set(std::string_view name, std::string_view value) {
 
 const char* Environment::get(std::string_view name) const {
     for (const std::string& entry : _entries) {
-        if (name_of(entry) == name && entry.size() > name.size()) {
+        if (sets(entry, name)) {
             return entry.c_str() + name.size() + 1;
         }
     }

@@ -91,11 +91,10 @@ void Link::ready() {
 
 // false: the other end has gone.
 bool Link::read_some() {
+    char part[read_size]; // not _in itself, which writes zeros wherever it grows
     for (;;) {
-        const std::size_t before = _in.size();
-        _in.resize(before + read_size);
-        const ssize_t size = ::recv(_socket.get(), _in.data() + before, read_size, 0);
-        _in.resize(before + static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+        const ssize_t size = ::recv(_socket.get(), part, sizeof part, 0);
+        _in.append(part, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
         if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) {
             return false;
         }

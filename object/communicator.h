@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
@@ -26,6 +27,7 @@ namespace cid {
 class CommunicatorId;
 }
 class Instance;
+class Topology;
 
 // A communicator: its groups, its local index (CID), and the modules that it uses. It depends on no protocol: a module
 // stores its data for the communicator behind a pointer, and owns that data. mpi/communicators/communicators.h
@@ -61,6 +63,9 @@ public:
     // Of an intercommunicator only: an intracommunicator of the local group, for the library's messages within that
     // group. This pointer holds a reference.
     Communicator* local_comm = nullptr;
+    // Its virtual topology (object/topology.h), which never changes; null: it has none. Set before its collectives are
+    // selected. A duplicate shares that of its parent; no other constructor passes it on.
+    std::shared_ptr<const Topology> topology;
     Ref<Info> hints;
     AttributeMap attributes;
     mutable std::mutex mutex; // protects name, errhandler and hints
@@ -72,11 +77,50 @@ public:
     std::atomic<std::uint32_t> constructions{0};
     // Its nonblocking and persistent collectives; null before the first one. Owned by the coll framework.
     coll::Outstanding* outstanding = nullptr;
+    // How many references are held by requests for which no communication is pending, because they are complete; the
+    // persistent ones of the list below are not among them. `threaded` as in Request.
+    std::int32_t complete_references() const noexcept { return _complete_references.load(std::memory_order_relaxed); }
+    void add_complete_reference(bool threaded) noexcept { change_complete_references(1, threaded); }
+    void remove_complete_reference(bool threaded) noexcept { change_complete_references(-1, threaded); }
     // The persistent requests whose handles the program has, as a list (Request::enter_list). Protected by `mutex`.
     Request* persistent_requests = nullptr;
 
     // A text for messages to the user: the name, or the index and the number of processes where there is no name.
     std::string describe() const;
+
+private:
+    void change_complete_references(std::int32_t by, bool threaded) noexcept {
+        if (threaded) {
+            _complete_references.fetch_add(by, std::memory_order_relaxed);
+        } else {
+            _complete_references.store(complete_references() + by, std::memory_order_relaxed);
+        }
+    }
+
+    std::atomic<std::int32_t> _complete_references{0};
+};
+
+// Has the communicator count a reference of a request as one for which no communication is pending, until clear() or
+// the end of this object; the request releases its reference after that.
+class CompleteReference {
+public:
+    CompleteReference() = default;
+    ~CompleteReference() { clear(); }
+    CompleteReference(const CompleteReference&) = delete;
+    CompleteReference& operator=(const CompleteReference&) = delete;
+
+    void set(Communicator& comm) noexcept {
+        _comm = &comm;
+        comm.add_complete_reference(true);
+    }
+    void clear() noexcept {
+        if (Communicator* comm = std::exchange(_comm, nullptr)) {
+            comm->remove_complete_reference(true);
+        }
+    }
+
+private:
+    Communicator* _comm = nullptr;
 };
 
 } // namespace patchbay

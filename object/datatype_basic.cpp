@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/datatype_basic.h"
 
+#include <algorithm>
 #include <array>
 #include <cwchar>
+#include <string_view>
 
 namespace patchbay {
 namespace {
@@ -26,11 +28,18 @@ constexpr std::uint8_t external_size_of(Machine machine, std::size_t size) {
     }
 }
 
+constexpr void set_name(BasicType& type, std::string_view name) {
+    if (name.size() >= sizeof type.name) {
+        throw "a name is too long"; // while the table is compiled
+    }
+    std::copy(name.begin(), name.end(), type.name);
+}
+
 template <class T>
 constexpr BasicType type(std::uint16_t handle, const char* name, Machine machine, TypeGroup group) {
     BasicType t;
     t.handle = handle;
-    t.name = name;
+    set_name(t, name);
     t.size = t.extent = sizeof(T);
     t.alignment = alignof(T);
     t.machine = machine;
@@ -48,7 +57,7 @@ constexpr BasicType shortened(BasicType t, std::uint8_t external_size) {
 constexpr BasicType absent(std::uint16_t handle, const char* name) {
     BasicType t;
     t.handle = handle;
-    t.name = name;
+    set_name(t, name);
     return t;
 }
 
@@ -176,6 +185,7 @@ constexpr bool sizes_agree_with_handles() {
     return true;
 }
 static_assert(sizes_agree_with_handles());
+static_assert(std::size(all_types) == basic_type_count);
 
 } // namespace
 

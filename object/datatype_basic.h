@@ -62,9 +62,9 @@ enum class TypeGroup : std::uint8_t {
 // A predefined datatype (MPI-5.0, 3.2.2 and the ABI's table of handles). Its index is the low byte of its handle.
 struct BasicType {
     std::uint16_t handle = 0;
-    const char* name = nullptr; // without the prefix MPI_
-    std::uint8_t size = 0;      // bytes of data
-    std::uint8_t extent = 0;    // sizeof the C type
+    char name[24] = {};    // without the prefix MPI_; no pointer, so that the table is the same memory in all processes
+    std::uint8_t size = 0; // bytes of data
+    std::uint8_t extent = 0; // sizeof the C type
     std::uint8_t alignment = 1;
     Machine machine = Machine::none;
     TypeGroup group = TypeGroup::none;
@@ -81,6 +81,7 @@ struct BasicType {
 // The index of a predefined type in the table. Index 0 is none of them, and stands for a derived type.
 using BasicIndex = std::uint8_t;
 const BasicType& basic_type(BasicIndex index) noexcept;
+inline constexpr std::size_t basic_type_count = 70; // so many indices are those of a type; the others have no handle
 
 inline BasicIndex basic_index(MPI_Datatype handle) noexcept {
     return static_cast<BasicIndex>(reinterpret_cast<std::uintptr_t>(handle) & 0xff);

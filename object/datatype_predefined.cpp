@@ -19,16 +19,16 @@ union Slot {
     Datatype type;
 };
 
-constexpr std::size_t slot_count = HandleTraits<Datatype>::count;
-constinit std::array<Slot, slot_count> slots;
+constexpr std::size_t handle_count = HandleTraits<Datatype>::count;
+constinit std::array<Slot, basic_type_count> slots;
 
 struct Maker {
     Maker() {
-        for (std::size_t i = 1; i < slot_count; ++i) {
+        std::size_t made = 0;
+        for (std::size_t i = 1; i < handle_count; ++i) {
             const BasicType& type = basic_type(static_cast<BasicIndex>(i));
-            if (type.name != nullptr) {
-                new (&slots[i].type) Datatype(type);
-                Predefined<Datatype>::table[i] = &slots[i].type;
+            if (type.handle != 0) {
+                Predefined<Datatype>::table[i] = new (&slots[made++].type) Datatype(type);
             }
         }
     }
@@ -38,6 +38,6 @@ const Maker maker;
 } // namespace
 
 template <>
-constinit Datatype* Predefined<Datatype>::table[slot_count] = {};
+constinit Datatype* Predefined<Datatype>::table[handle_count] = {};
 
 } // namespace patchbay

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 
 namespace patchbay {
@@ -67,8 +68,19 @@ template <>
 constinit Op* Predefined<Op>::table[slot_count] = {};
 
 Op::Kernel Op::kernel(BasicIndex type) const noexcept {
+    if (_code == 0) {
+        return nullptr;
+    }
+    // Each call of a reduction asks twice, the check of its arguments included.
+    static constinit std::array<std::array<std::atomic<Kernel>, 256>, slot_count> known{};
+    std::atomic<Kernel>& cached = known[_code][type];
+    if (const Kernel loop = cached.load(std::memory_order_relaxed); loop != nullptr) [[likely]] {
+        return loop;
+    }
     const BasicType& basic = basic_type(type);
-    return _code != 0 && group_allows(_code, basic.group) ? op_kernel(_code, basic.machine) : nullptr;
+    const Kernel loop = group_allows(_code, basic.group) ? op_kernel(_code, basic.machine) : nullptr;
+    cached.store(loop, std::memory_order_relaxed);
+    return loop;
 }
 
 bool Op::accepts(const Datatype& type) const noexcept {

@@ -230,13 +230,13 @@ using Row = std::array<Op::Kernel, machine_count>;
 using Table = std::array<Row, HandleTraits<Op>::count>;
 
 template <class T>
-constexpr void add_any(Table& table, std::size_t machine) {
+void add_any(Table& table, std::size_t machine) {
     table[replace][machine] = take<T>;
     table[no_op][machine] = leave;
 }
 
 template <bool avx2, class T>
-constexpr void add_arithmetic(Table& table, Machine machine) {
+void add_arithmetic(Table& table, Machine machine) {
     const auto m = static_cast<std::size_t>(machine);
     add_any<T>(table, m);
     table[sum][m] = loop_of<avx2, Sum, T>();
@@ -251,7 +251,7 @@ constexpr void add_arithmetic(Table& table, Machine machine) {
 }
 
 template <bool avx2, class T>
-constexpr void add_integer(Table& table, Machine machine) {
+void add_integer(Table& table, Machine machine) {
     static_assert(is_integer<T>);
     const auto m = static_cast<std::size_t>(machine);
     add_arithmetic<avx2, T>(table, machine);
@@ -261,7 +261,7 @@ constexpr void add_integer(Table& table, Machine machine) {
 }
 
 template <bool avx2, class T>
-constexpr void add_logical(Table& table, Machine machine) {
+void add_logical(Table& table, Machine machine) {
     const auto m = static_cast<std::size_t>(machine);
     add_any<T>(table, m);
     table[land][m] = loop_of<avx2, LogicalAnd, Logical<T>>();
@@ -270,7 +270,7 @@ constexpr void add_logical(Table& table, Machine machine) {
 }
 
 template <class Value, class Index>
-constexpr void add_pair(Table& table, Machine machine) {
+void add_pair(Table& table, Machine machine) {
     using P = Pair<Value, Index>;
     const auto m = static_cast<std::size_t>(machine);
     add_any<P>(table, m);
@@ -278,9 +278,10 @@ constexpr void add_pair(Table& table, Machine machine) {
     table[maxloc][m] = combine_pairs<MaxLoc, P>;
 }
 
+// A table of a process is made at its first reduction. The loader would have to write every entry of a constant one, in
+// every process.
 template <bool avx2>
-constexpr Table make_table() {
-    Table table{};
+[[gnu::noinline]] void fill(Table& table) {
     add_integer<avx2, std::int8_t>(table, Machine::i8);
     add_integer<avx2, std::int16_t>(table, Machine::i16);
     add_integer<avx2, std::int32_t>(table, Machine::i32);
@@ -316,21 +317,28 @@ constexpr Table make_table() {
     table[band][bytes] = loop_of<avx2, BitAnd, Byte>();
     table[bor][bytes] = loop_of<avx2, BitOr, Byte>();
     table[bxor][bytes] = loop_of<avx2, BitXor, Byte>();
-    return table;
 }
 
-constexpr Table kernels = make_table<false>();
-constexpr Table avx2_kernels = make_table<true>();
+Table make_table(bool avx2) {
+    Table table{};
+    if (avx2) {
+        fill<true>(table);
+    } else {
+        fill<false>(table);
+    }
+    return table;
+}
 
 } // namespace
 
 Op::Kernel op_kernel(std::uint8_t code, Machine machine) noexcept {
-    static const Table& table = has_avx2() ? avx2_kernels : kernels;
+    static const Table table = make_table(has_avx2());
     return table[code][static_cast<std::size_t>(machine)];
 }
 
 Op::Kernel portable_op_kernel(std::uint8_t code, Machine machine) noexcept {
-    return kernels[code][static_cast<std::size_t>(machine)];
+    static const Table table = make_table(false);
+    return table[code][static_cast<std::size_t>(machine)];
 }
 
 } // namespace patchbay

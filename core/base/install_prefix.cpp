@@ -2,27 +2,51 @@
 #include "core/base/install_prefix.h"
 
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <link.h>
+#include <span>
 #include <string_view>
 
 namespace patchbay {
 
 namespace {
 
-// The real path of the library or program that holds this function.
-std::string own_file() {
-    Dl_info info = {};
-    void* extra = nullptr;
-    if (dladdr1(reinterpret_cast<const void*>(&own_file), &info, &extra, RTLD_DL_LINKMAP) == 0) {
+// What was loaded at an address, by the name that the loader has for it.
+struct LoadedFile {
+    std::uintptr_t address;
+    const char* name = nullptr;
+};
+
+// For dl_iterate_phdr, which calls it for each loaded file until the result is not 0.
+int compare(dl_phdr_info* loaded, std::size_t, void* wanted) noexcept {
+    auto& file = *static_cast<LoadedFile*>(wanted);
+    for (const ElfW(Phdr) & part : std::span(loaded->dlpi_phdr, loaded->dlpi_phnum)) {
+        if (part.p_type == PT_LOAD && file.address - loaded->dlpi_addr - part.p_vaddr < part.p_memsz) {
+            file.name = loaded->dlpi_name;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// The real path of the library or program that holds this function. dladdr would tell it too, but looks through all
+// symbols of the file for the nearest one.
+std::string find_own_file() {
+    LoadedFile own{reinterpret_cast<std::uintptr_t>(&find_own_file)};
+    if (dl_iterate_phdr(compare, &own) == 0) {
         return {};
     }
     // The loader has the main program under the name by which it was called, which need not be a path of the file.
-    const char* mapped_from = static_cast<const link_map*>(extra)->l_name;
-    const bool is_program = mapped_from == nullptr || *mapped_from == '\0';
+    const bool is_program = own.name == nullptr || *own.name == '\0';
     char resolved[PATH_MAX];
-    return realpath(is_program ? "/proc/self/exe" : mapped_from, resolved) == nullptr ? std::string() : resolved;
+    return realpath(is_program ? "/proc/self/exe" : own.name, resolved) == nullptr ? std::string() : resolved;
+}
+
+// A process stays with the installation that it was started from.
+const std::string& own_file() {
+    static const std::string file = find_own_file();
+    return file;
 }
 
 std::string parent(const std::string& path) {

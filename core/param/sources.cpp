@@ -2,18 +2,11 @@
 #include "core/param/sources.h"
 
 #include "core/base/install_prefix.h"
+#include "core/base/read_file.h"
 #include "core/base/strings.h"
 
 #include <algorithm>
-#include <boost/program_options/errors.hpp>
-#include <boost/program_options/options_description.hpp>
-#include <boost/program_options/parsers.hpp>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
-#include <sstream>
-#include <unistd.h>
 #include <utility>
 
 extern char** environ;
@@ -23,73 +16,51 @@ namespace patchbay {
 namespace {
 
 using RawParams = std::map<std::string, RawParam, std::less<>>;
-namespace options = boost::program_options;
 
-// The file's text; an empty one when there is no such file.
-Result<std::string> read_text(const std::string& file) {
-    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        if (errno == ENOENT || errno == ENOTDIR) {
-            return std::string();
-        }
-        return Error{Errc::system, "cannot open parameter file " + file + ": " + std::strerror(errno)};
+// `name = value`, an empty line, or a comment.
+Status read_line(std::string_view line, ParamSource source, const std::string& where, RawParams& result) {
+    const std::string_view content = trim(line.substr(0, line.find('#')));
+    if (content.empty()) {
+        return {};
     }
-    std::string text;
-    char buffer[4096];
-    ssize_t got = 0;
-    while ((got = ::read(fd, buffer, sizeof(buffer))) > 0 || (got < 0 && errno == EINTR)) {
-        text.append(buffer, std::size_t(std::max<ssize_t>(got, 0)));
+    const std::size_t equals = content.find('=');
+    const std::string name(trim(content.substr(0, equals)));
+    const bool is_section = content.starts_with('[');
+    if (equals == std::string_view::npos || name.empty() || is_section) {
+        return Error{Errc::invalid,
+            where + ": expected 'name = value', got '" + std::string(line) + "'" +
+                (is_section ? " (there are no sections)" : "")};
     }
-    const int read_errno = errno;
-    ::close(fd);
-    if (got < 0) {
-        return Error{Errc::system, "cannot read parameter file " + file + ": " + std::strerror(read_errno)};
+    RawParam raw{std::string(trim(content.substr(equals + 1))), source, "file " + where};
+    const auto earlier = result.find(name);
+    if (earlier != result.end() && earlier->second.source == source) {
+        return Error{Errc::invalid,
+            raw.origin + " sets " + name + " a second time, after " + earlier->second.origin +
+                "; remove one of the two"};
     }
-    return text;
-}
-
-// One line at a time, because the parser does not tell from which line an option came.
-Status read_line(const std::string& line, ParamSource source, const std::string& where, RawParams& found) {
-    static constexpr const char* form = ": expected 'name = value', got '";
-    if (trim(line).starts_with('[')) {
-        return Error{Errc::invalid, where + form + line + "' (there are no sections)"};
-    }
-    try {
-        std::istringstream in(line);
-        const auto parsed = options::parse_config_file<char>(in, options::options_description(), true);
-        for (const auto& option : parsed.options) {
-            found.insert_or_assign(option.string_key, RawParam{join(option.value, ","), source, "file " + where});
-        }
-    } catch (const options::error&) {
-        return Error{Errc::invalid, where + form + line + "'"};
-    }
+    result.insert_or_assign(name, std::move(raw));
     return {};
 }
 
-Status read_file(const std::string& file, ParamSource source, RawParams& result) {
+// A file that does not exist sets nothing.
+Status read_params(const std::string& file, ParamSource source, RawParams& result) {
     if (file.empty()) {
         return {};
     }
-    auto text = read_text(file);
+    auto text = read_file(file);
     if (!text) {
-        return text.error();
+        return text.error().code == Errc::not_found
+            ? Status()
+            : Status(Error{Errc::system, "cannot read parameter file " + file + ": " + text.error().text});
     }
-    std::istringstream lines(*text);
-    std::string line;
-    for (int number = 1; std::getline(lines, line); ++number) {
-        RawParams found;
-        if (Status read = read_line(line, source, file + ":" + std::to_string(number), found); !read) {
+    std::string_view rest = *text;
+    for (int number = 1; !rest.empty(); ++number) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        const std::string where = file + ":" + std::to_string(number);
+        if (Status read = read_line(rest.substr(0, end), source, where, result); !read) {
             return read;
         }
-        for (auto& [name, raw] : found) {
-            const auto earlier = result.find(name);
-            if (earlier != result.end() && earlier->second.source == source) {
-                return Error{Errc::invalid,
-                    raw.origin + " sets " + name + " a second time, after " + earlier->second.origin +
-                        "; remove one of the two"};
-            }
-            result.insert_or_assign(name, std::move(raw));
-        }
+        rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     return {};
 }
@@ -141,10 +112,10 @@ ParamSources ParamSources::of_process() {
 
 Result<RawParams> read_param_sources(const ParamSources& places) {
     RawParams result;
-    if (Status read = read_file(places.system_file, ParamSource::system_file, result); !read) {
+    if (Status read = read_params(places.system_file, ParamSource::system_file, result); !read) {
         return read.error();
     }
-    if (Status read = read_file(places.user_file, ParamSource::user_file, result); !read) {
+    if (Status read = read_params(places.user_file, ParamSource::user_file, result); !read) {
         return read.error();
     }
     read_environment(places.environment, result);

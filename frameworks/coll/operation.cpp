@@ -121,6 +121,7 @@ int Operation::retire() noexcept {
     if (persistent && _tag != no_tag) {
         comm->outstanding->free_persistent_tag(_tag);
     }
+    _complete_reference.clear();
     schedule.clear(nullptr);
     _types.clear();
     _op.reset();
@@ -154,13 +155,28 @@ void Operation::start_steps() noexcept {
 }
 
 void Operation::make_ready(StepId id) noexcept {
+    ReadySteps& list = schedule.steps()[id].kind == StepKind::send ? _ready_sends : _ready;
     _progressions[id].next_ready = no_step;
-    if (_last_ready == no_step) {
-        _first_ready = id;
+    if (list.last == no_step) {
+        list.first = id;
     } else {
-        _progressions[_last_ready].next_ready = id;
+        _progressions[list.last].next_ready = id;
     }
-    _last_ready = id;
+    list.last = id;
+}
+
+// no_step: none is ready. A receive may copy a long message that is there already, and the receivers of this member's
+// messages would wait for that.
+StepId Operation::take_ready() noexcept {
+    ReadySteps& list = _ready_sends.first != no_step ? _ready_sends : _ready;
+    const StepId id = list.first;
+    if (id != no_step) {
+        list.first = _progressions[id].next_ready;
+        if (list.first == no_step) {
+            list.last = no_step;
+        }
+    }
+    return id;
 }
 
 void Operation::release(StepId id) noexcept {
@@ -175,12 +191,7 @@ void Operation::run_ready_steps() noexcept {
         return;
     }
     _running = true;
-    while (_first_ready != no_step) {
-        const StepId id = _first_ready;
-        _first_ready = _progressions[id].next_ready;
-        if (_first_ready == no_step) {
-            _last_ready = no_step;
-        }
+    for (StepId id = take_ready(); id != no_step; id = take_ready()) {
         run_step(id);
     }
     _running = false;
@@ -380,6 +391,9 @@ void Operation::finish_start() noexcept {
         outstanding.remove(*this);
         while (Operation* later = outstanding.next_to_start()) {
             later->begin();
+        }
+        if (_comm) {
+            _complete_reference.set(*_comm);
         }
     }
     complete();

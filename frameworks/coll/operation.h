@@ -68,6 +68,11 @@ private:
         bool empty = false;       // the message is being sent or received with no elements after an error
         bool unreachable = false; // no message can be sent to the peer, which will send none
     };
+    // Steps that wait for nothing more, first in, first out.
+    struct ReadySteps {
+        StepId first = no_step;
+        StepId last = no_step;
+    };
     // Has a poll call a member function.
     template <void (Operation::*Function)() noexcept>
     struct Deferred : Continuation {
@@ -100,6 +105,7 @@ private:
     void run_ready_steps() noexcept;
     void run_step(StepId id) noexcept;
     void make_ready(StepId id) noexcept;
+    StepId take_ready() noexcept;
     void release(StepId id) noexcept; // one step less for it to wait for
     void end_step(StepId id) noexcept;
     void start_message(StepId id) noexcept;
@@ -120,12 +126,13 @@ private:
     Progressions _progressions;
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;
-    Ref<Communicator> _comm; // null for a predefined one, unless the operation is persistent
+    Ref<Communicator> _comm;               // null for a predefined one, unless the operation is persistent
+    CompleteReference _complete_reference; // that one, of a nonblocking operation
     int _tag = no_tag;
     int _code = MPI_SUCCESS; // the first error of this start
     std::size_t _left = 0;   // steps that have not ended
-    StepId _first_ready = no_step;
-    StepId _last_ready = no_step;
+    ReadySteps _ready_sends; // these are run before the others
+    ReadySteps _ready;
     bool _running = false; // run_ready_steps() is under way
     std::string _cause;
 };

@@ -56,15 +56,25 @@ public:
         }
         return check(code, status, count * type.size);
     }
-    // Sends to one member and receives from another one at the same time.
+    // Sends to one member and receives from another one at the same time. meanwhile(), which must neither communicate
+    // nor wait, is called when the message is on its way.
+    template <class Meanwhile>
+    int exchange(const void* send_buffer, MPI_Count send_count, const Datatype& send_type, int dest, void* recv_buffer,
+        MPI_Count recv_count, const Datatype& recv_type, int source, const Meanwhile& meanwhile) noexcept {
+        Request* outgoing = start_send(send_buffer, send_count, send_type, dest);
+        if (outgoing != nullptr && outgoing->is_complete()) { // most are
+            finish_send(std::exchange(outgoing, nullptr), dest);
+        }
+        if (_unreachable) [[unlikely]] {
+            return recv_of_unreachable(recv_count * recv_type.size, source);
+        }
+        meanwhile();
+        recv(recv_buffer, recv_count, recv_type, source);
+        return outgoing != nullptr ? finish_send(outgoing, dest) : _code;
+    }
     int exchange(const void* send_buffer, MPI_Count send_count, const Datatype& send_type, int dest, void* recv_buffer,
         MPI_Count recv_count, const Datatype& recv_type, int source) noexcept {
-        Request* incoming = start_recv(recv_buffer, recv_count, recv_type, source);
-        if (send(send_buffer, send_count, send_type, dest) != MPI_SUCCESS && _unreachable && incoming != nullptr) {
-            incoming->cancel(); // where no way leads to a member, it has none to this one either and sends nothing
-        }
-        return incoming != nullptr ? finish_recv(incoming, recv_count * recv_type.size, source)
-                                   : recv(nullptr, 0, recv_type, source);
+        return exchange(send_buffer, send_count, send_type, dest, recv_buffer, recv_count, recv_type, source, [] {});
     }
 
     // nullptr: the send is over.
@@ -109,6 +119,16 @@ private:
         fail(code);
         _unreachable = send_part(nullptr, 0, *to_object<Datatype>(MPI_BYTE), dest) != MPI_SUCCESS;
         return _code;
+    }
+    // Where no way leads to a member, it has none to this one either and sends nothing: what is not here is not waited
+    // for.
+    [[gnu::cold]] int recv_of_unreachable(MPI_Count bytes, int source) noexcept {
+        Request* incoming = start_recv(nullptr, 0, *to_object<Datatype>(MPI_BYTE), source);
+        if (incoming == nullptr) {
+            return _code;
+        }
+        incoming->cancel();
+        return finish_recv(incoming, bytes, source);
     }
     int check(int code, const MPI_Status& status, MPI_Count bytes) noexcept {
         if (code == MPI_SUCCESS && status_bytes(status) < std::uint64_t(bytes)) [[unlikely]] {

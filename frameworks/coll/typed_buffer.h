@@ -52,6 +52,14 @@ private:
 // a message of that length would: MPI_ERR_TRUNCATE when the target has less room, MPI_ERR_COUNT when it has more.
 inline int copy(const void* source, MPI_Count source_count, const Datatype& source_type, void* target,
     MPI_Count target_count, const Datatype& target_type) noexcept {
+    const MPI_Count bytes = source_count * source_type.size;
+    if (source_type.dense && target_type.dense && bytes == target_count * target_type.size) [[likely]] {
+        if (bytes > 0) {
+            std::memmove(static_cast<std::byte*>(target) + target_type.true_lower_bound,
+                static_cast<const std::byte*>(source) + source_type.true_lower_bound, std::size_t(bytes));
+        }
+        return MPI_SUCCESS;
+    }
     Convertor from(source_type, source_count, source);
     Convertor to(target_type, target_count, target);
     const std::size_t total = std::min(from.total(), to.total());

@@ -27,6 +27,11 @@ cid::Module* choose_cid_module(Instance& instance, const std::string& only, int*
             return known;
         }
     }
+    // Where components must support several threads, choose_locking() has opened the framework for that.
+    if (Status opened = instance.open_cid(Capability::none); !opened) {
+        *code = note_cause(opened.error());
+        return nullptr;
+    }
     auto chosen = instance.cid_framework().select_one(
         "new communicators",
         [&](cid::Component& component) -> Result<Choice<CidOffer>> {

@@ -106,6 +106,9 @@ private:
         error = code;
         fill_empty_status(status);
         _construction.reset();
+        if (_parent) {
+            _complete_reference.set(*_parent);
+        }
         const std::lock_guard lock(_queue._mutex);
         _queue._active.erase(place);
     }
@@ -124,7 +127,8 @@ public:
 
 private:
     ConstructionQueue& _queue;
-    Ref<Communicator> _parent; // errors are reported to it, also after the program has freed it
+    Ref<Communicator> _parent;             // errors are reported to it, also after the program has freed it
+    CompleteReference _complete_reference; // that one
     std::unique_ptr<Construction> _construction;
     MPI_Comm* _result;
     Follower _allocation;

@@ -32,6 +32,7 @@ public:
         std::shared_ptr<SendBuffer> buffer;
         const int code = SendBuffer::send(_data, _count, *_type, _dest, _tag, *_comm, &buffer, &_message);
         if (code == MPI_SUCCESS) {
+            note_complete();
             set_complete();
         }
         return code;
@@ -44,11 +45,13 @@ public:
             return MPI_SUCCESS;
         }
         const int code = _message->cancel();
+        _complete_reference.clear();
         set_active();
         open();
         _message->attach(*this);
         if (close()) {
             collect();
+            note_complete();
             set_complete();
         }
         return code;
@@ -70,7 +73,13 @@ private:
     void collect() noexcept { set_status_cancelled(status, status_cancelled(_message->status)); }
     void end_cancel() noexcept {
         collect();
+        note_complete();
         complete();
+    }
+    void note_complete() noexcept {
+        if (!persistent) {
+            _complete_reference.set(*_comm);
+        }
     }
     void release_message() noexcept {
         if (_message != nullptr) {
@@ -83,6 +92,7 @@ private:
     const int _dest;
     const int _tag;
     const Ref<Communicator> _comm;
+    CompleteReference _complete_reference; // that one, of a request that is not persistent
     const Ref<Datatype> _type;
     Request* _message = nullptr; // in the buffer
 };
@@ -94,6 +104,7 @@ public:
           _comm(Ref<Communicator>::share(on)) {
         if (on != nullptr) {
             belong_to(*on);
+            _complete_reference.set(*on); // the buffer sends the messages, whose own requests are waited for
         }
         progress = &waits;
         set_active();
@@ -112,6 +123,7 @@ private:
 
     const std::shared_ptr<SendBuffer> _buffer;
     const Ref<Communicator> _comm;
+    CompleteReference _complete_reference; // that one
     SendBuffer::FlushWaiter _waiter{*this};
 };
 

@@ -13,6 +13,10 @@ inline constexpr ParamSpec mpi_params[] = {
         "initial error handler of MPI_COMM_WORLD and MPI_COMM_SELF; also used for errors of calls that have no object "
         "while only sessions are open: MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT or MPI_ERRORS_RETURN",
         "fatal,abort,return", ParamLevel::user_detail, ParamScope::local},
+    {"part_message_size", ParamType::size, "128KiB",
+        "partitions of a request of MPI_Psend_init are sent in one message until it has at least this many bytes; 0: "
+        "each partition is sent in a message of its own",
+        nullptr, ParamLevel::tuner_basic, ParamScope::local},
 };
 
 // The parameters that all components of framework cid have in common.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/library/info_env.h"
 
+#include "core/base/read_file.h"
 #include "core/base/strings.h"
 #include "core/runtime/runtime.h"
 #include "mpi/instance/thread_levels.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <cstdlib>
+#include <memory>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -16,8 +16,8 @@ namespace patchbay {
 namespace {
 
 std::vector<std::string> own_arguments() {
-    std::ifstream file("/proc/self/cmdline", std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    auto read = read_file("/proc/self/cmdline");
+    const std::string text = read ? std::move(*read) : std::string();
     std::vector<std::string> arguments;
     for (std::size_t at = 0; at < text.size();) {
         arguments.emplace_back(text.c_str() + at);
@@ -48,10 +48,9 @@ void fill_info_env(Info& info, const std::vector<std::string>& arguments) {
     if (uname(&machine) == 0) {
         set(info, "arch", machine.machine);
     }
-    std::error_code failed;
-    const auto directory = std::filesystem::current_path(failed);
-    if (!failed) {
-        set(info, "wdir", directory.string());
+    const std::unique_ptr<char, void (*)(void*)> directory(getcwd(nullptr, 0), std::free);
+    if (directory != nullptr) {
+        set(info, "wdir", directory.get());
     }
 }
 

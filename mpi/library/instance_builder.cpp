@@ -6,6 +6,7 @@
 #include "core/progress/progress.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/cid/index_table.h"
+#include "frameworks/pml/partitioned_engine.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/bootstrap/exchange.h"
 #include "mpi/communicators/cid_stats.h"
@@ -59,7 +60,7 @@ Status InstanceBuilder::build() {
         {"start the progress engine", &InstanceBuilder::start_progress},
         {"attach the node's shared memory", &InstanceBuilder::attach_node},
         {"choose the pml", &InstanceBuilder::choose_pml},
-        {"open framework cid", &InstanceBuilder::open_cid},
+        {"prepare framework cid", &InstanceBuilder::prepare_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
         {"make the process sets", &InstanceBuilder::make_psets},
         {"have the failures of other processes reported", &InstanceBuilder::watch_peers},
@@ -76,6 +77,7 @@ Status InstanceBuilder::build() {
     _cleanup.push([&instance = _instance] {
         if (instance._pml != nullptr) {
             instance.pml().drain(); // sends the messages that peers still wait for
+            instance.partitioned().cancel_unmatched();
         }
         instance.constructions().clear();
         instance.bootstrap().close();
@@ -216,8 +218,11 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     return {};
 }
 
-Status InstanceBuilder::open_cid() {
-    return open(_instance.cid_framework());
+// Only constructors of communicators need a component, and the first one opens the framework. With a list of components
+// it is opened here, so that MPI_Init reports a mistake in the list.
+Status InstanceBuilder::prepare_cid() {
+    _cleanup.push([&instance = _instance] { instance._cid_lease.release(); });
+    return _instance.core().params.at("cid").is_default() ? Status() : _instance.open_cid(needed());
 }
 
 Status InstanceBuilder::open_coll() {

@@ -22,7 +22,7 @@ private:
     Status attach_node();
     Status choose_pml();
     Status choose_pml_that(Capability can);
-    Status open_cid();
+    Status prepare_cid();
     Status open_coll();
     Status make_psets();
     Status open_bootstrap();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Decision tables of coll/tuned: what a file says, and what is wrong with it.
+#include "components/coll/tuned/pair.h"
 #include "components/coll/tuned/table.h"
 #include "object/communicator.h"
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <string>
 
 // The library defines it; nothing here reaches it.
@@ -48,6 +50,27 @@ TEST(TableTest, TheFirstRuleThatAdmitsACallIsTaken) {
     EXPECT_EQ(chosen(rules, 100, false), Algorithm::direct);
     EXPECT_EQ(chosen(rules, 100, true, Form::persistent), Algorithm::halves);
     EXPECT_EQ(chosen(rules, 4096, true, Form::nonblocking), Algorithm::ring);
+}
+
+// Which blocking calls of two ranks are one exchange.
+TEST(TableTest, CallsOfAPair) {
+    const auto limit = [](const std::string& rules) { return pair::limit(Function::allreduce, decisions(rules)); };
+    constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+    EXPECT_EQ(limit("[]"), 0u);
+    EXPECT_EQ(limit(R"([{"use": "doubling"}])"), all);
+    EXPECT_EQ(limit(R"([{"use": "halves"}])"), 0u);
+    EXPECT_EQ(limit(R"([{"use": "doubling", "segment": "64KiB"}])"), 0u);
+    EXPECT_EQ(limit(R"([{"use": "pass"}, {"use": "doubling"}])"), 0u);
+    EXPECT_EQ(limit(R"([{"bytes_below": 100, "use": "direct"}, {"bytes_below": 200, "use": "doubling"}])"), 200u);
+    EXPECT_EQ(limit(R"([{"bytes_below": 100, "use": "direct"}, {"use": "ring"}, {"use": "doubling"}])"), 100u);
+    // A rule that admits nothing which an earlier one leaves.
+    EXPECT_EQ(limit(R"([{"bytes_below": 100, "use": "direct"}, {"bytes_below": 50, "use": "ring"},
+        {"bytes_below": 200, "use": "direct"}])"),
+        200u);
+    // An op may be admitted or not.
+    EXPECT_EQ(limit(R"([{"commutative": true, "use": "doubling"}, {"use": "doubling"}])"), 0u);
+    EXPECT_EQ(limit(R"([{"forms": ["nonblocking"], "use": "halves"}, {"use": "doubling"}])"), all);
+    EXPECT_EQ(pair::limit(Function::gather, decisions(R"([{"use": "doubling"}])")), 0u);
 }
 
 TEST(TableTest, ACallWithoutARuleIsPassedOn) {
@@ -120,6 +143,18 @@ TEST(TableTest, AFileThatCannotBeReadIsNamed) {
     EXPECT_EQ(table.error().code, Errc::not_found);
     EXPECT_NE(table.error().text.find("/nowhere/table.json"), std::string::npos);
     EXPECT_NE(table.error().text.find("coll_tuned_table"), std::string::npos);
+}
+
+// The build translates the table, so that no process reads it (components/coll/tuned/rules_of_table.py).
+TEST(TableTest, TheBuiltInRulesAreThoseOfTheInstalledTable) {
+    const auto read = tuned::Table::read("components/coll/tuned/coll_tuned.json");
+    ASSERT_TRUE(bool(read)) << read.error().text;
+    const std::span<const Rule> built_in = tuned::Table().rules(), installed = read.value().rules();
+    ASSERT_EQ(built_in.size(), installed.size());
+    for (std::size_t i = 0; i < built_in.size(); ++i) {
+        EXPECT_EQ(built_in[i], installed[i]) << "rule " << i << ": " << function_name(installed[i].function) << ", "
+                                             << describe_conditions(installed[i]);
+    }
 }
 
 // Each function of the installed table ends with a rule for all calls that are left.

@@ -70,6 +70,29 @@ TEST(ParamSources, MalformedLineNamesFileAndLine) {
         read_error(places), places.user_file + ":1: expected 'name = value', got '[btl]' (there are no sections)");
 }
 
+TEST(ParamSources, BlanksCommentsAndLineEndsOfOtherSystems) {
+    const TemporaryDirectory directory;
+    ParamSources places;
+    places.user_file =
+        directory.write("a.conf", "  btl =  sm , self \r\n#coll = basic\n\r\n\tx=a=b#c=d\ny =\nlast = 1");
+    const auto read = read_param_sources(places);
+    ASSERT_TRUE(read) << read.error().text;
+    const auto& params = read.value();
+    EXPECT_EQ(params.size(), 4u);
+    EXPECT_EQ(params.find("btl")->second.value, "sm , self");
+    EXPECT_EQ(params.find("x")->second.value, "a=b");
+    EXPECT_EQ(params.find("y")->second.value, "");
+    EXPECT_EQ(params.find("last")->second.value, "1");
+    EXPECT_EQ(params.find("last")->second.origin, "file " + places.user_file + ":6");
+}
+
+TEST(ParamSources, AValueWithoutANameIsAnError) {
+    const TemporaryDirectory directory;
+    ParamSources places;
+    places.user_file = directory.write("a.conf", "btl = sm\n = 5\n");
+    EXPECT_EQ(read_error(places), places.user_file + ":2: expected 'name = value', got ' = 5'");
+}
+
 TEST(ParamSources, SameNameTwiceInOneFileIsAnError) {
     const TemporaryDirectory directory;
     ParamSources places;

@@ -165,7 +165,14 @@ class InfoTest(unittest.TestCase):
 
     def test_explain_decision_table(self):
         text = self.run_info("--explain")
-        self.assertIn(f"read from {PREFIX}/share/patchbay/coll_tuned.json", text)
+        copy = f"{PREFIX}/share/patchbay/coll_tuned.json"
+        self.assertIn(f"built in; a copy is {copy}\n", text)
+        rules = re.findall(r"(?m)^coll +decision table +tuned +chosen +0 +(.*: .*)$", text)
+        self.assertGreater(len(rules), 10)
+        named = self.run_info("--explain", "--mca", "coll_tuned_table", copy)
+        self.assertIn(f"read from {copy}\n", named)
+        for rule in rules:
+            self.assertIn(rule + "\n", named)
         own = self.write("table.json", '{"bcast": [\n{"ranks": [3, 8], "bytes_below": "4KiB", "use": "linear"}]}')
         text = self.run_info("--explain", "--mca", "coll_tuned_table", own)
         self.assertRegex(text, r"(?m)^coll +decision table +tuned +chosen .*read from " + own)
@@ -183,6 +190,9 @@ class InfoTest(unittest.TestCase):
     def test_explain_failure(self):
         self.assertEqual(self.decisions("--mca", "pml", "ob2", status=1), {})
         self.assertRegex(self.errors, "did you mean 'ob1'")
+        # Framework cid is opened by the first constructor, but a list that cannot be is reported at once.
+        self.run_info("--explain", "--mca", "cid", "excd", status=1)
+        self.assertRegex(self.errors, "did you mean 'excid'")
         self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
 
     # The command line

@@ -90,6 +90,8 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
             "-Wl,-rpath,'$$ORIGIN/..'",
             "-Wl,--enable-new-dtags",
             "-Wl,-z,defs",
+            # The compiler adds libm to every C++ program.
+            "-Wl,--as-needed",
         ],
         linkshared = True,
         target_compatible_with = select({

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/coll/tuned/joined_exchange.h"
+#include "components/coll/tuned/symmetric.h"
 #include "frameworks/coll/typed_buffer.h"
 #include "object/op.h"
 
 #include <array>
+#include <type_traits>
 
 namespace patchbay::coll::tuned {
 
@@ -25,6 +27,7 @@ public:
           _segment(segment_elements(segment, count, type)),
           _type(type),
           _op(op),
+          _symmetric(is_symmetric(op, type)),
           _result(result),
           _mine(contribution),
           _buffers{result, nullptr} {}
@@ -47,29 +50,11 @@ public:
         void* theirs = room(false);
         _steps.recv(theirs, _count, _type, source);
         _steps.round();
-        join_higher(theirs);
+        join(theirs, false);
     }
     // The same, and the other member gets what this one has.
-    void exchange_higher(int peer) noexcept {
-        if (_segment < _count) {
-            join_segments(_count, peer, false);
-            return;
-        }
-        void* theirs = room(false);
-        _steps.exchange(_mine, _count, _type, peer, theirs, _count, _type, peer);
-        _steps.round();
-        join_higher(theirs);
-    }
-    void exchange_lower(int peer) noexcept {
-        if (_segment < _count) {
-            join_segments(_count, peer, true);
-            return;
-        }
-        void* theirs = room(true);
-        _steps.exchange(_mine, _count, _type, peer, theirs, _count, _type, peer);
-        _steps.round();
-        join_lower(theirs);
-    }
+    void exchange_higher(int peer) noexcept { exchange(peer, false); }
+    void exchange_lower(int peer) noexcept { exchange(peer, true); }
     // Has the result in `result`.
     void finish() noexcept {
         if (_mine != _result) {
@@ -90,15 +75,35 @@ private:
     }
     // The buffer that does not hold what this member has.
     void* other_buffer() noexcept { return buffer(in_buffer() && _mine == _buffers[0] ? 1 : 0); }
+    // Whether what is received becomes the left operand: it is joined to what this member has in a buffer, which is the
+    // right one. Where that makes no difference, so that nothing need be copied: the result stays in the first buffer.
+    bool is_left(bool lower) const noexcept { return _symmetric ? in_buffer() : lower; }
     // Where the neighbour's result can be received. What is joined from below ends up where `mine` is, or, if that is
     // the program's contribution, in the first buffer.
-    void* room(bool lower) noexcept { return lower && !in_buffer() ? buffer(1) : other_buffer(); }
-    void join_higher(void* theirs) noexcept {
+    void* room(bool lower) noexcept { return is_left(lower) && !in_buffer() ? buffer(1) : other_buffer(); }
+    void exchange(int peer, bool lower) noexcept {
+        // In a plan the contribution is joined as soon as the other one is here, which need not be after the own
+        // message has been received.
+        const bool is_plan = std::is_same_v<Steps, Schedule>;
+        if (_segment < _count || (is_plan && !in_buffer())) {
+            join_segments(_count, peer, lower);
+            return;
+        }
+        void* theirs = room(lower);
+        _steps.exchange(_mine, _count, _type, peer, theirs, _count, _type, peer);
+        _steps.round();
+        join(theirs, lower);
+    }
+    void join(void* theirs, bool lower) noexcept {
+        if (is_left(lower)) {
+            join_left(theirs);
+            return;
+        }
         _steps.reduce(_mine, theirs, _count, _type, _op);
         _steps.round();
         _mine = theirs;
     }
-    void join_lower(const void* theirs) noexcept {
+    void join_left(const void* theirs) noexcept {
         void* target = buffer(theirs == _buffers[0] ? 1 : 0);
         if (_mine != target) {
             _steps.copy(_mine, _count, _type, target, _count, _type);
@@ -111,6 +116,7 @@ private:
     // While segments of the contribution are sent, it must not be overwritten: the result is in another buffer.
     void join_segments(MPI_Count outgoing, int peer, bool lower) noexcept {
         void* target = other_buffer();
+        lower = lower && !_symmetric;
         if (lower && _slots == nullptr) {
             _slots = _steps.scratch(JoinedExchange::slots_for(_count, _segment), _type);
         }
@@ -125,6 +131,7 @@ private:
     const MPI_Count _segment; // elements
     const Datatype& _type;
     const Op& _op;
+    const bool _symmetric; // either operand may be the left one
     void* const _result;
     const void* _mine;
     std::array<void*, 2> _buffers;

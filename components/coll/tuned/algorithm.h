@@ -33,6 +33,8 @@ struct Choice {
     Algorithm algorithm = Algorithm::pass;
     std::size_t segment = 0; // bytes of one message where the algorithm divides vectors; 0: it does not
     int radix = 2;           // of doubling in MPI_Allreduce and of bruck in MPI_Alltoall
+
+    bool operator==(const Choice&) const = default;
 };
 
 inline constexpr int most_radix = 64;

@@ -61,8 +61,8 @@ void direct(Steps& steps, const Contributions& blocks) noexcept {
     typename Steps::Batch sends(steps);
     for (int distance = 1; distance < blocks.ranks; ++distance) {
         const int source = (blocks.rank - distance + blocks.ranks) % blocks.ranks;
-        receives.irecv(blocks.of(source), blocks.count, blocks.type, source);
         sends.isend(blocks.own, blocks.own_count, blocks.own_type, (blocks.rank + distance) % blocks.ranks);
+        receives.irecv(blocks.of(source), blocks.count, blocks.type, source);
     }
     copy_own(steps, blocks);
     sends.finish();

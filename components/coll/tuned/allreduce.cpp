@@ -52,8 +52,8 @@ void direct(Steps& steps, const Reduction& r) noexcept {
     typename Steps::Batch sends(steps);
     for (int distance = 1; distance < ranks; ++distance) {
         const int source = (own - distance + ranks) % ranks;
-        receives.irecv(element(slots, source * r.count, r.type), r.count, r.type, source);
         sends.isend(r.contribution, r.count, r.type, (own + distance) % ranks);
+        receives.irecv(element(slots, source * r.count, r.type), r.count, r.type, source);
     }
     sends.finish();
     receives.finish();
@@ -92,8 +92,8 @@ const void* radix_rounds(
         typename Steps::Batch sends(steps);
         for (int distance = 1; distance < runs; ++distance) {
             const int from = (own - distance + runs) % runs;
-            receives.irecv(element(slots, from * r.count, r.type), r.count, r.type, peer_of(from));
             sends.isend(mine, r.count, r.type, peer_of((own + distance) % runs));
+            receives.irecv(element(slots, from * r.count, r.type), r.count, r.type, peer_of(from));
         }
         sends.finish();
         receives.finish();

@@ -29,8 +29,8 @@ void direct(Steps& steps, const Exchange& e) noexcept {
     for (int distance = 1; distance < e.ranks; ++distance) {
         const int source = (e.rank - distance + e.ranks) % e.ranks;
         const int dest = (e.rank + distance) % e.ranks;
-        receives.irecv(e.recv.of(source), e.recv.count, e.recv.type, source);
         sends.isend(e.send.of(dest), e.send.count, e.send.type, dest);
+        receives.irecv(e.recv.of(source), e.recv.count, e.recv.type, source);
     }
     copy_own(steps, e);
     sends.finish();
@@ -128,9 +128,9 @@ void bruck(Steps& steps, const Exchange& e, int radix) noexcept {
         for (int digit = 1; digit < radix && distance_of(digit) < e.ranks; ++digit) {
             const MPI_Count first = at;
             for_runs(e.ranks, weight, digit, radix, [&](MPI_Count, MPI_Count blocks) { at += blocks * block; });
+            sends.isend(outgoing + first, at - first, byte_type(), (e.rank + distance_of(digit)) % e.ranks);
             receives.irecv(
                 incoming + first, at - first, byte_type(), (e.rank - distance_of(digit) + e.ranks) % e.ranks);
-            sends.isend(outgoing + first, at - first, byte_type(), (e.rank + distance_of(digit)) % e.ranks);
         }
         sends.finish();
         receives.finish();

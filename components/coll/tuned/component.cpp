@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "components/coll/tuned/pair.h"
 #include "components/coll/tuned/tuned.h"
 #include "core/base/install_prefix.h"
 #include "core/base/out_of_memory.h"
@@ -20,8 +21,8 @@ constexpr ParamSpec algorithm_param(const char* name, Function function, const c
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "40", "how much this component wants to serve a communicator (0 to 100)"},
     {"table", ParamType::string, "",
-        "file of the decision table; empty: share/patchbay/coll_tuned.json of the installation", nullptr,
-        ParamLevel::tuner_basic},
+        "file of the decision table; empty: the built-in one, of which share/patchbay/coll_tuned.json is a copy",
+        nullptr, ParamLevel::tuner_basic},
     {"segment", ParamType::size, "64KiB",
         "bytes of one message where a parameter coll_tuned_<function> chooses the algorithm; the table has its own",
         nullptr, ParamLevel::tuner_detail},
@@ -43,14 +44,15 @@ public:
     Status open(Core& core) override {
         const ParamRegistry& registry = core.params;
         _priority = int(registry.at("coll_tuned_priority").as_int());
-        const std::string& own = registry.at("coll_tuned_table").as_string();
-        const std::string file = own.empty() ? install_prefix() + "/share/patchbay/coll_tuned.json" : own;
-        auto table = Table::read(file);
-        if (!table) {
-            log_warn_job(table.error().text + "; component tuned of framework coll is not used");
-            return Error{Errc::not_available, table.error().text};
+        const std::string& file = registry.at("coll_tuned_table").as_string();
+        if (!file.empty()) {
+            auto table = Table::read(file);
+            if (!table) {
+                log_warn_job(table.error().text + "; component tuned of framework coll is not used");
+                return Error{Errc::not_available, table.error().text};
+            }
+            _table = std::move(*table);
         }
-        _table = std::move(*table);
         read_forced(registry);
         // With several nodes the number of cores differs, and members would choose different algorithms.
         const Runtime* runtime = core.runtime;
@@ -113,11 +115,17 @@ private:
                 settings->decisions[std::size_t(rule.function)].add(rule);
             }
         }
+        for (std::size_t f = 0; ranks == 2 && f < function_count; ++f) {
+            settings->pair_below[f] = _forced[f] ? 0 : pair::limit(Function(f), settings->decisions[f]);
+        }
         return settings;
     }
 
     void explain(DecisionLog& log, const std::string& file) const {
-        log.record("coll", "decision table", "tuned", Outcome::chosen, 0, "read from " + file);
+        const std::string origin = file.empty()
+            ? "built in; a copy is " + install_prefix() + "/share/patchbay/coll_tuned.json"
+            : "read from " + file;
+        log.record("coll", "decision table", "tuned", Outcome::chosen, 0, origin);
         for (const Rule& rule : _table.rules()) {
             log.record("coll", "decision table", "tuned", Outcome::chosen, 0,
                 std::string(function_name(rule.function)) + ", " + describe_conditions(rule) + ": " +

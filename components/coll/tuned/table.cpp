@@ -6,8 +6,8 @@
 
 #include <array>
 #include <bit>
-#include <fstream>
-#include <iterator>
+#include <cstdio>
+#include <memory>
 
 namespace patchbay::coll::tuned {
 
@@ -194,7 +194,7 @@ Result<Table> Table::parse(std::string_view text, const std::string& file) {
         return json.error();
     }
     Reading reading(file);
-    Table table;
+    std::vector<Rule> found;
     reading.expect(json.value(), Kind::object, "a decision table is an object of functions");
     for (const auto& [name, rules] : json.value().members) {
         if (name == "note") {
@@ -208,20 +208,26 @@ Result<Table> Table::parse(std::string_view text, const std::string& file) {
                     " (it serves: " + join(known, ", ") + ")");
         } else if (reading.expect(rules, Kind::array, name + " is a list of rules")) {
             for (const JsonValue& rule : rules.items) {
-                table._rules.push_back(read_rule(reading, *function, rule));
+                found.push_back(read_rule(reading, *function, rule));
             }
         }
     }
     if (reading.failed()) {
         return reading.error();
     }
+    Table table;
+    table._read = std::move(found);
     return table;
 }
 
 Result<Table> Table::read(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    if (!stream) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "re"), std::fclose);
+    std::string text;
+    char buffer[4096];
+    while (stream != nullptr && !std::feof(stream.get()) && !std::ferror(stream.get())) {
+        text.append(buffer, std::fread(buffer, 1, sizeof(buffer), stream.get()));
+    }
+    if (stream == nullptr || std::ferror(stream.get())) {
         return Error{Errc::not_found, "the decision table " + file + " cannot be read (parameter coll_tuned_table)"};
     }
     return parse(text, file);

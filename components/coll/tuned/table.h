@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,14 +21,20 @@ struct Rule {
     int least_ranks = 0;
     int most_ranks = std::numeric_limits<int>::max();
     std::uint64_t bytes_below = std::numeric_limits<std::uint64_t>::max();
-    std::optional<bool> commutative;
-    std::optional<bool> power_of_two; // the number of ranks
-    std::optional<bool> shared_cores; // the ranks of the node are more than its cores
-    Choice choice;
+    std::optional<bool> commutative = std::nullopt;
+    std::optional<bool> power_of_two = std::nullopt; // the number of ranks
+    std::optional<bool> shared_cores = std::nullopt; // the ranks of the node are more than its cores
+    Choice choice = {};
+
+    bool operator==(const Rule&) const = default;
 };
 
-// The rules of a file. For a call the first rule of its function that admits it, and whose algorithm applies to it, is
-// taken; without one the call is passed on.
+// The rules of coll_tuned.json in this folder, which the build translates (rules_of_table.py), so that no process has
+// to read them.
+std::span<const Rule> built_in_rules() noexcept;
+
+// The built-in rules, or those of a file. For a call the first rule of its function that admits it, and whose algorithm
+// applies to it, is taken; without one the call is passed on.
 class Table {
 public:
     // The text of a file. Errc::invalid: the text is no decision table; the error has the line.
@@ -35,10 +42,10 @@ public:
     // Errc::not_found: the file cannot be read. Errc::invalid, as above.
     static Result<Table> read(const std::string& file);
 
-    const std::vector<Rule>& rules() const noexcept { return _rules; }
+    std::span<const Rule> rules() const noexcept { return _read ? std::span<const Rule>(*_read) : built_in_rules(); }
 
 private:
-    std::vector<Rule> _rules;
+    std::optional<std::vector<Rule>> _read;
 };
 
 // The conditions and the algorithm of a rule as phrases: "2 to 8 ranks, below 4KiB", "halves".
@@ -59,6 +66,21 @@ public:
             }
         }
         return {};
+    }
+    // All calls of that form with fewer bytes, whatever their op, have a choice for which fits(choice) is true.
+    template <class Fits>
+    std::uint64_t all_below(Form form, const Fits& fits) const noexcept {
+        std::uint64_t below = 0;
+        for (const Line& line : _lines) {
+            if (line.bytes_below <= below || (line.forms >> unsigned(form) & 1) == 0) {
+                continue;
+            }
+            if (line.commutative || !fits(line.choice)) {
+                break;
+            }
+            below = line.bytes_below;
+        }
+        return below;
     }
 
 private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/tuned/tuned.h"
 
+#include "components/coll/tuned/pair.h"
+
 namespace patchbay::coll::tuned {
 
 namespace {
@@ -60,6 +62,37 @@ int TunedModule::blocking(const Call& call, Communicator& comm) noexcept {
     Immediate steps(comm, call.function);
     add_steps(steps, call, choice);
     return steps.code();
+}
+
+int TunedModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
+    return serves_pair(Function::bcast, count, type) ? pair::bcast(buffer, count, type, root, comm)
+                                                     : Module::bcast(buffer, count, type, root, comm);
+}
+
+int TunedModule::allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+    MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
+    return serves_pair(Function::allgather, recv_count, recv_type)
+        ? pair::allgather(send, send_count, send_type, recv, recv_count, recv_type, comm)
+        : Module::allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
+}
+
+int TunedModule::alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+    MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
+    return serves_pair(Function::alltoall, recv_count, recv_type) && send != MPI_IN_PLACE
+        ? pair::alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm)
+        : Module::alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm);
+}
+
+int TunedModule::reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
+    Communicator& comm) noexcept {
+    return serves_pair(Function::reduce, count, type) ? pair::reduce(send, recv, count, type, op, root, comm)
+                                                      : Module::reduce(send, recv, count, type, op, root, comm);
+}
+
+int TunedModule::allreduce(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
+    return serves_pair(Function::allreduce, count, type) ? pair::allreduce(send, recv, count, type, op, comm)
+                                                         : Module::allreduce(send, recv, count, type, op, comm);
 }
 
 int TunedModule::plan(const Call& call, Schedule& schedule) noexcept {

@@ -15,6 +15,8 @@ struct Settings {
     std::array<Decisions, function_count> decisions;
     // By parameter coll_tuned_<function>: used where it applies; calls that it does not apply to are passed on.
     std::array<std::optional<Choice>, function_count> forced;
+    // Blocking calls with fewer bytes are those of pair.h.
+    std::array<std::uint64_t, function_count> pair_below{};
     int ranks = 0;
 };
 
@@ -29,8 +31,21 @@ public:
     Provided provides() const noexcept override { return Provided::planned(served); }
     int plan(const Call& call, Schedule& schedule) noexcept override;
     int blocking(const Call& call, Communicator& comm) noexcept override;
+    // Calls of two ranks have a way of their own.
+    int bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept override;
+    int allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+        const Datatype& recv_type, Communicator& comm) noexcept override;
+    int alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+        const Datatype& recv_type, Communicator& comm) noexcept override;
+    int reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
+        Communicator& comm) noexcept override;
+    int allreduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
+        Communicator& comm) noexcept override;
 
 private:
+    bool serves_pair(Function function, MPI_Count count, const Datatype& type) const noexcept {
+        return std::uint64_t(count) * std::uint64_t(type.size) < _settings->pair_below[std::size_t(function)];
+    }
     Choice choose(const Call& call, Form form, int rank) const noexcept;
 
     std::shared_ptr<const Settings> _settings;

@@ -26,8 +26,12 @@ int Ob1::irecv(void* buffer, MPI_Count count, const Datatype& type, int source, 
     }
     *request = made;
     _receives.start(*made);
-    if (!made->is_complete() || made->error != MPI_SUCCESS) {
+    const bool complete = made->is_complete();
+    if (!complete || made->error != MPI_SUCCESS) {
         made->hold();
+    }
+    if (complete) {
+        made->count_complete();
     }
     return MPI_SUCCESS;
 }

@@ -38,7 +38,12 @@ void Ob1Request::drop() noexcept {
         return;
     }
     bool last = false;
-    progress->with_thread_level([&](bool threaded) { last = comm->release(threaded); });
+    progress->with_thread_level([&](bool threaded) {
+        if (counted) {
+            comm->remove_complete_reference(threaded);
+        }
+        last = comm->release(threaded);
+    });
     if (last) {
         Communicator::destroy(comm);
     }

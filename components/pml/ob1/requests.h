@@ -46,8 +46,19 @@ public:
         }
     }
     bool bound(pml::PersistentRequest* what) const noexcept override;
-    std::int32_t references_to_comm() const noexcept override { return holding && holds_comm ? 1 : 0; }
-    // For the parts of the module, which run the operation: complete() ends it.
+    std::int32_t references_to_comm() const noexcept override { return holding && holds_comm && !counted ? 1 : 0; }
+    // For the parts of the module, which run the operation: complete() ends it, under the module's lock.
+    bool complete() noexcept {
+        count_complete();
+        return Request::complete();
+    }
+    // A reference of a complete request is one for which no communication is pending.
+    void count_complete() noexcept {
+        if (holding && holds_comm && !persistent) {
+            counted = true;
+            comm->add_complete_reference(progress->threaded());
+        }
+    }
     using Request::set_active;
     using Request::set_complete;
 
@@ -63,6 +74,7 @@ public:
     int tag;
     bool holding = false;
     bool holds_comm = false; // holding a reference to the communicator, which is none of the predefined ones
+    bool counted = false;    // among the communicator's complete references
     LateConvertor convertor;
 
 private:
