@@ -11,6 +11,14 @@ namespace patchbay::pml::ob1 {
 
 using btl::SendCode;
 
+namespace {
+
+// A message that arrives in smaller blocks than this on average comes in fragments, which are unpacked at the speed of
+// a copy: a get() that scatters bytes costs much more for each block, in the kernel, than the copy of a small one.
+constexpr std::size_t least_block_to_get = 4096;
+
+} // namespace
+
 SendCode Rendezvous::send_rts(SendRequest& request) noexcept {
     Peer& peer = *request.peer;
     const Convertor& convertor = request.convertor.make(*request.type, request.count, request.buffer);
@@ -71,9 +79,10 @@ void Rendezvous::begin(RecvRequest& request, Peer& from, const MatchHeader& matc
         request.complete();
         return;
     }
-    request.convertor.make(*request.type, request.count, request.buffer);
+    const Convertor& convertor = request.convertor.make(*request.type, request.count, request.buffer);
     const std::size_t get_from = from.btl->limits().get_from;
-    if (address != 0 && get_from != 0 && length >= get_from && from.btl->can_get(*from.endpoint)) {
+    const bool worthwhile = get_from != 0 && length >= get_from && convertor.mean_block() >= least_block_to_get;
+    if (address != 0 && worthwhile && from.btl->can_get(*from.endpoint)) {
         fetch(request);
     } else {
         request_stream(request);
