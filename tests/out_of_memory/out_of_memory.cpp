@@ -17,6 +17,8 @@ char sent[large];
 char received[2 * large];
 int counts[16];
 int places[16];
+int neighbor_counts[2] = {100, 100};
+int neighbor_places[2] = {0, 100};
 
 int world_rank;
 int world_size;
@@ -247,6 +249,39 @@ void create_from_group() {
     }
 }
 
+void topologies() {
+    const int one = 1;
+    const int self = world_rank;
+    MPI_Comm made = MPI_COMM_NULL;
+    if (fine(MPI_Cart_create(comm, 1, &world_size, &one, 1, &made))) {
+        MPI_Comm part = MPI_COMM_NULL;
+        fine(MPI_Neighbor_alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, made));
+        if (fine(MPI_Cart_sub(made, &one, &part))) {
+            fine(MPI_Comm_free(&part));
+        }
+        fine(MPI_Comm_free(&made));
+    }
+    if (fine(MPI_Graph_create(comm, 1, &one, &self, 1, &made)) && made != MPI_COMM_NULL) {
+        fine(MPI_Comm_free(&made));
+    }
+    if (fine(MPI_Dist_graph_create(comm, 1, &self, &one, &self, &one, MPI_INFO_NULL, 1, &made))) {
+        fine(MPI_Comm_free(&made));
+    }
+    if (fine(MPI_Dist_graph_create_adjacent(comm, 1, &self, &one, 1, &self, &one, MPI_INFO_NULL, 1, &made))) {
+        fine(MPI_Comm_free(&made));
+    }
+}
+
+MPI_Comm ring; // periodic, so that each process has two neighbours
+
+void neighborhood() {
+    const int n = 100;
+    fine(MPI_Neighbor_allgather(sent, n, MPI_INT, received, n, MPI_INT, ring));
+    fine(MPI_Neighbor_alltoall(sent, 20000, MPI_INT, received, 20000, MPI_INT, ring));
+    fine(MPI_Neighbor_alltoallv(
+        sent, neighbor_counts, neighbor_places, MPI_INT, received, neighbor_counts, neighbor_places, MPI_INT, ring));
+}
+
 void collectives() {
     const int n = 100;
     fine(MPI_Barrier(comm));
@@ -300,6 +335,7 @@ void nonblocking_collectives() {
     nonblocking([](MPI_Request* r) { return MPI_Iallreduce(sent, received, 50000, MPI_INT, MPI_BOR, comm, r); });
     nonblocking([](MPI_Request* r) { return MPI_Ireduce_scatter(sent, received, counts, MPI_INT, MPI_BOR, comm, r); });
     nonblocking([](MPI_Request* r) { return MPI_Iscan(sent, received, 1000, MPI_INT, MPI_BOR, comm, r); });
+    nonblocking([](MPI_Request* r) { return MPI_Ineighbor_alltoall(sent, n, MPI_INT, received, n, MPI_INT, ring, r); });
 }
 void persistent_collectives() {
     MPI_Request requests[] = {
@@ -340,7 +376,9 @@ constexpr Scenario scenarios[] = {
     {"comm", "split", split},
     {"comm", "create", create},
     {"comm", "create_from_group", create_from_group},
+    {"comm", "topologies", topologies},
     {"coll", "collectives", collectives},
+    {"coll", "neighborhood", neighborhood},
     {"coll_requests", "nonblocking collectives", nonblocking_collectives},
     {"coll_requests", "persistent collectives", persistent_collectives},
 };
@@ -379,6 +417,8 @@ int main(int argc, char** argv) {
         counts[i] = 100;
         places[i] = i * 100;
     }
+    const int periodic = 1;
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, &world_size, &periodic, 0, &ring) == MPI_SUCCESS);
     for (const Scenario& scenario : scenarios) {
         if (argc > 1 && std::strcmp(argv[1], scenario.group) != 0) {
             continue;
@@ -399,6 +439,7 @@ int main(int argc, char** argv) {
         }
     }
     MPI_Type_free(&every_second);
+    MPI_Comm_free(&ring);
     MPI_Group_free(&session_group);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
     MPI_Finalize();

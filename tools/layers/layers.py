@@ -24,6 +24,7 @@ LAYERS = [
     ["components", "mpi/instance"],
     ["mpi/bootstrap"],
     ["mpi/communicators"],
+    ["mpi/topologies"],
     ["mpi/library"],
     ["mpi/api"],
     ["tools/info"],
