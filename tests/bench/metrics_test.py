@@ -44,6 +44,8 @@ PROGRAMS = {
     ("sessions.c", "init", 2): {"start_up": "ms", "first_barrier": "ms"},
     ("sessions.c", "session", 2): {"start_up": "ms", "first_barrier": "ms"},
     ("sessions.c", "create", 2): {"create_from_group": "us"},
+    ("streams.c", "all 16384,1048576", 2): {f"{way}_{size}": "us" for size in (16384, 1048576)
+                                            for way in ("pingpong", "exchange", "serial", "produced", "window")},
     ("instructions.c", "dup", 2): {},  # bench/instructions counts what it does, under valgrind
     ("cache_line.cpp", "", 0): {"cache_line_one_way": "us"},
 }
