@@ -21,12 +21,6 @@ std::string full_name(std::string_view framework, std::string_view component, co
     return result;
 }
 
-// What adds up over the sources of a process, and over time.
-bool is_total(VariableClass variable_class) noexcept {
-    return variable_class == VariableClass::counter || variable_class == VariableClass::aggregate ||
-        variable_class == VariableClass::timer;
-}
-
 } // namespace
 
 std::int64_t EventPoint::now() noexcept {
@@ -54,7 +48,7 @@ bool ToolRegistry::belongs(
     return framework == source.framework() && component == source.component();
 }
 
-// Tells the source what tools have started before it was there, or takes that back.
+// Passes to the source what tools have started before it was there, or takes that back.
 void ToolRegistry::connect(ToolSource& source, bool on) noexcept {
     for (std::size_t i = 0; i < _variables.size(); ++i) {
         const Variable& variable = _variables[i];

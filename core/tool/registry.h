@@ -15,6 +15,12 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
+// The classes whose values add up over the sources of a process, and over time.
+constexpr bool is_total(VariableClass variable_class) noexcept {
+    return variable_class == VariableClass::counter || variable_class == VariableClass::aggregate ||
+        variable_class == VariableClass::timer;
+}
+
 // What receives the events that tools want. All functions are called on the thread that raises, which holds no lock of
 // the registry.
 class EventSink {

@@ -53,23 +53,16 @@ void put_element(const tool::EventInstance& instance, std::size_t element, void*
     }
 }
 
-// A copy of the info that the program passes; false: the handle is not valid.
-bool take_info(MPI_Info handle, Ref<Info>* info) {
-    if (handle == MPI_INFO_NULL) {
-        return true;
-    }
-    const Info* given = checked_object<Info>(handle);
-    if (given != nullptr) {
-        *info = given->duplicate();
-    }
-    return given != nullptr;
+// No function has hints: those that the program passes are ignored, and what it gets is empty.
+bool is_info(MPI_Info handle) noexcept {
+    return handle == MPI_INFO_NULL || checked_object<Info>(handle) != nullptr;
 }
 
-int put_info(Ref<Info> info, MPI_Info* result) {
+int put_info(MPI_Info* result) {
     if (result == nullptr) {
         return MPI_T_ERR_INVALID;
     }
-    *result = to_handle(info.detach());
+    *result = to_handle(Ref<Info>::adopt(new Info).detach());
     return MPI_SUCCESS;
 }
 
@@ -108,20 +101,18 @@ int PMPI_T_source_get_info(int source_index, char* name, int* name_len, char* de
         api::put(ordering, MPI_T_SOURCE_UNORDERED);
         api::put(ticks_per_second, 1'000'000'000);
         api::put(max_ticks, std::numeric_limits<std::int64_t>::max());
-        return info == nullptr ? MPI_SUCCESS : api::put_info(Ref<Info>::adopt(new Info), info);
+        return info == nullptr ? MPI_SUCCESS : api::put_info(info);
     });
 }
 
 int PMPI_T_source_get_timestamp(int source_index, MPI_Count* timestamp) {
-    return mpi_t().use(
-        [&] {
-            if (source_index < 0 || source_index >= api::source_count) {
-                return MPI_T_ERR_INVALID_INDEX;
-            }
-            api::put(timestamp, EventPoint::now());
-            return timestamp == nullptr ? MPI_T_ERR_INVALID : MPI_SUCCESS;
-        },
-        true);
+    return mpi_t().use([&] {
+        if (source_index < 0 || source_index >= api::source_count) {
+            return MPI_T_ERR_INVALID_INDEX;
+        }
+        api::put(timestamp, EventPoint::now());
+        return timestamp == nullptr ? MPI_T_ERR_INVALID : MPI_SUCCESS;
+    });
 }
 
 int PMPI_T_event_get_num(int* num_events) {
@@ -147,22 +138,21 @@ int PMPI_T_event_get_info(int event_index, char* name, int* name_len, int* verbo
         api::put(enumtype, type.enumeration);
         api::put_text(type.what->help, desc, desc_len);
         api::put(bind, type.what->binding);
-        return info == nullptr ? MPI_SUCCESS : api::put_info(Ref<Info>::adopt(new Info), info);
+        return info == nullptr ? MPI_SUCCESS : api::put_info(info);
     });
 }
 
 int PMPI_T_event_handle_alloc(
     int event_index, void* obj_handle, MPI_Info info, MPI_T_event_registration* event_registration) {
     return mpi_t().use([&] {
-        Ref<Info> hints;
-        if (event_registration == nullptr || !api::take_info(info, &hints)) {
+        if (event_registration == nullptr || !api::is_info(info)) {
             return MPI_T_ERR_INVALID;
         }
         tool::Events& all = mpi_t().events;
         if (!api::is_index(all, event_index)) {
             return MPI_T_ERR_INVALID_INDEX;
         }
-        tool::EventRegistration* made = all.allocate(std::size_t(event_index), obj_handle, std::move(hints));
+        tool::EventRegistration* made = all.allocate(std::size_t(event_index), obj_handle);
         *event_registration = reinterpret_cast<MPI_T_event_registration>(made);
         return made == nullptr ? MPI_T_ERR_INVALID : MPI_SUCCESS;
     });
@@ -171,59 +161,42 @@ int PMPI_T_event_handle_alloc(
 int PMPI_T_event_handle_free(
     MPI_T_event_registration event_registration, void* user_data, MPI_T_event_free_cb_function free_cb_function) {
     return api::with_registration(event_registration, [&](const auto& found) {
-        mpi_t().events.free(found, user_data, free_cb_function);
-        return MPI_SUCCESS;
+        return mpi_t().events.free(found, user_data, free_cb_function) ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
     });
 }
 
 int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info) {
-    return api::with_registration(event_registration, [&](const auto& found) {
-        Ref<Info> hints;
-        if (!api::take_info(info, &hints)) {
-            return MPI_T_ERR_INVALID;
-        }
-        mpi_t().events.set_info(*found, std::nullopt, std::move(hints));
-        return MPI_SUCCESS;
-    });
+    return api::with_registration(
+        event_registration, [&](const auto&) { return api::is_info(info) ? MPI_SUCCESS : MPI_T_ERR_INVALID; });
 }
 
 int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info* info_used) {
-    return api::with_registration(event_registration,
-        [&](const auto& found) { return api::put_info(mpi_t().events.info(*found, std::nullopt), info_used); });
+    return api::with_registration(event_registration, [&](const auto&) { return api::put_info(info_used); });
 }
 
 int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
     MPI_Info info, void* user_data, MPI_T_event_cb_function event_cb_function) {
     return api::with_registration(event_registration, [&](const auto& found) {
         const auto safety = tool::safety_index(cb_safety);
-        Ref<Info> hints;
-        if (!safety || !api::take_info(info, &hints)) {
+        if (!safety || !api::is_info(info)) {
             return MPI_T_ERR_INVALID;
         }
-        mpi_t().events.set_callback(*found, *safety, {event_cb_function, user_data, std::move(hints)});
+        mpi_t().events.set_callback(*found, *safety, {event_cb_function, user_data});
         return MPI_SUCCESS;
     });
 }
 
 int PMPI_T_event_callback_set_info(
     MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info) {
-    return api::with_registration(event_registration, [&](const auto& found) {
-        const auto safety = tool::safety_index(cb_safety);
-        Ref<Info> hints;
-        if (!safety || !api::take_info(info, &hints)) {
-            return MPI_T_ERR_INVALID;
-        }
-        mpi_t().events.set_info(*found, safety, std::move(hints));
-        return MPI_SUCCESS;
+    return api::with_registration(event_registration, [&](const auto&) {
+        return tool::safety_index(cb_safety) && api::is_info(info) ? MPI_SUCCESS : MPI_T_ERR_INVALID;
     });
 }
 
 int PMPI_T_event_callback_get_info(
     MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info* info_used) {
-    return api::with_registration(event_registration, [&](const auto& found) {
-        const auto safety = tool::safety_index(cb_safety);
-        return safety ? api::put_info(mpi_t().events.info(*found, safety), info_used) : MPI_T_ERR_INVALID;
-    });
+    return api::with_registration(event_registration,
+        [&](const auto&) { return tool::safety_index(cb_safety) ? api::put_info(info_used) : MPI_T_ERR_INVALID; });
 }
 
 int PMPI_T_event_set_dropped_handler(
@@ -234,7 +207,7 @@ int PMPI_T_event_set_dropped_handler(
     });
 }
 
-// The functions below take no lock: a callback calls them.
+// The functions below take no lock: the instance belongs to the callback that this thread is in.
 
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void* buffer) {
     return api::with_instance(event_instance, [&](const tool::EventInstance& instance) {

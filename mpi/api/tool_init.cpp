@@ -41,7 +41,7 @@ int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int* value, char* name, 
             return MPI_T_ERR_INVALID_HANDLE;
         }
         if (!api::is_index(found->items, indx)) {
-            return MPI_T_ERR_INVALID_ITEM;
+            return MPI_T_ERR_INVALID_INDEX; // MPI_T_ERR_INVALID_ITEM is deprecated
         }
         api::put(value, indx);
         api::put_text(found->items[std::size_t(indx)], name, name_len);

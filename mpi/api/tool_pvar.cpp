@@ -31,18 +31,19 @@ int with_handle(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const Acti
 }
 
 // The same for functions that take MPI_T_PVAR_ALL_HANDLES. Of all handles, those are left out to which the function
-// does not apply; the code is that of the last failure.
+// does not apply; `failure` is the code when it fails for another one.
 template <class Applies, class Action>
-int with_handles(
-    MPI_T_pvar_session session, MPI_T_pvar_handle handle, const Applies& applies, const Action& action) noexcept {
+int with_handles(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const Applies& applies, int failure,
+    const Action& action) noexcept {
     if (handle != MPI_T_PVAR_ALL_HANDLES) {
         return with_handle(session, handle, action);
     }
     return with_session(session, [&](const tool::PerformanceSession& of) {
         int result = MPI_SUCCESS;
         for (const auto& one : of.handles) {
-            const int code = applies(*one->variable) ? action(*one) : MPI_SUCCESS;
-            result = code == MPI_SUCCESS ? result : code;
+            if (applies(*one->variable) && action(*one) != MPI_SUCCESS) {
+                result = failure;
+            }
         }
         return result;
     });
@@ -105,9 +106,6 @@ int PMPI_T_pvar_session_free(MPI_T_pvar_session* session) {
     if (session == nullptr) {
         return MPI_T_ERR_INVALID;
     }
-    if (tool::Events::in_callback()) {
-        return MPI_T_ERR_NOT_ACCESSIBLE;
-    }
     return api::with_session(*session, [&](tool::PerformanceSession& found) {
         mpi_t().performance_variables.free(&found);
         *session = MPI_T_PVAR_SESSION_NULL;
@@ -122,9 +120,6 @@ int PMPI_T_pvar_handle_alloc(
     }
     *handle = MPI_T_PVAR_HANDLE_NULL;
     *count = 0;
-    if (tool::Events::in_callback()) {
-        return MPI_T_ERR_NOT_ACCESSIBLE;
-    }
     return api::with_session(session, [&](tool::PerformanceSession& of) {
         api::Variables& all = mpi_t().performance_variables;
         if (!api::is_index(all, pvar_index)) {
@@ -144,9 +139,6 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handl
     if (handle == nullptr) {
         return MPI_T_ERR_INVALID;
     }
-    if (tool::Events::in_callback()) {
-        return MPI_T_ERR_NOT_ACCESSIBLE;
-    }
     return api::with_handle(session, *handle, [&](tool::PerformanceHandle& found) {
         mpi_t().performance_variables.free(&found);
         *handle = MPI_T_PVAR_HANDLE_NULL;
@@ -155,12 +147,12 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handl
 }
 
 int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
-    return api::with_handles(session, handle, api::can_stop,
+    return api::with_handles(session, handle, api::can_stop, MPI_T_ERR_PVAR_NO_STARTSTOP,
         [](tool::PerformanceHandle& found) { return mpi_t().performance_variables.start(found); });
 }
 
 int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
-    return api::with_handles(session, handle, api::can_stop,
+    return api::with_handles(session, handle, api::can_stop, MPI_T_ERR_PVAR_NO_STARTSTOP,
         [](tool::PerformanceHandle& found) { return mpi_t().performance_variables.stop(found); });
 }
 
@@ -177,7 +169,7 @@ int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
 }
 
 int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
-    return api::with_handles(session, handle, api::can_write,
+    return api::with_handles(session, handle, api::can_write, MPI_T_ERR_PVAR_NO_WRITE,
         [](tool::PerformanceHandle& found) { return mpi_t().performance_variables.reset(found); });
 }
 

@@ -5,6 +5,7 @@
 #include "core/component/repository.h"
 #include "core/progress/progress.h"
 #include "mpi/instance/instance.h"
+#include "mpi/instance/observed_instance.h"
 #include "object/session.h"
 
 #include <algorithm>
@@ -136,14 +137,34 @@ private:
     const std::span<EventPoint> _points;
 };
 
+namespace {
+
+std::mutex observed_mutex;
+Instance* observed = nullptr; // protected by the mutex
+
+} // namespace
+
+ObservedInstance::ObservedInstance() noexcept
+    : _lock(observed_mutex),
+      _instance(observed) {}
+
 ToolSources::ToolSources(Instance& instance)
     : _sources{std::make_unique<Source>(instance, "wait", &read_wait),
           std::make_unique<Source>(instance, "cid", &read_cid),
           std::make_unique<Source>(instance, "mpi", &read_mpi, std::span(&_peer_failed, 1)),
           std::make_unique<Source>(instance, "session", &read_session),
-          std::make_unique<Source>(instance, "coll", &read_coll)} {}
+          std::make_unique<Source>(instance, "coll", &read_coll)},
+      _instance(instance) {
+    const std::lock_guard lock(observed_mutex);
+    observed = &instance;
+}
 
-ToolSources::~ToolSources() = default;
+ToolSources::~ToolSources() {
+    const std::lock_guard lock(observed_mutex);
+    if (observed == &_instance) {
+        observed = nullptr;
+    }
+}
 
 void ToolSources::define_tables(Core& core) {
     core.tool.define("wait", "", only_variables(wait_variables));

@@ -15,7 +15,7 @@ struct Core;
 class Instance;
 
 // The performance variables and the event of the library itself, and their values in one instance. There is one source
-// for each group of names.
+// for each group of names. While this object exists its instance is the one of ObservedInstance (observed_instance.h).
 class ToolSources {
 public:
     // The instance has its runtime and its progress engine. Throws std::bad_alloc.
@@ -36,6 +36,7 @@ private:
     class Source;
     EventPoint _peer_failed;
     std::array<std::unique_ptr<Source>, 5> _sources;
+    Instance& _instance;
 };
 
 } // namespace patchbay

@@ -122,12 +122,12 @@ Status InstanceBuilder::start_progress() {
                      : "the kernel refuses membarrier(2), without which they cannot be turned on later");
     }
     core.runtime->set_wake([progress = core.progress] { progress->wake(); });
-    _instance._tool_sources = std::make_unique<ToolSources>(_instance);
     _cleanup.push([&core, &instance = _instance] {
         instance._tool_sources.reset();
         core.runtime->set_wake({});
         delete std::exchange(core.progress, nullptr);
     });
+    _instance._tool_sources = std::make_unique<ToolSources>(_instance);
     return {};
 }
 

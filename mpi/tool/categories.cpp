@@ -2,7 +2,6 @@
 #include "mpi/tool/categories.h"
 
 #include <algorithm>
-#include <map>
 
 namespace patchbay::tool {
 
@@ -27,14 +26,14 @@ std::string category_name(ParamSource source) {
 
 } // namespace
 
-void Categories::open(ControlVariables& control, const PerformanceVariables& performance, const Events& events) {
+void Categories::open(const ControlVariables& control, const PerformanceVariables& performance, const Events& events) {
     _control = &control;
     make_names(control, performance, events);
     for (std::size_t i = 0; i < control.size(); ++i) {
         const Param& param = *control[i].param;
         of(param.framework(), param.component()).control_variables.push_back(int(i));
-        of(param.source()).control_variables.push_back(int(i));
     }
+    add_origins();
     for (std::size_t i = 0; i < performance.size(); ++i) {
         const ToolRegistry::Variable& what = *performance[i].what;
         of(what.framework, what.component).performance_variables.push_back(int(i));
@@ -59,7 +58,7 @@ void Categories::make_names(
         }
     };
     for (std::size_t i = 0; i < control.size(); ++i) {
-        const Param& param = *const_cast<ControlVariables&>(control)[i].param;
+        const Param& param = *control[i].param;
         add(param.framework(), param.component());
     }
     for (std::size_t i = 0; i < performance.size(); ++i) {
@@ -68,11 +67,14 @@ void Categories::make_names(
     for (std::size_t i = 0; i < events.size(); ++i) {
         add(events[i].what->framework, events[i].what->component);
     }
-    made["origin"] = {"origin", "where the values of control variables come from", {}, {}, {}, {}};
+    made["origin"] = {"origin",
+        "where the values of control variables come from; a variable that the program has written is also in the "
+        "category of its former value",
+        {}, {}, {}, {}};
     for (const ParamSource source : sources) {
         const std::string name = category_name(source);
         made[name] = {
-            name, std::string("control variables whose value comes from: ") + to_string(source), {}, {}, {}, {}};
+            name, std::string("control variables that have had a value from: ") + to_string(source), {}, {}, {}, {}};
         parents[name] = "origin";
     }
     for (auto& [name, category] : made) { // sorted
@@ -101,16 +103,35 @@ Category& Categories::of(ParamSource source) {
     return _all[*find(category_name(source))];
 }
 
+// true: it has not had a value from there before.
+bool Categories::note_origin(const Param& param) {
+    std::vector<std::string>& names = _of_origin[param.source()];
+    if (std::find(names.begin(), names.end(), param.name()) != names.end()) {
+        return false;
+    }
+    names.push_back(param.name());
+    return true;
+}
+
+void Categories::add_origins() {
+    for (std::size_t i = 0; i < _control->size(); ++i) {
+        note_origin(*(*_control)[i].param);
+    }
+    for (const auto& [source, names] : _of_origin) {
+        for (const std::string& name : names) {
+            if (const auto index = _control->find(name)) {
+                of(source).control_variables.push_back(int(*index));
+            }
+        }
+    }
+}
+
 void Categories::update(std::size_t index) {
-    std::vector<int>& now = of((*_control)[index].param->source()).control_variables;
-    if (std::find(now.begin(), now.end(), int(index)) != now.end()) {
-        return;
+    const Param& param = *(*_control)[index].param;
+    if (note_origin(param)) {
+        of(param.source()).control_variables.push_back(int(index));
+        ++_changes;
     }
-    for (const ParamSource source : sources) {
-        std::erase(of(source).control_variables, int(index));
-    }
-    now.insert(std::upper_bound(now.begin(), now.end(), int(index)), int(index));
-    ++_changes;
 }
 
 } // namespace patchbay::tool

@@ -5,6 +5,7 @@
 #include "mpi/tool/performance_variables.h"
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,13 +24,13 @@ struct Category {
 };
 
 // A category for each framework and other group of names, which contains one for each of its components; and one for
-// each origin of values, which contains the control variables whose value comes from there. The latter change when a
-// variable is written. Sorted by name.
+// each origin of values, which contains the control variables that have had a value from there. MPI lets a category
+// grow only (MPI-5.0, 15.3.9): a variable that is written comes to stand in a second one. Sorted by name.
 class Categories {
 public:
-    void open(ControlVariables& control, const PerformanceVariables& performance, const Events& events);
+    void open(const ControlVariables& control, const PerformanceVariables& performance, const Events& events);
     void close() noexcept;
-    // Sorts a control variable into the category of its origin.
+    // A control variable has been written: adds it to the category of its new origin.
     void update(std::size_t control_variable);
 
     std::size_t size() const noexcept { return _all.size(); }
@@ -41,10 +42,15 @@ public:
 private:
     Category& of(const std::string& framework, const std::string& component);
     Category& of(ParamSource source);
+    void add_origins();
+    bool note_origin(const Param& param);
     void make_names(const ControlVariables& control, const PerformanceVariables& performance, const Events& events);
 
-    ControlVariables* _control = nullptr;
+    const ControlVariables* _control = nullptr;
     std::vector<Category> _all;
+    // The names of the control variables of each origin in the order in which they came; never removed, not even by
+    // close().
+    std::map<ParamSource, std::vector<std::string>> _of_origin;
     int _changes = 0;
 };
 

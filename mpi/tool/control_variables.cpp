@@ -33,6 +33,29 @@ MPI_Datatype datatype_of(ParamType type) noexcept {
     return MPI_CHAR;
 }
 
+bool is_changeable_in_use(const Param& param) noexcept {
+    return std::find(changeable_in_use.begin(), changeable_in_use.end(), param.name()) != changeable_in_use.end();
+}
+
+// When and how a tool may write the value (MPI-5.0, 15.3.6: the description has to say it).
+std::string restrictions(const Param& param) {
+    if (param.scope() == ParamScope::constant || param.scope() == ParamScope::read_only) {
+        return "; cannot be written";
+    }
+    const std::string when =
+        is_changeable_in_use(param) ? "; may be written at any time" : "; may be written before initialization";
+    switch (param.scope()) {
+    case ParamScope::group:
+    case ParamScope::all:
+        return when + ", in all processes";
+    case ParamScope::group_equal:
+    case ParamScope::all_equal:
+        return when + ", in all processes and with one value";
+    default:
+        return when;
+    }
+}
+
 std::string describe(const Param& param) {
     std::string text = param.help();
     switch (param.type()) {
@@ -51,7 +74,8 @@ std::string describe(const Param& param) {
     default:
         break;
     }
-    return text + "; default: " + (param.default_text().empty() ? "(empty)" : param.default_text());
+    return text + restrictions(param) +
+        "; default: " + (param.default_text().empty() ? "(empty)" : param.default_text());
 }
 
 } // namespace
@@ -81,9 +105,7 @@ std::optional<std::size_t> ControlVariables::find(std::string_view name) const n
 }
 
 bool ControlVariables::in_use(const Param& param) const noexcept {
-    const bool changeable =
-        std::find(changeable_in_use.begin(), changeable_in_use.end(), param.name()) != changeable_in_use.end();
-    return param.frozen() || (library().instance() != nullptr && !changeable);
+    return param.frozen() || (library().instance() != nullptr && !is_changeable_in_use(param));
 }
 
 int ControlVariables::scope(std::size_t index) noexcept {

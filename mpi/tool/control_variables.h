@@ -37,7 +37,7 @@ public:
     void close() noexcept;
 
     std::size_t size() const noexcept { return _variables.size(); }
-    ControlVariable& operator[](std::size_t index) noexcept { return _variables[index]; }
+    const ControlVariable& operator[](std::size_t index) const noexcept { return _variables[index]; }
     std::optional<std::size_t> find(std::string_view name) const noexcept;
     int scope(std::size_t index) noexcept;
 

@@ -4,7 +4,6 @@
 #include "include/mpi.h"
 #include "mpi/tool/bound_object.h"
 #include "mpi/tool/enumeration.h"
-#include "object/info.h"
 
 #include <array>
 #include <cstddef>
@@ -48,24 +47,22 @@ struct EventRegistration {
     struct Callback {
         MPI_T_event_cb_function* function = nullptr;
         void* user_data = nullptr;
-        Ref<Info> info;
     };
-    const EventType* type;
+    std::shared_ptr<const EventType> type;
     BoundObject bound;
-    Ref<Info> info;
     std::array<Callback, safety_levels.size()> callbacks; // by index of the level
     MPI_T_event_dropped_cb_function* on_dropped = nullptr;
-    MPI_Count dropped = 0;
-    int running = 0; // callbacks under way
+    MPI_Count dropped = 0; // since on_dropped was set or called
+    int running = 0;       // threads that call its functions, or are about to
     bool freed = false;
     MPI_T_event_free_cb_function* on_free = nullptr;
     void* free_data = nullptr;
 };
 
-// All events, sorted by name, and the registrations for them. Events are delivered on the thread that raises them. The
-// callbacks of one registration may run on several threads at a time where several threads use the library; they have
-// to be registered for MPI_T_CB_REQUIRE_THREAD_SAFE then, and for MPI_T_CB_REQUIRE_MPI_RESTRICTED otherwise: an event
-// may be raised inside of any MPI call. Thread-safe.
+// All events, sorted by name, and the registrations for them. Events are delivered on the thread that raises them,
+// which may be inside of any MPI call: a callback is called where it is registered for MPI_T_CB_REQUIRE_MPI_RESTRICTED
+// or more, and for MPI_T_CB_REQUIRE_THREAD_SAFE or more where several threads use the library, because they may raise
+// the event at the same time. Thread-safe, but for open() and close().
 class Events final : public EventSink {
 public:
     void open(Core& core, Enumerations& enumerations);
@@ -73,21 +70,21 @@ public:
     void close() noexcept;
 
     std::size_t size() const noexcept { return _types.size(); }
-    const EventType& operator[](std::size_t index) const noexcept { return _types[index]; }
+    const EventType& operator[](std::size_t index) const noexcept { return *_types[index]; }
     std::optional<std::size_t> find(std::string_view name) const noexcept;
 
     // nullptr: no such handle.
     std::shared_ptr<EventRegistration> find(MPI_T_event_registration registration) const;
     // nullptr: the object is not valid.
-    EventRegistration* allocate(std::size_t index, void* object, Ref<Info> info);
-    void free(const std::shared_ptr<EventRegistration>& registration, void* user_data,
+    EventRegistration* allocate(std::size_t index, void* object);
+    // `on_free` is called by the last thread that calls a function of the registration, which may be this one. false:
+    // another thread has freed it.
+    bool free(const std::shared_ptr<EventRegistration>& registration, void* user_data,
         MPI_T_event_free_cb_function* on_free) noexcept;
     void set_callback(EventRegistration& registration, std::size_t safety, EventRegistration::Callback callback);
-    void set_info(EventRegistration& registration, std::optional<std::size_t> safety, Ref<Info> info);
-    Ref<Info> info(const EventRegistration& registration, std::optional<std::size_t> safety) const;
     void set_dropped_handler(EventRegistration& registration, MPI_T_event_dropped_cb_function* handler);
 
-    // Whether this thread is in a callback, and the instance that it is called for.
+    // Whether this thread is in a function of a tool that an event has called, and the instance that it is called for.
     static bool in_callback() noexcept;
     static const EventInstance* find(MPI_T_event_instance instance) noexcept;
 
@@ -97,14 +94,21 @@ public:
 
 private:
     using Registrations = std::vector<std::shared_ptr<EventRegistration>>;
+    // The registrations that have lost events since their handlers were called, and those that get the event.
+    struct Receivers {
+        Registrations of_drops;
+        Registrations of_event;
+    };
 
-    void update_wanted(const EventType& type) noexcept;
-    Registrations take_interested(std::size_t event, const void* object);
+    std::size_t required_level() const noexcept;
+    void update_wanted(const EventRegistration& registration) noexcept;
+    Receivers take_receivers(std::size_t event, const void* object);
+    void report_drops(const std::shared_ptr<EventRegistration>& registration) noexcept;
     void call(const std::shared_ptr<EventRegistration>& registration, EventInstance& instance) noexcept;
     void finish(const std::shared_ptr<EventRegistration>& registration) noexcept;
 
     Core* _core = nullptr;
-    std::vector<EventType> _types;
+    std::vector<std::shared_ptr<const EventType>> _types; // a callback under way may outlive close()
     mutable std::mutex _mutex;
     Registrations _registrations;
 };

@@ -22,10 +22,7 @@ struct PerformanceVariable {
 
     bool continuous() const noexcept { return what->counting == Counting::always; }
     // Totals and watermarks can be set; both are kept for each handle, so that a read and a reset are one step.
-    bool is_total() const noexcept {
-        return what->variable_class == VariableClass::counter || what->variable_class == VariableClass::aggregate ||
-            what->variable_class == VariableClass::timer;
-    }
+    bool is_total() const noexcept { return patchbay::is_total(what->variable_class); }
     bool is_watermark() const noexcept { return what->variable_class == VariableClass::high_watermark; }
     bool read_only() const noexcept { return !is_total() && !is_watermark(); }
 };

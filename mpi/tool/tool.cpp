@@ -13,7 +13,7 @@ int Tool::init(int required) noexcept {
     }
     try {
         const std::lock_guard lock(_mutex);
-        const int code = _users == 0 ? open() : MPI_SUCCESS;
+        const int code = _users == 0 ? open_or_undo() : MPI_SUCCESS;
         _users += code == MPI_SUCCESS ? 1 : 0;
         if (required == MPI_THREAD_MULTIPLE) {
             _several_threads.store(true, std::memory_order_relaxed);
@@ -25,18 +25,32 @@ int Tool::init(int required) noexcept {
 }
 
 // Below MPI_THREAD_MULTIPLE no lock protects a module from a second thread. The calls of a program at
-// MPI_THREAD_SERIALIZED tell nothing about the thread of a tool, so that the level of the tool decides.
-void Tool::lock_library() noexcept {
+// MPI_THREAD_SERIALIZED do not show the thread of a tool, so that the level of the tool decides.
+std::optional<ObservedInstance> Tool::lock_library() noexcept {
     if (Events::in_callback()) {
-        return; // inside of an MPI call, which has looked
+        return std::nullopt; // inside of an MPI call, which has looked
     }
-    check_thread();
-    if (!_several_threads.load(std::memory_order_relaxed) || single_thread.load(std::memory_order_relaxed) != 0) {
-        return;
+    const bool several_threads = _several_threads.load(std::memory_order_relaxed);
+    if (thread_is_known() && !several_threads) {
+        return std::nullopt;
     }
-    Instance* instance = library().instance();
-    if (instance != nullptr && !instance->progress().threaded()) {
-        instance->enable_locks("a tool requested MPI_THREAD_MULTIPLE");
+    std::optional<ObservedInstance> observed(std::in_place);
+    if (observed->get() != nullptr) {
+        check_thread();
+        if (several_threads && single_thread.load(std::memory_order_relaxed) == 0 &&
+            !observed->get()->progress().threaded()) {
+            observed->get()->enable_locks("a tool requested MPI_THREAD_MULTIPLE");
+        }
+    }
+    return observed;
+}
+
+int Tool::open_or_undo() {
+    try {
+        return open();
+    } catch (const std::bad_alloc&) {
+        close();
+        return MPI_T_ERR_MEMORY;
     }
 }
 

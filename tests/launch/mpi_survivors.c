@@ -153,7 +153,7 @@ static void check_threads(void) {
     check_that_survivors_communicate();
 }
 
-/* The event of MPI_T by which a tool is told of the death. */
+/* The event of MPI_T that reports to a tool which process has failed. */
 static int deaths, wrong_deaths;
 
 static void on_death(

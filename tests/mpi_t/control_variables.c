@@ -21,10 +21,30 @@ static int is_in(const char* category, const char* name) {
     return found;
 }
 
+/* The description says how the variable may be written. */
+static void check_description(const char* name, const char* part) {
+    char text[1024] = "";
+    int length = sizeof text;
+    CHECK(
+        MPI_T_cvar_get_info(cvar_index(name), NULL, NULL, NULL, NULL, NULL, text, &length, NULL, NULL) == MPI_SUCCESS);
+    CHECK_TEXT(strstr(text, part) != NULL, text);
+}
+
 static int changes(void) {
     int number = -1;
     CHECK(MPI_T_category_changed(&number) == MPI_SUCCESS);
     return number;
+}
+
+/* A category keeps what it has had, in its order: what is written stands at the end of another one. */
+static void check_origins(void) {
+    int index = -1, number = 0, list[400];
+    CHECK(is_in("origin_default", "wait_spin") && is_in("origin_program", "wait_spin"));
+    CHECK(MPI_T_category_get_index("origin_program", &index) == MPI_SUCCESS);
+    CHECK(MPI_T_category_get_info(index, NULL, NULL, NULL, NULL, &number, NULL, NULL) == MPI_SUCCESS && number >= 2);
+    CHECK(MPI_T_category_get_cvars(index, 400, list) == MPI_SUCCESS);
+    CHECK_EQUAL(list[0], cvar_index("coll_scratch_limit"));
+    CHECK_EQUAL(list[1], cvar_index("wait_spin"));
 }
 
 static void texts_as_values(void) {
@@ -45,9 +65,13 @@ static void before_init(void) {
     CHECK(is_in("origin_default", "wait_spin") && !is_in("origin_program", "wait_spin"));
     CHECK_EQUAL(scope_of("wait_spin"), MPI_T_SCOPE_LOCAL);
     CHECK_EQUAL(scope_of("component_path"), MPI_T_SCOPE_READONLY);
+    check_description("component_path", "; cannot be written");
+    check_description("wait_spin", "; may be written before initialization");
+    check_description("coll", "; may be written before initialization, in all processes and with one value");
+    check_description("verbose", "; may be written at any time");
     CHECK(write_cvar("wait_spin", 12345) == MPI_SUCCESS);
     CHECK_EQUAL(read_cvar("wait_spin"), 12345);
-    CHECK(!is_in("origin_default", "wait_spin") && is_in("origin_program", "wait_spin"));
+    check_origins();
     CHECK(changes() > before);
     before = changes();
     CHECK(write_cvar("wait_spin", 23456) == MPI_SUCCESS);
@@ -114,6 +138,7 @@ int main(int argc, char** argv) {
     CHECK_OK(MPI_Finalize());
 
     CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS);
+    check_origins();
     CHECK_EQUAL(read_cvar("wait_spin"), 23456);
     CHECK_EQUAL(scope_of("wait_spin"), MPI_T_SCOPE_LOCAL);
     /* A session uses the library again. */

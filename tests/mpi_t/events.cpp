@@ -29,6 +29,7 @@ struct Seen {
     std::vector<MPI_Count> times;
     int freed = 0;
     MPI_T_cb_safety safety = MPI_T_CB_REQUIRE_NONE;
+    MPI_T_cb_safety free_safety = MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE;
 };
 
 void on_message(
@@ -45,17 +46,19 @@ void on_message(
     CHECK(MPI_T_event_get_timestamp(instance, &time) == MPI_SUCCESS);
     CHECK(MPI_T_event_get_source(instance, &source) == MPI_SUCCESS && source == 0);
     CHECK(MPI_T_source_get_timestamp(0, &now) == MPI_SUCCESS && now >= time);
-    // The rest of MPI_T is not for callbacks.
-    CHECK_EQUAL(MPI_T_event_get_num(&number), MPI_T_ERR_NOT_ACCESSIBLE);
-    CHECK_EQUAL(MPI_T_event_handle_free(registration, nullptr, nullptr), MPI_T_ERR_NOT_ACCESSIBLE);
+    CHECK(MPI_T_event_get_num(&number) == MPI_SUCCESS && number >= 3);
+    // What is not for callbacks.
+    CHECK_EQUAL(MPI_T_init_thread(MPI_THREAD_SINGLE, &number), MPI_T_ERR_NOT_ACCESSIBLE);
     CHECK_EQUAL(MPI_T_finalize(), MPI_T_ERR_NOT_ACCESSIBLE);
     seen.messages.push_back(message);
     seen.times.push_back(time);
     seen.safety = safety;
 }
 
-void on_free(MPI_T_event_registration, MPI_T_cb_safety, void* user_data) {
-    ++static_cast<Seen*>(user_data)->freed;
+void on_free(MPI_T_event_registration, MPI_T_cb_safety safety, void* user_data) {
+    auto& seen = *static_cast<Seen*>(user_data);
+    ++seen.freed;
+    seen.free_safety = safety;
 }
 
 MPI_T_event_registration register_for(
@@ -133,6 +136,7 @@ void messages() {
     send_unexpected(MPI_COMM_WORLD, 100, 2);
     CHECK_EQUAL(on_world.messages.size(), so_far);
     CHECK(MPI_T_event_handle_free(of_world, &on_world, on_free) == MPI_SUCCESS && on_world.freed == 1);
+    CHECK_EQUAL(on_world.free_safety, MPI_T_CB_REQUIRE_NONE);
     CHECK(MPI_T_event_handle_free(of_other, &on_other, on_free) == MPI_SUCCESS && on_other.freed == 1);
     CHECK(MPI_T_event_handle_free(of_all, nullptr, nullptr) == MPI_SUCCESS);
     CHECK_EQUAL(MPI_T_event_handle_free(of_all, nullptr, nullptr), MPI_T_ERR_INVALID_HANDLE);
@@ -143,34 +147,82 @@ void messages() {
     MPI_Comm_free(&comm);
 }
 
+void free_itself(MPI_T_event_instance, MPI_T_event_registration registration, MPI_T_cb_safety, void* user_data) {
+    auto& seen = *static_cast<Seen*>(user_data);
+    seen.messages.emplace_back();
+    CHECK(MPI_T_event_handle_free(registration, &seen, on_free) == MPI_SUCCESS);
+    CHECK_EQUAL(MPI_T_event_handle_free(registration, &seen, on_free), MPI_T_ERR_INVALID_HANDLE);
+    CHECK_EQUAL(seen.freed, 0); // it runs still
+}
+
+void freeing_in_a_callback() {
+    Seen seen;
+    register_for("pml_ob1_unexpected_message", nullptr, MPI_T_CB_REQUIRE_MPI_RESTRICTED, free_itself, &seen);
+    MPI_Barrier(MPI_COMM_WORLD);
+    send_unexpected(MPI_COMM_WORLD, 250, 3);
+    if (rank == last) {
+        CHECK_EQUAL(seen.messages.size(), 1U);
+        CHECK_EQUAL(seen.freed, 1);
+        CHECK_EQUAL(seen.free_safety, MPI_T_CB_REQUIRE_MPI_RESTRICTED);
+    }
+}
+
 struct Dropped {
     MPI_Count count = 0;
     int calls = 0;
+    int events = 0; // since the first call
 };
-Dropped dropped; // the handler of a registration without a callback for this level gets no data
 
-void on_dropped(MPI_Count count, MPI_T_event_registration, int source, MPI_T_cb_safety safety, void*) {
+void on_dropped(MPI_Count count, MPI_T_event_registration, int source, MPI_T_cb_safety safety, void* user_data) {
+    auto& dropped = *static_cast<Dropped*>(user_data);
     CHECK_EQUAL(source, 0);
     CHECK_EQUAL(safety, MPI_T_CB_REQUIRE_MPI_RESTRICTED);
+    CHECK_EQUAL(dropped.events, 0);
     dropped.count += count;
     ++dropped.calls;
+}
+
+void count_event(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void* user_data) {
+    ++static_cast<Dropped*>(user_data)->events;
 }
 
 void never(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void*) {
     CHECK_TEXT(false, "a callback without restrictions was called inside of MPI");
 }
 
-// A callback that promises nothing cannot be called where events are raised.
+// Events for which there is no callback of the level are lost. The handler is called before the next event of the
+// source, also before one of another registration, once there is a callback whose data it can get.
 void dropping() {
-    dropped = {};
-    auto registration = register_for("pml_ob1_unexpected_message", nullptr, MPI_T_CB_REQUIRE_NONE, never, nullptr);
+    constexpr auto restricted = MPI_T_CB_REQUIRE_MPI_RESTRICTED;
+    Dropped dropped, others;
+    const auto registration =
+        register_for("pml_ob1_unexpected_message", nullptr, MPI_T_CB_REQUIRE_NONE, never, nullptr);
+    MPI_Barrier(MPI_COMM_WORLD);
+    send_unexpected(MPI_COMM_WORLD, 300, 2); // not counted: there is no handler yet
     CHECK(MPI_T_event_set_dropped_handler(registration, on_dropped) == MPI_SUCCESS);
     MPI_Barrier(MPI_COMM_WORLD);
-    send_unexpected(MPI_COMM_WORLD, 300, 3);
+    send_unexpected(MPI_COMM_WORLD, 310, 3);
+    CHECK_EQUAL(dropped.calls, 0);
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    const auto other = register_for("component_selected", nullptr, restricted, count_event, &others);
+    CHECK(MPI_T_event_register_callback(registration, restricted, MPI_INFO_NULL, &dropped, count_event) == MPI_SUCCESS);
+    MPI_Comm second;
+    MPI_Comm_dup(MPI_COMM_SELF, &second); // selects components of coll; no message is sent
+    CHECK(others.events >= 1);
     if (rank == last) {
-        CHECK(dropped.count >= 3 && dropped.calls >= 1);
+        CHECK(dropped.calls == 1 && dropped.count >= 3 && dropped.events == 0);
     }
+    const int calls = dropped.calls;
+    dropped.events = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    send_unexpected(comm, 320, 2);
+    CHECK(rank != last || dropped.events >= 2);
+    CHECK_EQUAL(dropped.calls, calls); // nothing was lost since
     CHECK(MPI_T_event_handle_free(registration, nullptr, nullptr) == MPI_SUCCESS);
+    CHECK(MPI_T_event_handle_free(other, nullptr, nullptr) == MPI_SUCCESS);
+    MPI_Comm_free(&second);
+    MPI_Comm_free(&comm);
 }
 
 // A callback may look at performance variables, also of the module that has raised the event.
@@ -205,25 +257,29 @@ void reading_in_a_callback() {
     MPI_Comm_free(&comm);
 }
 
+// There are no hints: what a program passes is ignored, which it sees in what it gets.
+void check_empty(MPI_Info info) {
+    int keys = -1;
+    CHECK_OK(MPI_Info_get_nkeys(info, &keys));
+    CHECK_EQUAL(keys, 0);
+    CHECK_OK(MPI_Info_free(&info));
+}
+
 void infos() {
-    MPI_Info info, held;
-    char value[32] = "";
-    int length = sizeof value, found = 0;
+    MPI_Info info, held = MPI_INFO_NULL;
     MPI_Info_create(&info);
     MPI_Info_set(info, "purpose", "test");
     MPI_T_event_registration registration = nullptr;
     CHECK(MPI_T_event_handle_alloc(event_index("component_selected"), nullptr, info, &registration) == MPI_SUCCESS);
+    CHECK(MPI_T_event_handle_set_info(registration, info) == MPI_SUCCESS);
     CHECK(MPI_T_event_handle_get_info(registration, &held) == MPI_SUCCESS);
-    MPI_Info_get_string(held, "purpose", &length, value, &found);
-    CHECK(found && std::strcmp(value, "test") == 0);
-    MPI_Info_free(&held);
-    CHECK(MPI_T_event_handle_set_info(registration, MPI_INFO_NULL) == MPI_SUCCESS);
+    check_empty(held);
     CHECK(MPI_T_event_callback_set_info(registration, MPI_T_CB_REQUIRE_NONE, info) == MPI_SUCCESS);
     CHECK(MPI_T_event_callback_get_info(registration, MPI_T_CB_REQUIRE_NONE, &held) == MPI_SUCCESS);
-    MPI_Info_get_string(held, "purpose", &length, value, &found);
-    CHECK(found);
-    MPI_Info_free(&held);
+    check_empty(held);
+    MPI_Info freed = info;
     MPI_Info_free(&info);
+    CHECK_EQUAL(MPI_T_event_handle_set_info(registration, freed), MPI_T_ERR_INVALID);
     CHECK_EQUAL(MPI_T_event_register_callback(registration, MPI_T_cb_safety(1), MPI_INFO_NULL, nullptr, never),
         MPI_T_ERR_INVALID);
     CHECK(MPI_T_event_handle_free(registration, nullptr, nullptr) == MPI_SUCCESS);
@@ -311,6 +367,7 @@ int main(int argc, char** argv) {
     descriptions();
     infos();
     messages();
+    freeing_in_a_callback();
     dropping();
     reading_in_a_callback();
     // A registration that is left ends with the interface.

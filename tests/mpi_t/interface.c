@@ -52,8 +52,8 @@ static void enumerations(void) {
         found += strcmp(name, i == 0 ? "auto" : i == 1 ? "yes" : "no") == 0;
     }
     CHECK_EQUAL(found, 3);
-    CHECK_EQUAL(MPI_T_enum_get_item(items, number, &value, NULL, NULL), MPI_T_ERR_INVALID_ITEM);
-    CHECK_EQUAL(MPI_T_enum_get_item(items, -1, &value, NULL, NULL), MPI_T_ERR_INVALID_ITEM);
+    CHECK_EQUAL(MPI_T_enum_get_item(items, number, &value, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
+    CHECK_EQUAL(MPI_T_enum_get_item(items, -1, &value, NULL, NULL), MPI_T_ERR_INVALID_INDEX);
     CHECK_EQUAL(MPI_T_enum_get_info((MPI_T_enum)(intptr_t)4711, &number, NULL, NULL), MPI_T_ERR_INVALID_HANDLE);
 }
 

@@ -50,6 +50,25 @@ void observe(MPI_Comm comm) {
     }
 }
 
+// What belongs to no object can be read at any time, also while another thread initializes or finalizes the library.
+void observe_totals(const std::atomic<bool>& over) {
+    MPI_T_pvar_session session;
+    CHECK(MPI_T_pvar_session_create(&session) == MPI_SUCCESS);
+    auto sleeps = pvar_handle(session, "wait_sleeps", MPI_T_PVAR_CLASS_COUNTER, nullptr);
+    auto users = pvar_handle(session, "mpi_users", MPI_T_PVAR_CLASS_LEVEL, nullptr);
+    auto communicators = pvar_handle(session, "mpi_communicators", MPI_T_PVAR_CLASS_LEVEL, nullptr);
+    unsigned long long before = 0;
+    while (!over) {
+        const unsigned long long now = read_pvar(session, sleeps);
+        CHECK(now >= before);
+        before = now;
+        CHECK(read_pvar(session, users) <= 1);
+        (void)read_pvar(session, communicators);
+    }
+    CHECK_EQUAL(read_pvar(session, users), 0);
+    CHECK(MPI_T_pvar_session_free(&session) == MPI_SUCCESS);
+}
+
 void communicate(int thread, int rounds) {
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -88,7 +107,16 @@ int main(int argc, char** argv) {
     done = true;
     tool.join();
     MPI_Barrier(MPI_COMM_WORLD);
+    std::atomic<bool> over{false};
+    std::thread totals([&over] { observe_totals(over); });
     const int status = finish();
+    for (int i = 0; i < 3; ++i) {
+        MPI_Session session;
+        CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+        CHECK_OK(MPI_Session_finalize(&session));
+    }
+    over = true;
+    totals.join();
     CHECK(MPI_T_finalize() == MPI_SUCCESS);
     return status != 0 || failures();
 }

@@ -28,8 +28,8 @@ static void start(void) {
     }
 }
 
-/* The others go on after the last rank has come here. */
-static void meet(void) {
+/* Returns when the last rank is here too. */
+static void wait_for_last(void) {
     if (rank != last) {
         MPI_Recv(NULL, 0, MPI_CHAR, last, 98, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         return;
@@ -41,7 +41,7 @@ static void meet(void) {
 
 static void stop(void) {
     CHECK(MPI_T_pvar_stop(session, MPI_T_PVAR_ALL_HANDLES) == MPI_SUCCESS);
-    meet();
+    wait_for_last();
 }
 
 static void alloc_counting(void) {
@@ -150,7 +150,7 @@ static void queues(void) {
     CHECK(MPI_T_pvar_reset(session, highest) == MPI_SUCCESS && MPI_T_pvar_reset(session, came) == MPI_SUCCESS);
     const unsigned long long at_first = read_pvar(session, bytes);
     CHECK_EQUAL(read_pvar(session, highest), at_first);
-    meet();
+    wait_for_last();
     if (rank == 0) {
         for (int i = 0; i < 5; ++i) {
             MPI_Isend(data, eager_bytes, MPI_CHAR, last, i, comm, &send);
@@ -175,7 +175,7 @@ static void queues(void) {
         CHECK(MPI_T_pvar_readreset(session, highest, &was) == MPI_SUCCESS && was == most);
         CHECK_EQUAL(read_pvar(session, highest), at_first);
     }
-    meet(); /* so that no message of what follows comes earlier */
+    wait_for_last(); /* so that no message of what follows comes earlier */
     if (send != MPI_REQUEST_NULL) {
         MPI_Wait(&send, MPI_STATUS_IGNORE);
     }

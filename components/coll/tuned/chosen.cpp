@@ -35,7 +35,7 @@ void ChosenAlgorithms::keep(const Communicator& comm, Function function, Algorit
         // The states begin with one for "no call".
         _numbers[&comm][std::size_t(function)] = std::uint8_t(1 + std::size_t(algorithm));
     } catch (const std::bad_alloc&) {
-        // The variable then tells of an earlier call, or of none.
+        // The variable then shows an earlier call, or none.
     }
 }
 

@@ -48,10 +48,8 @@ private:
 
 inline constexpr VariableSpec tool_variables[] = {
     {"algorithm", VariableClass::state,
-        "algorithm of the last call of each function on the communicator since the handle was started; element: "
-        "barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv, alltoallw, "
-        "reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan, and the five of neighbours; pass: the "
-        "next component has served the call",
+        "algorithm of the last call of each function on the communicator since the handle was started; the elements "
+        "are those of coll_component; pass: the next component has served the call",
         Counting::on_request, Binding::communicator, algorithm_states, function_count},
 };
 
