@@ -86,13 +86,9 @@ void Instance::remove_user(const User& user) noexcept {
     choose_single_thread();
 }
 
-std::size_t Instance::user_count() {
-    std::lock_guard lock(_mutex);
-    return _users.size();
-}
-
-// Called with the mutex held.
+// Called with the mutex held, after a change of the users.
 void Instance::choose_single_thread() noexcept {
+    _user_count.store(_users.size(), std::memory_order_relaxed);
     const bool alone = !_users.empty() && !progress().threaded() &&
         std::all_of(_users.begin(), _users.end(), [](const User& user) { return user.uses_one_thread(); });
     single_thread_instance.store(alone ? this : nullptr, std::memory_order_relaxed);

@@ -132,8 +132,9 @@ public:
 
     // What tools can observe of this instance; set while the progress engine exists.
     ToolSources& tool_sources() noexcept { return *_tool_sources; }
-    // How many users there are now.
-    std::size_t user_count();
+    // How many users there are now. It takes no lock, because a tool's read may hold one that a framework takes when it
+    // opens.
+    std::size_t user_count() const noexcept { return _user_count.load(std::memory_order_relaxed); }
 
     // The list of open sessions. Thread-safe.
     void add_session(Session& session);
@@ -178,6 +179,7 @@ private:
     std::uint64_t _number_mask = 0; // from the nonce of the job
     std::mutex _mutex;              // protects the members below
     std::vector<User> _users;
+    std::atomic<std::size_t> _user_count{0}; // their number
     Lease _cid_lease;
     std::vector<Lease> _thread_safe_leases; // on frameworks whose components must support several threads
     std::vector<Session*> _sessions;
