@@ -12,11 +12,11 @@ class Instance;
 class ObservedInstance {
 public:
     ObservedInstance() noexcept;
-    Instance* get() const noexcept { return _instance; } // nullptr: there is none now
+    // nullptr: there is none now. Another thread than that of MPI calls needs an object of this class.
+    static Instance* get() noexcept;
 
 private:
     std::unique_lock<std::mutex> _lock;
-    Instance* _instance;
 };
 
 } // namespace patchbay

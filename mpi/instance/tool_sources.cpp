@@ -140,13 +140,16 @@ private:
 namespace {
 
 std::mutex observed_mutex;
-Instance* observed = nullptr; // protected by the mutex
+std::atomic<Instance*> observed{nullptr}; // changed with the mutex held
 
 } // namespace
 
 ObservedInstance::ObservedInstance() noexcept
-    : _lock(observed_mutex),
-      _instance(observed) {}
+    : _lock(observed_mutex) {}
+
+Instance* ObservedInstance::get() noexcept {
+    return observed.load(std::memory_order_acquire);
+}
 
 ToolSources::ToolSources(Instance& instance)
     : _sources{std::make_unique<Source>(instance, "wait", &read_wait),
@@ -156,13 +159,13 @@ ToolSources::ToolSources(Instance& instance)
           std::make_unique<Source>(instance, "coll", &read_coll)},
       _instance(instance) {
     const std::lock_guard lock(observed_mutex);
-    observed = &instance;
+    observed.store(&instance, std::memory_order_release);
 }
 
 ToolSources::~ToolSources() {
     const std::lock_guard lock(observed_mutex);
-    if (observed == &_instance) {
-        observed = nullptr;
+    if (ObservedInstance::get() == &_instance) {
+        observed.store(nullptr, std::memory_order_release);
     }
 }
 

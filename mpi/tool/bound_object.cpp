@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/tool/bound_object.h"
 
-#include "mpi/library/library.h"
+#include "mpi/instance/instance.h"
+#include "mpi/instance/observed_instance.h"
 #include "object/handle.h"
 #include "object/session.h"
 
@@ -23,7 +24,7 @@ std::optional<BoundObject> bind(Binding binding, void* handle_address) noexcept 
 }
 
 bool exists(Binding binding, const BoundObject& bound) noexcept {
-    Instance* instance = library().instance();
+    Instance* instance = ObservedInstance::get();
     switch (binding) {
     case Binding::none:
         return true;

@@ -35,11 +35,10 @@ std::optional<ObservedInstance> Tool::lock_library() noexcept {
         return std::nullopt;
     }
     std::optional<ObservedInstance> observed(std::in_place);
-    if (observed->get() != nullptr) {
+    if (Instance* instance = ObservedInstance::get()) {
         check_thread();
-        if (several_threads && single_thread.load(std::memory_order_relaxed) == 0 &&
-            !observed->get()->progress().threaded()) {
-            observed->get()->enable_locks("a tool requested MPI_THREAD_MULTIPLE");
+        if (several_threads && single_thread.load(std::memory_order_relaxed) == 0 && !instance->progress().threaded()) {
+            instance->enable_locks("a tool requested MPI_THREAD_MULTIPLE");
         }
     }
     return observed;
