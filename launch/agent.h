@@ -49,11 +49,12 @@ private:
     void finalized(ProcessId rank) override;
     void ready(ProcessId rank) override { send(RankReady{rank}); }
     void aborted(ProcessId rank, int status, const std::string& message, std::function<void()> done) override;
-    void spawn(ProcessId parent, std::vector<AppSpec> apps, std::function<void(const std::string&)> done) override;
+    void spawn(ProcessId parent, std::vector<AppSpec> apps, std::string key, SpawnDone done) override;
 
     void send(const ToHead& message) { _link.send(encode(message)); }
     Status prepare(const Setup& setup);
     void watch_children();
+    void give_up(const StartJob& start, int started);
     void reap();
     void rank_ended(ProcessId rank, int wait_status);
     void look_for_leftovers();
@@ -75,7 +76,7 @@ private:
     std::optional<bool> _told_left;               // what NoRankLeft said last, since a job was started
     std::vector<std::function<void()>> _aborting; // ranks that wait in PMIx_Abort
     std::uint64_t _next_token = 1;
-    std::map<std::uint64_t, std::function<void(const std::string&)>> _spawning;
+    std::map<std::uint64_t, SpawnDone> _spawning;
     Link _link;
 };
 

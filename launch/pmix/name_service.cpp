@@ -10,6 +10,9 @@ namespace patchbay::launch {
 
 namespace {
 
+// Of the keys in core/runtime/dynamic_protocol.h.
+constexpr std::string_view own_prefix = "patchbay.";
+
 // PMIx's own keys are directives and not data.
 bool is_data(const pmix_info_t& info) {
     return !std::string_view(info.key).starts_with("pmix.");
@@ -97,6 +100,16 @@ void NameService::answer(const Lookup& lookup, pmix_status_t when_none) {
                 PMIX_PDATA_DESTRUCT(&entry);
             }
         });
+}
+
+void NameService::forget(std::string_view nspace) {
+    for (auto entry = _entries.begin(); entry != _entries.end();) {
+        const auto next = std::next(entry);
+        if (entry->first.starts_with(own_prefix) && entry->second.owner.nspace == nspace) {
+            erase(entry);
+        }
+        entry = next;
+    }
 }
 
 pmix_status_t NameService::unpublish(const pmix_proc_t& owner, const std::vector<std::string>& keys) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <pmix.h>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::launch {
@@ -33,6 +34,9 @@ public:
     void lookup(Lookup lookup);
     // Without keys: all that this process has published. PMIX_ERR_NOT_FOUND if a key is not its own or not published.
     pmix_status_t unpublish(const pmix_proc_t& owner, const std::vector<std::string>& keys);
+    // The job has ended, and with it the names of services that its processes have published by MPI. What they have
+    // published by PMIx itself stays.
+    void forget(std::string_view nspace);
 
 private:
     struct Entry {

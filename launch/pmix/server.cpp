@@ -116,6 +116,7 @@ Status PmixServer::register_job(JobNumber job, const JobLayout& layout) {
 void PmixServer::drop_job(JobNumber job) {
     const std::string nspace = _host->jobs.name_of({job, 0}).nspace;
     _host->jobs.remove(job);
+    _host->names.forget(nspace);
     on_pmix_thread([host = _host.get(), job] { host->groups.forget(job); });
     PMIx_server_deregister_nspace(
         nspace.c_str(), [](pmix_status_t, void*) {}, nullptr);
@@ -134,6 +135,7 @@ Status PmixServer::add_to_environment(ProcessId rank, Environment& environment) 
 
 void PmixServer::rank_ended(ProcessId rank, End end) {
     on_pmix_thread([host = _host.get(), rank] { host->groups.ended(rank); });
+    _host->ports.ended(rank);
     if (end == End::clean) {
         return;
     }
