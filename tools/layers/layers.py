@@ -24,6 +24,7 @@ LAYERS = [
     ["components", "mpi/instance"],
     ["mpi/bootstrap"],
     ["mpi/communicators"],
+    ["mpi/dynamic"],
     ["mpi/library"],
     ["mpi/api"],
     ["tools/info"],
