@@ -117,10 +117,8 @@ Status Head::start_job(const JobSpec& job, std::vector<Program> programs, const 
     if (!layout) {
         return layout.error();
     }
-    if (request == nullptr) {
-        _universe = std::max(layout->slots, layout->ranks);
-    }
-    layout->universe = _universe;
+    // Programs subtract the size of MPI_COMM_WORLD from it to learn how many processes they may start.
+    layout->universe = std::max(_agent.cores, _supervisor.running() + layout->ranks);
     const JobNumber number = _next_job++;
     if (request != nullptr) {
         layout->psets.clear(); // their names are those of job 0

@@ -67,7 +67,6 @@ private:
     AgentReady _agent;
     std::map<JobNumber, std::string> _namespaces;
     std::map<JobNumber, SpawnRequest> _spawns; // requests whose jobs are being started
-    int _universe = 0;                         // MPI_UNIVERSE_SIZE of all jobs
     JobNumber _next_job = 0;
     std::optional<int> _failed_start;
     Supervisor _supervisor;
