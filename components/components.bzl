@@ -35,7 +35,10 @@ TEST_VARIANTS = {
     ("btl", "self"): {"": {}},
     ("btl", "sm"): {"": {
         "cma": {"btl_sm_single_copy": "cma"},
-        "copy": {"btl_sm_single_copy": "none"},
+        "copy": {
+            "btl_sm_single_copy": "none",
+            "btl_sm_stores": "uncached",
+        },
         # No rings: all packets go through receive queues, with little memory for them.
         "queue": {
             "btl_sm_rings": "0",

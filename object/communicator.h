@@ -28,6 +28,7 @@ class CommunicatorId;
 }
 class Instance;
 class JobReferences;
+class Topology;
 
 // A communicator: its groups, its local index (CID), and the modules that it uses. It depends on no protocol: a module
 // stores its data for the communicator behind a pointer, and owns that data. mpi/communicators/communicators.h
@@ -66,6 +67,9 @@ public:
     // Of an intercommunicator only: an intracommunicator of the local group, for the library's messages within that
     // group. This pointer holds a reference.
     Communicator* local_comm = nullptr;
+    // Its virtual topology (object/topology.h), which never changes; null: it has none. Set before its collectives are
+    // selected. A duplicate shares that of its parent; no other constructor passes it on.
+    std::shared_ptr<const Topology> topology;
     Ref<Info> hints;
     AttributeMap attributes;
     mutable std::mutex mutex; // protects name, errhandler and hints

@@ -35,6 +35,9 @@ public:
     // The address of the block of memory that is the whole stream; nullptr: the stream is empty or several blocks.
     std::byte* contiguous() const noexcept { return reinterpret_cast<std::byte*>(_contiguous); }
 
+    // The mean size of the blocks of a stream that is not empty: how much a transfer of single blocks moves at a time.
+    std::size_t mean_block() const noexcept { return _contiguous != 0 ? _total : _layout->mean_block(); }
+
     // pack() copies up to `size` bytes from memory to `out`, and unpack() from `in` to memory. Both return the number
     // of bytes that they have copied.
     std::size_t pack(void* out, std::size_t size) noexcept {
@@ -72,7 +75,7 @@ private:
     std::size_t _position = 0;
     std::uintptr_t _contiguous = 0;
     std::uintptr_t _base = 0;
-    const Layout::Node* _nodes = nullptr;
+    const Layout* _layout = nullptr;
     Layout::Node _all; // the node of all elements; not set for dense types
 };
 

@@ -191,7 +191,7 @@ int Datatype::clone(Ref<Datatype>* result) noexcept {
             return code;
         }
         if (committed) {
-            std::call_once(copy->_layout_once, [&] { copy->_layout = _layout; });
+            std::call_once(copy->_layout_once, [&] { copy->set_layout(_layout); });
             copy->dense = dense;
             copy->committed = true;
         }
@@ -205,13 +205,18 @@ int Datatype::clone(Ref<Datatype>* result) noexcept {
 void Datatype::build_layout() const {
     constexpr auto view = Layout::View::bytes;
     if (_recipe->combiner == MPI_COMBINER_NAMED) {
-        _layout = std::make_shared<const Layout>(view, basic_type(basic));
+        set_layout(std::make_shared<const Layout>(view, basic_type(basic)));
     } else if (const Datatype* same = _recipe->same_data()) {
         same->layout();
-        _layout = same->_layout;
+        set_layout(same->_layout);
     } else {
-        _layout = std::make_shared<const Layout>(view, *_recipe);
+        set_layout(std::make_shared<const Layout>(view, *_recipe));
     }
+}
+
+void Datatype::set_layout(std::shared_ptr<const Layout> layout) const noexcept {
+    _layout = std::move(layout);
+    _built.store(_layout.get(), std::memory_order_release);
 }
 
 void Datatype::build_typed_layout() const {

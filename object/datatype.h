@@ -4,6 +4,7 @@
 #include "object/datatype_basic.h"
 #include "object/handle.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,6 +54,10 @@ public:
     // The layout in bytes, where adjacent data of different basic types form one block. Commit builds it, and it does
     // not change. May throw std::bad_alloc before commit.
     const Layout& layout() const {
+        const Layout* const built = _built.load(std::memory_order_acquire);
+        if (built != nullptr) [[likely]] {
+            return *built;
+        }
         std::call_once(_layout_once, [this] { build_layout(); });
         return *_layout;
     }
@@ -80,10 +85,12 @@ public:
 
 private:
     void build_layout() const;
+    void set_layout(std::shared_ptr<const Layout> layout) const noexcept;
     void build_typed_layout() const;
 
     mutable std::once_flag _layout_once;
     mutable std::once_flag _typed_once;
+    mutable std::atomic<const Layout*> _built = nullptr; // what _layout points to, once it is there
     // The layouts are shared with types that differ in their bounds only.
     mutable std::shared_ptr<const Layout> _layout;
     mutable std::shared_ptr<const Layout> _typed;

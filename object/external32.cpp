@@ -121,7 +121,7 @@ int convert_all(std::uintptr_t memory, MPI_Count count, const Datatype& type, vo
     const Layout& layout = type.typed_layout();
     const Layout::Node all = layout.repeat(count, type.extent);
     Converter converter{static_cast<std::byte*>(stream), packing};
-    walk_node(layout.nodes(), all, memory, 0, converter);
+    walk_node(layout, all, memory, 0, converter);
     return converter.fits ? MPI_SUCCESS : MPI_ERR_CONVERSION;
 }
 

@@ -11,6 +11,7 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 namespace pml {
+struct PartitionedRequest;
 struct PersistentRequest;
 }
 
@@ -81,6 +82,11 @@ public:
     void detach(Continuation& continuation) noexcept;
     // What a persistent point-to-point request binds (frameworks/pml/pml.h). false: this is none.
     virtual bool bound(pml::PersistentRequest* what) const noexcept {
+        (void)what;
+        return false;
+    }
+    // The same for a partitioned request, of which bound() returns false.
+    virtual bool bound_partitions(pml::PartitionedRequest* what) const noexcept {
         (void)what;
         return false;
     }

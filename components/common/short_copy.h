@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "components/common/large_copy.h"
+
 #include <cstddef>
 #include <cstring>
 
@@ -28,12 +30,15 @@ inline void copy_short(void* to, const void* from, std::size_t bytes) noexcept {
 }
 
 inline constexpr std::size_t short_copy_limit = 64;
+inline constexpr std::size_t large_copy_from = 2048;
 
 inline void copy_any(void* to, const void* from, std::size_t bytes) noexcept {
     if (bytes <= short_copy_limit) {
         copy_short(to, from, bytes);
-    } else {
+    } else if (bytes < large_copy_from) {
         std::memcpy(to, from, bytes);
+    } else {
+        copy_large(to, from, bytes);
     }
 }
 

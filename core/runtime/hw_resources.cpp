@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <hwloc.h>
+#include <hwloc/distances.h>
 
 namespace patchbay {
 
@@ -108,6 +109,35 @@ std::uint32_t HwResources::count(std::string_view kind) {
     const auto type = type_of(kind);
     const Topology* machine = type ? topology() : nullptr;
     return machine == nullptr ? 0 : std::uint32_t(std::max(hwloc_get_nbobjs_by_type(machine->hwloc, *type), 0));
+}
+
+std::vector<std::uint64_t> HwResources::numa_latencies(std::uint32_t node) {
+    const Topology* machine = topology();
+    if (machine == nullptr) {
+        return {};
+    }
+    unsigned count = 1;
+    hwloc_distances_s* distances = nullptr;
+    if (hwloc_distances_get_by_type(
+            machine->hwloc, HWLOC_OBJ_NUMANODE, &count, &distances, HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) != 0 ||
+        count == 0) {
+        return {};
+    }
+    std::vector<std::uint64_t> result;
+    const unsigned size = distances->nbobjs;
+    for (unsigned from = 0; from < size; ++from) {
+        if (distances->objs[from] == nullptr || distances->objs[from]->logical_index != node) {
+            continue;
+        }
+        result.resize(std::size_t(hwloc_get_nbobjs_by_type(machine->hwloc, HWLOC_OBJ_NUMANODE)));
+        for (unsigned to = 0; to < size; ++to) {
+            if (distances->objs[to] != nullptr) {
+                result[distances->objs[to]->logical_index] = distances->values[std::size_t(from) * size + to];
+            }
+        }
+    }
+    hwloc_distances_release(machine->hwloc, distances);
+    return result;
 }
 
 } // namespace patchbay

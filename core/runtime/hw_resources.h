@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
@@ -32,6 +33,10 @@ public:
     std::optional<std::uint32_t> number_of_confined_to(std::string_view kind);
     // The number of resources of that kind that this machine has.
     std::uint32_t count(std::string_view kind);
+
+    // The latencies of memory accesses from the NUMA node with that number (as of confined_to) to each one, as the
+    // firmware states them: they are relative to each other. Empty: it does not.
+    std::vector<std::uint64_t> numa_latencies(std::uint32_t node);
 
 private:
     struct Topology;

@@ -53,6 +53,8 @@ public:
     }
     // barrier to exscan: what chapter 6 defines on every intracommunicator.
     static constexpr FunctionSet chapter_6() noexcept { return FunctionSet(bit(Function::neighbor_allgather) - 1); }
+    // neighbor_allgather to neighbor_alltoallw: what is defined on communicators with a virtual topology only.
+    static constexpr FunctionSet neighborhood() noexcept { return FunctionSet(bit(Function::count) - 1) - chapter_6(); }
 
     constexpr bool has(Function f) const noexcept { return (_bits & bit(f)) != 0; }
     constexpr bool empty() const noexcept { return _bits == 0; }
@@ -122,10 +124,10 @@ struct Call {
     const Datatype* send_type = nullptr;
     const Datatype* recv_type = nullptr; // also the type of bcast and of the reductions
     CountArray send_counts;
-    CountArray send_displacements; // alltoallw: in bytes
+    CountArray send_displacements; // alltoallw, neighbor_alltoallw: in bytes
     CountArray recv_counts;        // also the counts of reduce_scatter
     CountArray recv_displacements;
-    const MPI_Datatype* send_types = nullptr; // alltoallw
+    const MPI_Datatype* send_types = nullptr; // alltoallw, neighbor_alltoallw
     const MPI_Datatype* recv_types = nullptr;
     int send_types_count = 0; // the number of elements of send_types: the processes, or neighbours, to which data goes
     int recv_types_count = 0;

@@ -30,9 +30,11 @@ class Context;
 //  - After an error a member still takes part in every message that others wait for (transfer.h and the engine do
 //    that); in a collective of which its own is made, it goes through the plan of a schedule that has failed
 //    (Schedule::fail). So the others return an error or know nothing of it, but never wait for ever.
+//  - The neighbourhood functions are called on communicators with a topology only (Communicator::topology). The
+//    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 5;
+inline constexpr std::uint32_t interface_version = 6;
 
 class Engine;
 class Schedule;
@@ -122,7 +124,7 @@ private:
 // The question to a component whether it serves a communicator.
 struct Query {
     Context& context;
-    Communicator& comm; // its pml knows it; its groups, ranks and hints are set
+    Communicator& comm; // its pml knows it; its groups, ranks, hints and topology are set
     // Valid as long as the module.
     const Below& below;
     // Set by refuse_all(); the selector reads it.
@@ -132,8 +134,9 @@ struct Query {
     //
     // The refusal depends on this communicator: on the placement of its processes, say. It is asked for each one.
     Error refuse(std::string_view reason) const { return {Errc::not_available, std::string(reason)}; }
-    // Every communicator with as many processes and of the same kind (intra, inter) is refused as well, so that the
-    // component need not be asked for them. This must be true in all members of all of them.
+    // Every communicator with as many processes, of the same kind (intra, inter) and with the same kind of topology
+    // (none, MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH) is refused as well, so that the component need not be asked for them.
+    // This must be true in all members of all of them.
     Error refuse_all(std::string_view reason) {
         refusal_is_shared = true;
         return refuse(reason);
@@ -146,8 +149,8 @@ public:
         int priority = 0;
         std::unique_ptr<Module> module;
         // The module keeps nothing of its communicator, and the same offer holds for every communicator of this size
-        // and kind whose info names no component and whose members are all of the own job: it may serve all of these,
-        // and no further query is made for them.
+        // and kind, with the same kind of topology, whose info names no component and whose members are all of the own
+        // job: it may serve all of these, and no further query is made for them. Their neighbours may be different.
         bool shared = false;
         // The module passes operations on (Query::below): modules that provide nothing else are kept for it.
         bool passes_on = false;

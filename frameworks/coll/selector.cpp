@@ -2,6 +2,7 @@
 #include "frameworks/coll/selector.h"
 
 #include "core/base/strings.h"
+#include "object/topology.h"
 
 #include <algorithm>
 #include <memory>
@@ -11,10 +12,27 @@ namespace patchbay::coll {
 
 namespace {
 
-// What some component must provide. On intercommunicators there is no order of all processes (MPI-5.0, 6.2.2).
+// What some component must provide. On intercommunicators there is no order of all processes (MPI-5.0, 6.2.2), and
+// without a topology there are no neighbours.
 FunctionSet required(const Communicator& comm) noexcept {
-    return comm.is_inter ? FunctionSet::chapter_6() - FunctionSet{Function::scan, Function::exscan}
-                         : FunctionSet::chapter_6();
+    if (comm.is_inter) {
+        return FunctionSet::chapter_6() - FunctionSet{Function::scan, Function::exscan};
+    }
+    return comm.topology != nullptr ? FunctionSet::chapter_6() | FunctionSet::neighborhood() : FunctionSet::chapter_6();
+}
+
+// The communicators that a table is for, in messages.
+std::string describe(const Communicator& comm) {
+    if (!comm.name.empty()) {
+        return comm.name;
+    }
+    std::string text =
+        std::string(comm.is_inter ? "inter" : "") + "communicators of " + std::to_string(comm.size) + " processes";
+    if (comm.topology != nullptr) {
+        const int kind = comm.topology->kind();
+        text += kind == MPI_CART ? " with a grid" : (kind == MPI_GRAPH ? " with a graph" : " with a distributed graph");
+    }
+    return text;
 }
 
 std::vector<std::string> missing_functions(const Communicator& comm, const Table& table) {
@@ -66,10 +84,15 @@ Result<Table*> Selector::select(Context& context, Communicator& comm, const std:
     return made;
 }
 
+Selector::Key Selector::key_of(const Communicator& comm) noexcept {
+    return {comm.size, comm.is_inter, comm.topology != nullptr ? comm.topology->kind() : MPI_UNDEFINED};
+}
+
 Table* Selector::find(const Communicator& comm) noexcept {
+    const Key key = key_of(comm);
     std::lock_guard lock(_mutex);
     for (std::size_t i = 0; i < _count; ++i) {
-        if (_kept[i].size == comm.size && _kept[i].is_inter == comm.is_inter) {
+        if (_kept[i].key == key) {
             std::swap(_kept[0], _kept[i]);
             _kept[0].table->retain();
             return _kept[0].table;
@@ -84,7 +107,7 @@ void Selector::keep(const Communicator& comm, Table& table) noexcept {
         _kept[--_count].table->release();
     }
     table.retain();
-    _kept[_count++] = {comm.size, comm.is_inter, &table};
+    _kept[_count++] = {key_of(comm), &table};
     std::swap(_kept[0], _kept[_count - 1]);
 }
 
@@ -96,9 +119,7 @@ void Selector::clear() noexcept {
 }
 
 Result<Table*> Selector::make(Context& context, Communicator& comm, const std::string& only) {
-    const std::string object = !comm.name.empty()
-        ? comm.name
-        : std::string(comm.is_inter ? "inter" : "") + "communicators of " + std::to_string(comm.size) + " processes";
+    const std::string object = describe(comm);
     auto release = [](Table* table) { table->release(); };
     std::unique_ptr<Table, decltype(release)> table(new Table(_engine), release);
     struct Offer {

@@ -12,8 +12,8 @@ namespace coll {
 
 // Finds the table of a new communicator: for each function and form the best module among those that provide it. One
 // per instance. Keeps the tables that communicators can share: those for which every offer and every refusal is the
-// same for each communicator of that size and kind. So a table depends on the communicator only, and not on those that
-// this process had before; all members select the same modules. Thread-safe.
+// same for each communicator of that size and kind, and with that kind of topology. So a table depends on the
+// communicator only, and not on those that this process had before; all members select the same modules. Thread-safe.
 class Selector {
 public:
     Selector(Framework<Component>& framework, Engine& engine) noexcept
@@ -32,13 +32,21 @@ public:
     void clear() noexcept;
 
 private:
-    struct Kept {
+    // What the communicators that share a table have in common.
+    struct Key {
         int size;
         bool is_inter;
+        int topology; // MPI_UNDEFINED: none
+
+        bool operator==(const Key&) const = default;
+    };
+    struct Kept {
+        Key key;
         Table* table;
     };
     static constexpr std::size_t most_kept = 16;
 
+    static Key key_of(const Communicator& comm) noexcept;
     Table* find(const Communicator& comm) noexcept;
     void keep(const Communicator& comm, Table& table) noexcept;
     Result<Table*> make(Context& context, Communicator& comm, const std::string& only);

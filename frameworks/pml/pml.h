@@ -31,11 +31,12 @@ class Context;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 8;
+inline constexpr std::uint32_t interface_version = 9;
 
-// No pml allows users larger tags: the library's own are negative, and MPI_Comm_create_group and MPI_Intercomm_create
-// each mirror the user's tag there, below all others (mpi/communicators/construction_tags.h).
-inline constexpr int highest_tag = INT_MAX / 2 - (1 << 20);
+// No pml allows users larger tags: the library's own are negative, and below all others there are four ranges of this
+// size, of MPI_Comm_create_group and MPI_Intercomm_create (mpi/communicators/construction_tags.h) and of partitioned
+// communication (partitioned_tags.h).
+inline constexpr int highest_tag = INT_MAX / 4 - (1 << 20);
 
 // buffered: Request::bound() only; a pml gets the message of a buffered send as a standard one, from the buffer.
 enum class SendMode : std::uint8_t { standard, synchronous, ready, buffered };
@@ -48,6 +49,18 @@ struct PersistentRequest {
     int peer;                     // rank in the remote group, MPI_ANY_SOURCE or MPI_PROC_NULL
     int tag;                      // or MPI_ANY_TAG
     std::optional<SendMode> mode; // of a send; none: a receive
+};
+
+// What a partitioned request (MPI-5.0, 4.2) binds: Request::bound_partitions(). It is made above the modules
+// (partitioned.h), of persistent requests.
+struct PartitionedRequest {
+    void* buffer; // of a send: only to be read
+    int partitions;
+    MPI_Count count;      // of elements in each partition
+    const Datatype* type; // exists as long as the request
+    int peer;             // rank in the remote group, or MPI_PROC_NULL
+    int tag;
+    bool sends;
 };
 
 // What a module keeps per communicator.

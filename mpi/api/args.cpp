@@ -2,6 +2,7 @@
 #include "mpi/api/args.h"
 
 #include "frameworks/pml/pml.h"
+#include "object/topology.h"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,20 @@ std::string describe(MPI_Datatype handle) {
     }
     return handle == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL"
                                        : fmt::format("{:#x}", reinterpret_cast<std::uintptr_t>(handle));
+}
+
+const char* describe(const Topology* topology) noexcept {
+    if (topology == nullptr) {
+        return "no virtual topology";
+    }
+    switch (topology->kind()) {
+    case MPI_CART:
+        return "a Cartesian topology";
+    case MPI_GRAPH:
+        return topology->has_neighborhoods() ? "a graph topology" : "a graph topology that is not symmetric";
+    default:
+        return "a distributed graph topology";
+    }
 }
 
 } // namespace
@@ -79,6 +94,11 @@ int Arguments::bad_rank(Communicator* comm, const char* function, const char* na
     return report(comm, function, MPI_ERR_RANK,
         fmt::format("{} is {}, but must be from 0 to {} or MPI_PROC_NULL{}", name, rank, comm->remote_size - 1,
             receiving ? " or MPI_ANY_SOURCE" : ""));
+}
+
+int Arguments::bad_topology(Communicator* comm, const char* function, const char* wanted) noexcept {
+    return report(comm, function, MPI_ERR_TOPOLOGY,
+        fmt::format("{} has {}, but the call needs {}", comm->describe(), describe(comm->topology.get()), wanted));
 }
 
 int Arguments::bad_root(Communicator* comm, const char* function, int rank) noexcept {

@@ -186,6 +186,11 @@ public:
         return good(a == b) || note(bad_sessions(ErrorTarget::derived_from(a), _function, name, a, b));
     }
 
+    // MPI_ERR_TOPOLOGY unless the communicator has the topology that the call needs; `wanted` is the text for it.
+    bool topology(bool fine, const char* wanted) noexcept {
+        return good(fine) || note(bad_topology(_comm, _function, wanted));
+    }
+
     // A handle of any class that checked_object() supports.
     template <class T>
     bool valid(int code, const char* name, typename HandleTraits<T>::handle_type handle) noexcept {
@@ -246,6 +251,7 @@ private:
     [[gnu::cold]] static int bad_op(ErrorTarget, const char* function, MPI_Op, MPI_Datatype) noexcept;
     [[gnu::cold]] static int bad_rank(
         Communicator*, const char* function, const char* name, int rank, bool receiving) noexcept;
+    [[gnu::cold]] static int bad_topology(Communicator*, const char* function, const char* wanted) noexcept;
     [[gnu::cold]] static int bad_root(Communicator*, const char* function, int rank) noexcept;
     [[gnu::cold]] static int bad_sessions(
         ErrorTarget, const char* function, const char* what, const Session*, const Session*) noexcept;

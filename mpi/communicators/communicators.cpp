@@ -45,10 +45,17 @@ int reduce_refusals(Communicator& parent, int refused, int tag) {
     return code != MPI_SUCCESS ? code : int(words[0]);
 }
 
+// Takes part in the construction of a communicator that this process will not be in. `info` may be null.
+int participate(Communicator& parent, int tag, const Info* info) {
+    const Ref<Info> hints = hints_for_child(parent, info);
+    return participate_in_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
+}
+
 // Creates the duplicate and copies the attributes. The copy callbacks run before the construction begins, because they
 // may return an error (MPI-5.0, 7.7.2).
 int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>* comm) {
     *comm = child_of(parent, parent.group, info);
+    (*comm)->topology = parent.topology;
     if (!(*comm)->hints && parent.coll->is_shared()) {
         // Neither communicator has hints, so that a selection would give the same result.
         (*comm)->coll = parent.coll;
@@ -147,20 +154,26 @@ int create_from_subgroup(Communicator& parent, Group& group, Communicator** made
     if (parent.is_inter) {
         return create_from_subgroups(parent, group, made);
     }
+    return create_with_topology(parent, group, nullptr, nullptr, MPI_SUCCESS, made);
+}
+
+int create_with_topology(Communicator& parent, Group& group, std::shared_ptr<const Topology> topology, const Info* info,
+    int refused, Communicator** made) {
     const int status_tag = next_construction_tag(parent); // taken by all members, so that their next tags are equal
     const int tag = next_construction_tag(parent);
     *made = nullptr;
     const bool member = group.rank() != MPI_UNDEFINED;
-    const int refused = reduce_refusals(
-        parent, !member || parent.instance->communicators().has_free(1) ? MPI_SUCCESS : MPI_ERR_NO_SPACE, status_tag);
-    if (refused != MPI_SUCCESS) {
-        participate_in_construction(parent, tag, hint(parent, "patchbay_cid"));
-        return refused;
+    if (refused == MPI_SUCCESS && member && !parent.instance->communicators().has_free(1)) {
+        refused = MPI_ERR_NO_SPACE;
     }
-    if (!member) {
-        return participate_in_construction(parent, tag, hint(parent, "patchbay_cid"));
+    refused = reduce_refusals(parent, refused, status_tag);
+    if (refused != MPI_SUCCESS || !member) {
+        const int code = participate(parent, tag, info);
+        return refused != MPI_SUCCESS ? refused : code;
     }
-    return build(parent, child_of(parent, Ref<Group>::share(&group), nullptr), true, tag, made);
+    Ref<Communicator> comm = child_of(parent, Ref<Group>::share(&group), info);
+    comm->topology = std::move(topology);
+    return build(parent, std::move(comm), true, tag, made);
 }
 
 int create_group(Communicator& parent, Group& group, int tag, Communicator** made) {
@@ -188,12 +201,10 @@ int split_by_color(Communicator& parent, std::int64_t color, int key, const Info
     }
     const int tag = next_construction_tag(parent);
     if (color == no_color) {
-        const Ref<Info> hints = hints_for_child(parent, info);
-        return participate_in_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
+        return participate(parent, tag, info);
     }
     if (const int refused = refusal_of(arguments, color); refused != MPI_SUCCESS) {
-        const Ref<Info> hints = hints_for_child(parent, info);
-        participate_in_construction(parent, tag, hints ? hints->get("patchbay_cid").value_or("") : "");
+        participate(parent, tag, info);
         return refused;
     }
     Ref<Group> group = Group::list(members_with_color(*parent.group, arguments, color), parent.group->self());

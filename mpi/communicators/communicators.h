@@ -20,6 +20,10 @@ int duplicate(Communicator& parent, const Info* info, Communicator** made);
 int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request);
 // MPI_Comm_create: every process passes the group that it will be in, or one without itself. Collective.
 int create_from_subgroup(Communicator& parent, Group& group, Communicator** made);
+// The same for the constructors of topologies, on an intracommunicator. `topology` and `info` may be null. A member of
+// the parent that has an error already passes it as `refused`, with any group; then all of them return an error.
+int create_with_topology(Communicator& parent, Group& group, std::shared_ptr<const Topology> topology, const Info* info,
+    int refused, Communicator** made);
 // MPI_Comm_create_group: only the members of `group` call it. `tag`: 0 .. MPI_TAG_UB.
 int create_group(Communicator& parent, Group& group, int tag, Communicator** made);
 // MPI_Comm_split: `color` >= 0, or MPI_UNDEFINED for no new communicator. Collective.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "frameworks/coll/tags.h"
+#include "frameworks/pml/partitioned_tags.h"
 #include "frameworks/pml/pml.h"
 
 #include <cstdint>
@@ -31,7 +32,6 @@ inline constexpr int bridge_tag(int user_tag) noexcept {
 static_assert(construction_tag(0) < coll::tag_of(coll::Function::count));
 static_assert(construction_tag((1u << 16) - 1) > coll::first_nonblocking_tag);
 static_assert(group_construction_tag(0) < coll::lowest_tag);
-// Neither tag overflows.
-static_assert(-std::int64_t(1 << 18) - 2 * std::int64_t(pml::highest_tag) - 1 >= INT32_MIN);
+static_assert(bridge_tag(pml::highest_tag) > pml::partitioned_setup_tag(0));
 
 } // namespace patchbay

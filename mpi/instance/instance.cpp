@@ -8,6 +8,7 @@
 #include "core/runtime/runtime.h"
 #include "frameworks/btl/select.h"
 #include "frameworks/coll/params.h"
+#include "frameworks/pml/partitioned_engine.h"
 #include "frameworks/pset/sets.h"
 #include "frameworks/wrap_params.h"
 #include "mpi/instance/mpi_params.h"
@@ -32,9 +33,16 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
       _pset_framework("pset", pset::interface_version),
       _coll_engine(core),
       _coll_selector(_coll_framework, _coll_engine),
+      _partitioned(std::make_unique<pml::PartitionedEngine>(core)),
       _hw_resources(std::make_unique<HwResources>()) {}
 
 Instance::~Instance() = default;
+
+void Instance::drain(const Session* session) noexcept {
+    _coll_engine.wait_for_freed(session);
+    _partitioned->wait_for_freed(session);
+    pml().drain_session(session);
+}
 
 // The kind makes the key differ from those of all string tags of users.
 std::string Instance::operation_name(const Group& members, std::string_view text) {

@@ -32,6 +32,9 @@ namespace [[gnu::visibility("default")]] patchbay {
 class ConstructionQueue;
 class HwResources;
 class BootstrapExchange;
+namespace pml {
+class PartitionedEngine;
+}
 namespace pset {
 class Sets;
 }
@@ -97,6 +100,8 @@ public:
     cid::Module* cid_module() const noexcept { return _cid_module.load(std::memory_order_acquire); }
     void set_cid_module(cid::Module* cid_module) noexcept { _cid_module.store(cid_module, std::memory_order_release); }
     coll::Selector& coll_selector() noexcept { return _coll_selector; }
+    // What partitioned requests share.
+    pml::PartitionedEngine& partitioned() noexcept { return *_partitioned; }
     // Exchange of messages between processes that have no communicator in common.
     BootstrapExchange& bootstrap() noexcept { return *_bootstrap; }
     // The process-lifetime state, which outlives this instance.
@@ -120,11 +125,9 @@ public:
     void record_locking(bool on, std::string_view reason);
 
     // Waits until this process has done its part of what the program has started and will not complete: freed
-    // requests of collectives, and sends, on communicators of the session (nullptr: of the world model). Blocks.
-    void drain(const Session* session) noexcept {
-        _coll_engine.wait_for_freed(session);
-        pml().drain_session(session);
-    }
+    // requests of collectives and of partitioned communication, and sends, on communicators of the session (nullptr: of
+    // the world model). Blocks.
+    void drain(const Session* session) noexcept;
 
     // The list of open sessions. Thread-safe.
     void add_session(Session& session);
@@ -154,6 +157,7 @@ private:
     std::unique_ptr<pset::Sets> _psets;
     coll::Engine _coll_engine;
     coll::Selector _coll_selector;
+    std::unique_ptr<pml::PartitionedEngine> _partitioned;
     cid::IndexTable _communicators;
     cid::Directory _directory;
     cid::Counters _cid_counters;

@@ -6,6 +6,7 @@
 #include "core/progress/progress.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/cid/index_table.h"
+#include "frameworks/pml/partitioned_engine.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/bootstrap/exchange.h"
 #include "mpi/communicators/cid_stats.h"
@@ -76,6 +77,7 @@ Status InstanceBuilder::build() {
     _cleanup.push([&instance = _instance] {
         if (instance._pml != nullptr) {
             instance.pml().drain(); // sends the messages that peers still wait for
+            instance.partitioned().cancel_unmatched();
         }
         instance.constructions().clear();
         instance.bootstrap().close();

@@ -22,12 +22,21 @@ PROGRAMS = {
     ("collective_sizes.c", "barrier,allreduce 8,4096", 2): {
         "barrier": "us", "allreduce_8B": "us", "allreduce_4KiB": "us", "most_page_faults": "pages"},
     ("communicators.c", "", 2): {"dup": "us", "dup_free": "us", "split_free": "us", "create_group_free": "us"},
+    ("datatype.c", "pack column,random_lengths 1024,2097152", 1): {
+        f"{operation}_{shape}_{size}": "us" for operation in ("pack", "unpack") for shape in ("column", "random_lengths")
+        for size in ("1KiB", "2MiB")},
+    ("datatype.c", "pingpong all 16384", 2): {
+        f"pingpong_{shape}_16KiB": "us" for shape in (
+            "every_other_double", "eight_doubles", "column", "half_matrix", "face_of_doubles", "face_of_rows",
+            "struct_with_hole", "random_doubles", "random_fours", "random_lengths", "nested_struct")},
     ("fragmentation.c", "100", 2): {"dup": "us", "dup_fragmented": "us"},
     ("hello.c", "", 2): {"MPI_Init": "ms"},
     ("memory.c", "", 4): {"pss_init": "MB", "pss_init_most": "MB", "pss_alltoall": "MB", "pss_alltoall_most": "MB",
                           "two_alltoalls": "ms"},
     ("outstanding.c", "100", 2): {f"{kind}{what}_{count}": "us" for kind in ("idup", "iallreduce", "grequest")
                                   for what in ("", "_test") for count in (10, 100)},
+    ("partitioned.c", "", 2): {f"{figure}_64x{size}": unit for size in ("16KiB", "64B") for figure, unit in (
+        ("message", "us"), ("partitioned", "us"), ("bandwidth_ratio", "x"))},
     ("quiescence.c", "", 2): {"compute_alone": "ms", "compute_beside_barrier": "ms", "slowdown": "percent"},
     ("session_latency.c", "", 2): {
         f"{kind}_{figure}": "x" if kind == "ratio" else unit for kind in ("world", "session", "ratio")
@@ -35,6 +44,8 @@ PROGRAMS = {
     ("sessions.c", "init", 2): {"start_up": "ms", "first_barrier": "ms"},
     ("sessions.c", "session", 2): {"start_up": "ms", "first_barrier": "ms"},
     ("sessions.c", "create", 2): {"create_from_group": "us"},
+    ("streams.c", "all 16384,1048576", 2): {f"{way}_{size}": "us" for size in (16384, 1048576)
+                                            for way in ("pingpong", "exchange", "serial", "produced", "window")},
     ("instructions.c", "dup", 2): {},  # bench/instructions counts what it does, under valgrind
     ("cache_line.cpp", "", 0): {"cache_line_one_way": "us"},
 }
@@ -44,7 +55,7 @@ MAY_BE_ZERO = ("slowdown", "most_page_faults", "iallreduce_1MiB_exposed", "iallr
 
 
 def better(metric, unit):
-    return "higher" if "rate" in metric or "hid" in metric or unit == "M/s" else "lower"
+    return "higher" if "rate" in metric or "hid" in metric or "bandwidth" in metric or unit == "M/s" else "lower"
 
 
 class Metrics(unittest.TestCase):

@@ -127,7 +127,8 @@ private:
         btl::Endpoint* to = node.sm->connect({0, 0});
         SmNode::require(to != nullptr, "connect");
         const test::Number number{rank, std::uint32_t(failure.sent_before), 0};
-        const std::vector<std::byte> payload(failure.payload, std::byte(number.number));
+        const std::byte* content = test::content(number.number);
+        const std::vector<std::byte> payload(content, content + failure.payload);
         if (failure.reserved) {
             const auto room = node.sm->reserve(*to, sizeof number, failure.payload);
             SmNode::require(room.code == SendCode::ok, "reserve");

@@ -23,6 +23,18 @@ struct Number {
     std::uint64_t unused; // 16 bytes, as most headers
 };
 
+// The payload of a packet of at most 64 KiB.
+inline const std::byte* content(std::uint32_t number) {
+    static const std::vector<std::byte> bytes = [] {
+        std::vector<std::byte> made(65536 + 256);
+        for (std::size_t at = 0; at < made.size(); ++at) {
+            made[at] = std::byte(at + (at >> 8));
+        }
+        return made;
+    }();
+    return bytes.data() + number % 256;
+}
+
 inline std::size_t size_of_packet(std::uint32_t number, std::size_t largest) {
     static constexpr std::size_t sizes[] = {0, 8, 40, 41, 88, 89, 300, 1025, 4096, 7000, 16384, 20000, 32768};
     return std::min(sizes[number * 7 % std::size(sizes)], largest);
@@ -61,7 +73,7 @@ public:
         btl::Endpoint& to = *endpoints[peer];
         const Number number{rank, sent[peer], 0};
         const std::size_t size = fixed_size ? *fixed_size : size_of_packet(number.number, sm->limits().packet);
-        std::vector<std::byte> payload(size, std::byte(number.number));
+        const std::vector<std::byte> payload(content(number.number), content(number.number) + size);
         btl::SendCode code;
         if (number.number % 3 != 0) {
             code = sm->send(to, &number, sizeof number, payload.data(), size);
@@ -109,8 +121,8 @@ private:
         const auto* bytes = static_cast<const std::byte*>(payload);
         std::uint32_t& next = received[number.from];
         const std::size_t wanted = fixed_size ? size : size_of_packet(number.number, sm->limits().packet);
-        if (number.from != from.process.rank || number.number != next || size != wanted ||
-            (size > 0 && (bytes[0] != std::byte(number.number) || bytes[size - 1] != std::byte(number.number)))) {
+        const bool intact = std::equal(bytes, bytes + size, content(number.number));
+        if (number.from != from.process.rank || number.number != next || size != wanted || !intact) {
             std::fprintf(stderr, "rank %u: packet %u of %u (%zu bytes) from %u, wanted %u\n", rank, number.number,
                 number.from, size, from.process.rank, next);
             good = false;
@@ -139,6 +151,11 @@ inline btl::sm::Settings with(unsigned rings, unsigned ring_after, std::size_t q
     return settings;
 }
 
+inline btl::sm::Settings uncached(btl::sm::Settings settings) {
+    settings.stores = btl::sm::Stores::uncached;
+    return settings;
+}
+
 struct Way {
     const char* name;
     btl::sm::Settings settings;
@@ -150,6 +167,8 @@ inline const Way ways[] = {
     {"queue_without_memory", with(0, 16, 0)},
     {"switching", with(1, 1, 64 << 10)},
     {"switching_tight", with(1, 1, 0, 8, 4096)},
+    {"rings_uncached", uncached(with(16, 16, 384 << 10))},
+    {"queue_uncached", uncached(with(0, 16, 384 << 10))},
 };
 
 } // namespace patchbay::test

@@ -312,7 +312,7 @@ TEST_F(Nodes, ARingWithAReservationDoesNotEnd) {
         for (int round = 0; round < 20; ++round) {
             const auto room = node(0).sm->reserve(to, sizeof(test::Number), size);
             ASSERT_EQ(room.code, SendCode::ok);
-            std::memset(room.room.data(), int(node(0).sent[1]), size);
+            std::memcpy(room.room.data(), test::content(node(0).sent[1]), size);
             for (std::uint32_t i = 0; i < 60; ++i) {
                 static_cast<void>(node(0).send(2 + i % 6));
                 for (std::uint32_t rank = 2; rank < 8; ++rank) {
@@ -333,6 +333,57 @@ TEST_F(Nodes, ARingWithAReservationDoesNotEnd) {
         }
     }
     EXPECT_TRUE(all_good());
+}
+
+TEST_F(Nodes, SingleCopyIsOfferedUnlessProcessesHaveCoresOfTheirOwn) {
+    for (const bool own_cores : {true, false}) {
+        for (const auto single_copy :
+            {btl::sm::SingleCopy::automatic, btl::sm::SingleCopy::cma, btl::sm::SingleCopy::none}) {
+            Settings settings;
+            settings.own_cores = own_cores;
+            settings.single_copy = single_copy;
+            const SmNode one(fd, 0, 2, settings);
+            const bool offered = single_copy == btl::sm::SingleCopy::cma ||
+                (single_copy == btl::sm::SingleCopy::automatic && !own_cores);
+            EXPECT_EQ(one.sm->limits().get_from, offered ? settings.get_limit : 0);
+        }
+    }
+}
+
+// There is one stage, in which what is to be written past the cache is packed.
+TEST_F(Nodes, ReservationsForSeveralReceiversAtATime) {
+    for (const unsigned rings : {16u, 0u}) {
+        nodes.clear();
+        const int own_fd = memfd();
+        for (std::uint32_t rank = 0; rank < 4; ++rank) {
+            nodes.push_back(std::make_unique<SmNode>(own_fd, rank, 4, test::uncached(with(rings, 16, 384 << 10))));
+            node(rank).fixed_size = 20000;
+        }
+        for (std::uint32_t round = 0; round < 10; ++round) {
+            btl::Module::Reservation room[4];
+            for (std::uint32_t peer = 1; peer < 4; ++peer) {
+                btl::Endpoint* to = node(0).sm->connect({0, peer});
+                ASSERT_NE(to, nullptr);
+                room[peer] = node(0).sm->reserve(*to, sizeof(test::Number), 20000);
+                ASSERT_EQ(room[peer].code, SendCode::ok);
+            }
+            for (std::uint32_t peer = 1; peer < 4; ++peer) {
+                std::memcpy(room[peer].room.data(), test::content(round), 20000 - peer);
+            }
+            for (std::uint32_t peer = 1; peer < 4; ++peer) {
+                const test::Number number{0, round, 0};
+                btl::Endpoint* to = node(0).sm->connect({0, peer});
+                ASSERT_EQ(node(0).sm->commit(*to, &number, sizeof number, 20000 - peer), SendCode::ok);
+            }
+            poll_all();
+        }
+        EXPECT_TRUE(all_good());
+        for (std::uint32_t peer = 1; peer < 4; ++peer) {
+            EXPECT_EQ(node(peer).received[0], 10u);
+        }
+        nodes.clear();
+        close(own_fd);
+    }
 }
 
 // A process finalizes the library and initializes it again while packets are under way.

@@ -8,6 +8,7 @@
 #include "frameworks/coll/schedule.h"
 #include "frameworks/coll/selector.h"
 #include "frameworks/wrap_params.h"
+#include "object/topology.h"
 #include "tests/fakes/unused_context.h"
 
 #include <gtest/gtest.h>
@@ -34,6 +35,7 @@ struct Behaviour {
     bool by_placement = false; // refuses communicators with the index of `spread`
     bool refuses_three = false;
     bool passes_on = false;
+    bool grids_only = false;
 };
 
 class FakeModule final : public coll::Module {
@@ -63,6 +65,9 @@ public:
         if (behaviour.refuses_three && query.comm.size == 3) {
             return query.refuse_all("serves no communicator of three");
         }
+        if (behaviour.grids_only && (query.comm.topology == nullptr || query.comm.topology->grid() == nullptr)) {
+            return query.refuse_all("serves communicators with a grid only");
+        }
         return Candidate{behaviour.priority, std::make_unique<FakeModule>(behaviour, query.below),
             !behaviour.by_placement, behaviour.passes_on};
     }
@@ -73,6 +78,9 @@ constexpr Behaviour all{"all", 10, everything};
 constexpr Behaviour placed{"placed", 50, Provided::planned({Function::barrier}), true};
 constexpr Behaviour not_three{"not_three", 50, Provided::planned({Function::barrier}), false, true};
 constexpr Behaviour fast{"fast", 60, Provided::only_blocking({Function::bcast})};
+constexpr Behaviour whole{"whole", 10, Provided::planned(FunctionSet::chapter_6() | FunctionSet::neighborhood())};
+constexpr Behaviour grids{
+    "grids", 50, Provided::planned({Function::barrier, Function::neighbor_alltoall}), false, false, false, true};
 constexpr Behaviour short_ones{"short_ones", 70, everything, false, false, true};
 
 template <const Behaviour& behaviour>
@@ -124,8 +132,9 @@ protected:
     }
 
     // The table of a new communicator, which the caller does not keep.
-    coll::Table* select(int size, std::uint16_t index = 0) {
+    coll::Table* select(int size, std::uint16_t index = 0, std::shared_ptr<const Topology> topology = nullptr) {
         Communicator comm;
+        comm.topology = std::move(topology);
         comm.size = size;
         comm.remote_size = size;
         comm.index = index;
@@ -205,6 +214,41 @@ TEST_F(SelectorTest, SharedRefusalsAreAskedForOnce) {
     coll::Table* other = select(4);
     ASSERT_NE(other, nullptr) << error;
     EXPECT_STREQ(name(&(*other)[Function::barrier]), "not_three");
+}
+
+// Before the kind of the topology was a part of what communicators with one table have in common, the first of them
+// decided for all: a component for grids served none of them, or those without a grid as well.
+TEST_F(SelectorTest, TablesAreForOneKindOfTopology) {
+    const int sizes[] = {4};
+    const int periods[] = {0};
+    const auto line = std::make_shared<Topology>(Grid(sizes, periods), 0);
+    const auto ring = std::make_shared<Topology>(Grid(sizes, sizes), 0);
+    const auto graph = std::make_shared<Topology>(Adjacency{});
+    constexpr const ComponentDescriptor* components[] = {&described<whole>, &described<grids>};
+    start(components);
+    coll::Table* plain = select(4);
+    ASSERT_NE(plain, nullptr) << error;
+    EXPECT_STREQ(name(&(*plain)[Function::barrier]), "whole");
+    coll::Table* with_grid = select(4, 0, line);
+    ASSERT_NE(with_grid, nullptr) << error;
+    EXPECT_STREQ(name(&(*with_grid)[Function::barrier]), "grids");
+    EXPECT_STREQ(name(with_grid->find(Function::neighbor_alltoall, Form::persistent)), "grids");
+    EXPECT_STREQ(name(with_grid->find(Function::neighbor_alltoallw, Form::nonblocking)), "whole");
+    coll::Table* with_graph = select(4, 0, graph);
+    ASSERT_NE(with_graph, nullptr) << error;
+    EXPECT_STREQ(name(&(*with_graph)[Function::barrier]), "whole");
+    EXPECT_EQ(select(4), plain);
+    EXPECT_EQ(select(4, 0, ring), with_grid) << "the neighbours are not the table's";
+    EXPECT_EQ(select(4, 0, graph), with_graph);
+}
+
+TEST_F(SelectorTest, NeighborhoodFunctionsAreNeededWithATopologyOnly) {
+    constexpr const ComponentDescriptor* components[] = {&described<all>};
+    start(components);
+    EXPECT_NE(select(4), nullptr) << error;
+    EXPECT_EQ(select(4, 0, std::make_shared<Topology>(Adjacency{})), nullptr);
+    EXPECT_NE(error.find("provides neighbor_allgather, neighbor_allgatherv, neighbor_alltoall,"), std::string::npos)
+        << error;
 }
 
 // The highest one serves everything and passes operations on to the next one that provides them.

@@ -75,15 +75,18 @@ Sample TypeMaker::vector(const Sample& old, bool in_bytes) {
     return made;
 }
 
+// Sometimes with so many blocks that the library keeps a table of them, and sometimes with long blocks.
 Sample TypeMaker::indexed(const Sample& old, bool in_bytes, bool same_length) {
-    const MPI_Count count = number(0, 5);
-    const MPI_Count common = number(0, 3);
+    const std::size_t entries = old.map.entries().size();
+    const MPI_Count count = entries < 12 && number(0, 2) == 0 ? number(6, 40) : number(0, 5);
+    const MPI_Count longest = entries * static_cast<std::size_t>(count) < 50 && number(0, 4) == 0 ? 40 : 3;
+    const MPI_Count common = number(0, longest);
     std::vector<MPI_Count> lengths;
     std::vector<MPI_Count> displacements;
     Sample made;
     for (MPI_Count i = 0; i < count; ++i) {
-        lengths.push_back(same_length ? common : number(0, 3));
-        displacements.push_back(in_bytes ? distance() : number(-5, 10));
+        lengths.push_back(same_length ? common : number(0, longest));
+        displacements.push_back(in_bytes ? distance() : number(-count, 2 * count));
         append_row(made.map, old.map, displacements.back() * (in_bytes ? 1 : old.map.extent()), lengths.back());
     }
     std::vector<MPI_Count> counts{count};

@@ -17,6 +17,8 @@ char sent[large];
 char received[2 * large];
 int counts[16];
 int places[16];
+int neighbor_counts[2] = {100, 100};
+int neighbor_places[2] = {0, 100};
 
 int world_rank;
 int world_size;
@@ -101,6 +103,55 @@ void persistent() {
     }
     if (sending != MPI_REQUEST_NULL) {
         fine(MPI_Request_free(&sending));
+    }
+}
+// The first start needs memory in polls, too. A start that has failed is repeated with memory, because the other side
+// waits for it; a few times, because an error may be that of all starts of both.
+void start_with_memory(MPI_Request* request, bool sends) {
+    failing_malloc::pause();
+    CHECK(MPI_Start(request) == MPI_SUCCESS);
+    if (sends) {
+        CHECK(MPI_Pready_range(0, 3, *request) == MPI_SUCCESS);
+    }
+    failing_malloc::resume();
+}
+void start_partitioned(MPI_Request* sending, MPI_Request* receiving) {
+    if (!fine(MPI_Start(sending))) {
+        start_with_memory(sending, true);
+    } else {
+        fine(MPI_Pready_range(0, 3, *sending));
+    }
+    if (!fine(MPI_Start(receiving))) {
+        start_with_memory(receiving, false);
+    }
+    bool over[] = {false, false};
+    for (int starts = 0; !over[0] || !over[1];) {
+        for (int i = 0; i < 2; ++i) {
+            MPI_Request* request = i == 0 ? sending : receiving;
+            int flag = 0;
+            if (over[i] || fine(MPI_Test(request, &flag, MPI_STATUS_IGNORE))) {
+                over[i] = over[i] || flag;
+            } else if (++starts <= 4) {
+                start_with_memory(request, i == 0);
+            } else {
+                over[i] = true;
+            }
+        }
+    }
+}
+void partitioned() {
+    MPI_Request receiving = MPI_REQUEST_NULL;
+    MPI_Request sending = MPI_REQUEST_NULL;
+    const bool both =
+        fine(MPI_Precv_init(received, 2, 100, every_second, world_rank, 2, comm, MPI_INFO_NULL, &receiving)) &&
+        fine(MPI_Psend_init(sent, 4, 50, every_second, world_rank, 2, comm, MPI_INFO_NULL, &sending));
+    for (int i = 0; both && i < 2; ++i) {
+        start_partitioned(&sending, &receiving);
+    }
+    for (MPI_Request* request : {&sending, &receiving}) {
+        if (*request != MPI_REQUEST_NULL) {
+            fine(MPI_Request_free(request));
+        }
     }
 }
 void streamed() {
@@ -197,6 +248,39 @@ void create_from_group() {
     }
 }
 
+void topologies() {
+    const int one = 1;
+    const int self = world_rank;
+    MPI_Comm made = MPI_COMM_NULL;
+    if (fine(MPI_Cart_create(comm, 1, &world_size, &one, 1, &made))) {
+        MPI_Comm part = MPI_COMM_NULL;
+        fine(MPI_Neighbor_alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, made));
+        if (fine(MPI_Cart_sub(made, &one, &part))) {
+            fine(MPI_Comm_free(&part));
+        }
+        fine(MPI_Comm_free(&made));
+    }
+    if (fine(MPI_Graph_create(comm, 1, &one, &self, 1, &made)) && made != MPI_COMM_NULL) {
+        fine(MPI_Comm_free(&made));
+    }
+    if (fine(MPI_Dist_graph_create(comm, 1, &self, &one, &self, &one, MPI_INFO_NULL, 1, &made))) {
+        fine(MPI_Comm_free(&made));
+    }
+    if (fine(MPI_Dist_graph_create_adjacent(comm, 1, &self, &one, 1, &self, &one, MPI_INFO_NULL, 1, &made))) {
+        fine(MPI_Comm_free(&made));
+    }
+}
+
+MPI_Comm ring; // periodic, so that each process has two neighbours
+
+void neighborhood() {
+    const int n = 100;
+    fine(MPI_Neighbor_allgather(sent, n, MPI_INT, received, n, MPI_INT, ring));
+    fine(MPI_Neighbor_alltoall(sent, 20000, MPI_INT, received, 20000, MPI_INT, ring));
+    fine(MPI_Neighbor_alltoallv(
+        sent, neighbor_counts, neighbor_places, MPI_INT, received, neighbor_counts, neighbor_places, MPI_INT, ring));
+}
+
 void collectives() {
     const int n = 100;
     fine(MPI_Barrier(comm));
@@ -250,6 +334,7 @@ void nonblocking_collectives() {
     nonblocking([](MPI_Request* r) { return MPI_Iallreduce(sent, received, 50000, MPI_INT, MPI_BOR, comm, r); });
     nonblocking([](MPI_Request* r) { return MPI_Ireduce_scatter(sent, received, counts, MPI_INT, MPI_BOR, comm, r); });
     nonblocking([](MPI_Request* r) { return MPI_Iscan(sent, received, 1000, MPI_INT, MPI_BOR, comm, r); });
+    nonblocking([](MPI_Request* r) { return MPI_Ineighbor_alltoall(sent, n, MPI_INT, received, n, MPI_INT, ring, r); });
 }
 void persistent_collectives() {
     MPI_Request requests[] = {
@@ -283,13 +368,16 @@ constexpr Scenario scenarios[] = {
     {"pt2pt", "neighbour", neighbour},
     {"pt2pt", "many", many},
     {"pt2pt", "persistent", persistent},
+    {"pt2pt", "partitioned", partitioned},
     {"pt2pt", "sendrecv", sendrecv},
     {"comm", "dup", dup},
     {"comm", "idup", idup},
     {"comm", "split", split},
     {"comm", "create", create},
     {"comm", "create_from_group", create_from_group},
+    {"comm", "topologies", topologies},
     {"coll", "collectives", collectives},
+    {"coll", "neighborhood", neighborhood},
     {"coll_requests", "nonblocking collectives", nonblocking_collectives},
     {"coll_requests", "persistent collectives", persistent_collectives},
 };
@@ -328,6 +416,8 @@ int main(int argc, char** argv) {
         counts[i] = 100;
         places[i] = i * 100;
     }
+    const int periodic = 1;
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, &world_size, &periodic, 0, &ring) == MPI_SUCCESS);
     for (const Scenario& scenario : scenarios) {
         if (argc > 1 && std::strcmp(argv[1], scenario.group) != 0) {
             continue;
@@ -348,6 +438,7 @@ int main(int argc, char** argv) {
         }
     }
     MPI_Type_free(&every_second);
+    MPI_Comm_free(&ring);
     MPI_Group_free(&session_group);
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
     MPI_Finalize();

@@ -362,16 +362,20 @@ class NoFragmentsBtl final : public test::WrappedBtl {
 public:
     using WrappedBtl::WrappedBtl;
     Reservation reserve(btl::Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept override {
-        if (payload_size > 1000 && ++_fragments > 2 && _fragments - 2 <= attempts) {
-            return {code, {}};
-        }
-        return WrappedBtl::reserve(to, header_size, payload_size);
+        return refuses(payload_size) ? Reservation{code, {}} : WrappedBtl::reserve(to, header_size, payload_size);
+    }
+    btl::SendCode send(btl::Endpoint& to, const void* header, std::size_t header_size, const void* payload,
+        std::size_t payload_size) noexcept override {
+        return refuses(payload_size) ? code : WrappedBtl::send(to, header, header_size, payload, payload_size);
     }
 
     static btl::SendCode code;
     static int attempts;
 
 private:
+    bool refuses(std::size_t payload_size) noexcept {
+        return payload_size > 1000 && ++_fragments > 2 && _fragments - 2 <= attempts;
+    }
     int _fragments = 0;
 };
 btl::SendCode NoFragmentsBtl::code;

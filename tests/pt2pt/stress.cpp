@@ -40,7 +40,10 @@ unsigned char filler(const Head& head, std::size_t i) {
     return static_cast<unsigned char>(i * 7 + (i >> 9) + head.sequence * 13 + unsigned(head.source) * 3 + head.round);
 }
 
-// Kind 0: bytes; 1: a vector with gaps; 2: blocks of two sizes, out of order in memory. `extent`: bytes of buffer.
+// Kind 0: bytes; 1: a vector with gaps; 2: blocks of two sizes, out of order in memory; 3: blocks of 6000 bytes, long
+// enough for single copy; 4: blocks of 16 to 48 bytes in an irregular order; 5: blocks of 16 bytes in such an order.
+// `extent`: bytes of buffer.
+constexpr int kinds = 6;
 struct Layout {
     MPI_Datatype type = MPI_BYTE;
     MPI_Count count = 0;
@@ -60,6 +63,8 @@ struct Layout {
                 blocks.emplace_back(i * 24, 16);
             }
             extent = size / 16 * 24;
+        } else if (kind >= 3) {
+            make_list(kind, size);
         } else {
             const int lengths[2] = {12, 4};
             const MPI_Aint places[2] = {16, 0};
@@ -82,6 +87,23 @@ struct Layout {
         if (type != MPI_BYTE) {
             MPI_Type_free(&type);
         }
+    }
+
+    // Neighbours in the data change places in memory, by pairs.
+    void make_list(int kind, std::size_t size) {
+        std::vector<int> lengths;
+        std::vector<MPI_Aint> places;
+        for (std::size_t done = 0; done < size; done += std::size_t(lengths.back())) {
+            const std::size_t i = lengths.size();
+            const std::size_t length = kind == 3 ? 6000 : kind == 4 ? 16 + 16 * (i * i % 3) : 16;
+            lengths.push_back(int(std::min(length, size - done)));
+            places.push_back(MPI_Aint((i ^ 1) * (kind == 3 ? 6016 : 56) + i % 5));
+            blocks.emplace_back(places.back(), lengths.back());
+            extent = std::max(extent, std::size_t(places.back() + lengths.back()));
+        }
+        MPI_Type_create_hindexed(int(lengths.size()), lengths.data(), places.data(), MPI_BYTE, &type);
+        MPI_Type_commit(&type);
+        count = 1;
     }
 
     void scatter(const std::vector<unsigned char>& data, unsigned char* memory) const {
@@ -152,7 +174,7 @@ public:
         const int count = 10 + int(_random() % 30) * _size / 2;
         for (int i = 0; i < count; ++i) {
             Message message{int(_random() % unsigned(_size)), int(_random() % unsigned(_size)), int(_random() % tags),
-                random_size(_random), 0, int(_random() % 3), int(_random() % 3), int(_random() % 3)};
+                random_size(_random), 0, int(_random() % 3), int(_random() % kinds), int(_random() % kinds)};
             message.sequence = sequences[{message.source, message.dest, message.tag}]++;
             all.push_back(message);
         }

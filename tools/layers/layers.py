@@ -24,7 +24,7 @@ LAYERS = [
     ["components", "mpi/instance"],
     ["mpi/bootstrap"],
     ["mpi/communicators"],
-    ["mpi/dynamic"],
+    ["mpi/dynamic", "mpi/topologies"],
     ["mpi/library"],
     ["mpi/api"],
     ["tools/info"],

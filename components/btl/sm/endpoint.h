@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/btl/sm/cells.h"
+#include "components/btl/sm/payload_copy.h"
 #include "components/btl/sm/port.h"
 #include "components/btl/sm/ring.h"
 #include "core/memory/node_segment.h"
@@ -15,17 +16,20 @@ namespace patchbay::btl::sm {
 // A peer of this node. It exists from the first packet in either direction.
 class SmEndpoint final : public Endpoint {
 public:
-    SmEndpoint(ProcessId process, std::uint32_t slot, RankControl& control, Port& port) noexcept
+    SmEndpoint(ProcessId process, std::uint32_t slot, RankControl& control, Port& port, Stores stores) noexcept
         : Endpoint(process),
           control(control),
           port(port),
-          slot(slot) {}
+          slot(slot),
+          payload_copy(stores) {}
 
     // The ring towards it; closed: packets go through its receive queue.
     RingSender out;
     RankControl& control;
     Port& port;
     const std::uint32_t slot;
+    PayloadCopy payload_copy;
+    std::byte* staged_for = nullptr; // by reserve(), until commit(): the room for what is packed in the stage
     SharedAddress ring = 0;
     std::size_t bulk_committed = 0; // bytes of the bulk ring, from its start, that memory has been taken for
     // By reserve(), until commit(): room in the ring, which must not end or get a flush meanwhile.

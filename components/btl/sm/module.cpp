@@ -5,9 +5,9 @@
 #include "core/log.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <new>
 #include <utility>
 
 namespace patchbay::btl::sm {
@@ -19,6 +19,12 @@ constexpr int packets_per_turn = 32;
 
 // Of each message to a communicator that has been used before (pml/ob1).
 constexpr std::size_t usual_header = 16;
+
+// Where each process has a core of its own, the two copies through shared memory run at the same time, and none of the
+// sender's lines goes to the receiver's cache, from where the sender would have to take it back when it writes there.
+bool copies_are_faster(const Settings& settings) noexcept {
+    return settings.single_copy == SingleCopy::automatic && settings.own_cores;
+}
 
 [[gnu::noinline]] SendCode ring(SmEndpoint& to) noexcept {
     to.control.bell.ring();
@@ -41,6 +47,10 @@ Result<std::unique_ptr<SmModule>> SmModule::create(
     if (settings.single_copy != SingleCopy::none) {
         module->_probe = std::make_unique<OwnProbe>(module->_port->token);
     }
+    if (copies_are_faster(settings)) {
+        decisions.record("btl", "single copy on this node", "sm cma", Outcome::declined, 0,
+            "each process has a core of its own, so that the two copies through shared memory run at the same time");
+    }
     if (Status adopted = module->adopt_inbound(); !adopted) {
         return adopted.error();
     }
@@ -58,7 +68,8 @@ SmModule::SmModule(NodeSegment& node, JobTable& jobs, const Settings& settings, 
     _limits.eager = settings.eager_limit;
     _limits.packet = settings.packet();
     _limits.inline_size = Slot::room;
-    _limits.get_from = settings.single_copy == SingleCopy::none ? 0 : std::max<std::size_t>(settings.get_limit, 1);
+    const bool offers_get = settings.single_copy != SingleCopy::none && !copies_are_faster(settings);
+    _limits.get_from = offers_get ? std::max<std::size_t>(settings.get_limit, 1) : 0;
     _limits.latency_ns = 130;
     _limits.bandwidth_mbps = 20000;
     _inbound.reserve(Port::most_rings);
@@ -178,7 +189,7 @@ Result<SmEndpoint*> SmModule::find_endpoint(std::uint32_t slot) {
     if (slot >= _endpoints.size()) {
         _endpoints.resize(std::max<std::size_t>(slot + 1, _node.slots()));
     }
-    auto endpoint = std::make_unique<SmEndpoint>(*process, slot, *control, **port);
+    auto endpoint = std::make_unique<SmEndpoint>(*process, slot, *control, **port, _settings.stores);
     for (const Port::Ring& ring : _port->out) { // of an earlier library generation of this process
         if (ring.address != 0 && ring.peer == slot) {
             Result<std::byte*> memory = _heap.map_block(ring.address);
@@ -255,7 +266,7 @@ SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t hea
     if (!has_memory(to, room, payload_size)) [[unlikely]] {
         return SendCode::no_memory;
     }
-    std::memcpy(room, payload, payload_size);
+    to.payload_copy.copy(room, static_cast<const std::byte*>(payload), payload_size);
     to.out.push_bulk(header, header_size, payload_size);
     to.control.bell.notify();
     return SendCode::ok;
@@ -293,12 +304,31 @@ Module::Reservation SmModule::reserve(Endpoint& to, std::size_t header_size, std
         return {SendCode::no_memory, {}};
     }
     peer.reserved_in_ring = in_bulk ? SmEndpoint::Reserved::bulk : SmEndpoint::Reserved::slot;
-    return {SendCode::ok, {room, size}};
+    return {SendCode::ok, {in_bulk ? place_to_pack(peer, room, size) : room, size}};
+}
+
+std::byte* SmModule::place_to_pack(SmEndpoint& to, std::byte* room, std::size_t size) noexcept {
+    if (to.payload_copy.any_way_will_do(size) || _stage_taken) [[likely]] {
+        to.payload_copy.skip(size);
+        return room;
+    }
+    if (_stage == nullptr) {
+        _stage.reset(new (std::nothrow) std::byte[_limits.packet]);
+        if (_stage == nullptr) {
+            return room;
+        }
+    }
+    _stage_taken = true;
+    to.staged_for = room;
+    return _stage.get();
 }
 
 SendCode SmModule::commit(
     Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept {
     auto& peer = static_cast<SmEndpoint&>(to);
+    if (peer.staged_for != nullptr) {
+        copy_from_stage(peer, payload_size);
+    }
     if (peer.reserved.cell != nullptr) [[unlikely]] {
         commit_queued(peer, header, header_size, payload_size);
         return SendCode::ok;
@@ -310,64 +340,6 @@ SendCode SmModule::commit(
     }
     peer.control.bell.notify();
     return SendCode::ok;
-}
-
-std::ptrdiff_t SmModule::get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept {
-    auto& peer = static_cast<SmEndpoint&>(from);
-    const std::ptrdiff_t got = read_process(peer.control.pid.load(std::memory_order_relaxed), remote, local);
-    if (got < 0) {
-        peer.readable = false;
-        explain_refusal(peer, int(-got));
-    }
-    return got;
-}
-
-bool SmModule::can_get(Endpoint& from) noexcept {
-    if (_settings.single_copy == SingleCopy::none) {
-        return false;
-    }
-    auto& peer = static_cast<SmEndpoint&>(from);
-    if (!peer.readable.has_value()) {
-        const int error = probe_process(peer.control.pid.load(std::memory_order_relaxed), peer.port.token);
-        peer.readable = error == 0;
-        if (error != 0) {
-            explain_refusal(peer, error);
-        } else if (_settings.single_copy == SingleCopy::automatic && !_cost_known) {
-            choose_by_cost(peer);
-        }
-    }
-    return *peer.readable && _limits.get_from != 0;
-}
-
-// With `auto`, at the first message that single copy could fetch: from which size on it is the faster way here.
-void SmModule::choose_by_cost(SmEndpoint& peer) noexcept {
-    const auto cost = CopyCost::measure(peer.control.pid.load(std::memory_order_relaxed), peer.port.token);
-    if (!cost) {
-        return; // this peer is leaving; the next one will do
-    }
-    _cost_known = true;
-    const std::size_t from = cost->break_even();
-    _limits.get_from = from == 0 ? 0 : std::max(from, _limits.get_from);
-    unless_out_of_memory(false, [&] {
-        _decisions.record("btl", "single copy on this node", "sm cma", from == 0 ? Outcome::declined : Outcome::chosen,
-            0, cost->text());
-        return true;
-    });
-}
-
-void SmModule::explain_refusal(const SmEndpoint& peer, int error) noexcept {
-    unless_out_of_memory(false, [&] {
-        const std::string reason = error == EREMCHG
-            ? std::string("its pid names another process here (pid namespaces differ): copying through shared memory")
-            : fmt::format(
-                  "process_vm_readv of its memory failed ({}): copying through shared memory", std::strerror(error));
-        const std::string object = fmt::format("single copy from rank {}", peer.process.rank);
-        _decisions.record("btl", object, "sm cma", Outcome::declined, 0, reason);
-        if (_settings.single_copy == SingleCopy::cma && error != ESRCH) { // it has failed
-            log_warn(fmt::format("btl_sm_single_copy=cma was asked for, but {}: {}", object, reason));
-        }
-        return true;
-    });
 }
 
 int SmModule::poll() noexcept {

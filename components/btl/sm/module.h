@@ -15,6 +15,7 @@
 #include <bitset>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace patchbay::btl::sm {
@@ -78,6 +79,12 @@ private:
         return end <= to.bulk_committed || commit_bulk(to, end);
     }
     bool commit_bulk(SmEndpoint& to, std::size_t end) noexcept;
+    // Where the caller of reserve() writes a payload for `room`: the stage, if it is to be copied from there.
+    std::byte* place_to_pack(SmEndpoint& to, std::byte* room, std::size_t size) noexcept;
+    void copy_from_stage(SmEndpoint& to, std::size_t size) noexcept {
+        to.payload_copy.copy(std::exchange(to.staged_for, nullptr), _stage.get(), size);
+        _stage_taken = false;
+    }
     int deliver(Inbound& inbound) noexcept;
 
     // queue.cpp: receive queues.
@@ -119,6 +126,7 @@ private:
     void use_ring(SmEndpoint& to, SharedAddress address, std::byte* memory) noexcept;
     Port::Ring* outbound_entry(SharedAddress address) noexcept;
 
+    // module_get.cpp: single copy.
     void choose_by_cost(SmEndpoint& peer) noexcept;
     void explain_refusal(const SmEndpoint& peer, int error) noexcept;
 
@@ -145,6 +153,8 @@ private:
     std::vector<std::unique_ptr<SmEndpoint>> _endpoints; // by slot, null before the first contact
     std::optional<Cells> _cells;
     std::unique_ptr<OwnProbe> _probe;
+    std::unique_ptr<std::byte[]> _stage; // for one packet, made when it is first needed
+    bool _stage_taken = false;
     std::bitset<NodeSegment::most_slots> _held; // senders with a packet that the receiver had no memory for
     LogOnce _no_memory;                         // senders try again and again
     LogOnce _unmapped;

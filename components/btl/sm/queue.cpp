@@ -32,7 +32,7 @@ SendCode SmModule::send_queued(SmEndpoint& to, const void* header, std::size_t h
     cell.payload_size = std::uint32_t(payload_size);
     copy_short(cell.data, header, header_size);
     if (in_block) {
-        std::memcpy(cell.payload(), payload, payload_size);
+        to.payload_copy.copy(cell.payload(), static_cast<const std::byte*>(payload), payload_size);
     } else {
         copy_short(cell.data + header_size, payload, payload_size);
     }
@@ -48,7 +48,8 @@ Module::Reservation SmModule::reserve_queued(
         return {code, {}};
     }
     to.reserved.cell->header_size = std::uint8_t(header_size);
-    return {SendCode::ok, {to.reserved.cell->payload(), size}};
+    std::byte* room = to.reserved.cell->payload();
+    return {SendCode::ok, {in_block ? place_to_pack(to, room, size) : room, size}};
 }
 
 void SmModule::commit_queued(

@@ -55,6 +55,7 @@ Result<Settings> Settings::read(const ParamRegistry& registry) {
     settings.eager_limit = registry.at("btl_sm_eager_limit").as_size();
     settings.get_limit = registry.at("btl_sm_get_limit").as_size();
     settings.single_copy = SingleCopy(registry.at("btl_sm_single_copy").as_enum());
+    settings.stores = Stores(registry.at("btl_sm_stores").as_enum());
     if (settings.eager_limit > settings.packet()) {
         return Error{Errc::invalid,
             fmt::format("btl_sm_eager_limit={}: with btl_sm_bulk_size={} a packet has at most {} bytes; raise "

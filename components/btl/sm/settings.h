@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "components/btl/sm/payload_copy.h"
 #include "components/btl/sm/ring.h"
 #include "core/base/result.h"
 #include "core/param/registry.h"
@@ -44,6 +45,11 @@ inline constexpr ParamSpec params[] = {
         "how large messages are fetched: cma (process_vm_readv; said loudly when the kernel refuses it), none (copied "
         "through shared memory), auto (cma where the kernel allows it and a measurement finds it the faster way)",
         "auto,cma,none", ParamLevel::user_basic, ParamScope::all_equal},
+    {"stores", ParamType::enumeration, "auto",
+        "how payloads of 2 KiB and more are written to shared memory: cached, uncached (past the cache, which is "
+        "faster "
+        "when the receiver's core shares no cache with the sender's), auto (timed, for each receiver)",
+        "auto,cached,uncached", ParamLevel::tuner_basic, ParamScope::local},
 };
 
 enum class SingleCopy : std::uint8_t { automatic, cma, none };
@@ -56,6 +62,8 @@ struct Settings {
     std::size_t eager_limit = 16384;
     std::size_t get_limit = 16384;
     SingleCopy single_copy = SingleCopy::automatic;
+    Stores stores = Stores::automatic;
+    bool own_cores = true; // each process of the node has a core to itself; no parameter
 
     std::size_t packet() const noexcept { return std::min<std::size_t>(shape.largest_packet(), 65535); }
     // The `settings` of NodeSegment::region: the parameters that determine the layout.

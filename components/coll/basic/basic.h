@@ -20,15 +20,18 @@ struct Settings {
     int linear_up_to = 0;        // ranks up to which `automatic` may choose linear
 };
 
-// The functions of chapter 6 over point-to-point: nothing clever, everything correct. Each algorithm is a template over
+// All functions over point-to-point: nothing clever, everything correct. Each algorithm is a template over
 // the class of its steps: Immediate for the blocking function, Schedule for the plan.
 class BasicModule final : public Module {
 public:
     explicit BasicModule(const Settings& settings) noexcept
         : _settings(settings) {}
 
-    Provided provides() const noexcept override { return Provided::planned(FunctionSet::chapter_6()); }
+    Provided provides() const noexcept override {
+        return Provided::planned(FunctionSet::chapter_6() | FunctionSet::neighborhood());
+    }
     int plan(const Call& call, Schedule& schedule) noexcept override;
+    int blocking(const Call& call, Communicator& comm) noexcept override;
 
     int barrier(Communicator&) noexcept override;
     int bcast(void*, MPI_Count, const Datatype&, int root, Communicator&) noexcept override;
@@ -66,6 +69,7 @@ private:
     void plan_alltoall(const Call&, Schedule&) const noexcept;       // and alltoallv, alltoallw
     void plan_reduction(const Call&, Schedule&) const noexcept;      // reduce, allreduce, scan, exscan
     void plan_reduce_scatter(const Call&, Schedule&) const noexcept; // and reduce_scatter_block
+    void plan_neighborhood(const Call&, Schedule&) const noexcept;   // all neighbourhood functions
 
     template <class Steps>
     void barrier_steps(Steps& steps) const noexcept;

@@ -39,6 +39,13 @@ int BasicModule::plan(const Call& call, Schedule& schedule) noexcept {
     case Function::reduce_scatter_block:
         plan_reduce_scatter(call, schedule);
         break;
+    case Function::neighbor_allgather:
+    case Function::neighbor_allgatherv:
+    case Function::neighbor_alltoall:
+    case Function::neighbor_alltoallv:
+    case Function::neighbor_alltoallw:
+        plan_neighborhood(call, schedule);
+        break;
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }

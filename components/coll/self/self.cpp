@@ -2,6 +2,7 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/coll/coll.h"
+#include "frameworks/coll/neighborhood.h"
 #include "frameworks/coll/schedule.h"
 #include "frameworks/coll/typed_buffer.h"
 #include "object/handle.h"
@@ -19,8 +20,12 @@ constexpr ParamSpec params[] = {
 // Collectives of one process: a local copy, or nothing. Sends nothing, waits for nothing.
 class SelfModule final : public Module {
 public:
-    Provided provides() const noexcept override { return Provided::planned(FunctionSet::chapter_6()); }
+    Provided provides() const noexcept override {
+        return Provided::planned(FunctionSet::chapter_6() | FunctionSet::neighborhood());
+    }
     int plan(const Call& call, Schedule& schedule) noexcept override;
+    // Of the neighbourhood functions: all neighbours are the process itself.
+    int blocking(const Call& call, Communicator& comm) noexcept override;
 
     int barrier(Communicator&) noexcept override { return MPI_SUCCESS; }
     int bcast(void*, MPI_Count, const Datatype&, int, Communicator&) noexcept override { return MPI_SUCCESS; }
@@ -106,8 +111,24 @@ private:
     }
 };
 
-// What the blocking function does, as a step.
+int SelfModule::blocking(const Call& call, Communicator& comm) noexcept {
+    int result = MPI_SUCCESS;
+    for_each_own_edge(*comm.topology, comm.rank, call, [&](const NeighborBlock& from, const NeighborBlock& into) {
+        const int code = coll::copy(from.address, from.count, *from.type, into.address, into.count, *into.type);
+        result = result != MPI_SUCCESS ? result : code;
+    });
+    return result;
+}
+
+// What the blocking function does, as steps.
 int SelfModule::plan(const Call& call, Schedule& schedule) noexcept {
+    if (FunctionSet::neighborhood().has(call.function)) {
+        const Communicator& comm = schedule.comm();
+        for_each_own_edge(*comm.topology, comm.rank, call, [&](const NeighborBlock& from, const NeighborBlock& into) {
+            schedule.copy(from.address, from.count, *from.type, into.address, into.count, *into.type);
+        });
+        return MPI_SUCCESS;
+    }
     if (call.send == MPI_IN_PLACE || call.recv == MPI_IN_PLACE) {
         return MPI_SUCCESS;
     }

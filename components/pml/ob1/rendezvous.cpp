@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pml/ob1/rendezvous.h"
 
+#include "components/common/short_copy.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -8,6 +10,14 @@
 namespace patchbay::pml::ob1 {
 
 using btl::SendCode;
+
+namespace {
+
+// A message that arrives in smaller blocks than this on average comes in fragments, which are unpacked at the speed of
+// a copy: a get() that scatters bytes costs much more for each block, in the kernel, than the copy of a small one.
+constexpr std::size_t least_block_to_get = 4096;
+
+} // namespace
 
 SendCode Rendezvous::send_rts(SendRequest& request) noexcept {
     Peer& peer = *request.peer;
@@ -34,6 +44,13 @@ SendCode Rendezvous::send_fragment(SendRequest& request) noexcept {
     Convertor& convertor = *request.convertor;
     const std::size_t left = request.stream_end - convertor.position();
     const std::size_t size = std::min(left, peer.btl->limits().packet);
+    if (const std::byte* from = convertor.contiguous()) {
+        const SendCode code = peer.btl->send(*peer.endpoint, &header, sizeof header, from + convertor.position(), size);
+        if (code == SendCode::ok) {
+            convertor.seek(convertor.position() + size);
+        }
+        return code;
+    }
     const auto reservation = peer.btl->reserve(*peer.endpoint, sizeof header, size);
     if (reservation.code != SendCode::ok) {
         return reservation.code;
@@ -62,9 +79,10 @@ void Rendezvous::begin(RecvRequest& request, Peer& from, const MatchHeader& matc
         request.complete();
         return;
     }
-    request.convertor.make(*request.type, request.count, request.buffer);
+    const Convertor& convertor = request.convertor.make(*request.type, request.count, request.buffer);
     const std::size_t get_from = from.btl->limits().get_from;
-    if (address != 0 && get_from != 0 && length >= get_from && from.btl->can_get(*from.endpoint)) {
+    const bool worthwhile = get_from != 0 && length >= get_from && convertor.mean_block() >= least_block_to_get;
+    if (address != 0 && worthwhile && from.btl->can_get(*from.endpoint)) {
         fetch(request);
     } else {
         request_stream(request);
@@ -73,8 +91,15 @@ void Rendezvous::begin(RecvRequest& request, Peer& from, const MatchHeader& matc
 
 void Rendezvous::on_fragment(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept {
     auto& request = *request_at<RecvRequest>(frag.recv_request);
-    request.convertor->unpack(payload, size);
-    if (request.convertor->position() == request.expected) {
+    Convertor& convertor = *request.convertor;
+    if (std::byte* to = convertor.contiguous()) {
+        const std::size_t wanted = std::min(size, request.expected - convertor.position());
+        common::copy_any(to + convertor.position(), payload, wanted);
+        convertor.seek(convertor.position() + wanted);
+    } else {
+        convertor.unpack(payload, size);
+    }
+    if (convertor.position() == request.expected) {
         _streamed.erase(request);
         request.complete();
     }

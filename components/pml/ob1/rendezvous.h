@@ -19,7 +19,7 @@ public:
     // The sending side. What ends the request is up to SendProtocol.
     btl::SendCode send_rts(SendRequest& request) noexcept;
     void on_cts(const CtsHeader& cts) noexcept;
-    // Packs the next fragment into the memory of the btl.
+    // Sends the next fragment, which is packed into the memory of the btl unless the message is one block.
     static btl::SendCode send_fragment(SendRequest& request) noexcept;
 
     // The receiving side. Each of these may complete the request.

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "frameworks/pml/partitioned_engine.h"
+
+#include "core/base/out_of_memory.h"
+#include "core/core.h"
+#include "core/progress/waiter.h"
+#include "frameworks/pml/partitioned_recv.h"
+#include "frameworks/pml/partitioned_send.h"
+#include "frameworks/pml/partitioned_tags.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace patchbay::pml {
+
+Progress& PartitionedEngine::progress() noexcept {
+    return *_core.progress;
+}
+
+std::int64_t PartitionedEngine::message_size() const noexcept {
+    return std::int64_t(_core.params.at("mpi_part_message_size").as_size());
+}
+
+// The first gap behind the range that was taken last, and after that the first one of all.
+int PartitionedEngine::take_tags(int count) noexcept {
+    return unless_out_of_memory(no_tags, [&] {
+        const std::lock_guard lock(_lock);
+        for (int begin : {_next, 0}) {
+            auto next = _taken.upper_bound(begin);
+            if (next != _taken.begin()) {
+                begin = std::max(begin, std::prev(next)->second);
+            }
+            while (next != _taken.end() && next->first - begin < count) {
+                begin = next->second;
+                ++next;
+            }
+            if (partitioned_tags - begin >= count) {
+                _taken.emplace_hint(next, begin, begin + count);
+                _next = begin + count;
+                return begin;
+            }
+        }
+        return no_tags;
+    });
+}
+
+void PartitionedEngine::give_back_tags(int first) noexcept {
+    const std::lock_guard lock(_lock);
+    _taken.erase(first);
+}
+
+void PartitionedEngine::add(Partitioned& request) noexcept {
+    const std::lock_guard lock(_lock);
+    request.listed = true;
+    _released.push_back(request);
+}
+
+void PartitionedEngine::remove(Partitioned& request) noexcept {
+    const std::lock_guard lock(_lock);
+    if (std::exchange(request.listed, false)) {
+        _released.erase(request);
+    }
+}
+
+void PartitionedEngine::wait_for_freed(const Session* session) noexcept {
+    wait_until(progress(), [this, session] {
+        const std::lock_guard lock(_lock);
+        for (Partitioned* request = _released.first(); request != nullptr;
+             request = decltype(_released)::next(*request)) {
+            if (request->session == session && request->is_needed()) {
+                return false;
+            }
+        }
+        return true;
+    });
+}
+
+void PartitionedEngine::cancel_unmatched() noexcept {
+    const std::lock_guard lock(_lock);
+    for (Partitioned* request = _released.first(); request != nullptr; request = decltype(_released)::next(*request)) {
+        request->cancel_unmatched();
+    }
+}
+
+int make_partitioned(
+    PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm, Request** request) noexcept {
+    return what.sends ? PartitionedSend::make(engine, what, comm, request)
+                      : PartitionedRecv::make(engine, what, comm, request);
+}
+
+} // namespace patchbay::pml

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/list.h"
+#include "core/progress/lock.h"
+#include "frameworks/pml/partitioned.h"
+
+#include <cstdint>
+#include <map>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+struct Core;
+class Progress;
+class Session;
+
+namespace pml {
+
+// What the partitioned requests of one instance share: their tags, and those of them that have no handle any more.
+// Thread-safe.
+class PartitionedEngine {
+public:
+    explicit PartitionedEngine(Core& core) noexcept
+        : _core(core) {}
+    PartitionedEngine(const PartitionedEngine&) = delete;
+    PartitionedEngine& operator=(const PartitionedEngine&) = delete;
+
+    Progress& progress() noexcept;
+    // The parameter mpi_part_message_size, in bytes.
+    std::int64_t message_size() const noexcept;
+
+    static constexpr int no_tags = -1;
+    // Takes `count` successive tags (partitioned_tags.h), which no other request of this process has. Returns the
+    // number of the first; no_tags: there are none, or memory is exhausted.
+    int take_tags(int count) noexcept;
+    void give_back_tags(int first) noexcept;
+
+    // The list of the requests whose handles were released while they were active, or before their setup ended.
+    void add(Partitioned& request) noexcept;
+    void remove(Partitioned& request) noexcept; // if it is in the list
+    // Waits until the requests in the list, of the session (nullptr: of the world model), have done what the other
+    // processes need. Blocks. Called before the session's communication ends.
+    void wait_for_freed(const Session* session) noexcept;
+    // Has the next poll destroy the requests in the list whose setup message has not arrived. Called when no message
+    // can arrive any more, before the communicators are destroyed.
+    void cancel_unmatched() noexcept;
+
+private:
+    Core& _core;
+    ProgressLock _lock{true};
+    std::map<int, int> _taken; // the first number of each range of tags, and the one behind its last
+    int _next = 0;             // behind the range that was taken last
+    List<Partitioned, &Partitioned::link> _released;
+};
+
+// MPI_Psend_init and MPI_Precv_init; `what`.sends tells which. *request is inactive. MPI codes. Never block.
+int make_partitioned(
+    PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm, Request** request) noexcept;
+
+} // namespace pml
+} // namespace patchbay

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two ranks. How many messages a start needs, with the parameter mpi_part_message_size that the first argument repeats,
+// and that a start after the first allocates no memory. It looks at the requests behind the handles.
+#include "frameworks/pml/partitioned.h"
+#include "object/handle.h"
+#include "tests/mpi_check/check.h"
+#include "tests/mpi_check/shared_ints.h"
+
+#include <cstdlib>
+#include <sched.h>
+#include <string>
+#include <vector>
+
+extern "C" void* __libc_malloc(std::size_t size);
+extern "C" void* __libc_calloc(std::size_t count, std::size_t size);
+extern "C" void* __libc_realloc(void* memory, std::size_t size);
+
+namespace {
+
+long allocations = 0;
+int rank, size;
+int* phases; // of both ranks
+
+// Waits for the other rank without a message.
+void await_other() {
+    shared_set(&phases[rank], phases[rank] + 1);
+    while (shared_get(&phases[1 - rank]) < phases[rank]) {
+        sched_yield();
+    }
+}
+
+using patchbay::pml::Partitioned;
+using patchbay::pml::PartitionedRequest;
+
+Partitioned& object(MPI_Request handle) {
+    return *static_cast<Partitioned*>(patchbay::to_object<patchbay::Request>(handle));
+}
+
+void expect_messages(int partitions, int bytes, int receive_partitions, int wanted) {
+    std::vector<char> out(std::size_t(partitions) * std::size_t(bytes), 'x'), in(out.size());
+    const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+    const int receive_bytes = int(in.size()) / receive_partitions;
+    MPI_Request requests[2];
+    CHECK_OK(
+        MPI_Psend_init(out.data(), partitions, bytes, MPI_CHAR, next, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
+    CHECK_OK(MPI_Precv_init(in.data(), receive_partitions, receive_bytes, MPI_CHAR, previous, 4, MPI_COMM_WORLD,
+        MPI_INFO_NULL, &requests[1]));
+    for (int round = 0; round < 5; ++round) {
+        const long before = allocations;
+        CHECK_OK(MPI_Startall(2, requests));
+        await_other(); // an unexpected message needs memory
+        CHECK_OK(MPI_Pready_range(0, partitions - 1, requests[0]));
+        CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+        if (round > 0) {
+            CHECK_EQUAL(allocations - before, 0);
+        }
+        await_other();
+        CHECK_EQUAL(object(requests[0]).messages(), wanted);
+        CHECK_EQUAL(object(requests[1]).messages(), wanted);
+    }
+    CHECK(in == out);
+    PartitionedRequest what{};
+    CHECK(object(requests[1]).bound_partitions(&what));
+    CHECK(what.buffer == in.data() && what.partitions == receive_partitions && what.count == receive_bytes &&
+        what.type == patchbay::to_object<patchbay::Datatype>(MPI_CHAR) && what.peer == previous && what.tag == 4 &&
+        !what.sends);
+    CHECK(object(requests[0]).bound_partitions(&what) && what.sends && what.peer == next);
+    patchbay::pml::PersistentRequest other{};
+    CHECK(!object(requests[0]).bound(&other));
+    CHECK_OK(MPI_Request_free(&requests[0]));
+    CHECK_OK(MPI_Request_free(&requests[1]));
+}
+
+} // namespace
+
+extern "C" {
+void* malloc(std::size_t bytes) {
+    ++allocations;
+    return __libc_malloc(bytes);
+}
+void* calloc(std::size_t count, std::size_t bytes) {
+    ++allocations;
+    return __libc_calloc(count, bytes);
+}
+void* realloc(void* memory, std::size_t bytes) {
+    ++allocations;
+    return __libc_realloc(memory, bytes);
+}
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != 2) {
+        std::fprintf(stderr, "two ranks are needed\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    phases = shared_ints(MPI_COMM_WORLD, 2);
+    const std::string message_size = argc > 1 ? argv[1] : "default";
+    if (message_size == "0") {
+        expect_messages(64, 64, 64, 64);
+        expect_messages(64, 64, 1, 64);
+        expect_messages(1, 64, 64, 1);
+    } else if (message_size == "1000") {
+        expect_messages(64, 64, 64, 4); // of 16 partitions, 1024 bytes
+        expect_messages(63, 64, 9, 3);  // the last one has 31
+        expect_messages(10, 64, 64, 1); // less than one message
+        expect_messages(8, 1000, 4, 8);
+        expect_messages(8, 999, 4, 4);
+    } else {
+        expect_messages(64, 64, 64, 1);
+        expect_messages(64, 16384, 64, 8);
+        expect_messages(2, 1 << 20, 8, 2);
+    }
+    return finish();
+}
