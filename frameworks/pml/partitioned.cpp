@@ -126,12 +126,15 @@ void Partitioned::release_messages() noexcept {
     }
 }
 
-void Partitioned::open_round() noexcept {
+void Partitioned::end_messages() noexcept {
     for (int i = 0; i < _made; ++i) {
         if (_messages[i]->is_active()) {
             _messages[i]->end_start();
         }
     }
+}
+
+void Partitioned::open_round() noexcept {
     _start_error.store(MPI_SUCCESS, std::memory_order_relaxed);
     error = MPI_SUCCESS;
     set_active();
@@ -161,10 +164,6 @@ int Partitioned::result() const noexcept {
 }
 
 void Partitioned::end_round() noexcept {
-    if (_reply_request != nullptr && _reply_request->error != MPI_SUCCESS) {
-        fail_start(_reply_request->error);
-    }
-    drop(_reply_request);
     error = _failure != MPI_SUCCESS ? _failure : result();
     Progress& waits = *progress; // this object may not exist afterwards
     waits.with_thread_level([this](bool) { complete(); });

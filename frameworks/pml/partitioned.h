@@ -113,12 +113,12 @@ protected:
     // Releases a request of the setup, if there is one.
     void drop(Request*& request) noexcept;
 
-    // Begins a start, whose first count of the round is the caller's. Messages of the last start end here.
+    // Ends the messages of the last start. Not before the first start, when another thread may be making them.
+    void end_messages() noexcept;
+    // Begins a start, whose first count of the round is the caller's.
     void open_round() noexcept;
     // Starts message i, which the round waits for. On any thread.
     void start_message(int i) noexcept;
-    // The round also waits for this request.
-    void attach_to_round(Request& request) noexcept { request.attach(_round); }
     // Gives the caller's count back: the start is complete when its messages are. The request may not exist afterwards.
     void close_round() noexcept {
         if (_round.close()) {

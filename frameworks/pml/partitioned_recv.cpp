@@ -61,14 +61,19 @@ int PartitionedRecv::start() noexcept {
         end_failed_start();
         return MPI_SUCCESS;
     }
+    end_messages();
     open_round();
     start_messages();
     close_round();
     return MPI_SUCCESS;
 }
 
-// The setup message has arrived, or will not.
+// The setup message has arrived, or will not; or the reply has been sent.
 void PartitionedRecv::end_setup() noexcept {
+    if (_reply_request != nullptr) {
+        end_reply();
+        return;
+    }
     read_setup();
     drop(_setup_request);
     const unsigned before = _phase.fetch_or(arrived, std::memory_order_acq_rel);
@@ -118,17 +123,31 @@ int PartitionedRecv::make_plan() noexcept {
 void PartitionedRecv::begin() noexcept {
     if (_matched) {
         const int code = send_setup(&_reply, sizeof _reply, partitioned_tag(_setup.reply_tag), &_reply_request);
-        if (code != MPI_SUCCESS) { // the next start tries again
+        if (code != MPI_SUCCESS) {
             fail_start(code);
             close_round();
             return;
         }
-        attach_to_round(*_reply_request);
+        _after_setup.open();
+        _reply_request->attach(_after_setup);
+        if (!_after_setup.close()) {
+            return; // end_setup() goes on
+        }
     }
-    if (_failure == MPI_SUCCESS) {
-        start_messages();
+    end_reply();
+}
+
+void PartitionedRecv::end_reply() noexcept {
+    const int code = _reply_request != nullptr ? _reply_request->error : MPI_SUCCESS;
+    drop(_reply_request);
+    if (code != MPI_SUCCESS) {
+        fail_start(code);
+    } else {
+        if (_failure == MPI_SUCCESS) {
+            start_messages();
+        }
+        _begun.store(true, std::memory_order_release);
     }
-    _begun.store(true, std::memory_order_release);
     close_round();
 }
 

@@ -34,6 +34,7 @@ private:
     void read_setup() noexcept;
     int make_plan() noexcept;
     void begin() noexcept;
+    void end_reply() noexcept;
     void start_messages() noexcept;
     int retire() noexcept override;
 

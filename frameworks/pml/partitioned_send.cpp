@@ -93,6 +93,7 @@ int PartitionedSend::start_first() noexcept {
 void PartitionedSend::open_messages() noexcept {
     reset_left();
     _unsent.store(_plan.messages, std::memory_order_relaxed);
+    end_messages();
     open_round();
 }
 

@@ -78,7 +78,8 @@ Sample TypeMaker::vector(const Sample& old, bool in_bytes) {
 // Sometimes with so many blocks that the library keeps a table of them, and sometimes with long blocks.
 Sample TypeMaker::indexed(const Sample& old, bool in_bytes, bool same_length) {
     const std::size_t entries = old.map.entries().size();
-    const MPI_Count count = entries < 12 && number(0, 2) == 0 ? number(6, 40) : number(0, 5);
+    const bool small = entries < 12 && std::abs(old.map.extent()) < 400;
+    const MPI_Count count = small && number(0, 2) == 0 ? number(6, 40) : number(0, 5);
     const MPI_Count longest = entries * static_cast<std::size_t>(count) < 50 && number(0, 4) == 0 ? 40 : 3;
     const MPI_Count common = number(0, longest);
     std::vector<MPI_Count> lengths;

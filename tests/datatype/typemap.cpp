@@ -96,10 +96,11 @@ bool Typemap::dense() const {
 
 std::vector<MPI_Aint> Typemap::byte_offsets(MPI_Aint count) const {
     std::vector<MPI_Aint> offsets;
+    const MPI_Aint step = extent();
     for (MPI_Aint i = 0; i < count; ++i) {
         for (const Entry& e : _entries) {
             for (MPI_Aint b = 0; b < basic_type(e.basic).size; ++b) {
-                offsets.push_back(i * extent() + e.displacement + b);
+                offsets.push_back(i * step + e.displacement + b);
             }
         }
     }

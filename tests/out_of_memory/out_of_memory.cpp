@@ -105,15 +105,14 @@ void persistent() {
         fine(MPI_Request_free(&sending));
     }
 }
-// The first start needs memory in polls, too. A start that has failed is repeated with memory, because the other side
-// waits for it; a few times, because an error may be that of all starts of both.
+// The first start needs memory in polls, too. From the first error on there is memory, and each side that has failed
+// starts again, because the other one waits for it; not for ever, because an error may be that of all starts of both.
 void start_with_memory(MPI_Request* request, bool sends) {
     failing_malloc::pause();
     CHECK(MPI_Start(request) == MPI_SUCCESS);
     if (sends) {
         CHECK(MPI_Pready_range(0, 3, *request) == MPI_SUCCESS);
     }
-    failing_malloc::resume();
 }
 void start_partitioned(MPI_Request* sending, MPI_Request* receiving) {
     if (!fine(MPI_Start(sending))) {
@@ -125,19 +124,21 @@ void start_partitioned(MPI_Request* sending, MPI_Request* receiving) {
         start_with_memory(receiving, false);
     }
     bool over[] = {false, false};
-    for (int starts = 0; !over[0] || !over[1];) {
+    int errors[] = {0, 0};
+    while (!over[0] || !over[1]) {
         for (int i = 0; i < 2; ++i) {
             MPI_Request* request = i == 0 ? sending : receiving;
             int flag = 0;
             if (over[i] || fine(MPI_Test(request, &flag, MPI_STATUS_IGNORE))) {
                 over[i] = over[i] || flag;
-            } else if (++starts <= 4) {
+            } else if (++errors[i] <= 2) {
                 start_with_memory(request, i == 0);
             } else {
                 over[i] = true;
             }
         }
     }
+    failing_malloc::resume();
 }
 void partitioned() {
     MPI_Request receiving = MPI_REQUEST_NULL;
