@@ -24,6 +24,7 @@ Agent::Agent(EventLoop& loop, Output& output, Timing& timing, AgentInputs inputs
       _output(output),
       _timing(timing),
       _ranks(output, std::move(inputs.standard_input), inputs.user_signal_mask),
+      _socket_file(std::move(inputs.socket_file)),
       _link(
           loop, std::move(inputs.link), [this](std::string_view bytes) { received(bytes); },
           [this] { head_is_gone(); }) {}
@@ -57,7 +58,7 @@ Status Agent::prepare(const Setup& setup) {
     }
     _topology = std::move(*topology);
     _timing.mark(Moment::topology);
-    auto server = PmixServer::start(_loop, *this, host_name(), setup.group_prefix, *_topology);
+    auto server = PmixServer::start(_loop, *this, host_name(), setup.group_prefix, _socket_file, *_topology);
     if (!server) {
         return server.error();
     }

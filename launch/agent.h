@@ -22,6 +22,7 @@ struct AgentInputs {
     FileDescriptor link;           // to the head
     FileDescriptor standard_input; // for rank 0 of job 0
     sigset_t user_signal_mask;     // of the ranks when they start
+    std::string socket_file;       // name_exchange.h
 };
 
 // The agent of a node: it has the node's PMIx server and the processes of the ranks, starts and ends them as the head
@@ -66,6 +67,7 @@ private:
     std::optional<Topology> _topology;
     PmixServer* _server = nullptr;
     LocalRanks _ranks;
+    std::string _socket_file;
     FileDescriptor _signals;
     bool _timed = false;
     bool _has_started = false;      // a job

@@ -28,7 +28,8 @@ inline constexpr char port_done_key[] = "patchbay.port.done";   // bool
 inline constexpr char port_peer_key[] = "patchbay.port.peer";   // PMIX_PROC
 inline constexpr char port_pair_key[] = "patchbay.port.pair";   // uint64_t
 
-// MPI_Publish_name: PMIx_Publish of this name, followed by the name of the service.
+// MPI_Publish_name: PMIx_Publish of this name, followed by the name of the service. With PMIX_RANGE_GLOBAL it is known
+// to all mpirun of the user; then PMIX_ERR_NO_PERMISSIONS: mpirun can make no socket for the others.
 inline constexpr char service_name[] = "patchbay.service.";
 
 } // namespace patchbay

@@ -25,6 +25,13 @@ void add_info(std::vector<pmix_info_t>& infos, const char* key, const void* valu
     PMIX_INFO_LOAD(&info, key, value, type);
 }
 
+void add_scope(std::vector<pmix_info_t>& infos, LauncherServices::Scope scope) {
+    if (scope == LauncherServices::Scope::user) {
+        const pmix_data_range_t range = PMIX_RANGE_GLOBAL;
+        add_info(infos, PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    }
+}
+
 void fill(pmix_app_t& app, const SpawnProgram& program) {
     pmix_status_t status = PMIX_SUCCESS;
     app.cmd = copy_of(program.command);
@@ -178,6 +185,8 @@ Status LauncherRequest::status() const {
         return Error{Errc::peer_failed, what + ": a process has failed"};
     case PMIX_ERR_NOT_SUPPORTED:
         return Error{Errc::unsupported, what + ": not with this launcher"};
+    case PMIX_ERR_NO_PERMISSIONS:
+        return Error{Errc::not_available, what + ": mpirun can make no socket for other mpirun, and has printed why"};
     case PMIX_ERR_NOMEM:
         return Error{Errc::out_of_memory, what + ": out of memory"};
     default:
@@ -218,12 +227,13 @@ Result<LauncherRequest> LauncherServices::spawn(const std::vector<SpawnProgram>&
     return request;
 }
 
-Result<LauncherRequest> LauncherServices::look_up_name(const std::string& name, std::string what) {
+Result<LauncherRequest> LauncherServices::look_up_name(const std::string& name, std::string what, Scope scope) {
     Result<LauncherRequest> request = new_request(std::move(what));
     if (request) {
         request->_state->set_key(name);
+        add_scope(request->_state->infos, scope);
         LauncherCallbacks::send(request->_state, [](LauncherRequest::State& s) {
-            return PMIx_Lookup_nb(s.keys.data(), nullptr, 0, LauncherCallbacks::looked_up, &s);
+            return PMIx_Lookup_nb(s.keys.data(), s.infos.data(), s.infos.size(), LauncherCallbacks::looked_up, &s);
         });
     }
     return request;
@@ -241,7 +251,7 @@ Result<LauncherRequest> LauncherServices::unpublish_name(const std::string& name
 }
 
 Result<LauncherRequest> LauncherServices::failure(std::string_view key) {
-    return look_up_name(spawn_failure_name + std::string(key), "the cause");
+    return look_up_name(spawn_failure_name + std::string(key), "the cause", Scope::mpirun);
 }
 
 Result<LauncherRequest> LauncherServices::forget_failure(std::string_view key) {
@@ -300,21 +310,22 @@ Result<LauncherRequest> LauncherServices::connect(std::string_view name, std::ch
     return port_request(port_connect_key, name, limit);
 }
 
-Result<LauncherRequest> LauncherServices::publish(std::string_view service, const std::string& value) {
+Result<LauncherRequest> LauncherServices::publish(std::string_view service, const std::string& value, Scope scope) {
     Result<LauncherRequest> request = new_request("service \"" + std::string(service) + '"');
     if (!request) {
         return request;
     }
     const std::string name = service_name + std::string(service);
     add_info(request->_state->infos, name.c_str(), value.c_str(), PMIX_STRING);
+    add_scope(request->_state->infos, scope);
     LauncherCallbacks::send(request->_state, [](LauncherRequest::State& s) {
         return PMIx_Publish_nb(s.infos.data(), s.infos.size(), LauncherCallbacks::finished, &s);
     });
     return request;
 }
 
-Result<LauncherRequest> LauncherServices::look_up(std::string_view service) {
-    return look_up_name(service_name + std::string(service), "service \"" + std::string(service) + '"');
+Result<LauncherRequest> LauncherServices::look_up(std::string_view service, Scope scope) {
+    return look_up_name(service_name + std::string(service), "service \"" + std::string(service) + '"', scope);
 }
 
 Result<LauncherRequest> LauncherServices::unpublish(std::string_view service) {

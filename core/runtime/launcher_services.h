@@ -69,9 +69,12 @@ public:
     Result<LauncherRequest> accept(std::string_view name, std::chrono::milliseconds limit);
     Result<LauncherRequest> connect(std::string_view name, std::chrono::milliseconds limit);
 
-    // Names of services. publish: invalid: the name is in use. unpublish: not_found: not published by this process.
-    Result<LauncherRequest> publish(std::string_view service, const std::string& value);
-    Result<LauncherRequest> look_up(std::string_view service);
+    // Names of services, which processes of this mpirun look up, or of all mpirun of the user on this machine. publish:
+    // invalid: the name is in use; not_available: there can be no socket for other mpirun. unpublish: not_found: not
+    // published by this process.
+    enum class Scope { mpirun, user };
+    Result<LauncherRequest> publish(std::string_view service, const std::string& value, Scope scope);
+    Result<LauncherRequest> look_up(std::string_view service, Scope scope);
     Result<LauncherRequest> unpublish(std::string_view service);
     // The longest name of a service.
     static constexpr std::size_t longest_service = 480;
@@ -79,7 +82,7 @@ public:
 private:
     Result<LauncherRequest> new_request(std::string what) const;
     Result<LauncherRequest> port_request(const char* key, std::string_view name, std::chrono::milliseconds limit);
-    Result<LauncherRequest> look_up_name(const std::string& name, std::string what);
+    Result<LauncherRequest> look_up_name(const std::string& name, std::string what, Scope scope);
     Result<LauncherRequest> unpublish_name(const std::string& name, std::string what);
 
     Runtime& _runtime;

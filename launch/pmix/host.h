@@ -21,10 +21,10 @@ namespace patchbay::launch {
 // timers or concerns the ranks: then the upcall copies what does not survive its return and posts a closure. In both
 // cases pmix_thread.h sends the answer.
 struct PmixHost {
-    PmixHost(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix)
+    PmixHost(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix, std::string socket_file)
         : loop(loop),
           rank_events(rank_events),
-          names(loop),
+          names(loop, std::move(socket_file)),
           ports(loop, jobs),
           groups(jobs, group_prefix) {}
 

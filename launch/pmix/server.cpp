@@ -62,12 +62,14 @@ void set_pmix_host(PmixHost* host) {
     current_host = host;
 }
 
-PmixServer::PmixServer(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix)
-    : _host(std::make_unique<PmixHost>(loop, rank_events, group_prefix)) {}
+PmixServer::PmixServer(
+    EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix, const std::string& socket_file)
+    : _host(std::make_unique<PmixHost>(loop, rank_events, group_prefix, socket_file)) {}
 
 Result<PmixServer*> PmixServer::start(EventLoop& loop, RankEvents& rank_events, const std::string& hostname,
-    std::uint32_t group_prefix, const Topology& topology) {
-    auto* server = new PmixServer(loop, rank_events, group_prefix); // PMIx's thread uses it until the process ends
+    std::uint32_t group_prefix, const std::string& socket_file, const Topology& topology) {
+    auto* server =
+        new PmixServer(loop, rank_events, group_prefix, socket_file); // PMIx's thread uses it until the process ends
     configure_library();
     set_pmix_host(server->_host.get());
 

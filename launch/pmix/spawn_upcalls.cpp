@@ -55,7 +55,7 @@ AppSpec app_spec_of(const pmix_app_t& app) {
 void keep_cause(PmixHost& host, const pmix_proc_t& parent, const std::string& key, const std::string& error) {
     InfoList cause;
     cause.add_string((spawn_failure_name + key).c_str(), error);
-    host.names.publish(parent, cause.data(), cause.size());
+    host.names.publish(parent, cause.data(), cause.size(), [](pmix_status_t) {});
 }
 
 pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t* infos, std::size_t info_count, const pmix_app_t apps[],

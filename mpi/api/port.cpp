@@ -69,6 +69,33 @@ bool read_limit(
         "the info key timeout", 0, "must be a number of seconds");
 }
 
+// Info key `scope`, a choice of parameter mpi_name_scope, which is used without the key.
+bool read_scope(Arguments& args, const Info* info, Instance& instance, LauncherServices::Scope* scope) {
+    const auto text = info != nullptr ? info->get("scope") : std::nullopt;
+    *scope = !text        ? name_scope(instance)
+        : *text == "user" ? LauncherServices::Scope::user
+                          : LauncherServices::Scope::mpirun;
+    return args.require(!text || *text == "user" || *text == "mpirun", MPI_ERR_INFO_VALUE, "the info key scope", 0,
+        "must be mpirun or user");
+}
+
+// As with_instance(), with the scope of a name.
+template <class Act>
+int with_scope(Arguments& args, MPI_Info info, Act&& act) {
+    int code = MPI_SUCCESS;
+    Instance* instance = initialized(args, &code);
+    if (instance == nullptr) {
+        return code;
+    }
+    bool refuses = false;
+    code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        LauncherServices::Scope scope{};
+        refuses = !read_scope(args, to_object<Info>(info), *instance, &scope);
+        return refuses ? args.code() : act(*instance, scope);
+    });
+    return refuses ? code : args.result(code);
+}
+
 int connect(
     const char* function, PortSide side, const char* name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
     Arguments args(function, comm);
@@ -156,8 +183,9 @@ int PMPI_Publish_name(const char* service_name, MPI_Info info, const char* port_
             api::port_name(args, port_name))) {
         return args.code();
     }
-    return api::with_instance(
-        args, [&](Instance& instance) { return publish_name(instance, service_name, port_name); });
+    return api::with_scope(args, info, [&](Instance& instance, LauncherServices::Scope scope) {
+        return publish_name(instance, service_name, port_name, scope);
+    });
 }
 
 int PMPI_Lookup_name(const char* service_name, MPI_Info info, char* port_name) {
@@ -167,9 +195,9 @@ int PMPI_Lookup_name(const char* service_name, MPI_Info info, char* port_name) {
             args.pointer("port_name", port_name))) {
         return args.code();
     }
-    return api::with_instance(args, [&](Instance& instance) {
+    return api::with_scope(args, info, [&](Instance& instance, LauncherServices::Scope scope) {
         std::string name;
-        const int code = look_up_name(instance, service_name, &name);
+        const int code = look_up_name(instance, service_name, scope, &name);
         if (code == MPI_SUCCESS) {
             name.copy(port_name, MPI_MAX_PORT_NAME - 1);
             port_name[std::min<std::size_t>(name.size(), MPI_MAX_PORT_NAME - 1)] = '\0';

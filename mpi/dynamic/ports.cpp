@@ -80,13 +80,17 @@ int connect_at_port(PortSide side, std::string_view name, std::chrono::milliseco
     return connect_groups(comm, root, code, std::move(leaders), made, problem);
 }
 
-int publish_name(Instance& instance, std::string_view service, std::string_view port) {
-    LauncherServices services(instance.runtime());
-    return complete_with(instance, services.publish(service, std::string(port)), MPI_ERR_SERVICE);
+LauncherServices::Scope name_scope(Instance& instance) {
+    return LauncherServices::Scope(instance.core().params.at("mpi_name_scope").as_enum());
 }
 
-int look_up_name(Instance& instance, std::string_view service, std::string* port) {
-    const Result<LauncherRequest> request = LauncherServices(instance.runtime()).look_up(service);
+int publish_name(Instance& instance, std::string_view service, std::string_view port, LauncherServices::Scope scope) {
+    LauncherServices services(instance.runtime());
+    return complete_with(instance, services.publish(service, std::string(port), scope), MPI_ERR_SERVICE);
+}
+
+int look_up_name(Instance& instance, std::string_view service, LauncherServices::Scope scope, std::string* port) {
+    const Result<LauncherRequest> request = LauncherServices(instance.runtime()).look_up(service, scope);
     const int code = complete_with(instance, request, MPI_ERR_NAME);
     if (code == MPI_SUCCESS) {
         *port = request.value().text();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/runtime/launcher_services.h"
 #include "object/communicator.h"
 
 #include <chrono>
@@ -28,9 +29,11 @@ int connect_at_port(PortSide side, std::string_view name, std::chrono::milliseco
 // end calls the same function.
 int join(int fd, Communicator& self, Communicator** made, std::string* problem);
 
+// Parameter mpi_name_scope.
+LauncherServices::Scope name_scope(Instance& instance);
 // MPI_Publish_name, MPI_Lookup_name, MPI_Unpublish_name.
-int publish_name(Instance& instance, std::string_view service, std::string_view port);
-int look_up_name(Instance& instance, std::string_view service, std::string* port);
+int publish_name(Instance& instance, std::string_view service, std::string_view port, LauncherServices::Scope scope);
+int look_up_name(Instance& instance, std::string_view service, LauncherServices::Scope scope, std::string* port);
 int unpublish_name(Instance& instance, std::string_view service);
 
 } // namespace patchbay

@@ -41,6 +41,21 @@ static int attribute(int keyval) {
     return found ? *value : -1;
 }
 
+/* The process set mpi://WORLD is this job, in a session too. */
+static void check_process_set(void) {
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Group world = MPI_GROUP_NULL, set = MPI_GROUP_NULL;
+    int result = MPI_UNEQUAL;
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    CHECK_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &set));
+    CHECK_OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    CHECK_OK(MPI_Group_compare(world, set, &result));
+    CHECK_EQUAL(result, MPI_IDENT);
+    MPI_Group_free(&world);
+    MPI_Group_free(&set);
+    CHECK_OK(MPI_Session_finalize(&session));
+}
+
 static int child(int argc, char** argv) {
     MPI_Comm parent = MPI_COMM_NULL, again = MPI_COMM_NULL;
     char name[MPI_MAX_OBJECT_NAME];
@@ -54,6 +69,7 @@ static int child(int argc, char** argv) {
     CHECK_EQUAL(argc, 4);
     CHECK_EQUAL(size, atoi(argv[2]));
     CHECK_EQUAL(attribute(MPI_APPNUM), argv[3][0] == 'x' ? rank != 0 : 0);
+    check_process_set();
     check_exchange(parent, 1);
     int universe = 0;
     CHECK_OK(MPI_Bcast(&universe, 1, MPI_INT, 0, parent));

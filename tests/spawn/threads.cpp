@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several threads of each process spawn at once, each on a communicator of its own.
+// Several threads of each process spawn at once, each on a communicator of its own; then they accept and connect.
 #include "tests/spawn/family.h"
 
 #include <string>
@@ -40,6 +40,45 @@ void spawn_in(MPI_Comm comm, int token) {
     }
 }
 
+// The first two processes, at a port that the first one has opened.
+void meet_in(MPI_Comm comm) {
+    int rank = 0;
+    char port[MPI_MAX_PORT_NAME] = "";
+    MPI_Comm own = MPI_COMM_NULL; // no two threads may call a collective function on MPI_COMM_SELF at once
+    MPI_Comm_rank(comm, &rank);
+    CHECK_OK(MPI_Comm_split(comm, rank, 0, &own));
+    if (rank == 0) {
+        CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
+    }
+    CHECK_OK(MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, comm));
+    for (int round = 0; rank < 2 && round < rounds; ++round) {
+        MPI_Comm inter = MPI_COMM_NULL;
+        int sum = 0;
+        const int mine = rank + 10;
+        if (rank == 0) {
+            CHECK_OK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, own, &inter));
+        } else {
+            CHECK_OK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, own, &inter));
+        }
+        CHECK_OK(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, inter));
+        CHECK_EQUAL(sum, 11 - rank);
+        CHECK_OK(MPI_Comm_disconnect(&inter));
+    }
+    if (rank == 0) {
+        CHECK_OK(MPI_Close_port(port));
+    }
+    MPI_Comm_free(&own);
+}
+
+void act_in(MPI_Comm comm, int token) {
+    int size = 0;
+    spawn_in(comm, token);
+    MPI_Comm_size(comm, &size);
+    if (size > 1) {
+        meet_in(comm);
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -56,7 +95,7 @@ int main(int argc, char** argv) {
     }
     std::vector<std::thread> running;
     for (int i = 0; i < threads; ++i) {
-        running.emplace_back(spawn_in, comms[std::size_t(i)], 100 * (i + 1));
+        running.emplace_back(act_in, comms[std::size_t(i)], 100 * (i + 1));
     }
     for (std::thread& thread : running) {
         thread.join();
