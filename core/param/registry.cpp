@@ -4,6 +4,7 @@
 #include "core/base/strings.h"
 #include "core/log.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -117,6 +118,15 @@ std::vector<std::string> ParamRegistry::names() const {
         result.emplace_back(name);
     }
     return result;
+}
+
+bool ParamRegistry::gives_any(std::string_view prefix) const {
+    const std::shared_lock lock(_mutex);
+    if (const auto raw = _raw.lower_bound(prefix); raw != _raw.end() && raw->first.starts_with(prefix)) {
+        return true;
+    }
+    return std::ranges::any_of(
+        _params, [&](const auto& param) { return param->name().starts_with(prefix) && !param->is_default(); });
 }
 
 Status ParamRegistry::set(std::string_view name, std::string_view value) {

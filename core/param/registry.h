@@ -48,6 +48,9 @@ public:
     std::size_t count() const;
     const Param& by_index(std::size_t index) const;
     std::vector<std::string> names() const;
+    // Whether anything gives a value to a parameter whose name begins with `prefix`, also to one that is not defined
+    // yet.
+    bool gives_any(std::string_view prefix) const;
 
     // Set by the program. Errc::not_found (with the nearest name), Errc::invalid (ill-typed), Errc::not_available
     // (frozen).

@@ -38,6 +38,16 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
 
 Instance::~Instance() = default;
 
+void Instance::make_tables(ThreadLevelUpgrade& threads) {
+    _communicators.emplace(threads);
+    _directory.emplace(threads);
+}
+
+void Instance::drop_tables() noexcept {
+    _directory.reset();
+    _communicators.reset();
+}
+
 void Instance::drain(const Session* session) noexcept {
     _coll_engine.wait_for_freed(session);
     _partitioned->wait_for_freed(session);

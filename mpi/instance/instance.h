@@ -23,6 +23,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,9 +75,13 @@ public:
     std::string operation_name(const Group& members, std::string_view text) override;
     Result<btl::Selection> select_btls() override;
     HwResources& hw_resources() noexcept override { return *_hw_resources; }
-    cid::IndexTable& communicators() noexcept override { return _communicators; }
-    cid::Directory& directory() noexcept override { return _directory; }
+    cid::IndexTable& communicators() noexcept override { return *_communicators; }
+    cid::Directory& directory() noexcept override { return *_directory; }
     cid::Counters& cid_counters() noexcept override { return _cid_counters; }
+    // The tables of communicators, which lock while several threads use the library. drop_tables() comes before the end
+    // of `threads`.
+    void make_tables(ThreadLevelUpgrade& threads);
+    void drop_tables() noexcept;
 
     Framework<pml::Component>& pml_framework() noexcept { return _pml_framework; }
     Framework<btl::Component>& btl_framework() noexcept { return _btl_framework; }
@@ -158,8 +163,9 @@ private:
     coll::Engine _coll_engine;
     coll::Selector _coll_selector;
     std::unique_ptr<pml::PartitionedEngine> _partitioned;
-    cid::IndexTable _communicators;
-    cid::Directory _directory;
+    // Made by make_tables().
+    std::optional<cid::IndexTable> _communicators;
+    std::optional<cid::Directory> _directory;
     cid::Counters _cid_counters;
     std::atomic<cid::Module*> _cid_module{nullptr};
     BootstrapExchange* _bootstrap = nullptr;     // InstanceBuilder sets and owns it
