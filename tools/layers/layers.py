@@ -24,7 +24,7 @@ LAYERS = [
     ["components", "mpi/instance"],
     ["mpi/bootstrap"],
     ["mpi/communicators"],
-    ["mpi/topologies"],
+    ["mpi/dynamic", "mpi/topologies"],
     ["mpi/library"],
     ["mpi/tool"],
     ["mpi/api"],
