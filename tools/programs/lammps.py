@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""LAMMPS: molecular dynamics; its examples, compared with a build of it that has no MPI."""
+import sys
+from pathlib import Path
+
+from program import Program, Test
+
+HERE = Path(__file__).resolve().parent
+PACKAGES = ("molecule", "kspace", "rigid")
+# {input: tolerance of the numbers, as a part of the largest in their column}
+INPUTS = {
+    "examples/melt/in.melt": 1e-6,
+    "examples/min/in.min": 1e-6,
+    "examples/min/in.min.box": 1e-6,
+    "examples/crack/in.crack": 1e-6,
+    "examples/flow/in.flow.couette": 1e-6,
+    "examples/flow/in.flow.pois": 1e-6,
+    "examples/friction/in.friction": 1e-6,
+    "examples/indent/in.indent": 1e-6,
+    "examples/obstacle/in.obstacle": 1e-6,
+    "examples/micelle/in.micelle": 1e-6,
+    "examples/peptide/in.peptide": 1e-6,
+    "bench/in.lj": 1e-6,
+    "bench/in.chain": 1e-6,
+}
+
+
+class Lammps(Program):
+    name = "lammps"
+    package = "lammps"
+    about = "LAMMPS: molecular dynamics, with its packages " + ", ".join(name.upper() for name in PACKAGES)
+    tested = (
+        "its example and benchmark inputs with 2 and 4 ranks: the thermodynamic output is compared with that of a build "
+        "with its own stubs in place of MPI"
+    )
+
+    def build(self, tree):
+        source = tree.source / "src"
+        tree.make("packages", *(f"yes-{name}" for name in PACKAGES), folder=source)
+        # The makefiles take `mpicxx` from PATH.
+        flags = ["CCFLAGS=-O1 -w -std=c++11", "LINKFLAGS=-O1"]
+        for machine in ("serial", "mpi"):
+            tree.make(machine, machine, *flags, folder=source)
+        for name in INPUTS:
+            tree.step(f"serial {name}", self.command(tree, name, "serial"), (tree.source / name).parent)
+
+    def command(self, tree, name, machine):
+        log = f"log.{Path(name).name}.{machine}"
+        return [tree.source / f"src/lmp_{machine}", "-in", Path(name).name, "-log", log, "-screen", "none"]
+
+    def tests(self, tree):
+        return [self.test(tree, name, tolerance, ranks) for name, tolerance in INPUTS.items() for ranks in (2, 4)]
+
+    def test(self, tree, name, tolerance, ranks):
+        parts = list(map(str, self.command(tree, name, "mpi")))
+        serial, log = f"log.{Path(name).name}.serial", f"log.{Path(name).name}.{ranks}"
+        parts[parts.index("-log") + 1] = log
+        script = '"$@" || exit; exec "$0" "$THERMO" "$SERIAL" "$LOG" "$TOLERANCE"'
+        settings = [f"THERMO={HERE / 'thermo.py'}", f"SERIAL={serial}", f"LOG={log}", f"TOLERANCE={tolerance:g}"]
+        command = ["env", *settings, "bash", "-c", script, sys.executable, *tree.mpirun(ranks, *parts)]
+        return Test(f"{name} -n {ranks}", command, (tree.source / name).parent, limit=600)

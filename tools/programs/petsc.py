@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PETSc: `make check`, and the parallel tests of its own harness for some of its libraries."""
+import re
+
+from program import BuildError, Program, Test, last_words
+from verdict import FAIL, PASS, SKIP, Verdict
+
+ARCH = "patchbay"
+# Folders of PETSc whose examples and tests are run. The tests of star forests (sf) use persistent requests and
+# neighbourhood collectives.
+FOLDERS = ("vec/is/sf/tests", "vec/is/sf/tutorials", "ksp/ksp/tutorials", "snes/tutorials")
+RANKS = ("2", "4")
+NO_WINDOWS = "it uses windows: one-sided communication is not implemented yet"
+
+
+def judge_check(status, output):
+    wanted = [f"run successfully with {number} MPI process" for number in (1, 2)]
+    if status != 0 or "Possible error" in output or not all(words in output for words in wanted):
+        return Verdict(FAIL, last_words(output))
+    return Verdict(PASS)
+
+
+def judge_tap(status, output):
+    """By the lines that PETSc's harness prints, as the Test Anything Protocol has them."""
+    lines = [line for line in output.splitlines() if re.match(r"\s*(not )?ok\b", line)]
+    failed = [line.strip() for line in lines if line.strip().startswith("not ok")]
+    if failed:
+        return Verdict(FAIL, failed[0][:160])
+    if status != 0 or not lines:
+        return Verdict(FAIL, f"exit status {status}: {last_words(output)}")
+    if all("# SKIP" in line for line in lines):
+        return Verdict(SKIP, lines[0].split("# SKIP", 1)[1].strip())
+    return Verdict(PASS)
+
+
+class Petsc(Program):
+    name = "petsc"
+    package = "petsc"
+    about = "PETSc: solvers for linear and nonlinear systems"
+    tested = (
+        "`make check`, and what its harness runs with 2 or 4 ranks of the KSP and SNES examples and of the tests of its "
+        "star forests, which communicate by persistent requests or neighbourhood collectives"
+    )
+
+    def build(self, tree):
+        options = [
+            f"PETSC_ARCH={ARCH}",
+            f"--with-cc={tree.mpicc}",
+            f"--with-cxx={tree.mpicxx}",
+            f"--with-mpiexec={tree.prefix}/bin/mpirun",
+            "--with-fc=0",
+            "--with-cudac=0",
+            "--with-hipc=0",
+            "--with-syclc=0",
+            "--with-debugging=0",
+            "--with-x=0",
+            "--with-blaslapack-lib=-llapack -lblas",
+            "COPTFLAGS=-O1 -w",
+            "CXXOPTFLAGS=-O1 -w",
+            f"--with-make-np={tree.jobs}",
+        ]
+        tree.step("configure", ["python3", "./configure", *options])
+        self.make(tree, "library", "all")
+        self.make(tree, "scripts", "-f", "gmakefile.test", f"{ARCH}/tests/testfiles")
+        programs = {self.executable(script) for script in self.scripts(tree)}
+        if not programs:
+            raise BuildError("petsc: its harness has no test with 2 or 4 ranks")
+        targets = [str(path.relative_to(tree.source)) for path in sorted(programs)]
+        self.make(tree, "programs", "-f", "gmakefile.test", *targets)
+
+    def make(self, tree, name, *arguments):
+        tree.make(name, f"PETSC_DIR={tree.source}", f"PETSC_ARCH={ARCH}", *arguments)
+
+    def scripts(self, tree):
+        """The scripts of the harness for these numbers of ranks, without those that want what is not installed."""
+        found = []
+        for folder in FOLDERS:
+            for path in sorted((tree.source / ARCH / "tests" / folder).glob("run*.sh")):
+                text = path.read_text()
+                ranks = re.search(r"^nsize_in=\$\{nsize:-(\d+)\}", text, re.MULTILINE)
+                if ranks and ranks.group(1) in RANKS and not re.search(r"SKIP .*(requirement|[Rr]equire)", text):
+                    found.append(path)
+        return found
+
+    def executable(self, script):
+        name = re.search(r"^exec='\.\./(\S+)'", script.read_text(), re.MULTILINE).group(1)
+        return script.parent / name
+
+    def tests(self, tree):
+        command = ["make", f"PETSC_DIR={tree.source}", f"PETSC_ARCH={ARCH}", "check"]
+        tests = [Test("make check", command, tree.source, judge=judge_check)]
+        for script in self.scripts(tree):
+            text = script.read_text()
+            ranks = re.search(r"nsize:-(\d+)", text).group(1)
+            name = re.search(r"^label='(\S+)'", text, re.MULTILINE).group(1)
+            test = Test(f"{name} -n {ranks}", ["bash", str(script)], script.parent, judge=judge_tap)
+            if "sf_window" in text or "-sf_type window" in text:
+                test.excluded = NO_WINDOWS
+            tests.append(test)
+        return tests
