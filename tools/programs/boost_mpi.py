@@ -30,6 +30,7 @@ class BoostMpi(Program):
     about = "Boost.MPI: the C++ interface of Boost, with communicators of Cartesian and graph topologies"
     tested = "every C++ program of its test list, with 2 and 4 ranks, or with those that the list wants"
     part = "libs/mpi"
+    settings = COMPILE
     renamed = {
         "src/environment.cpp": {
             "MPI_Errhandler_set": "MPI_Comm_set_errhandler",

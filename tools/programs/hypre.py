@@ -14,6 +14,7 @@ class Hypre(Program):
     # The saved results come from another machine and compiler: HYPRE's scripts compare with a tolerance.
     tolerance = ("-rtol", "1e-3", "-atol", "1e-6")
     drivers = ("ij", "ij_mm", "ij_assembly", "struct", "struct_migrate", "sstruct", "sstruct_fac", "ams_driver")
+    settings = drivers
     folders = ("TEST_ij", "TEST_struct", "TEST_sstruct")
 
     def build(self, tree):
@@ -31,8 +32,32 @@ class Hypre(Program):
             for script in sorted((folder / part).glob("*.sh"))
         ]
 
+    def smoke(self):
+        return HypreSmoke()
+
     def test(self, tree, folder, name):
         """The scripts write what they find into NAME.err, and end with status 0 whatever that is."""
         run = ["bash", "runtest.sh", "-mpi", f"{tree.prefix}/bin/mpirun -np", *self.tolerance, f"{name}.sh"]
         judged = 'name=$0; "$@" || exit; cat "$name.err"; ! grep -q "[^[:space:]]" "$name.err"'
         return Test(name, ["bash", "-c", judged, name, *run], folder, limit=900)
+
+
+class HypreSmoke(Hypre):
+    """The structured solvers alone: what their driver needs of the library, and a few of its jobs."""
+
+    name = "hypre-smoke"
+    parts = ("blas", "lapack", "utilities", "multivector", "krylov", "struct_mv", "struct_ls")
+    settings = parts
+    jobs = ("migrate", "pfmgbase2d", "smgbase3d", "periodic")
+
+    def build(self, tree):
+        source = tree.source / "src"
+        options = ["--disable-fortran", f"CC={tree.mpicc}", f"CXX={tree.mpicxx}", "CFLAGS=-O0 -w", "CXXFLAGS=-O0 -w"]
+        tree.step("configure", ["./configure", *options], source)
+        tree.make("library", f"HYPRE_DIRS={' '.join(self.parts)}", "all", folder=source)
+        objects = [path for part in self.parts for path in sorted((source / part).glob("*.o"))]
+        tree.step("archive", ["ar", "rcs", "lib/libHYPRE.a", *objects], source)
+        tree.make("drivers", "struct", "struct_migrate", folder=source / "test")
+
+    def tests(self, tree):
+        return [self.test(tree, tree.source / "src/test", f"TEST_struct/{job}") for job in self.jobs]

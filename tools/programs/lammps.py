@@ -34,6 +34,8 @@ class Lammps(Program):
         "with its own stubs in place of MPI"
     )
 
+    settings = (PACKAGES, tuple(INPUTS))
+
     def build(self, tree):
         source = tree.source / "src"
         tree.make("packages", *(f"yes-{name}" for name in PACKAGES), folder=source)

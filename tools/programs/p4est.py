@@ -10,7 +10,6 @@ class P4est(Program):
     tested = "every program of `make check`, with 2 and with 4 ranks"
     excluded = {"sc_test_node_comm *": "it uses MPI_Win_allocate_shared: one-sided communication is not implemented yet"}
     ranks = (2, 4)
-    options = ()
 
     def build(self, tree):
         # Without a checkout of git the scripts read the version from these files.
@@ -19,7 +18,7 @@ class P4est(Program):
         tree.step("bootstrap", ["./bootstrap"])
         options = ["--enable-mpi", "--disable-mpiio", "--disable-shared", "--without-blas", "--disable-dependency-tracking"]
         compilers = [f"CC={tree.mpicc}", f"CXX={tree.mpicxx}", "F77=gfortran", "FC=gfortran", "CFLAGS=-O1 -w"]
-        tree.step("configure", ["./configure", *options, *self.options, *compilers])
+        tree.step("configure", ["./configure", *options, *compilers])
         tree.make("library", "-s")
         # `make check` builds the programs that it runs; it runs none here.
         tree.make("programs", "-s", "check", "TESTS=")

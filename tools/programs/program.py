@@ -2,11 +2,11 @@
 """What the descriptions of programs have in common, and the tree in which a program is built."""
 import fnmatch
 import hashlib
+import inspect
 import os
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +66,7 @@ class Program:
     renamed = {}  # {file: {name that MPI-3.0 removed: its successor}}
     excluded = {}  # {pattern of test names: reason}
     notes = ()  # other sentences for docs/programs.md
+    settings = ()  # what build() uses besides its own text
 
     def build(self, tree):
         """Configures and builds the program and its tests; BuildError when that fails."""
@@ -74,6 +75,10 @@ class Program:
     def tests(self, tree):
         """Its tests, those that are excluded among them."""
         raise NotImplementedError
+
+    def recipe(self):
+        """What a build depends on of the description: with another recipe it is built anew."""
+        return inspect.getsource(type(self).build) + repr((self.part, self.renamed, self.settings))
 
     def smoke(self):
         """A description with a part of the build and of the tests, for CI. None where there is none."""
@@ -91,15 +96,11 @@ class Program:
         return tests
 
 
-def source_of_class(program):
-    return Path(sys.modules[type(program).__module__].__file__).read_bytes()
-
-
 class Tree:
     """The folder in which a program is built, with an installation of Patchbay MPI that may be replaced.
 
     Programs are linked dynamically against a fixed ABI, and reach the installation through a link. A build therefore
-    depends on the header, the compiler wrapper, the compiler, the source and the description, and is kept.
+    depends on the header, the compiler wrapper, the compiler, the source and the recipe, and is kept.
     """
 
     def __init__(self, work, program, version, prefix, jobs):
@@ -122,7 +123,7 @@ class Tree:
             (self.installation / "bin/mpicc").read_bytes(),
             compiler,
             self.version.encode(),
-            source_of_class(self.program),
+            self.program.recipe().encode(),
         ):
             digest.update(hashlib.sha256(part).digest())
         return digest.hexdigest()[:12]
