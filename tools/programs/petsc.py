@@ -47,7 +47,11 @@ class Petsc(Program):
         "its star forests, which exchange values by persistent requests; and all of these with 4 ranks once more with "
         f"`{NEIGHBOR}`, by which they use neighbourhood collectives"
     )
-
+    # The standard ABI has no MPI_Fint, and its conversions of handles are those to and from int.
+    renamed = {
+        "src/sys/logging/xmllogevent.c": {"MPI_Type_f2c": "MPI_Type_fromint", "MPI_Fint": "int"},
+        "include/petsc/private/fortranimpl.h": {"MPI_Fint": "int"},
+    }
     settings = FOLDERS
 
     def build(self, tree):

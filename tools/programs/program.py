@@ -63,7 +63,7 @@ class Program:
     about = ""  # one sentence for docs/programs.md
     tested = ""  # what its tests are, for docs/programs.md
     part = ""  # the folder of the archive that is used, if not all of it
-    renamed = {}  # {file: {name that MPI-3.0 removed: its successor}}
+    renamed = {}  # {file: {name that MPI-3.0 removed or the ABI does not have: its successor}}
     excluded = {}  # {pattern of test names: reason}
     notes = ()  # other sentences for docs/programs.md
     settings = ()  # what build() uses besides its own text

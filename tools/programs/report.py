@@ -118,7 +118,7 @@ def page(programs, outcomes):
             lines += ["", note]
         if program.renamed:
             changed = sorted({f"`{old}` is `{new}`" for names in program.renamed.values() for old, new in names.items()})
-            lines += ["", "Names that MPI-3.0 removed are replaced: " + ", ".join(changed) + "."]
+            lines += ["", "Names that MPI-3.0 removed, or that the standard ABI does not have, are replaced: " + ", ".join(changed) + "."]
         if outcome.problem:
             lines += ["", f"No result: {outcome.problem}."]
         lines += reasons("Excluded", outcome, SKIP) + reasons("Failed", outcome, FAIL)
