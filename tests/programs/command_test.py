@@ -82,6 +82,12 @@ class Command(unittest.TestCase):
         ended = self.run_command("--prefix", str(self.prefix), "p4est", "--tests", "*_good *")
         self.assertEqual((ended.returncode, self.built()), (0, 1), ended.stdout)
         self.assertEqual(ended.stdout.splitlines()[-1], "2 passed, 0 failed, 0 skipped")
+        # The page has the kept results, of the whole run, and names the programs that were not run.
+        ended = self.run_command("--page", str(self.root / "page.md"))
+        page = (self.root / "page.md").read_text()
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.assertRegex(page, r"\| p4est \| 7 \| 8 \| 2 \| 4 \| 2 \|")
+        self.assertIn("No result: it has not been run.", page)
         # Another header makes another build, and the former one goes.
         (self.prefix / "include/mpi.h").write_text("/* new */\n")
         ended = self.run_command("--prefix", str(self.prefix), "p4est", "--tests", "*_good *")
@@ -116,7 +122,7 @@ class Command(unittest.TestCase):
         ended = self.run_command("--prefix", str(self.root), "p4est")
         self.assertIn("it has no bin/mpicc", ended.stdout)
         ended = self.run_command("--page", str(self.root / "page.md"))
-        self.assertIn("there is no kept result of", ended.stdout)
+        self.assertIn("there is no kept result", ended.stdout)
 
 
 if __name__ == "__main__":
