@@ -92,6 +92,18 @@ class Thermo(unittest.TestCase):
         self.assertIn("no thermodynamic output", self.compare("", ""))
 
 
+    def test_multi_line_form(self):
+        rows = "".join(
+            f"---- Step {step} ----- CPU = 1.5 (sec) ---\nTotEng = {step - 1}.5 Temp = 2\nPress = -1.25\n" for step in (0, 50)
+        )
+        folder = temporary(self)
+        (folder / "log").write_text(rows + "Loop time of 1\n" + LOG)
+        found = thermo.tables(folder / "log")
+        self.assertEqual(found[0], (["Step", "TotEng", "Temp", "Press"], [[0, -1.5, 2, -1.25], [50, 49.5, 2, -1.25]]))
+        self.assertEqual(found[1][1], [[0, 3, -1.5], [50, 1.5, -1.25]])
+        self.assertEqual([rows for _, rows in thermo.until(found, 10)], [[[0, -1.5, 2, -1.25]], [[0, 3, -1.5]]])
+
+
 class Unpacking(unittest.TestCase):
     def test_part_and_renamed_functions(self):
         folder = temporary(self)

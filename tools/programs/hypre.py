@@ -13,7 +13,7 @@ class Hypre(Program):
     )
     # The saved results come from another machine and compiler: HYPRE's scripts compare with a tolerance.
     tolerance = ("-rtol", "1e-3", "-atol", "1e-6")
-    drivers = ("ij", "ij_mm", "ij_assembly", "struct", "struct_migrate", "sstruct", "sstruct_fac", "ams_driver")
+    drivers = ("ij", "ij_mm", "ij_assembly", "struct", "struct_migrate", "sstruct", "sstruct_fac", "ams_driver", "maxwell_unscaled")
     settings = drivers
     folders = ("TEST_ij", "TEST_struct", "TEST_sstruct")
 
