@@ -18,8 +18,7 @@ INPUTS = {
     "examples/fire/in.cg": (1e-5, 600),
     "examples/micelle/in.micelle": (1e-4, 1000),
     "examples/rigid/in.rigid": (1e-5, 1000),
-    "examples/rigid/in.rigid.tnr": (1e-5, 1000),
-    "examples/template/in.mol-data-mix": (1e-5, 300),
+    "examples/template/in.mol-data-mix": (1e-5, 100),
     "examples/peptide/in.peptide": (1e-4, 300),
     "bench/in.lj": (1e-6, 100),
 }

@@ -52,6 +52,7 @@ class Petsc(Program):
         "src/sys/logging/xmllogevent.c": {"MPI_Type_f2c": "MPI_Type_fromint", "MPI_Fint": "int"},
         "include/petsc/private/fortranimpl.h": {"MPI_Fint": "int"},
     }
+    excluded = {"ksp_ksp_tutorials-ex5_5*": "it draws: its saved output is that of a PETSc with X"}
     settings = FOLDERS
 
     def build(self, tree):
