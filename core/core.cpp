@@ -5,6 +5,8 @@
 #include "core/component/repository.h"
 #include "core/lifetime/fault_plan.h"
 #include "core/log.h"
+#include "core/tool/core_source.h"
+#include "core/tool/registry.h"
 
 namespace patchbay {
 
@@ -19,9 +21,9 @@ constexpr ParamSpec core_params[] = {
         ParamLevel::user_basic, ParamScope::local},
     {"component_path", ParamType::list, "",
         "directories to look for components in, before ~/.patchbay/components and the installation; ',' or ':' between",
-        nullptr, ParamLevel::user_detail, ParamScope::local},
+        nullptr, ParamLevel::user_detail, ParamScope::read_only}, // read when the core is created
     {"fault_step", ParamType::integer, "0", "for tests: makes this step of an init fail, counted from 1; 0 none",
-        nullptr, ParamLevel::dev_all, ParamScope::local},
+        nullptr, ParamLevel::dev_all, ParamScope::read_only},
 };
 
 std::vector<std::string> directories_of(const Param& component_path) {
@@ -39,13 +41,16 @@ std::vector<std::string> directories_of(const Param& component_path) {
 struct Core::Inside {
     Repository components;
     FaultPlan faults;
+    ToolRegistry tool;
+    CoreSource source{tool};
     bool params_explained = false;
 };
 
 Core::Core()
     : _inside(std::make_unique<Inside>()),
       components(_inside->components),
-      faults(_inside->faults) {}
+      faults(_inside->faults),
+      tool(_inside->tool) {}
 
 Core::~Core() = default;
 
@@ -89,6 +94,24 @@ Status Core::report_unknown_params() {
         log_warn_job(text);
     }
     return errors.empty() ? Status() : Status(Error{Errc::invalid, std::move(errors)});
+}
+
+void Core::define_tool_tables() {
+    tool.define("", "", CoreSource::tables());
+    components.define_all_tool_tables(tool);
+}
+
+void Core::note_selected(std::string_view framework, std::string_view component, int priority) noexcept {
+    EventPoint& point = _inside->source.component_selected();
+    if (!point.wanted()) [[likely]] {
+        return;
+    }
+    const auto& installed = components.installed();
+    for (std::size_t i = 0; i < installed.size(); ++i) {
+        if (installed[i].framework == framework && installed[i].name == component) {
+            point.raise(nullptr, {std::int64_t(i), priority});
+        }
+    }
 }
 
 std::string Core::take_explanation() {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -17,6 +18,7 @@ class NodeSegment;          // core/memory/node_segment.h
 class Progress;             // core/progress/progress.h
 class Repository;           // core/component/repository.h
 class Runtime;              // core/runtime/runtime.h
+class ToolRegistry;         // core/tool/registry.h
 
 // Everything that components and frameworks get from the core. The library makes one when it starts and passes it on;
 // there is no global one.
@@ -34,6 +36,7 @@ public:
     DecisionLog decisions;
     Repository& components; // that are installed
     FaultPlan& faults;      // steps of an initialization that a test makes fail
+    ToolRegistry& tool;     // performance variables and events
 
     // Set by InstanceBuilder when it starts these subsystems; null before.
     Runtime* runtime = nullptr;
@@ -51,6 +54,12 @@ public:
     // called when the frameworks in use are open: names that are still unknown then cost the opening of the components
     // that they may belong to. Returns an error for an ill-typed value found on the way.
     Status report_unknown_params();
+
+    // Makes the variables and events of the core and of all installed components known to `tool`. A component that
+    // cannot be read has none.
+    void define_tool_tables();
+    // A framework has chosen this component, with this priority: raises the event component_selected.
+    void note_selected(std::string_view framework, std::string_view component, int priority) noexcept;
 
     // When the parameter `explain` is on: the decisions since the last call and, the first time, the parameters that
     // are not default, as text to print; else empty.

@@ -24,6 +24,7 @@ Agent::Agent(EventLoop& loop, Output& output, Timing& timing, AgentInputs inputs
       _output(output),
       _timing(timing),
       _ranks(output, std::move(inputs.standard_input), inputs.user_signal_mask),
+      _socket_file(std::move(inputs.socket_file)),
       _link(
           loop, std::move(inputs.link), [this](std::string_view bytes) { received(bytes); },
           [this] { head_is_gone(); }) {}
@@ -57,7 +58,7 @@ Status Agent::prepare(const Setup& setup) {
     }
     _topology = std::move(*topology);
     _timing.mark(Moment::topology);
-    auto server = PmixServer::start(_loop, *this, host_name(), setup.group_prefix, *_topology);
+    auto server = PmixServer::start(_loop, *this, host_name(), setup.group_prefix, _socket_file, *_topology);
     if (!server) {
         return server.error();
     }
@@ -104,9 +105,22 @@ void Agent::take(const StartJob& start) {
         _timing.mark(Moment::spawned);
         send(JobStarted{start.job});
     } else {
+        give_up(start, started.count);
         send(CannotStart{start.job, started.count, started.exit_status, started.error});
     }
     look_for_leftovers();
+}
+
+// The others of a spawned job must not run: the call that has spawned it fails, and the run goes on.
+void Agent::give_up(const StartJob& start, int started) {
+    if (!start.layout.parent) {
+        return;
+    }
+    if (started > 0) {
+        _ranks.kill(start.job);
+    } else {
+        _server->drop_job(start.job);
+    }
 }
 
 void Agent::take(const PassSignal& pass) {
@@ -154,7 +168,7 @@ void Agent::take(const AnswerAborts&) {
 void Agent::take(const SpawnAnswer& answer) {
     auto waiting = _spawning.extract(answer.token);
     if (!waiting.empty()) {
-        waiting.mapped()(answer.nspace);
+        waiting.mapped()(answer.nspace, answer.error);
     }
 }
 
@@ -178,10 +192,10 @@ void Agent::aborted(ProcessId rank, int status, const std::string& message, std:
     send(RankAborted{rank, status, message});
 }
 
-void Agent::spawn(ProcessId parent, std::vector<AppSpec> apps, std::function<void(const std::string&)> done) {
+void Agent::spawn(ProcessId parent, std::vector<AppSpec> apps, std::string key, SpawnDone done) {
     const std::uint64_t token = _next_token++;
     _spawning.emplace(token, std::move(done));
-    send(SpawnRequest{token, parent, std::move(apps)});
+    send(SpawnRequest{token, parent, std::move(apps), std::move(key)});
 }
 
 void Agent::reap() {

@@ -22,6 +22,7 @@ struct AgentInputs {
     FileDescriptor link;           // to the head
     FileDescriptor standard_input; // for rank 0 of job 0
     sigset_t user_signal_mask;     // of the ranks when they start
+    std::string socket_file;       // name_exchange.h
 };
 
 // The agent of a node: it has the node's PMIx server and the processes of the ranks, starts and ends them as the head
@@ -49,11 +50,12 @@ private:
     void finalized(ProcessId rank) override;
     void ready(ProcessId rank) override { send(RankReady{rank}); }
     void aborted(ProcessId rank, int status, const std::string& message, std::function<void()> done) override;
-    void spawn(ProcessId parent, std::vector<AppSpec> apps, std::function<void(const std::string&)> done) override;
+    void spawn(ProcessId parent, std::vector<AppSpec> apps, std::string key, SpawnDone done) override;
 
     void send(const ToHead& message) { _link.send(encode(message)); }
     Status prepare(const Setup& setup);
     void watch_children();
+    void give_up(const StartJob& start, int started);
     void reap();
     void rank_ended(ProcessId rank, int wait_status);
     void look_for_leftovers();
@@ -65,6 +67,7 @@ private:
     std::optional<Topology> _topology;
     PmixServer* _server = nullptr;
     LocalRanks _ranks;
+    std::string _socket_file;
     FileDescriptor _signals;
     bool _timed = false;
     bool _has_started = false;      // a job
@@ -75,7 +78,7 @@ private:
     std::optional<bool> _told_left;               // what NoRankLeft said last, since a job was started
     std::vector<std::function<void()>> _aborting; // ranks that wait in PMIx_Abort
     std::uint64_t _next_token = 1;
-    std::map<std::uint64_t, std::function<void(const std::string&)>> _spawning;
+    std::map<std::uint64_t, SpawnDone> _spawning;
     Link _link;
 };
 

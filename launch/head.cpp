@@ -7,6 +7,7 @@
 #include "launch/program_search.h"
 #include "launch/report.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace patchbay::launch {
@@ -111,15 +112,19 @@ Status Head::start_job(const JobSpec& job, std::vector<Program> programs, const 
     if (_next_job == std::numeric_limits<JobNumber>::max()) {
         return Error{Errc::out_of_memory, "no further job can be started: 65,535 have been"};
     }
-    Result<JobLayout> layout = lay_out(job, _agent.hostname, _agent.cores);
+    const int cores = request == nullptr ? _agent.cores : std::max(_agent.cores - _supervisor.running(), 0);
+    Result<JobLayout> layout = lay_out(job, _agent.hostname, cores);
     if (!layout) {
         return layout.error();
     }
+    // Programs subtract the size of MPI_COMM_WORLD from it to learn how many processes they may start.
+    layout->universe = std::max(_agent.cores, _supervisor.running() + layout->ranks);
     const JobNumber number = _next_job++;
     if (request != nullptr) {
         layout->psets.clear(); // their names are those of job 0
         layout->parent = {_namespaces.at(request->parent.job), request->parent.rank};
-        _spawns.emplace(number, request->token);
+        layout->parent_key = request->key;
+        _spawns.emplace(number, *request);
     }
     _namespaces.emplace(number, layout->nspace);
     _supervisor.add_job(number, *layout);
@@ -131,20 +136,31 @@ Status Head::start_job(const JobSpec& job, std::vector<Program> programs, const 
 void Head::take(const JobStarted& started) {
     _supervisor.all_started(started.job);
     if (const auto spawn = _spawns.extract(started.job); !spawn.empty()) {
-        send(SpawnAnswer{spawn.mapped(), _namespaces.at(started.job)});
+        send(SpawnAnswer{spawn.mapped().token, _namespaces.at(started.job), {}});
     }
 }
 
 void Head::take(const CannotStart& failure) {
-    _supervisor.cannot_start(failure.job, failure.started, failure.exit_status, failure.text);
     if (const auto spawn = _spawns.extract(failure.job); !spawn.empty()) {
-        send(SpawnAnswer{spawn.mapped(), ""});
+        _supervisor.cannot_spawn(failure.job, failure.started);
+        answer_failure(spawn.mapped(), failure.text);
+    } else {
+        _supervisor.cannot_start(failure.job, failure.started, failure.exit_status, failure.text);
     }
+}
+
+// MPI_Comm_spawn reports the cause by its error handler; a program that calls PMIx itself gets a number only.
+void Head::answer_failure(const SpawnRequest& request, const std::string& error) {
+    if (request.key.empty()) {
+        _output.message("PMIx_Spawn: " + error);
+    }
+    send(SpawnAnswer{request.token, "", error});
 }
 
 void Head::take(const SpawnRequest& request) {
     JobSpec job;
     job.apps = request.apps;
+    job.oversubscribe = _job.oversubscribe;
     job.bind_to = BindTo::none; // the ranks of other jobs may be bound to the cores
     FoundPrograms found = find_programs(job.apps, _environment);
     std::string error = _supervisor.is_ending() ? "the run is being ended" : std::move(found.error);
@@ -154,8 +170,7 @@ void Head::take(const SpawnRequest& request) {
         }
     }
     if (!error.empty()) {
-        _output.message("PMIx_Spawn: " + error);
-        send(SpawnAnswer{request.token, ""});
+        answer_failure(request, error);
     }
 }
 

@@ -52,6 +52,7 @@ private:
     Supervisor::Hooks hooks();
     // A line and the exit status, when nothing has been started.
     void give_up(int exit_status, const std::string& text);
+    void answer_failure(const SpawnRequest& request, const std::string& error);
     // The new job has the next number. `request`: the one to which its start is the answer.
     Status start_job(const JobSpec& job, std::vector<Program> programs, const SpawnRequest* request);
 
@@ -65,7 +66,7 @@ private:
     std::vector<Program> _programs;
     AgentReady _agent;
     std::map<JobNumber, std::string> _namespaces;
-    std::map<JobNumber, std::uint64_t> _spawns; // tokens of requests whose jobs are being started
+    std::map<JobNumber, SpawnRequest> _spawns; // requests whose jobs are being started
     JobNumber _next_job = 0;
     std::optional<int> _failed_start;
     Supervisor _supervisor;

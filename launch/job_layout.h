@@ -36,8 +36,10 @@ struct JobLayout {
     std::vector<Pset> psets;
     int ranks = 0;
     int slots = 0;                 // the number of ranks that can run without sharing cores
+    int universe = 0;              // MPI_UNIVERSE_SIZE: slots, or ranks of all jobs if these are more
     int first_node_rank = 0;       // number of ranks that earlier jobs have on the node
     std::optional<Process> parent; // the rank that has spawned the job
+    std::string parent_key;        // of its call of MPI_Comm_spawn (core/runtime/dynamic_protocol.h); else empty
 
     int app_of(int rank) const {
         int app = 0;

@@ -7,6 +7,7 @@
 #include "launch/head.h"
 #include "launch/output.h"
 #include "launch/report.h"
+#include "launch/user_socket.h"
 
 #include <cerrno>
 #include <optional>
@@ -23,7 +24,8 @@ public:
           _control(std::move(inputs.control)),
           _timing(inputs.timing),
           _output(_loop, job),
-          _agent_inputs{{}, std::move(inputs.standard_input), inputs.user_signal_mask} {}
+          _agent_inputs{{}, std::move(inputs.standard_input), inputs.user_signal_mask, inputs.socket_file},
+          _socket_file(std::move(inputs.socket_file)) {}
 
     int run();
 
@@ -37,6 +39,7 @@ private:
     EventLoop _loop;
     Output _output;
     AgentInputs _agent_inputs;
+    std::string _socket_file;
     std::optional<Agent> _agent;
     std::optional<Head> _head;
 };
@@ -54,6 +57,7 @@ int Launcher::run() {
         [this] { _loop.watch(_control.get(), EPOLLIN, [this] { watch_control(); }); }, [this] { finish(); });
     _loop.post([this] { _head->start(); });
     _loop.run();
+    remove_user_socket(_socket_file);
     _timing.mark(Moment::torn_down);
     if (_job.timing) {
         std::string table = _timing.table();

@@ -5,6 +5,7 @@
 #include "launch/timing.h"
 
 #include <signal.h>
+#include <string>
 
 namespace patchbay::launch {
 
@@ -13,6 +14,7 @@ struct LauncherInputs {
     FileDescriptor control;        // see control_socket.h
     FileDescriptor standard_input; // for rank 0
     sigset_t user_signal_mask;     // of the ranks when they start
+    std::string socket_file;       // name_exchange.h
     Timing timing;
 };
 

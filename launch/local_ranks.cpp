@@ -2,6 +2,7 @@
 #include "launch/local_ranks.h"
 
 #include "core/memory/node_segment.h"
+#include "core/runtime/dynamic_protocol.h"
 #include "core/runtime/ready_protocol.h"
 #include "core/runtime/runtime.h"
 #include "launch/pmix/server.h"
@@ -55,6 +56,9 @@ LocalRanks::Started LocalRanks::start(const StartJob& job, const JobLayout& layo
         Environment environment(program.environment);
         environment.set(node_segment_variable, "fd=" + std::to_string(_segment.get()));
         environment.set(node_cores_variable, std::to_string(node.cpus));
+        if (!layout.parent_key.empty()) {
+            environment.set(parent_variable, layout.parent_key);
+        }
         if (node.timed) {
             environment.set(ready_variable, "1");
         }
@@ -114,6 +118,14 @@ std::optional<ProcessId> LocalRanks::ended(pid_t pid) {
     const ProcessId rank = found->second;
     _by_pid.erase(found); // another process may get the same number
     return rank;
+}
+
+void LocalRanks::kill(JobNumber job) const {
+    for (const auto& [pid, rank] : _by_pid) {
+        if (rank.job == job) {
+            ::kill(-pid, SIGKILL);
+        }
+    }
 }
 
 void LocalRanks::signal(int number) const {

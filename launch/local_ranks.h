@@ -42,6 +42,8 @@ public:
     std::optional<ProcessId> ended(pid_t pid);
     // To the process group of each running rank.
     void signal(int number) const;
+    // SIGKILL to the ranks of one job.
+    void kill(JobNumber job) const;
     int total() const { return _total; } // that were ever to be started
 
 private:

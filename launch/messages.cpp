@@ -86,7 +86,8 @@ void fields(auto& a, Is<JobLayout::Process> auto& m) {
     each(a, m.nspace, m.rank);
 }
 void fields(auto& a, Is<JobLayout> auto& m) {
-    each(a, m.nspace, m.nonce, m.hostname, m.apps, m.psets, m.ranks, m.slots, m.first_node_rank, m.parent);
+    each(a, m.nspace, m.nonce, m.hostname, m.apps, m.psets, m.ranks, m.slots, m.universe, m.first_node_rank, m.parent,
+        m.parent_key);
 }
 void fields(auto& a, Is<StartJob> auto& m) {
     each(a, m.job, m.layout, m.programs, m.bind_to, m.map_by);
@@ -98,7 +99,7 @@ void fields(auto&, Is<EndAll> auto&) {}
 void fields(auto&, Is<KillAll> auto&) {}
 void fields(auto&, Is<AnswerAborts> auto&) {}
 void fields(auto& a, Is<SpawnAnswer> auto& m) {
-    each(a, m.token, m.nspace);
+    each(a, m.token, m.nspace, m.error);
 }
 void fields(auto& a, Is<ProcessId> auto& m) {
     each(a, m.job, m.thread, m.rank);
@@ -134,7 +135,7 @@ void fields(auto& a, Is<AppSpec> auto& m) {
     each(a, m.argv, m.ranks, m.working_directory, m.search_path, m.environment);
 }
 void fields(auto& a, Is<SpawnRequest> auto& m) {
-    each(a, m.token, m.parent, m.apps);
+    each(a, m.token, m.parent, m.apps, m.key);
 }
 
 template <class T>

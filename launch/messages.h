@@ -51,10 +51,11 @@ struct EndAll {};
 struct KillAll {};
 // The job is being ended, so that the ranks that are in PMIx_Abort need not wait any more.
 struct AnswerAborts {};
-// The answer to SpawnRequest. An empty namespace: it failed.
+// The answer to SpawnRequest. An empty namespace: it failed for the reason `error`.
 struct SpawnAnswer {
     std::uint64_t token = 0;
     std::string nspace;
+    std::string error;
 };
 
 using ToAgent = std::variant<Setup, StartJob, PassSignal, EndAll, KillAll, AnswerAborts, SpawnAnswer>;
@@ -70,7 +71,8 @@ struct AgentReady {
 struct JobStarted {
     JobNumber job = 0;
 };
-// Not all ranks of the job could be started. Those that were run on until the head ends them.
+// Not all ranks of the job could be started. Those that were run on until the head ends them; of a job that a rank has
+// spawned they have got SIGKILL.
 struct CannotStart {
     JobNumber job = 0;
     std::int32_t started = 0; // so many ranks of it, the first ones, were started
@@ -104,6 +106,7 @@ struct SpawnRequest {
     std::uint64_t token = 0;
     ProcessId parent;
     std::vector<AppSpec> apps;
+    std::string key; // JobLayout::parent_key
 };
 
 using ToHead = std::variant<AgentReady, JobStarted, CannotStart, RankConnected, RankFinalized, RankReady, RankAborted,

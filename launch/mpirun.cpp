@@ -5,6 +5,7 @@
 #include "launch/launcher.h"
 #include "launch/report.h"
 #include "launch/signals.h"
+#include "launch/user_socket.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -113,6 +114,7 @@ int run(const JobSpec& job, Timing timing, std::span<char*> words) {
         report("cannot start: " + errno_text(errno));
         return exit_failure;
     }
+    const std::string socket_file = make_socket_file();
     pid_t launcher = ::fork();
     if (launcher < 0) {
         report("cannot fork the node daemon: " + errno_text(errno));
@@ -122,14 +124,17 @@ int run(const JobSpec& job, Timing timing, std::span<char*> words) {
         control.front_end.reset();
         input.for_front_end.reset();
         timing.mark(Moment::forked);
-        be_launcher(job, {std::move(control.launcher), std::move(input.for_rank), user_mask, timing}, words);
+        be_launcher(
+            job, {std::move(control.launcher), std::move(input.for_rank), user_mask, socket_file, timing}, words);
     }
     control.launcher.reset();
     input.for_rank.reset();
     if (!input.for_front_end) {
         let_go_of_standard_input();
     }
-    return FrontEnd(launcher, std::move(control.front_end), std::move(input.for_front_end)).run();
+    const int status = FrontEnd(launcher, std::move(control.front_end), std::move(input.for_front_end)).run();
+    remove_user_socket(socket_file); // the node daemon may have been killed
+    return status;
 }
 
 } // namespace

@@ -50,7 +50,8 @@ void Supervisor::all_started(JobNumber job) {
     --_starting;
 }
 
-void Supervisor::cannot_start(JobNumber job, int started, int exit_status, const std::string& text) {
+// The ranks from `started` on do not run.
+void Supervisor::not_started(JobNumber job, int started) {
     all_started(job);
     for (auto& [number, rank] : _jobs.at(job).ranks) {
         if (number >= static_cast<std::uint32_t>(started)) {
@@ -58,7 +59,16 @@ void Supervisor::cannot_start(JobNumber job, int started, int exit_status, const
             --_running;
         }
     }
+}
+
+void Supervisor::cannot_start(JobNumber job, int started, int exit_status, const std::string& text) {
+    not_started(job, started);
     fail(exit_status, text);
+}
+
+void Supervisor::cannot_spawn(JobNumber job, int started) {
+    not_started(job, started);
+    _jobs.at(job).given_up = true;
 }
 
 void Supervisor::ended(ProcessId rank, int wait_status) {
@@ -70,7 +80,7 @@ void Supervisor::ended(ProcessId rank, int wait_status) {
 
 // Whether the whole run has to end because this rank has ended.
 void Supervisor::judge(ProcessId rank, int wait_status) {
-    if (_phase != Phase::running) {
+    if (_phase != Phase::running || _jobs.at(rank.job).given_up) {
         return;
     }
     const Rank& state = rank_of(rank);
@@ -216,7 +226,7 @@ void Supervisor::connected(ProcessId rank) {
     const SupervisedJob& job = _jobs.at(rank.job);
     const auto left_out = std::ranges::find_if(job.ranks,
         [&job](const auto& other) { return job.all_started && !other.second.running && !other.second.ever_connected; });
-    if (left_out != job.ranks.end() && _phase == Phase::running) {
+    if (left_out != job.ranks.end() && _phase == Phase::running && !job.given_up) {
         blame({Cause::exit, exit_failure, describe({rank.job, left_out->first}) + never_initialized, true});
     }
 }

@@ -35,6 +35,9 @@ public:
     // A rank of the job could not be started, so that the others must not run.
     // `started`: the first of its ranks, so many, were started.
     void cannot_start(JobNumber job, int started, int exit_status, const std::string& text);
+    // The same for a job that a rank has spawned: the call of that rank fails, and the run goes on. The ranks that were
+    // started have got SIGKILL.
+    void cannot_spawn(JobNumber job, int started);
 
     void connected(ProcessId rank);
     void finalized(ProcessId rank);
@@ -51,6 +54,7 @@ public:
     void agent_is_gone();
     void time_limit_reached(std::chrono::milliseconds limit);
 
+    int running() const { return _running; } // ranks
     bool is_ending() const { return _phase != Phase::running; }
     int exit_status() const { return _exit_status.value_or(0); }
 
@@ -64,6 +68,7 @@ private:
         std::string hostname;
         std::map<std::uint32_t, Rank> ranks;
         bool all_started = false;
+        bool given_up = false; // how its ranks end does not matter
     };
     enum class Phase { running, terminating, killing };
     // A possible cause of the failure of the run. A lower cause has precedence over a higher one: when a rank is
@@ -77,6 +82,7 @@ private:
     };
 
     Rank& rank_of(ProcessId rank) { return _jobs.at(rank.job).ranks.at(rank.rank); }
+    void not_started(JobNumber job, int started);
     void judge(ProcessId rank, int wait_status);
     bool any_connected(JobNumber job) const;
     void blame(Failure failure);

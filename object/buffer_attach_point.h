@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -15,6 +16,9 @@ class BufferAttachPoint {
 public:
     // null: no buffer is attached.
     std::shared_ptr<SendBuffer> get() const noexcept {
+        if (!_attached.load(std::memory_order_acquire)) {
+            return nullptr;
+        }
         std::lock_guard lock(_mutex);
         return _buffer;
     }
@@ -25,6 +29,7 @@ public:
             return false;
         }
         _buffer = std::move(buffer);
+        _attached.store(true, std::memory_order_release);
         return true;
     }
     // false: this buffer is not attached any more.
@@ -33,6 +38,7 @@ public:
         const bool here = _buffer == buffer;
         if (here) {
             _buffer.reset();
+            _attached.store(false, std::memory_order_release);
         }
         return here;
     }
@@ -40,6 +46,7 @@ public:
 private:
     mutable std::mutex _mutex;
     std::shared_ptr<SendBuffer> _buffer;
+    std::atomic<bool> _attached{false}; // read before the mutex is locked: most communicators have no buffer
 };
 
 } // namespace patchbay

@@ -27,6 +27,7 @@ namespace cid {
 class CommunicatorId;
 }
 class Instance;
+class JobReferences;
 class Topology;
 
 // A communicator: its groups, its local index (CID), and the modules that it uses. It depends on no protocol: a module
@@ -60,6 +61,9 @@ public:
 
     Ref<Group> group;
     Ref<Group> remote_group; // an intracommunicator's is `group`
+    // Keeps the other jobs of its members in the table of jobs; null: it has no member of another job, or its groups
+    // come from process sets, which keep their jobs.
+    std::shared_ptr<const JobReferences> jobs;
     // Of an intercommunicator only: an intracommunicator of the local group, for the library's messages within that
     // group. This pointer holds a reference.
     Communicator* local_comm = nullptr;

@@ -23,9 +23,7 @@ inline void copy_64(std::byte* to, const std::byte* from, const Store& store) no
     store(target + 2, third);
     store(target + 3, fourth);
 }
-#endif
 
-#ifdef __SSE2__
 [[gnu::target("avx2")]] inline void copy_lines_avx2(std::byte* to, const std::byte* from, std::size_t lines) noexcept {
     for (; lines > 0; --lines, to += 64, from += 64) {
         const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));

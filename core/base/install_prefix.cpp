@@ -30,7 +30,7 @@ int compare(dl_phdr_info* loaded, std::size_t, void* wanted) noexcept {
     return 0;
 }
 
-// The real path of the library or program that holds this function. dladdr would tell it too, but looks through all
+// The real path of the library or program that holds this function. dladdr finds it too, but looks through all
 // symbols of the file for the nearest one.
 std::string find_own_file() {
     LoadedFile own{reinterpret_cast<std::uintptr_t>(&find_own_file)};

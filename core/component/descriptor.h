@@ -2,6 +2,7 @@
 #pragma once
 #include "core/component/toolchain.h"
 #include "core/param/spec.h"
+#include "core/tool/spec.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Component;
 
-inline constexpr std::uint32_t core_abi_version = 7;
+inline constexpr std::uint32_t core_abi_version = 8;
 
 // The one symbol a plugin exports: `extern "C" const patchbay::ComponentDescriptor patchbay_component`.
 // Plain C data, read before any code of the plugin runs.
@@ -27,6 +28,7 @@ struct ComponentDescriptor {
     const char* summary;             // one line for patchbay-info
     const ParamSpec* params;
     std::size_t param_count;
+    ToolTables tool;                 // its performance variables and events
     Component* (*create)() noexcept; // a new component object, or nullptr when memory is exhausted
 };
 

@@ -228,6 +228,9 @@ void FrameworkBase::note_refusal(
 void FrameworkBase::note_choice(
     std::string_view object, std::string_view candidate, bool won, int priority, std::string_view reason) const {
     _core->decisions.record(_name, object, candidate, won ? Outcome::chosen : Outcome::lost, priority, reason);
+    if (won) {
+        _core->note_selected(_name, candidate, priority);
+    }
     if (won && log_enabled(1)) {
         log_verbose(1,
             _name + " for " + std::string(object) + ": " + std::string(candidate) + " (" + std::string(reason) + ")");

@@ -66,8 +66,10 @@ Status check_contents(
             versions(("framework " + std::string(or_unnamed(descriptor.framework)) + " version").c_str(),
                 std::to_string(descriptor.framework_version), std::to_string(*framework_version)));
     }
-    if (descriptor.create == nullptr || (descriptor.params == nullptr && descriptor.param_count != 0)) {
-        return incompatible(file, "its descriptor has no factory or no parameter table");
+    const ToolTables& tool = descriptor.tool;
+    if (descriptor.create == nullptr || (descriptor.params == nullptr && descriptor.param_count != 0) ||
+        (tool.variables == nullptr && tool.variable_count != 0) || (tool.events == nullptr && tool.event_count != 0)) {
+        return incompatible(file, "its descriptor has no factory, or a table is missing");
     }
     return check_headers(descriptor, file);
 }

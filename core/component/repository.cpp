@@ -5,6 +5,7 @@
 #include "core/base/strings.h"
 #include "core/log.h"
 #include "core/param/registry.h"
+#include "core/tool/registry.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -202,6 +203,14 @@ Status Repository::define_all_params(ParamRegistry& params) const {
         define_params(installed, params, errors);
     }
     return join_errors(errors);
+}
+
+void Repository::define_all_tool_tables(ToolRegistry& tool) const {
+    for (const Installed& installed : _installed) {
+        if (const auto plugin = load_installed(installed, std::nullopt)) {
+            tool.define(installed.framework, installed.name, plugin.value().descriptor().tool);
+        }
+    }
 }
 
 } // namespace patchbay

@@ -13,6 +13,7 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 class ParamRegistry;
+class ToolRegistry;
 
 // Where components may be: linked in, or as mca_<framework>_<component>.so in directories. Earlier places win.
 struct ComponentPlaces {
@@ -56,6 +57,8 @@ public:
     // be read is left out; returns the ill-typed values.
     Status define_params_for(std::string_view parameter, ParamRegistry& params) const;
     Status define_all_params(ParamRegistry& params) const;
+    // Defines the performance variables and events of all components that can be read.
+    void define_all_tool_tables(ToolRegistry& tool) const;
 
 private:
     void add(Installed found);

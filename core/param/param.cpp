@@ -190,7 +190,7 @@ Result<ParamValue> Param::parse(std::string_view text, ParamSource source, std::
 void Param::adopt(ParamValue value) {
     // A program that sets the same few values again and again must not grow the list.
     for (const auto& earlier : _values) {
-        if (earlier->text == value.text && earlier->source == value.source) {
+        if (earlier->text == value.text && earlier->source == value.source && earlier->number == value.number) {
             _value.store(earlier.get(), std::memory_order_release);
             return;
         }

@@ -48,7 +48,8 @@ public:
     std::chrono::nanoseconds as_duration() const noexcept;
     const std::string& as_string() const noexcept;
     const std::vector<std::string>& as_list() const noexcept;
-    std::size_t as_enum() const noexcept; // index into choices()
+    std::size_t as_enum() const noexcept;                              // index into choices()
+    std::int64_t as_number() const noexcept { return value().number; } // of every type but string and list
 
     const std::string& text() const noexcept { return value().text; } // the value as a user would write it, any type
     ParamSource source() const noexcept { return value().source; }

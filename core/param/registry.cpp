@@ -4,6 +4,7 @@
 #include "core/base/strings.h"
 #include "core/log.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -21,6 +22,28 @@ std::string full_name(std::string_view framework, std::string_view component, st
         }
     }
     return result;
+}
+
+// As a user would write the value.
+Result<std::string> text_of_number(const Param& param, std::int64_t number) {
+    switch (param.type()) {
+    case ParamType::boolean:
+        return std::string(number != 0 ? "true" : "false");
+    case ParamType::duration:
+        return std::to_string(number) + "ns";
+    case ParamType::enumeration:
+        if (number >= 0 && number < std::int64_t(param.choices().size())) {
+            return param.choices()[std::size_t(number)];
+        }
+        break;
+    case ParamType::integer:
+    case ParamType::size:
+        return std::to_string(number);
+    case ParamType::string:
+    case ParamType::list:
+        break;
+    }
+    return Error{Errc::invalid, "parameter " + param.name() + " has no value " + std::to_string(number)};
 }
 
 } // namespace
@@ -119,12 +142,39 @@ std::vector<std::string> ParamRegistry::names() const {
     return result;
 }
 
+bool ParamRegistry::gives_any(std::string_view prefix) const {
+    const std::shared_lock lock(_mutex);
+    if (const auto raw = _raw.lower_bound(prefix); raw != _raw.end() && raw->first.starts_with(prefix)) {
+        return true;
+    }
+    return std::ranges::any_of(
+        _params, [&](const auto& param) { return param->name().starts_with(prefix) && !param->is_default(); });
+}
+
 Status ParamRegistry::set(std::string_view name, std::string_view value) {
     if (find(name) == nullptr) {
         return Error{Errc::not_found, "there is no parameter " + std::string(name) + suggestion(name, names())};
     }
     const std::unique_lock lock(_mutex);
-    Param& param = *_by_name.find(name)->second;
+    return set_locked(*_by_name.find(name)->second, value, std::nullopt);
+}
+
+Status ParamRegistry::set_number(std::string_view name, std::int64_t number) {
+    const Param* param = find(name);
+    if (param == nullptr) {
+        return set(name, {}); // which has the text of the error
+    }
+    const std::unique_lock lock(_mutex);
+    auto text = text_of_number(*param, number);
+    if (!text) {
+        return text.error();
+    }
+    const bool keeps = param->type() == ParamType::boolean;
+    return set_locked(
+        *_by_name.find(name)->second, *text, keeps ? std::optional(number) : std::optional<std::int64_t>());
+}
+
+Status ParamRegistry::set_locked(Param& param, std::string_view value, std::optional<std::int64_t> number) {
     if (param.frozen() || param.scope() == ParamScope::constant || param.scope() == ParamScope::read_only) {
         return Error{Errc::not_available,
             "parameter " + param.name() + " cannot be set to '" + std::string(value) + "' " +
@@ -134,6 +184,7 @@ Status ParamRegistry::set(std::string_view name, std::string_view value) {
     if (!parsed) {
         return parsed.error();
     }
+    parsed->number = number.value_or(parsed->number);
     param.adopt(std::move(*parsed));
     _ill_typed.erase(param.name());
     return {};

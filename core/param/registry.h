@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <string>
@@ -48,10 +49,16 @@ public:
     std::size_t count() const;
     const Param& by_index(std::size_t index) const;
     std::vector<std::string> names() const;
+    // Whether anything gives a value to a parameter whose name begins with `prefix`, also to one that is not defined
+    // yet.
+    bool gives_any(std::string_view prefix) const;
 
     // Set by the program. Errc::not_found (with the nearest name), Errc::invalid (ill-typed), Errc::not_available
     // (frozen).
     Status set(std::string_view name, std::string_view value);
+    // The same by ParamValue::number, for the types that have one. A bool is true for every number but 0, and keeps the
+    // number; other numbers must be values of the type.
+    Status set_number(std::string_view name, std::int64_t number);
 
     // From now on the program cannot change the parameters of this framework (empty: the core-level ones), because they
     // have been read. thaw() when it closes.
@@ -66,6 +73,7 @@ public:
         const std::function<void(const std::string& name)>& define_more, const std::function<void()>& define_all);
 
 private:
+    Status set_locked(Param& param, std::string_view value, std::optional<std::int64_t> number);
     Status define_one(std::string_view framework, std::string_view component, const ParamSpec& spec);
     std::vector<std::string> undefined() const;
     const Param* find_locked(std::string_view name) const;

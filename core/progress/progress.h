@@ -117,6 +117,10 @@ public:
     // the PMIx library, say), also below MPI_THREAD_MULTIPLE.
     void wake() noexcept;
 
+    // How often waits of this process have slept, and how many nanoseconds in total.
+    std::uint64_t sleeps() const noexcept { return _sleeps.load(std::memory_order_relaxed); }
+    std::uint64_t asleep_ns() const noexcept { return _asleep_ns.load(std::memory_order_relaxed); }
+
     const WaitPolicy& policy() const noexcept { return _policy; }
     void set_policy(const WaitPolicy& policy) noexcept { _policy = policy; }
     // false: the kernel refuses membarrier, sleeps are bounded by WaitPolicy::unfenced_sleep.
@@ -180,6 +184,8 @@ private:
     std::atomic<std::uint64_t> _epoch{2}; // odd while a thread polls (kept only with several threads)
     std::atomic<std::uintptr_t> _polling_thread{0};
     std::atomic<std::uint32_t> _awake_waiters{0}; // threads in a slow wait that do not sleep
+    std::atomic<std::uint64_t> _sleeps{0};
+    std::atomic<std::uint64_t> _asleep_ns{0};
     Doorbell _private_bell;
 };
 

@@ -64,6 +64,14 @@ struct WaitAccess {
         return std::min(longest, left);
     }
 
+    // For MPI_T: what a sleep has taken.
+    void note(Slept slept, nanoseconds time) noexcept {
+        if (slept != Slept::found_work) {
+            progress._sleeps.fetch_add(1, std::memory_order_relaxed);
+            progress._asleep_ns.fetch_add(std::uint64_t(time.count()), std::memory_order_relaxed);
+        }
+    }
+
     Slept sleep(bool (*done)(void*), void* context, nanoseconds left) noexcept {
         const bool alone = progress._sleeping_alone.enter();
         if (!alone) {
@@ -144,8 +152,11 @@ bool detail::wait_slowly(Progress& progress, bool (*done)(void*), void* context,
             sched_yield();
             continue;
         }
-        if (access.sleep(done, context, deadline - time) != Slept::timed_out) {
-            idle_since = now();
+        const Slept slept = access.sleep(done, context, deadline - time);
+        const nanoseconds woken = now();
+        access.note(slept, woken - time);
+        if (slept != Slept::timed_out) {
+            idle_since = woken;
             spinning = policy.spin.count() > 0;
         }
     }

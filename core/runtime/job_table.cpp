@@ -126,4 +126,10 @@ bool JobTable::precedes(ProcessId a, ProcessId b) const {
     return std::tie(job_of_a, a.thread, a.rank) < std::tie(job_of_b, b.thread, b.rank);
 }
 
+JobReferences::~JobReferences() {
+    for (const JobNumber job : _jobs) {
+        _table.drop(job);
+    }
+}
+
 } // namespace patchbay

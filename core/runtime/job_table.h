@@ -84,4 +84,25 @@ private:
     JobNumber _last = own_job; // the number that was given last
 };
 
+// References to jobs of a table, which are given back when the object is destroyed. The table outlives it.
+class JobReferences {
+public:
+    explicit JobReferences(JobTable& table) noexcept
+        : _table(table) {}
+    ~JobReferences();
+    JobReferences(const JobReferences&) = delete;
+    JobReferences& operator=(const JobReferences&) = delete;
+
+    // Takes over a reference that the caller has got from the table.
+    void take(JobNumber job) { _jobs.push_back(job); }
+    // Keeps those of another object, too.
+    void add(std::shared_ptr<const JobReferences> others) { _others.push_back(std::move(others)); }
+    bool empty() const noexcept { return _jobs.empty() && _others.empty(); }
+
+private:
+    JobTable& _table;
+    std::vector<JobNumber> _jobs;
+    std::vector<std::shared_ptr<const JobReferences>> _others;
+};
+
 } // namespace patchbay

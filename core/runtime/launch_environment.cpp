@@ -2,6 +2,7 @@
 #include "core/runtime/launch_environment.h"
 
 #include "core/memory/node_segment.h"
+#include "core/runtime/dynamic_protocol.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -16,7 +17,7 @@ namespace patchbay {
 namespace {
 bool makes_a_rank(std::string_view name) {
     return name == "PMIX_RANK" || name == "PMIX_NAMESPACE" || name.starts_with("PMIX_SERVER_URI") ||
-        name == node_segment_variable;
+        name == node_segment_variable || name == parent_variable;
 }
 
 // "fd=<n>" that names an open descriptor, else -1.

@@ -278,9 +278,10 @@ Result<std::uint32_t> Runtime::universe_size() const {
     if (_singleton) {
         return 1u;
     }
-    // Some launchers count the slots, of which an oversubscribed job has too few.
+    // Some launchers count the slots, of which an oversubscribed job has too few. With ours a job that was spawned may
+    // have more processes than the universe.
     Result<std::uint32_t> universe = job_number(process_of(_nspace, PMIX_RANK_WILDCARD), PMIX_UNIV_SIZE);
-    return universe ? Result<std::uint32_t>(std::max(*universe, _size)) : universe;
+    return universe && !_own_launcher ? Result<std::uint32_t>(std::max(*universe, _size)) : universe;
 }
 
 void Runtime::abort(int code, std::string_view message) {

@@ -222,6 +222,7 @@ public:
     [[noreturn]] void abort(int code, std::string_view message);
 
 private:
+    friend class LauncherServices;
     Runtime();
     Status read_job_info();
     void become_singleton();

@@ -21,7 +21,7 @@ class Context;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 4;
+inline constexpr std::uint32_t interface_version = 5;
 
 // A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
 // end.
@@ -72,7 +72,8 @@ public:
     virtual const char* name() const noexcept = 0;
     virtual const Limits& limits() const noexcept = 0; // only get_from changes later
 
-    // Called once before the first connect.
+    // Called before the first connect, and again whenever the pml wants its packets passed to another function: never
+    // from inside poll() or a receiver.
     virtual void set_receiver(Receiver receiver, void* context) noexcept = 0;
 
     // Can this module reach that process? Local, no communication.

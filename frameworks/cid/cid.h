@@ -29,7 +29,7 @@ class Context;
 // progress, by the constructor that waits or by the progress engine.
 namespace cid {
 
-inline constexpr std::uint32_t interface_version = 9;
+inline constexpr std::uint32_t interface_version = 10;
 
 // Group reduction: reduces a few words over exactly the members of a communicator that is under construction. The
 // constructor provides it. One reduction is under way at a time; all members start the same reductions in the same
@@ -106,12 +106,12 @@ struct NewCommunicator {
     GroupReduction* whole;
     ConstructorKey key;                // identifies the call where the group reduction has no name
     RefusalSender* refusals = nullptr; // nullptr: the other members cannot be reached
+    // Of an intercommunicator: whether the local group is the first one in an order that is the same in all processes.
+    bool in_first_group = true;
 
     // Whether this process is the leader: the one of all members, of both groups of an intercommunicator, that chooses
     // what only one member may choose.
-    bool is_leader() const noexcept {
-        return comm.rank == 0 && (!comm.is_inter || comm.group->process(0) < comm.remote_group->process(0));
-    }
+    bool is_leader() const noexcept { return comm.rank == 0 && in_first_group; }
 };
 
 // What a component keeps for one communicator: its identifier and the table of its peers' CIDs. Deleted with the

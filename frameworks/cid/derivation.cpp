@@ -101,6 +101,9 @@ int Derivation::attach(const ChildNumber& child_number, Waiter& waiter, Continua
 }
 
 void Derivation::detach(const ChildNumber& child_number, Waiter& waiter) noexcept {
+    if (child_number.block == 0) {
+        return; // nothing was attached
+    }
     std::lock_guard lock(_mutex);
     if (waiter.next != nullptr) {
         _blocks.find(child_number.block)->second.waiters.erase(waiter);

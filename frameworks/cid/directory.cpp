@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frameworks/cid/directory.h"
 
+#include <mutex>
+
 namespace patchbay::cid {
 
 bool Directory::bind(const ExtendedId& id, Communicator* comm) {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     if (_spare.empty()) {
         return _by_id.emplace(id, comm).second;
     }
@@ -16,20 +18,20 @@ bool Directory::bind(const ExtendedId& id, Communicator* comm) {
 }
 
 void Directory::unbind(const ExtendedId& id) noexcept {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     if (auto node = _by_id.extract(id); !node.empty()) {
         _spare = std::move(node);
     }
 }
 
 Communicator* Directory::find(const ExtendedId& id) const noexcept {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     const auto found = _by_id.find(id);
     return found == _by_id.end() ? nullptr : found->second;
 }
 
 std::size_t Directory::size() const noexcept {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     return _by_id.size();
 }
 

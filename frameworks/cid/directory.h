@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/progress/lock.h"
 #include "frameworks/cid/extended_id.h"
 
-#include <mutex>
 #include <unordered_map>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -15,6 +15,13 @@ namespace cid {
 // communicator up here when a message carries its exCID. Thread-safe.
 class Directory {
 public:
+    // Locks always.
+    Directory()
+        : _lock(true) {}
+    // Locks while several threads use the library.
+    explicit Directory(ThreadLevelUpgrade& threads)
+        : _lock(threads) {}
+
     // false: another communicator has this exCID (a defect, or two sources have given out the same PGCID).
     bool bind(const ExtendedId& id, Communicator* comm);
     void unbind(const ExtendedId& id) noexcept;
@@ -26,7 +33,7 @@ public:
 private:
     using Map = std::unordered_map<ExtendedId, Communicator*, ExtendedIdHash>;
 
-    mutable std::mutex _mutex;
+    mutable ProgressLock _lock;
     Map _by_id;
     Map::node_type _spare; // of the communicator that was unbound last: the next one needs no allocation
 };

@@ -10,19 +10,30 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 
 namespace patchbay::cid {
 
-// calloc of this size is fresh zero pages, none of which is touched yet; an atomic pointer of all zero bits is null.
 IndexTable::IndexTable()
-    : _taken(1, (Word(1) << predefined) - 1),
-      _slots(static_cast<Slot*>(std::calloc(capacity, sizeof(Slot)))) {
+    : _lock(true) {
+    allocate();
+}
+
+IndexTable::IndexTable(ThreadLevelUpgrade& threads)
+    : _lock(threads) {
+    allocate();
+}
+
+// calloc of this size is fresh zero pages, none of which is touched yet; an atomic pointer of all zero bits is null.
+void IndexTable::allocate() {
     static_assert(sizeof(Slot) == sizeof(Communicator*) && Slot::is_always_lock_free);
+    _taken.reserve(capacity / word_bits); // so that no index fails for want of memory
+    _taken.assign(1, (Word(1) << predefined) - 1);
+    _slots = static_cast<Slot*>(std::calloc(capacity, sizeof(Slot)));
     if (_slots == nullptr) {
         throw std::bad_alloc();
     }
-    _taken.reserve(capacity / word_bits); // so that no index fails for want of memory
 }
 
 IndexTable::~IndexTable() {
@@ -30,7 +41,7 @@ IndexTable::~IndexTable() {
 }
 
 void IndexTable::set_limit(std::uint32_t highest) {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     _limit = std::min(highest, capacity - 1);
 }
 
@@ -59,7 +70,7 @@ std::uint32_t IndexTable::beyond_offers(std::uint32_t index) const noexcept {
 }
 
 std::optional<std::uint32_t> IndexTable::reserve_lowest(std::uint32_t from) {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     std::uint32_t index = std::max(from, _lowest_free);
     bool skipped = from > _lowest_free;
     for (;;) {
@@ -92,7 +103,7 @@ std::optional<std::uint32_t> IndexTable::reserve_lowest(std::uint32_t from) {
 }
 
 bool IndexTable::reserve(std::uint32_t index) {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     if (index > _limit || is_taken(index) || beyond_offers(index) != index) {
         return false;
     }
@@ -101,7 +112,7 @@ bool IndexTable::reserve(std::uint32_t index) {
 }
 
 void IndexTable::release(std::uint32_t index) {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     _slots[index].store(nullptr, std::memory_order_release);
     _taken[index / word_bits] &= ~(Word(1) << index % word_bits);
     _lowest_free = std::min(_lowest_free, index);
@@ -109,7 +120,7 @@ void IndexTable::release(std::uint32_t index) {
 }
 
 void IndexTable::offer(std::size_t number, std::uint32_t from, std::span<std::uint64_t> mask) {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     for (std::size_t i = 0; i < mask.size(); ++i) {
         const std::size_t word = from / word_bits + i;
         mask[i] = word < _taken.size() ? ~_taken[word] : ~Word(0);
@@ -124,7 +135,7 @@ void IndexTable::offer(std::size_t number, std::uint32_t from, std::span<std::ui
 }
 
 void IndexTable::withdraw_offer(std::size_t number, std::optional<std::uint32_t> taken) {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     _offers[number] = {};
     if (taken) {
         take(*taken);
@@ -136,12 +147,12 @@ void IndexTable::bind(std::uint32_t index, Communicator* comm) {
 }
 
 std::uint32_t IndexTable::live() const {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     return _live;
 }
 
 bool IndexTable::has_free(std::uint32_t indices) const {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     return _live + indices <= _limit + 1;
 }
 
@@ -149,7 +160,7 @@ int IndexTable::none_common(const char* component) noexcept {
     std::uint32_t room = 0;
     std::uint32_t used = 0;
     {
-        std::lock_guard lock(_mutex);
+        std::lock_guard hold(_lock);
         room = _limit + 1;
         used = _live;
     }
@@ -164,7 +175,7 @@ int IndexTable::none_common(const char* component) noexcept {
 }
 
 std::vector<Communicator*> IndexTable::all() const {
-    std::lock_guard lock(_mutex);
+    std::lock_guard hold(_lock);
     std::vector<Communicator*> bound;
     for (std::size_t index = 0; index < _taken.size() * word_bits; ++index) {
         if (Communicator* comm = find(std::uint16_t(index)); comm != nullptr) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/progress/lock.h"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,7 +24,10 @@ public:
     static constexpr std::uint32_t bootstrap = 2;
     static constexpr std::uint32_t predefined = 3;
 
+    // Locks always.
     IndexTable();
+    // Locks while several threads use the library.
+    explicit IndexTable(ThreadLevelUpgrade& threads);
     ~IndexTable();
     IndexTable(const IndexTable&) = delete;
     IndexTable& operator=(const IndexTable&) = delete;
@@ -63,7 +66,9 @@ public:
 private:
     using Slot = std::atomic<Communicator*>;
 
-    mutable std::mutex _mutex;
+    void allocate();
+
+    mutable ProgressLock _lock;
     std::uint32_t _limit = capacity - 1;
     using Word = std::uint64_t;
     static constexpr std::uint32_t word_bits = 64;
@@ -79,7 +84,7 @@ private:
     };
     std::array<Offer, most_offers> _offers;
     std::vector<Word> _taken; // a bit each; grows with the highest index that was ever taken
-    Slot* _slots;             // `capacity` of them; only touched pages cost memory
+    Slot* _slots = nullptr;   // `capacity` of them; only touched pages cost memory
 };
 
 } // namespace cid

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -180,6 +181,8 @@ public:
     // nullptr: no component provides it, which is possible only for functions that are not defined on this kind of
     // communicator.
     Module* find(Function f, Form form) const noexcept { return _serving[std::size_t(form)][std::size_t(f)]; }
+    // The component of that module; empty: there is none.
+    std::string_view component_of(Function f, Form form) const noexcept;
     bool is_shared() const noexcept { return _shared; }
     // Runs the plans of this process.
     Engine& engine() const noexcept { return *_engine; }
@@ -200,6 +203,7 @@ private:
         std::unique_ptr<Below> below; // destroyed after the module
         std::unique_ptr<Module> module;
         Provided provided;
+        std::string component;
     };
     explicit Table(Engine& engine) noexcept
         : _engine(&engine) {}

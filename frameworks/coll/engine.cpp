@@ -66,37 +66,8 @@ void Engine::give_back(Operation* operation) noexcept {
     delete operation;
 }
 
-void Engine::add_freed(Operation& operation) noexcept {
-    const std::lock_guard lock(_lock);
-    operation.freed = true;
-    operation.previous = nullptr;
-    operation.next = std::exchange(_freed, &operation);
-    if (operation.next != nullptr) {
-        operation.next->previous = &operation;
-    }
-}
-
-void Engine::remove_freed(Operation& operation) noexcept {
-    const std::lock_guard lock(_lock);
-    if (!std::exchange(operation.freed, false)) {
-        return;
-    }
-    (operation.previous != nullptr ? operation.previous->next : _freed) = operation.next;
-    if (operation.next != nullptr) {
-        operation.next->previous = operation.previous;
-    }
-}
-
 void Engine::wait_for_freed(const Session* session) noexcept {
-    wait_until(progress(), [this, session] {
-        const std::lock_guard lock(_lock);
-        for (const Operation* operation = _freed; operation != nullptr; operation = operation->next) {
-            if (operation->session == session) {
-                return false;
-            }
-        }
-        return true;
-    });
+    _released.wait(progress(), session, [](const Request&) { return true; });
 }
 
 int Engine::plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept {

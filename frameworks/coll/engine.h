@@ -3,6 +3,7 @@
 #include "core/progress/lock.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/scratch.h"
+#include "object/released_list.h"
 
 #include <cstddef>
 #include <memory>
@@ -11,8 +12,6 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 struct Core;
 class Progress;
-class Request;
-class Session;
 
 namespace coll {
 
@@ -59,14 +58,12 @@ private:
     Progress& progress() noexcept;
     Operation* take(Communicator& comm, Form form) noexcept;
     void give_back(Operation* operation) noexcept;
-    void add_freed(Operation& operation) noexcept;
-    void remove_freed(Operation& operation) noexcept;
     int plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept;
 
     Core& _core;
     ScratchPool _scratch;
-    ProgressLock _lock{true};      // protects the lists
-    Operation* _freed = nullptr;   // whose requests were freed while they were active
+    ReleasedList _released;        // operations whose requests were freed while they were active
+    ProgressLock _lock{true};      // protects the list of the unused ones
     Operation* _unused = nullptr;  // operations that keep their memory for the next one
     std::size_t _unused_count = 0; // at most most_kept
 };

@@ -116,7 +116,7 @@ std::string_view Operation::refuses_free() const noexcept {
 int Operation::retire() noexcept {
     Engine& engine = _engine;
     if (persistent) {
-        engine.remove_freed(*this);
+        engine._released.remove(_released);
     }
     if (persistent && _tag != no_tag) {
         comm->outstanding->free_persistent_tag(_tag);

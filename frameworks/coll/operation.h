@@ -43,9 +43,8 @@ public:
     std::int32_t references_to_comm() const noexcept override { return _comm ? 1 : 0; }
 
     Schedule schedule;
-    Operation* next = nullptr;     // in the list of Outstanding, or in one of the engine's
-    Operation* previous = nullptr; // in the list of Outstanding, or in that of the engine's freed operations
-    bool freed = false;            // in the latter; protected by the lock of the engine
+    Operation* next = nullptr;     // in the list of Outstanding, or in that of the engine's unused operations
+    Operation* previous = nullptr; // in the list of Outstanding
     std::uint32_t sequence = 0;    // of a nonblocking operation
 
 private:
@@ -98,7 +97,7 @@ private:
         std::size_t _capacity = 0;
     };
 
-    void prepare_release() noexcept override { _engine.add_freed(*this); }
+    void prepare_release() noexcept override { _engine._released.add(_released); }
     int retire() noexcept override;
     void end(int code) noexcept override; // by an Execution
     void start_steps() noexcept;
@@ -121,6 +120,7 @@ private:
     void finish_start() noexcept;
 
     Engine& _engine;
+    ReleasedList::Entry _released{*this};
     Deferred<&Operation::start_steps> _begin;
     Deferred<&Operation::finish_start> _end; // after an Execution
     Progressions _progressions;

@@ -170,7 +170,7 @@ Result<Table*> Selector::make(Context& context, Communicator& comm, const std::s
         offer.below->_table = table.get();
         offer.below->_position = i;
         const Provided provided = offer.module->provides();
-        table->_entries.push_back({std::move(offer.below), std::move(offer.module), provided});
+        table->_entries.push_back({std::move(offer.below), std::move(offer.module), provided, (*offers)[i].name});
         names.push_back((*offers)[i].name);
     }
     if (Status wrapped = wrap(context, comm, object, names, *table); !wrapped) {
@@ -214,6 +214,15 @@ void Table::replace(Module* former, Module& module) noexcept {
         std::replace(form.begin(), form.end(), former, &module);
     }
     _shared = false;
+}
+
+std::string_view Table::component_of(Function f, Form form) const noexcept {
+    for (const Entry& entry : _entries) {
+        if (entry.module.get() == find(f, form)) {
+            return entry.component;
+        }
+    }
+    return {};
 }
 
 Module* Below::find(Function f, Form form) const noexcept {

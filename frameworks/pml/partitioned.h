@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "core/base/list.h"
 #include "core/progress/continuation.h"
 #include "frameworks/pml/pml.h"
+#include "object/released_list.h"
 #include "object/request.h"
 
 #include <algorithm>
@@ -79,8 +79,7 @@ public:
     // Has the next poll destroy a request whose setup message has not arrived.
     virtual void cancel_unmatched() noexcept {}
 
-    Link<Partitioned> link; // in the list of the engine
-    bool listed = false;    // in that list; protected by its lock
+    ReleasedList::Entry released{*this}; // in the list of the engine
 
 protected:
     // Runs a member function of T when requests of the pml are complete.

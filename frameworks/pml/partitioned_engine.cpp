@@ -3,14 +3,12 @@
 
 #include "core/base/out_of_memory.h"
 #include "core/core.h"
-#include "core/progress/waiter.h"
 #include "frameworks/pml/partitioned_recv.h"
 #include "frameworks/pml/partitioned_send.h"
 #include "frameworks/pml/partitioned_tags.h"
 
 #include <algorithm>
 #include <mutex>
-#include <utility>
 
 namespace patchbay::pml {
 
@@ -50,37 +48,13 @@ void PartitionedEngine::give_back_tags(int first) noexcept {
     _taken.erase(first);
 }
 
-void PartitionedEngine::add(Partitioned& request) noexcept {
-    const std::lock_guard lock(_lock);
-    request.listed = true;
-    _released.push_back(request);
-}
-
-void PartitionedEngine::remove(Partitioned& request) noexcept {
-    const std::lock_guard lock(_lock);
-    if (std::exchange(request.listed, false)) {
-        _released.erase(request);
-    }
-}
-
 void PartitionedEngine::wait_for_freed(const Session* session) noexcept {
-    wait_until(progress(), [this, session] {
-        const std::lock_guard lock(_lock);
-        for (Partitioned* request = _released.first(); request != nullptr;
-             request = decltype(_released)::next(*request)) {
-            if (request->session == session && request->is_needed()) {
-                return false;
-            }
-        }
-        return true;
-    });
+    _released.wait(progress(), session,
+        [](const Request& request) { return static_cast<const Partitioned&>(request).is_needed(); });
 }
 
 void PartitionedEngine::cancel_unmatched() noexcept {
-    const std::lock_guard lock(_lock);
-    for (Partitioned* request = _released.first(); request != nullptr; request = decltype(_released)::next(*request)) {
-        request->cancel_unmatched();
-    }
+    _released.for_each([](Request& request) { static_cast<Partitioned&>(request).cancel_unmatched(); });
 }
 
 int make_partitioned(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "core/base/list.h"
 #include "core/progress/lock.h"
 #include "frameworks/pml/partitioned.h"
 
@@ -35,8 +34,8 @@ public:
     void give_back_tags(int first) noexcept;
 
     // The list of the requests whose handles were released while they were active, or before their setup ended.
-    void add(Partitioned& request) noexcept;
-    void remove(Partitioned& request) noexcept; // if it is in the list
+    void add(Partitioned& request) noexcept { _released.add(request.released); }
+    void remove(Partitioned& request) noexcept { _released.remove(request.released); } // if it is in the list
     // Waits until the requests in the list, of the session (nullptr: of the world model), have done what the other
     // processes need. Blocks. Called before the session's communication ends.
     void wait_for_freed(const Session* session) noexcept;
@@ -46,10 +45,10 @@ public:
 
 private:
     Core& _core;
-    ProgressLock _lock{true};
+    ProgressLock _lock{true};  // protects the tags
     std::map<int, int> _taken; // the first number of each range of tags, and the one behind its last
     int _next = 0;             // behind the range that was taken last
-    List<Partitioned, &Partitioned::link> _released;
+    ReleasedList _released;
 };
 
 // MPI_Psend_init and MPI_Precv_init; `what`.sends tells which. *request is inactive. MPI codes. Never block.

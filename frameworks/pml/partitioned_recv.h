@@ -23,8 +23,8 @@ public:
     void cancel_unmatched() noexcept override;
 
 private:
-    // What has happened: the setup message, the first start, or the end of the handle before a start. Whoever sets the
-    // second of them goes on.
+    // What has happened: the setup message, the first start, or the end of the handle before a start. The code that
+    // sets the second of them goes on.
     static constexpr unsigned arrived = 1, started = 2, orphaned = 4;
 
     PartitionedRecv(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept;

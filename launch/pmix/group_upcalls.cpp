@@ -46,10 +46,14 @@ pmix_status_t group(pmix_group_operation_t operation, char*, const pmix_proc_t*,
     return PMIX_SUCCESS;
 }
 
-// Carries the requests of group_service.h, core/runtime/pset_protocol.h and core/runtime/ready_protocol.h.
+// Carries the requests of group_service.h, and of dynamic_protocol.h, pset_protocol.h and ready_protocol.h in
+// core/runtime.
 pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std::size_t, const pmix_info_t* directives,
     std::size_t count, pmix_info_cbfunc_t callback, void* data) {
     if (std::optional<pmix_status_t> status = pset_request(directives, count, callback, data)) {
+        return *status;
+    }
+    if (std::optional<pmix_status_t> status = port_request(*requestor, directives, count, callback, data)) {
         return *status;
     }
     PmixHost& host = pmix_host();

@@ -5,6 +5,7 @@
 #include "launch/pmix/group_service.h"
 #include "launch/pmix/job_directory.h"
 #include "launch/pmix/name_service.h"
+#include "launch/pmix/port_service.h"
 #include "launch/pmix/pset_table.h"
 #include "launch/pmix/rank_events.h"
 
@@ -20,16 +21,18 @@ namespace patchbay::launch {
 // timers or concerns the ranks: then the upcall copies what does not survive its return and posts a closure. In both
 // cases pmix_thread.h sends the answer.
 struct PmixHost {
-    PmixHost(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix)
+    PmixHost(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix, std::string socket_file)
         : loop(loop),
           rank_events(rank_events),
-          names(loop),
+          names(loop, std::move(socket_file)),
+          ports(loop, jobs),
           groups(jobs, group_prefix) {}
 
     EventLoop& loop;
     RankEvents& rank_events;
     JobDirectory jobs;
     NameService names;
+    PortService ports;
     GroupService groups;
     PsetTable psets;
 };
@@ -54,5 +57,8 @@ void define_initial_psets(PmixHost& host, const JobLayout& layout);
 // Handles a job control request that defines a process set; does nothing with other requests.
 std::optional<pmix_status_t> pset_request(
     const pmix_info_t* directives, std::size_t count, pmix_info_cbfunc_t callback, void* data);
+// The same for the requests on ports.
+std::optional<pmix_status_t> port_request(const pmix_proc_t& requestor, const pmix_info_t* directives,
+    std::size_t count, pmix_info_cbfunc_t callback, void* data);
 
 } // namespace patchbay::launch

@@ -3,7 +3,6 @@
 
 #include "core/runtime/job_protocol.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <pmix_server.h>
 
@@ -77,7 +76,7 @@ InfoList job_info(const JobLayout& layout) {
     InfoList infos;
     infos.add_string(PMIX_JOBID, layout.nspace);
     add_maps(layout, ranks, infos);
-    infos.add_u32(PMIX_UNIV_SIZE, std::max(size, static_cast<std::uint32_t>(layout.slots)));
+    infos.add_u32(PMIX_UNIV_SIZE, static_cast<std::uint32_t>(layout.universe));
     infos.add_u32(PMIX_JOB_SIZE, size);
     infos.add_u32(PMIX_MAX_PROCS, size);
     infos.add_u32(PMIX_JOB_NUM_APPS, static_cast<std::uint32_t>(layout.apps.size()));

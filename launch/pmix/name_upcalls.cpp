@@ -19,7 +19,8 @@ pmix_status_t publish(
     const pmix_proc_t* proc, const pmix_info_t* infos, std::size_t count, pmix_op_cbfunc_t callback, void* data) {
     PmixHost& host = pmix_host();
     host.loop.post([&host, owner = *proc, infos, count, callback, data] {
-        answer_operation(callback, data, host.names.publish(owner, infos, count));
+        host.names.publish(
+            owner, infos, count, [callback, data](pmix_status_t status) { answer_operation(callback, data, status); });
     });
     return PMIX_SUCCESS;
 }
@@ -30,6 +31,7 @@ pmix_status_t lookup(const pmix_proc_t*, char** keys, const pmix_info_t* infos, 
     request.keys = copy_keys(keys);
     request.callback = callback;
     request.callback_data = data;
+    request.everywhere = NameService::is_everywhere(infos, count);
     for (std::size_t i = 0; i < count; ++i) {
         if (PMIX_CHECK_KEY(&infos[i], PMIX_WAIT)) {
             request.wait = true; // the request waits for all keys; a lower count in the value is not supported

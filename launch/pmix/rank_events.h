@@ -21,9 +21,9 @@ public:
     // The rank is in PMIx_Abort, which returns when `done` is called.
     virtual void aborted(ProcessId rank, int status, const std::string& message, std::function<void()> done) = 0;
     // The rank is in PMIx_Spawn, which returns when `done` is called with the namespace of the new job; empty: it could
-    // not be started.
-    virtual void spawn(
-        ProcessId parent, std::vector<AppSpec> apps, std::function<void(const std::string& nspace)> done) = 0;
+    // not be started, for the reason in `error`. `key` names the call of MPI_Comm_spawn; empty: there is none.
+    using SpawnDone = std::function<void(const std::string& nspace, const std::string& error)>;
+    virtual void spawn(ProcessId parent, std::vector<AppSpec> apps, std::string key, SpawnDone done) = 0;
 };
 
 } // namespace patchbay::launch

@@ -62,12 +62,14 @@ void set_pmix_host(PmixHost* host) {
     current_host = host;
 }
 
-PmixServer::PmixServer(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix)
-    : _host(std::make_unique<PmixHost>(loop, rank_events, group_prefix)) {}
+PmixServer::PmixServer(
+    EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix, const std::string& socket_file)
+    : _host(std::make_unique<PmixHost>(loop, rank_events, group_prefix, socket_file)) {}
 
 Result<PmixServer*> PmixServer::start(EventLoop& loop, RankEvents& rank_events, const std::string& hostname,
-    std::uint32_t group_prefix, const Topology& topology) {
-    auto* server = new PmixServer(loop, rank_events, group_prefix); // PMIx's thread uses it until the process ends
+    std::uint32_t group_prefix, const std::string& socket_file, const Topology& topology) {
+    auto* server =
+        new PmixServer(loop, rank_events, group_prefix, socket_file); // PMIx's thread uses it until the process ends
     configure_library();
     set_pmix_host(server->_host.get());
 
@@ -116,6 +118,7 @@ Status PmixServer::register_job(JobNumber job, const JobLayout& layout) {
 void PmixServer::drop_job(JobNumber job) {
     const std::string nspace = _host->jobs.name_of({job, 0}).nspace;
     _host->jobs.remove(job);
+    _host->names.forget(nspace);
     on_pmix_thread([host = _host.get(), job] { host->groups.forget(job); });
     PMIx_server_deregister_nspace(
         nspace.c_str(), [](pmix_status_t, void*) {}, nullptr);
@@ -134,6 +137,7 @@ Status PmixServer::add_to_environment(ProcessId rank, Environment& environment) 
 
 void PmixServer::rank_ended(ProcessId rank, End end) {
     on_pmix_thread([host = _host.get(), rank] { host->groups.ended(rank); });
+    _host->ports.ended(rank);
     if (end == End::clean) {
         return;
     }

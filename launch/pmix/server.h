@@ -21,9 +21,9 @@ class PmixServer {
 public:
     // Sets PMIX_* variables in this process, so call it before any thread exists. The topology must outlive the server.
     // Errc::system with the error text of PMIx.
-    // `group_prefix`: see group_service.h.
+    // `group_prefix`: see group_service.h; `socket_file`: see name_exchange.h.
     static Result<PmixServer*> start(EventLoop& loop, RankEvents& rank_events, const std::string& hostname,
-        std::uint32_t group_prefix, const Topology& topology);
+        std::uint32_t group_prefix, const std::string& socket_file, const Topology& topology);
     PmixServer(const PmixServer&) = delete;
     PmixServer& operator=(const PmixServer&) = delete;
 
@@ -42,7 +42,7 @@ public:
     void rank_ended(ProcessId rank, End end);
 
 private:
-    PmixServer(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix);
+    PmixServer(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix, const std::string& socket_file);
 
     std::unique_ptr<PmixHost> _host;
 };

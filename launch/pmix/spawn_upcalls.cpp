@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/runtime/dynamic_protocol.h"
 #include "launch/environment.h"
 #include "launch/pmix/host.h"
+#include "launch/pmix/info_list.h"
 #include "launch/pmix/pmix_thread.h"
 
 #include <algorithm>
@@ -23,6 +25,16 @@ std::vector<NameValue> environment_of(const pmix_app_t& app) {
     return environment;
 }
 
+// Empty: there is no such text.
+std::string text_in(const pmix_info_t* infos, std::size_t count, std::string_view key) {
+    for (std::size_t i = 0; i < count; ++i) {
+        if (infos[i].key == key && infos[i].value.type == PMIX_STRING) {
+            return infos[i].value.data.string;
+        }
+    }
+    return "";
+}
+
 AppSpec app_spec_of(const pmix_app_t& app) {
     AppSpec spec;
     for (char** word = app.argv; word != nullptr && *word != nullptr; ++word) {
@@ -35,10 +47,18 @@ AppSpec app_spec_of(const pmix_app_t& app) {
     spec.ranks = app.maxprocs;
     spec.working_directory = app.cwd == nullptr ? "" : app.cwd;
     spec.environment = environment_of(app);
+    spec.search_path = text_in(app.info, app.ninfo, spawn_path_key);
     return spec;
 }
 
-pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t*, std::size_t, const pmix_app_t apps[],
+// The rank that has called looks the cause up under the key of its call, because PMIx gives it only a number.
+void keep_cause(PmixHost& host, const pmix_proc_t& parent, const std::string& key, const std::string& error) {
+    InfoList cause;
+    cause.add_string((spawn_failure_name + key).c_str(), error);
+    host.names.publish(parent, cause.data(), cause.size(), [](pmix_status_t) {});
+}
+
+pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t* infos, std::size_t info_count, const pmix_app_t apps[],
     std::size_t count, pmix_spawn_cbfunc_t callback, void* data) {
     PmixHost& host = pmix_host();
     const std::optional<ProcessId> parent = host.jobs.find(*proc);
@@ -52,13 +72,19 @@ pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t*, std::size_t, co
     if (!parent || specs.empty()) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const auto answer = [callback, data](const std::string& nspace) {
+    const std::string key = text_in(infos, info_count, spawn_key);
+    const auto answer = [&host, caller = *proc, key, callback, data](
+                            const std::string& nspace, const std::string& error) {
+        if (nspace.empty() && !key.empty()) {
+            keep_cause(host, caller, key, error);
+        }
         on_pmix_thread([callback, data, name = nspace]() mutable {
             callback(name.empty() ? PMIX_ERR_JOB_FAILED_TO_LAUNCH : PMIX_SUCCESS, name.data(), data);
         });
     };
-    host.loop.post(
-        [&host, parent = *parent, specs = std::move(specs), answer] { host.rank_events.spawn(parent, specs, answer); });
+    host.loop.post([&host, parent = *parent, specs = std::move(specs), key, answer] {
+        host.rank_events.spawn(parent, specs, key, answer);
+    });
     return PMIX_SUCCESS;
 }
 

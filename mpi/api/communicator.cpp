@@ -102,6 +102,7 @@ int release(const char* function, MPI_Comm* comm, int (*act)(Communicator&)) {
     }
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return act(*args.comm()); });
     if (code == MPI_SUCCESS) {
+        library().world().forget(args.comm());
         *comm = MPI_COMM_NULL;
     }
     return args.result(code);
@@ -297,15 +298,5 @@ int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
     }
     std::lock_guard lock(args.comm()->mutex);
     give(args.comm()->name);
-    return MPI_SUCCESS;
-}
-
-// Spawning is not implemented yet, so that no process has a parent.
-int PMPI_Comm_get_parent(MPI_Comm* parent) {
-    api::Arguments args("MPI_Comm_get_parent");
-    if (api::checking() && !args.pointer("parent", parent)) {
-        return args.code();
-    }
-    *parent = MPI_COMM_NULL;
     return MPI_SUCCESS;
 }

@@ -58,6 +58,36 @@ inline Call exchange_call(
     return call;
 }
 
+// Run a call whose arguments have been checked; the neighbourhood collectives have the same ones.
+template <Function function, class FormOf>
+int run_equal_blocks(Arguments& args, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
+    MPI_Count recv_count, MPI_Datatype recv_type, const FormOf& form) noexcept {
+    Call call = exchange_call(function, send, send_type, recv, recv_type);
+    call.send_count = send_count;
+    call.recv_count = recv_count;
+    return form.template run<function>(args, call);
+}
+template <Function function, class FormOf>
+int run_allgatherv(Arguments& args, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
+    CountArray recv_counts, CountArray displacements, MPI_Datatype recv_type, const FormOf& form) noexcept {
+    Call call = exchange_call(function, send, send_type, recv, recv_type);
+    call.send_count = send_count;
+    call.recv_counts = recv_counts;
+    call.recv_displacements = displacements;
+    return form.template run<function>(args, call);
+}
+template <Function function, class FormOf>
+int run_alltoallv(Arguments& args, const void* send, CountArray send_counts, CountArray send_displacements,
+    MPI_Datatype send_type, void* recv, CountArray recv_counts, CountArray recv_displacements, MPI_Datatype recv_type,
+    const FormOf& form) noexcept {
+    Call call = exchange_call(function, send, send_type, recv, recv_type);
+    call.send_counts = send_counts;
+    call.send_displacements = send_displacements;
+    call.recv_counts = recv_counts;
+    call.recv_displacements = recv_displacements;
+    return form.template run<function>(args, call);
+}
+
 // allgather and alltoall have the same arguments.
 template <Function function, class FormOf>
 int equal_blocks(const char* name, const void* send, MPI_Count send_count, MPI_Datatype send_type, void* recv,
@@ -73,10 +103,7 @@ int equal_blocks(const char* name, const void* send, MPI_Count send_count, MPI_D
                                   block_of(recv, 0, recv_count, recv_type))))))) {
         return args.code();
     }
-    Call call = exchange_call(function, send, send_type, recv, recv_type);
-    call.send_count = send_count;
-    call.recv_count = recv_count;
-    return form.template run<function>(args, call);
+    return run_equal_blocks<function>(args, send, send_count, send_type, recv, recv_count, recv_type, form);
 }
 
 template <class FormOf>
@@ -93,11 +120,8 @@ int allgatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dat
                         recv_type))))) {
         return args.code();
     }
-    Call call = exchange_call(Function::allgatherv, send, send_type, recv, recv_type);
-    call.send_count = send_count;
-    call.recv_counts = recv_counts;
-    call.recv_displacements = displacements;
-    return form.template run<Function::allgatherv>(args, call);
+    return run_allgatherv<Function::allgatherv>(
+        args, send, send_count, send_type, recv, recv_counts, displacements, recv_type, form);
 }
 
 template <class FormOf>
@@ -115,12 +139,8 @@ int alltoallv(const char* name, const void* send, CountArray send_counts, CountA
                         recv_displacements, recv_type))))) {
         return args.code();
     }
-    Call call = exchange_call(Function::alltoallv, send, send_type, recv, recv_type);
-    call.send_counts = send_counts;
-    call.send_displacements = send_displacements;
-    call.recv_counts = recv_counts;
-    call.recv_displacements = recv_displacements;
-    return form.template run<Function::alltoallv>(args, call);
+    return run_alltoallv<Function::alltoallv>(
+        args, send, send_counts, send_displacements, send_type, recv, recv_counts, recv_displacements, recv_type, form);
 }
 
 template <class FormOf>

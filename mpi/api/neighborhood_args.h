@@ -66,9 +66,9 @@ inline bool typed_blocks(Arguments& args, const char* buffer_name, const void* b
     return true;
 }
 
-// The first block that is sent must not be the first one that is received.
-inline bool separate_blocks(Arguments& args, const Block& sent, const Block& received) noexcept {
-    return indegree(args) == 0 || outdegree(args) == 0 || separate(args, sent, received);
+// Whether there is a first block that is sent and one that is received: these must be separate.
+inline bool sends_and_receives(const Arguments& args) noexcept {
+    return indegree(args) != 0 && outdegree(args) != 0;
 }
 
 // neighbor_allgather and neighbor_alltoall have the same arguments.
@@ -80,14 +80,11 @@ int equal_neighbor_blocks(const char* name, const void* send, MPI_Count send_cou
         !(neighborhood(args, form) &&
             blocks(args, "sendbuf", send, "sendcount", send_count, "sendtype", send_type, outdegree(args)) &&
             blocks(args, "recvbuf", recv, "recvcount", recv_count, "recvtype", recv_type, indegree(args)) &&
-            separate_blocks(
-                args, block_of(send, 0, send_count, send_type), block_of(recv, 0, recv_count, recv_type)))) {
+            (!sends_and_receives(args) ||
+                separate(args, block_of(send, 0, send_count, send_type), block_of(recv, 0, recv_count, recv_type))))) {
         return args.code();
     }
-    Call call = exchange_call(function, send, send_type, recv, recv_type);
-    call.send_count = send_count;
-    call.recv_count = recv_count;
-    return form.template run<function>(args, call);
+    return run_equal_blocks<function>(args, send, send_count, send_type, recv, recv_count, recv_type, form);
 }
 
 template <class FormOf>
@@ -100,16 +97,13 @@ int neighbor_allgatherv(const char* name, const void* send, MPI_Count send_count
             blocks(args, "sendbuf", send, "sendcount", send_count, "sendtype", send_type, outdegree(args)) &&
             placed_blocks(args, "recvbuf", recv, "recvcounts", recv_counts, "displs", displacements, "recvtype",
                 recv_type, indegree(args)) &&
-            (indegree(args) == 0 ||
-                separate_blocks(args, block_of(send, 0, send_count, send_type),
+            (!sends_and_receives(args) ||
+                separate(args, block_of(send, 0, send_count, send_type),
                     block_of(recv, displacements[0], recv_counts[0], recv_type))))) {
         return args.code();
     }
-    Call call = exchange_call(Function::neighbor_allgatherv, send, send_type, recv, recv_type);
-    call.send_count = send_count;
-    call.recv_counts = recv_counts;
-    call.recv_displacements = displacements;
-    return form.template run<Function::neighbor_allgatherv>(args, call);
+    return run_allgatherv<Function::neighbor_allgatherv>(
+        args, send, send_count, send_type, recv, recv_counts, displacements, recv_type, form);
 }
 
 template <class FormOf>
@@ -123,17 +117,13 @@ int neighbor_alltoallv(const char* name, const void* send, CountArray send_count
                 send_type, outdegree(args)) &&
             placed_blocks(args, "recvbuf", recv, "recvcounts", recv_counts, "rdispls", recv_displacements, "recvtype",
                 recv_type, indegree(args)) &&
-            (indegree(args) == 0 || outdegree(args) == 0 ||
-                separate_blocks(args, block_of(send, send_displacements[0], send_counts[0], send_type),
+            (!sends_and_receives(args) ||
+                separate(args, block_of(send, send_displacements[0], send_counts[0], send_type),
                     block_of(recv, recv_displacements[0], recv_counts[0], recv_type))))) {
         return args.code();
     }
-    Call call = exchange_call(Function::neighbor_alltoallv, send, send_type, recv, recv_type);
-    call.send_counts = send_counts;
-    call.send_displacements = send_displacements;
-    call.recv_counts = recv_counts;
-    call.recv_displacements = recv_displacements;
-    return form.template run<Function::neighbor_alltoallv>(args, call);
+    return run_alltoallv<Function::neighbor_alltoallv>(
+        args, send, send_counts, send_displacements, send_type, recv, recv_counts, recv_displacements, recv_type, form);
 }
 
 template <class FormOf>

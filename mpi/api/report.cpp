@@ -202,8 +202,4 @@ int unimplemented(const char* function, MPI_Session session) noexcept {
         "this build does not implement the function");
 }
 
-int unimplemented_tool(const char*) noexcept {
-    return MPI_T_ERR_NOT_SUPPORTED;
-}
-
 } // namespace patchbay::api

@@ -91,7 +91,5 @@ int unimplemented(const char* function, MPI_Comm comm) noexcept;
 int unimplemented(const char* function, MPI_Win win) noexcept;
 int unimplemented(const char* function, MPI_File file) noexcept;
 int unimplemented(const char* function, MPI_Session session) noexcept;
-// The tool interface has no error handlers, so that this only returns a code.
-int unimplemented_tool(const char* function) noexcept;
 
 } // namespace patchbay::api

@@ -77,6 +77,7 @@ Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* i
     take_group(*comm, std::move(group));
     comm->instance = parent.instance;
     comm->session = parent.session;
+    comm->jobs = parent.jobs;
     std::unique_lock lock(parent.mutex);
     comm->errhandler = parent.errhandler;
     if (info != nullptr || parent.hints) {

@@ -6,6 +6,7 @@
 #include "frameworks/coll/selector.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/communicators/hints.h"
+#include "mpi/communicators/intercommunicator_parts.h"
 #include "mpi/communicators/session_list.h"
 #include "mpi/instance/instance.h"
 #include "object/error_code.h"
@@ -83,7 +84,8 @@ Construction::Construction(Instance& instance, Ref<Communicator> comm, Communica
       _parent(Ref<Communicator>::share(parent)),
       _comm(std::move(comm)),
       _other(std::move(members)),
-      _what{*_comm, parent, *_other, parent != nullptr ? _other.get() : nullptr, key, this} {}
+      _what{*_comm, parent, *_other, parent != nullptr ? _other.get() : nullptr, key, this,
+          !_comm->is_inter || is_first(*_comm)} {}
 
 Construction::~Construction() = default;
 

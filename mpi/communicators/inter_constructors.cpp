@@ -91,7 +91,8 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
         return code;
     }
     int unknown = MPI_SUCCESS;
-    Ref<Group> remote = read_group(theirs, local.self(), jobs_of(parent), &unknown);
+    std::shared_ptr<const JobReferences> jobs; // the parent keeps them, too
+    Ref<Group> remote = read_remote_group(parent, theirs, &jobs, &unknown);
     return unknown != MPI_SUCCESS
         ? unknown
         : build_smaller(parent, Ref<Group>::share(&local), std::move(remote), nullptr, tags, made);

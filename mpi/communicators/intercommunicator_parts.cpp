@@ -35,6 +35,24 @@ const JobTable& jobs_of(const Communicator& comm) noexcept {
     return comm.instance->runtime().jobs();
 }
 
+Ref<Group> read_remote_group(const Communicator& local, std::span<const std::uint64_t> words,
+    std::shared_ptr<const JobReferences>* references, int* code) {
+    Runtime& runtime = local.instance->runtime();
+    const AddJob add = [&runtime](std::string_view nspace) { return runtime.add_job(nspace); };
+    return read_group(words, local.group->self(), runtime.jobs(), add, references, code);
+}
+
+void keep_jobs(Communicator& comm, std::shared_ptr<const JobReferences> references) {
+    if (references == nullptr || comm.jobs == nullptr) {
+        comm.jobs = references == nullptr ? comm.jobs : std::move(references);
+        return;
+    }
+    auto both = std::make_shared<JobReferences>(comm.instance->runtime().jobs());
+    both->add(std::move(references));
+    both->add(comm.jobs);
+    comm.jobs = std::move(both);
+}
+
 bool is_first(const Communicator& inter) {
     return jobs_of(inter).precedes(inter.group->process(0), inter.remote_group->process(0));
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/runtime/job_table.h"
 #include "mpi/communicators/construction.h"
+#include "mpi/communicators/process_words.h"
 
 #include <memory>
 
@@ -21,6 +22,14 @@ std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>&
 
 // The jobs by which the messages between the groups name the processes.
 const JobTable& jobs_of(const Communicator& comm) noexcept;
+
+// Reads the remote group from words of append_group(). Jobs that this process does not know are looked up at the
+// launcher, so that this may block. *references as in read_group(). *code is an MPI code; the result is null after an
+// error.
+Ref<Group> read_remote_group(const Communicator& local, std::span<const std::uint64_t> words,
+    std::shared_ptr<const JobReferences>* references, int* code);
+// Has the communicator keep the jobs of its remote group, beside those that it has inherited.
+void keep_jobs(Communicator& comm, std::shared_ptr<const JobReferences> references);
 
 // Whether the local group is the first one in an order of the two groups that is the same in both.
 bool is_first(const Communicator& inter);

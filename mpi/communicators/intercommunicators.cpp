@@ -52,7 +52,8 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     std::span<const std::uint64_t> words(theirs);
     const std::string their_cid_module = read_text(words);
     int unknown = MPI_SUCCESS;
-    Ref<Group> remote = read_group(words, local.group->self(), jobs_of(local), &unknown);
+    std::shared_ptr<const JobReferences> jobs;
+    Ref<Group> remote = read_remote_group(local, words, &jobs, &unknown);
     if (unknown != MPI_SUCCESS) {
         return unknown;
     }
@@ -67,6 +68,7 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     auto comm = child_of(local, local.group, nullptr);
     remove_collectives_hint(*comm);
     set_remote_group(*comm, std::move(remote));
+    keep_jobs(*comm, std::move(jobs));
     auto reduction = std::make_unique<BridgeReduction>(local, local.group, within, leader, bridge);
     Construction construction(*local.instance, std::move(comm), nullptr, std::move(reduction));
     construction.add_local_side(local_side(local, local.group, true, hidden));
@@ -111,11 +113,13 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
         return code;
     }
     int unknown = MPI_SUCCESS;
-    Ref<Group> remote_group = read_group(members, local.self(), jobs_of(*comm), &unknown);
+    std::shared_ptr<const JobReferences> jobs;
+    Ref<Group> remote_group = read_remote_group(*comm, members, &jobs, &unknown);
     if (unknown != MPI_SUCCESS) {
         return unknown;
     }
     set_remote_group(*comm, std::move(remote_group));
+    keep_jobs(*comm, std::move(jobs));
     std::string overlap;
     if (const int error = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, &overlap); error != MPI_SUCCESS) {
         if (code != MPI_SUCCESS) {

@@ -6,32 +6,8 @@
 #include "mpi/communicators/construction_tags.h"
 
 #include <array>
-#include <cstring>
 
 namespace patchbay {
-
-namespace {
-
-std::size_t words_of_text(std::size_t length) noexcept {
-    return (length + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-}
-
-} // namespace
-
-void append(Words& words, std::string_view text) {
-    const std::size_t begin = words.size() + 1;
-    words.push_back(text.size());
-    words.resize(begin + words_of_text(text.size()));
-    std::memcpy(words.data() + begin, text.data(), text.size());
-}
-
-std::string read_text(std::span<const std::uint64_t>& words) {
-    const std::size_t length = words[0];
-    std::string text(length, '\0');
-    std::memcpy(text.data(), words.data() + 1, length);
-    words = words.subspan(1 + words_of_text(length));
-    return text;
-}
 
 Refusal distribute(Communicator& local, int leader, const Refusal& refusal, Words* words) {
     coll::Module& module = (*local.coll)[coll::Function::bcast];

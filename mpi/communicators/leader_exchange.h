@@ -6,17 +6,10 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 
 namespace patchbay {
 
 // The messages between the leaders of two groups, and the distribution of what they contain within each group.
-
-// Appends a text: its length, and its characters, padded with zeros.
-void append(Words& words, std::string_view text);
-// Reads a text from the front of `words`, and removes it there.
-std::string read_text(std::span<const std::uint64_t>& words);
 
 // The reason why a constructor fails in all processes of the local group.
 struct Refusal {

@@ -38,6 +38,16 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
 
 Instance::~Instance() = default;
 
+void Instance::make_tables(ThreadLevelUpgrade& threads) {
+    _communicators.emplace(threads);
+    _directory.emplace(threads);
+}
+
+void Instance::drop_tables() noexcept {
+    _directory.reset();
+    _communicators.reset();
+}
+
 void Instance::drain(const Session* session) noexcept {
     _coll_engine.wait_for_freed(session);
     _partitioned->wait_for_freed(session);
@@ -86,8 +96,9 @@ void Instance::remove_user(const User& user) noexcept {
     choose_single_thread();
 }
 
-// Called with the mutex held.
+// Called with the mutex held, after a change of the users.
 void Instance::choose_single_thread() noexcept {
+    _user_count.store(_users.size(), std::memory_order_relaxed);
     const bool alone = !_users.empty() && !progress().threaded() &&
         std::all_of(_users.begin(), _users.end(), [](const User& user) { return user.uses_one_thread(); });
     single_thread_instance.store(alone ? this : nullptr, std::memory_order_relaxed);

@@ -16,6 +16,7 @@
 #include "mpi/instance/predefined_attributes.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/single_thread.h"
+#include "mpi/instance/tool_sources.h"
 #include "object/buffer_attach_point.h"
 #include "object/session_id.h"
 
@@ -23,6 +24,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,9 +76,13 @@ public:
     std::string operation_name(const Group& members, std::string_view text) override;
     Result<btl::Selection> select_btls() override;
     HwResources& hw_resources() noexcept override { return *_hw_resources; }
-    cid::IndexTable& communicators() noexcept override { return _communicators; }
-    cid::Directory& directory() noexcept override { return _directory; }
+    cid::IndexTable& communicators() noexcept override { return *_communicators; }
+    cid::Directory& directory() noexcept override { return *_directory; }
     cid::Counters& cid_counters() noexcept override { return _cid_counters; }
+    // The tables of communicators, which lock while several threads use the library. drop_tables() comes before the end
+    // of `threads`.
+    void make_tables(ThreadLevelUpgrade& threads);
+    void drop_tables() noexcept;
 
     Framework<pml::Component>& pml_framework() noexcept { return _pml_framework; }
     Framework<btl::Component>& btl_framework() noexcept { return _btl_framework; }
@@ -129,6 +135,12 @@ public:
     // the world model). Blocks.
     void drain(const Session* session) noexcept;
 
+    // What tools can observe of this instance; set while the progress engine exists.
+    ToolSources& tool_sources() noexcept { return *_tool_sources; }
+    // How many users there are now. It takes no lock, because a tool's read may hold one that a framework takes when it
+    // opens.
+    std::size_t user_count() const noexcept { return _user_count.load(std::memory_order_relaxed); }
+
     // The list of open sessions. Thread-safe.
     void add_session(Session& session);
     void remove_session(Session& session) noexcept;
@@ -158,19 +170,22 @@ private:
     coll::Engine _coll_engine;
     coll::Selector _coll_selector;
     std::unique_ptr<pml::PartitionedEngine> _partitioned;
-    cid::IndexTable _communicators;
-    cid::Directory _directory;
+    // Made by make_tables().
+    std::optional<cid::IndexTable> _communicators;
+    std::optional<cid::Directory> _directory;
     cid::Counters _cid_counters;
     std::atomic<cid::Module*> _cid_module{nullptr};
     BootstrapExchange* _bootstrap = nullptr;     // InstanceBuilder sets and owns it
     ConstructionQueue* _constructions = nullptr; // InstanceBuilder sets and owns it
     std::unique_ptr<HwResources> _hw_resources;
+    std::unique_ptr<ToolSources> _tool_sources;
     PredefinedAttributes _attributes{*this};
     BufferAttachPoint _send_buffer;
     ProcessId _self;
     std::uint64_t _number_mask = 0; // from the nonce of the job
     std::mutex _mutex;              // protects the members below
     std::vector<User> _users;
+    std::atomic<std::size_t> _user_count{0}; // their number
     Lease _cid_lease;
     std::vector<Lease> _thread_safe_leases; // on frameworks whose components must support several threads
     std::vector<Session*> _sessions;

@@ -13,6 +13,13 @@ inline constexpr ParamSpec mpi_params[] = {
         "initial error handler of MPI_COMM_WORLD and MPI_COMM_SELF; also used for errors of calls that have no object "
         "while only sessions are open: MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT or MPI_ERRORS_RETURN",
         "fatal,abort,return", ParamLevel::user_detail, ParamScope::local},
+    {"connect_timeout", ParamType::duration, "60s",
+        "how long MPI_Comm_connect waits for MPI_Comm_accept at a port that exists; 0: without a limit", nullptr,
+        ParamLevel::user_basic, ParamScope::local},
+    {"name_scope", ParamType::enumeration, "mpirun",
+        "which processes find the name of a service that MPI_Publish_name publishes, and whose names MPI_Lookup_name "
+        "finds, where info key scope does not say: those of this mpirun, or of all mpirun of this user on this machine",
+        "mpirun,user", ParamLevel::user_basic, ParamScope::local},
     {"part_message_size", ParamType::size, "128KiB",
         "partitions of a request of MPI_Psend_init are sent in one message until it has at least this many bytes; 0: "
         "each partition is sent in a message of its own",

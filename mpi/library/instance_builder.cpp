@@ -122,10 +122,14 @@ Status InstanceBuilder::start_progress() {
                      : "the kernel refuses membarrier(2), without which they cannot be turned on later");
     }
     core.runtime->set_wake([progress = core.progress] { progress->wake(); });
-    _cleanup.push([&core] {
+    _cleanup.push([&core, &instance = _instance] {
+        instance._tool_sources.reset();
+        instance.drop_tables();
         core.runtime->set_wake({});
         delete std::exchange(core.progress, nullptr);
     });
+    _instance.make_tables(core.progress->threads());
+    _instance._tool_sources = std::make_unique<ToolSources>(_instance);
     return {};
 }
 
@@ -218,11 +222,14 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     return {};
 }
 
-// Only constructors of communicators need a component, and the first one opens the framework. With a list of components
-// it is opened here, so that MPI_Init reports a mistake in the list.
+// Only constructors of communicators need a component, and the first one opens the framework. Where parameters of the
+// framework have values it is opened here: MPI_Init reports a mistake in the list of components, and a component may
+// need something from the first initialization on (cid/excid keeps the connection to the launcher for PMIx groups).
 Status InstanceBuilder::prepare_cid() {
     _cleanup.push([&instance = _instance] { instance._cid_lease.release(); });
-    return _instance.core().params.at("cid").is_default() ? Status() : _instance.open_cid(needed());
+    const ParamRegistry& params = _instance.core().params;
+    const bool given = !params.at("cid").is_default() || params.gives_any("cid_");
+    return given ? _instance.open_cid(needed()) : Status();
 }
 
 Status InstanceBuilder::open_coll() {

@@ -48,6 +48,7 @@ int PeerFailures::pass_on() noexcept {
     }
     for (const ProcessId process : reported) {
         _instance.pml().peer_failed(process);
+        _instance.tool_sources().note_peer_failed(process);
     }
     return int(reported.size());
 }

@@ -6,8 +6,10 @@
 #include "frameworks/cid/index_table.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/parent_reduction.h"
+#include "mpi/dynamic/spawn.h"
 #include "mpi/library/info_env.h"
 #include "mpi/library/session.h"
+#include "object/error_cause.h"
 
 namespace patchbay {
 
@@ -61,6 +63,11 @@ Status World::start(CleanupStack& cleanup) {
     if (!made) {
         return made;
     }
+    Status connected = cleanup.step(
+        "connect to the parent job", [this] { return connect_to_parent(); }, [this] { _parent.store(nullptr); });
+    if (!connected) {
+        return connected;
+    }
     Info& env = *to_object<Info>(MPI_INFO_ENV);
     return cleanup.step(
         "fill MPI_INFO_ENV",
@@ -96,6 +103,29 @@ Status World::make_communicators(CleanupStack& cleanup) {
         });
     }
     return {};
+}
+
+// A job that MPI_Comm_spawn has started has an intercommunicator with its parents from the beginning.
+Status World::connect_to_parent() {
+    Communicator* parent = nullptr;
+    std::string problem;
+    const int code = patchbay::connect_to_parent(*_world, &parent, &problem);
+    if (code != MPI_SUCCESS) {
+        const std::string_view cause = problem.empty() ? noted_cause(code) : std::string_view(problem);
+        return Error{Errc::not_available, "no connection to the job that has spawned this one: " + std::string(cause)};
+    }
+    if (parent != nullptr) {
+        parent->name = "MPI_COMM_PARENT";
+        _parent.store(parent, std::memory_order_release);
+    }
+    return {};
+}
+
+void World::forget(const Communicator* comm) noexcept {
+    Communicator* parent = _parent.load(std::memory_order_relaxed);
+    if (parent == comm) {
+        _parent.compare_exchange_strong(parent, nullptr);
+    }
 }
 
 // In a job that goes on without processes that have failed, a process that waits for one of them in a tree would not

@@ -33,6 +33,10 @@ public:
     Instance& instance() noexcept { return *_session->instance; }
     Communicator& world() noexcept { return *_world; }
     Communicator& self() noexcept { return *_self; }
+    // The result of MPI_Comm_get_parent; nullptr: the job was not spawned, or the program has freed it.
+    Communicator* parent() const noexcept { return _parent.load(std::memory_order_acquire); }
+    // The program has freed or disconnected a communicator.
+    void forget(const Communicator* comm) noexcept;
     bool is_main_thread() const noexcept { return std::this_thread::get_id() == _main_thread; }
     int thread_level() const noexcept { return _session->thread_level; }
 
@@ -40,6 +44,7 @@ private:
     enum class State : std::uint8_t { fresh, starting, running, finished };
     Status start(CleanupStack& cleanup);
     Status make_communicators(CleanupStack& cleanup);
+    Status connect_to_parent();
     int synchronize();
 
     Library& _library;
@@ -49,6 +54,7 @@ private:
     std::unique_ptr<CleanupStack> _cleanup;
     Communicator* _world = nullptr;
     Communicator* _self = nullptr;
+    std::atomic<Communicator*> _parent{nullptr}; // the reference is that of the handle
     std::thread::id _main_thread;
 };
 

@@ -40,7 +40,7 @@ void append(const EdgeEnd& end, bool weighted, Adjacency& adjacency) {
 
 } // namespace
 
-int agree(Communicator& parent, int code) noexcept {
+int highest_code(Communicator& parent, int code) noexcept {
     int highest = MPI_SUCCESS;
     const int failed = (*parent.coll)[Function::allreduce].allreduce(
         &code, &highest, 1, *to_object<Datatype>(MPI_INT), *to_object<Op>(MPI_MAX), parent);
@@ -64,7 +64,7 @@ int exchange_edges(
             return MPI_SUCCESS;
         });
     }
-    if (code = agree(parent, code); code != MPI_SUCCESS) {
+    if (code = highest_code(parent, code); code != MPI_SUCCESS) {
         return code;
     }
     const Datatype& count_type = *to_object<Datatype>(MPI_INT64_T);
@@ -77,7 +77,7 @@ int exchange_edges(
             return MPI_SUCCESS;
         });
     }
-    if (code = agree(parent, code); code != MPI_SUCCESS) {
+    if (code = highest_code(parent, code); code != MPI_SUCCESS) {
         return code;
     }
     const Datatype& type = *to_object<Datatype>(MPI_INT32_T);

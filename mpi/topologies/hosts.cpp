@@ -88,7 +88,7 @@ int find_hosts(
         });
     }
     // Without room the call fails in this process, and, if it is the decider, in all of them.
-    return agree(parent, bcast(parent, room ? hosts->data() : nullptr, room ? ranks : 0));
+    return highest_code(parent, bcast(parent, room ? hosts->data() : nullptr, room ? ranks : 0));
 }
 
 int gather_edges(Communicator& parent, const std::vector<Edge>& mine, std::vector<Edge>* all) {

@@ -4,6 +4,7 @@
 // InfiniBand", IPDPS 2006, section 3.
 #include "core/component/describe.h"
 #include "core/core.h"
+#include "core/tool/registry.h"
 #include "frameworks/coll/batch.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/tags.h"
@@ -19,10 +20,24 @@ constexpr ParamSpec params[] = {
     {"ways", ParamType::integer, "3", "processes to which each process sends in one round of MPI_Barrier (1 to 16)"},
 };
 
+constexpr VariableSpec variables[] = {
+    {"rounds", VariableClass::counter, "rounds of messages in all calls of MPI_Barrier"},
+};
+
+// The values of the variables, which tools read through MPI_T.
+class Rounds final : public ToolSource {
+public:
+    Rounds() noexcept
+        : ToolSource("coll", "nway") {}
+    std::optional<std::uint64_t> read(std::size_t, const void*, std::size_t) noexcept override { return count.load(); }
+    std::atomic<std::uint64_t> count{0};
+};
+
 class NwayModule final : public coll::Module {
 public:
-    explicit NwayModule(std::int64_t ways)
-        : _ways(ways) {}
+    NwayModule(std::int64_t ways, Rounds& rounds)
+        : _ways(ways),
+          _rounds(rounds) {}
     coll::Provided provides() const noexcept override {
         return coll::Provided::only_blocking({coll::Function::barrier});
     }
@@ -42,12 +57,14 @@ public:
                 transfer.send(nullptr, 0, byte, int((comm.rank + i * reach) % size));
             }
             receives.finish();
+            _rounds.count.fetch_add(1, std::memory_order_relaxed);
         }
         return transfer.code();
     }
 
 private:
     std::int64_t _ways;
+    Rounds& _rounds;
 };
 
 class NwayComponent final : public coll::Component {
@@ -55,14 +72,20 @@ public:
     Status open(Core& core) override {
         _priority = int(core.params.at("coll_nway_priority").as_int());
         _ways = core.params.at("coll_nway_ways").as_int();
-        return _ways >= 1 && _ways <= 16 ? Status() : Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
+        if (_ways < 1 || _ways > 16) {
+            return Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
+        }
+        _tool = &core.tool;
+        _tool->add(_rounds);
+        return {};
     }
+    void close() noexcept override { _tool->remove(_rounds); }
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
     Result<Candidate> query(coll::Query& query) noexcept override {
         if (query.comm.is_inter || query.comm.size == 1) {
             return query.refuse_all("serves intracommunicators of two and more");
         }
-        std::unique_ptr<coll::Module> module(new (std::nothrow) NwayModule(_ways));
+        std::unique_ptr<coll::Module> module(new (std::nothrow) NwayModule(_ways, _rounds));
         return module ? Result<Candidate>(Candidate{_priority, std::move(module)})
                       : Error{Errc::out_of_memory, "no memory for a module"};
     }
@@ -70,9 +93,11 @@ public:
 private:
     int _priority = 0;
     std::int64_t _ways = 0;
+    Rounds _rounds;
+    ToolRegistry* _tool = nullptr;
 };
 
 } // namespace
 
-PATCHBAY_COMPONENT =
-    describe<NwayComponent>("coll", coll::interface_version, "nway", "1.0.0", "n-way dissemination barrier", params);
+PATCHBAY_COMPONENT = describe<NwayComponent>(
+    "coll", coll::interface_version, "nway", "1.0.0", "n-way dissemination barrier", params, ToolTables(variables));

@@ -146,6 +146,14 @@ TEST(TableTest, AFileThatCannotBeReadIsNamed) {
 }
 
 // The build translates the table, so that no process reads it (components/coll/tuned/rules_of_table.py).
+TEST(TableTest, TheStatesOfTheVariableAreTheAlgorithms) {
+    std::string names = "none";
+    for (std::size_t i = 0; i < std::size_t(Algorithm::count); ++i) {
+        names += "," + std::string(algorithm_name(Algorithm(i)));
+    }
+    EXPECT_EQ(algorithm_states, names + ",pair");
+}
+
 TEST(TableTest, TheBuiltInRulesAreThoseOfTheInstalledTable) {
     const auto read = tuned::Table::read("components/coll/tuned/coll_tuned.json");
     ASSERT_TRUE(bool(read)) << read.error().text;

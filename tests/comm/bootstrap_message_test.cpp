@@ -211,7 +211,14 @@ TEST(process_words, a_group_arrives_as_what_it_is_in_the_other_process) {
     Words words{7};
     append_group(words, *Group::list({{own_job, 3}, {two_in_one, 1}, {own_job, 0, 2}}, {own_job, 3}), one);
     int code = MPI_ERR_OTHER;
-    const Ref<Group> group = read_group(std::span(words).subspan(1), {own_job, 1}, two, &code);
+    std::shared_ptr<const patchbay::JobReferences> jobs;
+    std::string asked;
+    const patchbay::AddJob add = [&](std::string_view nspace) -> patchbay::Result<JobNumber> {
+        asked = nspace;
+        const auto known = two.add_reference(nspace);
+        return known ? patchbay::Result<JobNumber>(*known) : patchbay::Error{patchbay::Errc::not_found, "none"};
+    };
+    const Ref<Group> group = read_group(std::span(words).subspan(1), {own_job, 1}, two, add, &jobs, &code);
     ASSERT_EQ(code, MPI_SUCCESS);
     ASSERT_EQ(group->size(), 3);
     EXPECT_EQ(group->process(0), (ProcessId{one_in_two, 3}));
@@ -219,13 +226,19 @@ TEST(process_words, a_group_arrives_as_what_it_is_in_the_other_process) {
     EXPECT_EQ(group->process(2), (ProcessId{one_in_two, 0, 2}));
     EXPECT_EQ(group->rank(), 1);
 
-    two.drop(one_in_two);
-    EXPECT_FALSE(read_group(std::span(words).subspan(1), {own_job, 1}, two, &code));
+    EXPECT_EQ(asked, "one"); // and the own job is known
+
+    two.drop(one_in_two); // the references of the group are left
+    EXPECT_EQ(two.size(), 2u);
+    jobs.reset();
+    EXPECT_EQ(two.size(), 1u);
+    EXPECT_FALSE(read_group(std::span(words).subspan(1), {own_job, 1}, two, add, &jobs, &code));
     EXPECT_EQ(code, MPI_ERR_GROUP);
     Words none;
     append_group(none, *Group::empty(), one);
     EXPECT_TRUE(none.empty());
-    EXPECT_EQ(read_group(none, {own_job, 1}, two, &code)->size(), 0);
+    EXPECT_EQ(read_group(none, {own_job, 1}, two, add, &jobs, &code)->size(), 0);
+    EXPECT_FALSE(jobs);
     EXPECT_EQ(code, MPI_SUCCESS);
 }
 

@@ -35,7 +35,12 @@ private:
 struct Process {
     Process(Core& core, ProcessState& process_state)
         : instance(core, process_state, MPI_THREAD_SINGLE),
-          module(instance, cid::PgcidSource::bootstrap) {}
+          module(with_tables(), cid::PgcidSource::bootstrap) {}
+    Instance& with_tables() {
+        instance.make_tables(threads);
+        return instance;
+    }
+    ThreadLevelUpgrade threads{false};
     Instance instance;
     cid::ExcidModule module;
 };

@@ -132,6 +132,19 @@ TEST(Param, SetByTheProgram) {
     EXPECT_EQ(set_error(params, "btl_sm_fixed", "2"), "parameter btl_sm_fixed cannot be set to '2' by the program");
 }
 
+TEST(Param, GivenOnesAreFoundByThePrefixBeforeTheyAreDefined) {
+    ParamRegistry params;
+    ASSERT_TRUE(params.read(environment({"PATCHBAY_MCA_btl_sm_limit=8k"})));
+    EXPECT_TRUE(params.gives_any("btl_"));
+    EXPECT_TRUE(params.gives_any("btl_sm_limit"));
+    EXPECT_FALSE(params.gives_any("btl_t"));
+    EXPECT_FALSE(params.gives_any("coll_"));
+    ASSERT_TRUE(params.define("coll", "sm", table));
+    EXPECT_FALSE(params.gives_any("coll_"));
+    ASSERT_TRUE(params.set("coll_sm_count", "5"));
+    EXPECT_TRUE(params.gives_any("coll_"));
+}
+
 TEST(Param, FrozenWhileItsFrameworkIsOpen) {
     ParamRegistry params;
     ASSERT_TRUE(params.define("btl", "sm", table));

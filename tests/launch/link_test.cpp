@@ -53,13 +53,14 @@ TEST(messages, arrive_as_they_were) {
     EXPECT_EQ(start.bind_to, BindTo::core);
     EXPECT_EQ(start.map_by, MapBy::numa);
 
-    SpawnRequest request{3, {2, 5}, {}};
+    SpawnRequest request{3, {2, 5}, {}, "key"};
     request.apps.push_back({{"x"}, 4, "w", "p", {{"N", "V"}}});
     request.apps.push_back({{"y"}, std::nullopt, "", "", {}});
     const auto spawn = decode_to_head(encode(ToHead(request)));
     ASSERT_TRUE(bool(spawn));
     const auto& asked = std::get<SpawnRequest>(spawn.value());
     EXPECT_EQ(asked.parent, (ProcessId{2, 5}));
+    EXPECT_EQ(asked.key, "key");
     EXPECT_EQ(asked.apps[0].ranks, 4);
     EXPECT_EQ(asked.apps[0].environment[0].second, "V");
     EXPECT_EQ(asked.apps[1].ranks, std::nullopt);

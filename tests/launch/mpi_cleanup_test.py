@@ -89,6 +89,22 @@ class MpiCleanup(harness.LaunchTest):
             self.assertLess(result.seconds, harness.END_LIMIT)
             self.assert_all_gone(ranks + [launcher], 0)
 
+    def test_parents_and_children(self):
+        # By number: a parent, a child, mpirun itself, the node daemon.
+        for name, victim in (("parent", 1), ("child", RANKS), ("mpirun", -1), ("daemon", -2)):
+            with self.subTest(killed=name):
+                for old in os.listdir(self.directory):
+                    if old.startswith("rank."):
+                        os.unlink(self.path(old))
+                process = self.start("-n", str(RANKS), harness.RANK_PROGRAM, self.path("rank"), "spawn")
+                pids = self.wait_for_pids("rank", RANKS + 2)
+                processes = [pid for pid, _ in pids] + [pids[0][1], process.pid]
+                os.kill(processes[victim], signal.SIGKILL)
+                result = self.finish(process)
+                if victim != -1:
+                    self.assert_result(result, 128 + signal.SIGKILL)
+                self.assert_all_gone(processes[:-1])
+
     def test_mpirun_is_killed_while_ranks_start(self):
         # MPI_Init may have reached any point. The ranks' processes are those that mpirun has started by that time.
         for delay in range(0, 60, 4):

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An MPI program that mpi_cleanup_test.py kills: mpi_rank PID_FILE WHAT. It uses shared memory, writes its process id
  * and its parent's to PID_FILE.RANK, and then runs for ever with WHAT: "receive" (each rank waits for a message that
- * no rank sends), "messages" (large and small ones go round), "barrier", or "groups" (the constructor of communicators
- * from groups; the last rank takes no part, so that all others wait in it). */
+ * no rank sends), "messages" (large and small ones go round), "barrier", "groups" (the constructor of communicators
+ * from groups; the last rank takes no part, so that all others wait in it), or "spawn" (two more processes, whose ranks
+ * in the names of files follow those of the parents, exchange messages with these). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +21,9 @@ static void go_round(int n) {
 }
 
 /* All at once, so that a reader never sees half of it. */
-static void write_pid(const char* file) {
+static void write_pid(const char* file, int number) {
     char name[4096], made[4200];
-    snprintf(name, sizeof name, "%s.%d", file, rank);
+    snprintf(name, sizeof name, "%s.%d", file, number);
     snprintf(made, sizeof made, "%s.tmp", name);
     FILE* out = fopen(made, "w");
     if (out == NULL) {
@@ -45,14 +46,35 @@ static void make_from_group(void) {
     }
 }
 
+/* The parents and their children, which are started with a third argument. */
+static void be_a_family(char** argv) {
+    char* words[] = {argv[1], argv[2], "child", NULL};
+    MPI_Comm inter, merged;
+    MPI_Comm_get_parent(&inter);
+    const int is_child = inter != MPI_COMM_NULL;
+    if (!is_child) {
+        MPI_Comm_spawn(argv[0], words, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    }
+    MPI_Intercomm_merge(inter, is_child, &merged);
+    MPI_Comm_rank(merged, &rank);
+    write_pid(argv[1], rank);
+    for (;;) {
+        MPI_Barrier(merged);
+        MPI_Barrier(inter);
+    }
+}
+
 int main(int argc, char** argv) {
     int value;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     go_round(bytes); /* segments, single copy and what else a message needs are there */
-    write_pid(argv[1]);
     const char* what = argv[2];
+    if (strcmp(what, "spawn") == 0) {
+        be_a_family(argv);
+    }
+    write_pid(argv[1], rank);
     if (strcmp(what, "receive") == 0) {
         MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (strcmp(what, "groups") == 0) {

@@ -153,6 +153,29 @@ static void check_threads(void) {
     check_that_survivors_communicate();
 }
 
+/* The event of MPI_T that reports to a tool which process has failed. */
+static int deaths, wrong_deaths;
+
+static void on_death(
+    MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void* user_data) {
+    int dead = -1, job = -1;
+    (void)registration, (void)safety, (void)user_data;
+    MPI_T_event_read(instance, 0, &dead);
+    MPI_T_event_read(instance, 1, &job);
+    *(dead == victim && job == 0 ? &deaths : &wrong_deaths) += 1;
+}
+
+static void observe_deaths(void) {
+    int provided, event = -1;
+    MPI_T_event_registration registration;
+    check(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) == MPI_SUCCESS, "MPI_T_init_thread");
+    check(MPI_T_event_get_index("mpi_peer_failed", &event) == MPI_SUCCESS, "the event mpi_peer_failed");
+    check(MPI_T_event_handle_alloc(event, NULL, MPI_INFO_NULL, &registration) == MPI_SUCCESS, "a registration");
+    check(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, NULL, on_death) ==
+            MPI_SUCCESS,
+        "a callback");
+}
+
 int main(int argc, char** argv) {
     int provided;
     const char* what = argc > 1 ? argv[1] : "";
@@ -161,6 +184,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     victim = size - 1;
+    observe_deaths();
     if (strcmp(what, "operations") == 0) {
         check_operations(die);
     } else if (strcmp(what, "exit") == 0) {
@@ -171,6 +195,8 @@ int main(int argc, char** argv) {
         check_threads();
     }
     check(MPI_Finalize() == MPI_SUCCESS, "MPI_Finalize");
+    check(deaths > 0 && wrong_deaths == 0, "the event of the death");
+    MPI_T_finalize();
     printf("rank %d survived%s\n", rank, failures == 0 ? "" : " with failures");
     return failures != 0;
 }

@@ -182,7 +182,7 @@ TEST_P(RequestTest, UnmatchedReceivesAreCancelled) {
     make_receive(2).recycle();
     poll();
     EXPECT_EQ(pml.existing(), 2);
-    engine->wait_for_freed(nullptr); // nobody needs them
+    engine->wait_for_freed(nullptr); // no process needs them
     engine->cancel_unmatched();
     expect_nothing_left();
 }
@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Threaded, RequestTest, testing::Bool());
 
 class RequestThreadsTest : public RequestTest {};
 
-// New requests each time: the first start is the one in which the threads meet the reply.
+// New requests each time: the first start is the one in which the threads run beside the reply.
 TEST_P(RequestThreadsTest, PartitionsBecomeReadyOnAnyThread) {
     constexpr int threads = 4, times = 100;
     for (int i = 0; i < times; ++i) {

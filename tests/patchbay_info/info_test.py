@@ -139,6 +139,38 @@ class InfoTest(unittest.TestCase):
         self.assertRegex(self.errors, r"wait_spim.*wait_spin")
         self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
 
+    # What MPI_T lists
+
+    def test_tool_interface(self):
+        listed = self.run_json("--pvars", "--events", "--categories")
+        self.assertEqual(list(listed), ["performance_variables", "events", "categories"])
+        variables = {one["name"]: one for one in listed["performance_variables"]}
+        sent = variables["pml_ob1_messages_sent"]
+        self.assertEqual((sent["class"], sent["binding"], sent["continuous"], sent["readonly"]),
+                         ("counter", "none", False, False))
+        self.assertIn("allreduce", variables["coll_component"]["help"])
+        self.assertIn("tuned", variables["coll_component"]["choices"])
+        events = {one["name"]: one for one in listed["events"]}
+        self.assertEqual(events["pml_ob1_unexpected_message"]["elements"], ["int", "int", "count"])
+        categories = {one["name"]: one for one in listed["categories"]}
+        self.assertIn("pml_ob1", categories["pml"]["categories"])
+        self.assertIn("pml_ob1_unexpected_limit", categories["pml_ob1"]["parameters"])
+        self.assertIn("pml_ob1_unexpected_message", categories["pml_ob1"]["events"])
+        self.assertRegex(self.run_info("--pvars"), r"(?m)^pml_ob1_messages_sent +counter +none +when started")
+        self.assertRegex(self.run_info("--events"), r"(?m)^mpi_peer_failed +int, int +none")
+        self.assertRegex(self.run_info("--categories"), r"(?m)^origin +where")
+
+    def test_origins_are_categories(self):
+        self.environment["PATCHBAY_MCA_wait_yield"] = "50us"
+        categories = {one["name"]: one["parameters"]
+                      for one in self.run_json("--categories", "--mca", "wait_spin", "3us")["categories"]}
+        self.assertEqual(categories["origin_environment"], ["wait_yield"])
+        self.assertEqual(categories["origin_command_line"], ["wait_spin"])
+        self.assertIn("wait_sleep", categories["origin_default"])
+        names = set(self.run_info("--names").split())
+        self.assertEqual(names, {name for origin, list_ in categories.items() if origin.startswith("origin_")
+                                 for name in list_})
+
     # Functions and choices
 
     def test_unimplemented(self):

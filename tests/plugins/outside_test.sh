@@ -46,7 +46,7 @@ cp sources/template/mca_coll_mycoll.so mine/
 expect patchbay_component "$(nm -D --defined-only mine/mca_coll_mycoll.so | cut -d' ' -f3)" 'what the template exports'
 build sources/examples/coll_nway.cpp mine/mca_coll_nway.so
 lines=$(wc -l <sources/examples/coll_nway.cpp)
-[ "$lines" -lt 80 ] || fail "the example has $lines lines"
+[ "$lines" -lt 110 ] || fail "the example has $lines lines"
 
 # Selected by parameter from a directory that a parameter names.
 for component in mycoll nway; do
@@ -65,6 +65,40 @@ for ways in 1 2 16; do
     run 5 --mca component_path "$work/mine" --mca coll nway,basic,self --mca coll_nway_ways $ways
     expect "0 $good" "$status $(cat out)" "nway with $ways ways ($(cat err))"
 done
+# A tool reads its performance variable by MPI_T: 10 barriers of 4 ranks have 2 rounds each with one way.
+cat >rounds.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    int provided, index = -1, count, rank;
+    unsigned long long before = 0, after = 0;
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle;
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Init(&argc, &argv);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_index("coll_nway_rounds", MPI_T_PVAR_CLASS_COUNTER, &index);
+    MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
+    MPI_T_pvar_read(session, handle, &before);
+    for (int i = 0; i < 10; ++i) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_T_pvar_read(session, handle, &after);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    printf("rank %d: %llu rounds\n", rank, after - before);
+    MPI_Finalize();
+    return MPI_T_finalize();
+}
+END
+"$prefix/bin/mpicc" -O1 -Wall -Werror rounds.c -o rounds
+status=0
+timeout 90 "$prefix/bin/mpirun" --timeout 60 -n 4 --mca component_path "$work/mine" --mca coll nway,basic,self \
+    --mca coll_nway_ways 1 ./rounds >out 2>err || status=$?
+expect 0 $status "a tool ($(cat err))"
+expect 4 "$(grep -c ': 20 rounds$' out)" "the variable of nway ($(cat out))"
+"$prefix/bin/patchbay-info" --mca component_path "$work/mine" --pvars >out
+grep -Eq '^coll_nway_rounds +counter +none +always' out || fail "patchbay-info does not list the variable: $(cat out)"
+
 run 2 --mca component_path "$work/mine" --mca coll_nway_ways 17
 grep -q 'coll_nway_ways must be 1 to 16' err || fail "a parameter out of range is not reported: $(cat err)"
 

@@ -135,7 +135,8 @@ void test_graph() {
     MPI_Comm_free(&graph);
 }
 
-// Each process has the edges of its new rank, whoever declared them: those of the line, with weights that say which.
+// Each process has the edges of its new rank, whichever process declared them: those of the line, with weights that say
+// which.
 void check_line_of_edges(MPI_Comm graph) {
     check_permutation(members_of(graph));
     CHECK_EQUAL(changes(processors_of(graph)), 1);

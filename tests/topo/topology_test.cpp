@@ -16,7 +16,7 @@ Grid grid(std::vector<int> sizes, std::vector<int> periods) {
 std::vector<int> list(std::span<const int> values) {
     return {values.begin(), values.end()};
 }
-constexpr int nobody = MPI_PROC_NULL;
+constexpr int no_process = MPI_PROC_NULL;
 
 TEST(Grids, RanksAreInRowMajorOrder) {
     const Grid g = grid({2, 3, 4}, {0, 0, 0});
@@ -53,20 +53,20 @@ TEST(Grids, NeighborsAtAnyDistance) {
     const Grid g = grid({3, 4}, {1, 0});
     EXPECT_EQ(g.neighbor(0, 0, 1), 4);
     EXPECT_EQ(g.neighbor(0, 0, -1), 8);
-    EXPECT_EQ(g.neighbor(0, 1, -1), nobody);
-    EXPECT_EQ(g.neighbor(3, 1, 1), nobody);
+    EXPECT_EQ(g.neighbor(0, 1, -1), no_process);
+    EXPECT_EQ(g.neighbor(3, 1, 1), no_process);
     EXPECT_EQ(g.neighbor(1, 1, 2), 3);
     EXPECT_EQ(g.neighbor(5, 0, 0), 5);
     EXPECT_EQ(g.neighbor(5, 0, 300), 5);
     EXPECT_EQ(g.neighbor(5, 0, -std::int64_t(INT_MIN)), 5 + 4 * ((1 + -std::int64_t(INT_MIN)) % 3 - 1));
-    EXPECT_EQ(g.neighbor(5, 1, INT_MAX), nobody);
-    EXPECT_EQ(g.neighbor(5, 1, INT_MIN), nobody);
+    EXPECT_EQ(g.neighbor(5, 1, INT_MAX), no_process);
+    EXPECT_EQ(g.neighbor(5, 1, INT_MIN), no_process);
 }
 
 TEST(Topologies, NeighborsInAGridComeInPairs) {
     const Topology t(grid({2, 3}, {0, 1}), 4);
     EXPECT_EQ(t.kind(), MPI_CART);
-    EXPECT_EQ(list(t.sources()), (std::vector<int>{1, nobody, 3, 5}));
+    EXPECT_EQ(list(t.sources()), (std::vector<int>{1, no_process, 3, 5}));
     EXPECT_EQ(list(t.destinations()), list(t.sources()));
 }
 

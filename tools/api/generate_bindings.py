@@ -111,8 +111,6 @@ def stub(prototype):
     objects = ("MPI_File",) if is_file else OBJECTS
     target = next((p.name for p in prototype.parameters if p.type in objects), None)
     declaration = "int P" + without_names(prototype.declaration, target)
-    if name.startswith("MPI_T_"):
-        return f'{declaration} {{ return patchbay::api::unimplemented_tool("{name}"); }}'
     arguments = [f'"{name}"'] + ([target] if target else ["MPI_FILE_NULL"] if is_file else [])
     arguments = ", ".join(arguments)
     return f"{declaration} {{ return patchbay::api::unimplemented({arguments}); }}"

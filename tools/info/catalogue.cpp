@@ -126,8 +126,11 @@ ComponentEntry Catalogue::describe(const Repository::Installed& installed) {
 
 std::vector<const Param*> Catalogue::all_params() const {
     std::vector<const Param*> result;
+    const std::vector<std::string> listed = _tool_interface.control_variables(); // sorted
     for (std::size_t i = 0; i < _core.params.count(); ++i) {
-        result.push_back(&_core.params.by_index(i));
+        if (std::binary_search(listed.begin(), listed.end(), _core.params.by_index(i).name())) {
+            result.push_back(&_core.params.by_index(i));
+        }
     }
     // Groups by name, the core's first; in a group what belongs to no component first, then in the order of its table.
     std::stable_sort(result.begin(), result.end(), [](const Param* a, const Param* b) {

@@ -5,6 +5,7 @@
 #include "mpi/instance/instance.h"
 #include "mpi/instance/process_state.h"
 #include "tools/info/options.h"
+#include "tools/info/tool_interface.h"
 
 #include <cstdint>
 #include <string>
@@ -42,7 +43,8 @@ struct ComponentEntry {
     std::string reason; // of what is not usable
 };
 
-// The installed components and the parameters. Reads the descriptor of every component and opens no framework.
+// The installed components, and the parameters that MPI_T lists. Reads the descriptor of every component and opens no
+// framework.
 class Catalogue {
 public:
     explicit Catalogue(Core& core)
@@ -57,12 +59,15 @@ public:
     // Errc::not_found: no such framework or component, with the nearest name.
     Result<std::vector<const Param*>> params(const Options::Scope& scope) const;
     std::vector<const Param*> all_params() const;
+    // The rest of what MPI_T lists.
+    const ToolInterface& tool_interface() const noexcept { return _tool_interface; }
 
 private:
     ComponentEntry describe(const Repository::Installed& installed);
     FrameworkBase* framework(const std::string& name);
 
     Core& _core;
+    ToolInterface _tool_interface;
     ProcessState _process_state;
     Instance _instance; // never initialized: it has the frameworks and the parameters of the library
 };

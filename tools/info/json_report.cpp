@@ -33,6 +33,21 @@ Json to_json(const Param* param) {
         {"level", int(param->level())}, {"scope", to_string(param->scope())}, {"help", param->help()}};
 }
 
+Json to_json(const PerformanceEntry& one) {
+    return {{"name", one.name}, {"class", one.variable_class}, {"binding", one.binding}, {"continuous", one.continuous},
+        {"readonly", one.read_only}, {"choices", one.choices}, {"level", one.level}, {"help", one.help}};
+}
+
+Json to_json(const EventEntry& one) {
+    return {{"name", one.name}, {"elements", one.elements}, {"binding", one.binding}, {"level", one.level},
+        {"help", one.help}};
+}
+
+Json to_json(const CategoryEntry& one) {
+    return {{"name", one.name}, {"help", one.help}, {"parameters", one.parameters},
+        {"performance_variables", one.performance_variables}, {"events", one.events}, {"categories", one.categories}};
+}
+
 Json to_json(const Decision& decision) {
     return {{"framework", decision.framework}, {"for", decision.object}, {"times", decision.times},
         {"candidate", decision.candidate}, {"outcome", to_string(decision.outcome)}, {"priority", decision.priority},
@@ -60,6 +75,15 @@ std::string json_of(const JsonSections& sections) {
     }
     if (sections.params != nullptr) {
         all["parameters"] = array_of(*sections.params);
+    }
+    if (sections.performance_variables != nullptr) {
+        all["performance_variables"] = array_of(*sections.performance_variables);
+    }
+    if (sections.events != nullptr) {
+        all["events"] = array_of(*sections.events);
+    }
+    if (sections.categories != nullptr) {
+        all["categories"] = array_of(*sections.categories);
     }
     if (sections.unimplemented) {
         all["unimplemented"] = Json::array();

@@ -23,6 +23,8 @@ po::options_description describe() {
         "param", words("FRAMEWORK [COMPONENT]"),
         "List parameters with value, origin and help: those of a framework and its components, of one component, or "
         "of 'all'.")("names", "List the names of all parameters, one per line.")(
+        "pvars", "List the performance variables of MPI_T.")("events", "List the events of MPI_T.")(
+        "categories", "List the categories of MPI_T with what is in them.")(
         "unimplemented", "List the functions that only return MPI_ERR_UNSUPPORTED_OPERATION.")(
         "explain", "Initialize the library as a singleton, and print which components it selects and why.")(
         "mca", words("NAME VALUE"), "Look with this parameter set, as mpirun --mca sets it.")(
@@ -73,6 +75,9 @@ Status take(const po::option& given, Options& options) {
         {"components", &Options::components},
         {"names", &Options::names},
         {"unimplemented", &Options::unimplemented},
+        {"pvars", &Options::pvars},
+        {"events", &Options::events},
+        {"categories", &Options::categories},
         {"explain", &Options::explain},
         {"json", &Options::json},
         {"help", &Options::help},

@@ -20,13 +20,17 @@ struct Options {
     bool components = false;
     bool names = false;
     bool unimplemented = false;
+    bool pvars = false;
+    bool events = false;
+    bool categories = false;
     bool explain = false;
     bool json = false;
     bool version = false;
     bool help = false;
 
     bool nothing_chosen() const noexcept {
-        return params.empty() && !components && !names && !unimplemented && !explain;
+        return params.empty() && !components && !names && !unimplemented && !explain && !pvars && !events &&
+            !categories;
     }
 };
 

@@ -63,6 +63,9 @@ struct Findings {
     Versions versions;
     std::vector<ComponentEntry> components;
     std::vector<const Param*> params;
+    std::vector<PerformanceEntry> performance_variables;
+    std::vector<EventEntry> events;
+    std::vector<CategoryEntry> categories;
     std::optional<Explanation> explanation;
 };
 
@@ -72,6 +75,9 @@ std::string json_report(const Options& options, const Findings& found) {
     sections.versions = all || options.components ? &found.versions : nullptr;
     sections.components = all || options.components ? &found.components : nullptr;
     sections.params = all || options.names || !options.params.empty() ? &found.params : nullptr;
+    sections.performance_variables = options.pvars ? &found.performance_variables : nullptr;
+    sections.events = options.events ? &found.events : nullptr;
+    sections.categories = options.categories ? &found.categories : nullptr;
     sections.unimplemented = all || options.unimplemented;
     sections.explanation = found.explanation ? &*found.explanation : nullptr;
     return json_of(sections);
@@ -88,6 +94,15 @@ std::string text_report(const Options& options, const Findings& found) {
     }
     if (options.names) {
         sections.push_back(names_of(found.params));
+    }
+    if (options.pvars) {
+        sections.push_back(text_of(found.performance_variables));
+    }
+    if (options.events) {
+        sections.push_back(text_of(found.events));
+    }
+    if (options.categories) {
+        sections.push_back(text_of(found.categories));
     }
     if (options.unimplemented) {
         sections.push_back(unimplemented_text());
@@ -116,7 +131,9 @@ int run(const Options& options) {
     if (!params) {
         return complain(params.error().text);
     }
-    Findings found{catalogue.versions(), catalogue.components(), params.value(), std::nullopt};
+    const ToolInterface& tool = catalogue.tool_interface();
+    Findings found{catalogue.versions(), catalogue.components(), params.value(), tool.performance_variables(),
+        tool.events(), tool.categories(), std::nullopt};
     if (options.explain) {
         found.explanation = explain();
         if (!found.explanation->failure.empty()) {

@@ -49,6 +49,36 @@ std::string text_of(const std::vector<const Param*>& params) {
     return params.empty() ? "no parameters\n" : table.text();
 }
 
+std::string text_of(const std::vector<PerformanceEntry>& variables) {
+    Table table({"variable", "class", "bound to", "counts", "level"});
+    for (const PerformanceEntry& one : variables) {
+        const std::string choices = one.choices.empty() ? "" : " (" + join(one.choices, ", ") + ")";
+        table.add({one.name, one.variable_class, one.binding, one.continuous ? "always" : "when started", one.level},
+            one.help + choices);
+    }
+    return table.text();
+}
+
+std::string text_of(const std::vector<EventEntry>& events) {
+    Table table({"event", "elements", "bound to", "level"});
+    for (const EventEntry& one : events) {
+        table.add({one.name, join(one.elements, ", "), one.binding, one.level}, one.help);
+    }
+    return table.text();
+}
+
+std::string text_of(const std::vector<CategoryEntry>& categories) {
+    Table table({"category", "what it is"});
+    for (const CategoryEntry& one : categories) {
+        std::vector<std::string> contents = one.categories;
+        for (const auto* list : {&one.parameters, &one.performance_variables, &one.events}) {
+            contents.insert(contents.end(), list->begin(), list->end());
+        }
+        table.add({one.name, one.help}, join(contents, ", "));
+    }
+    return table.text();
+}
+
 std::string names_of(const std::vector<const Param*>& params) {
     std::string text;
     for (const Param* param : params) {

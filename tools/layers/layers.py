@@ -24,8 +24,9 @@ LAYERS = [
     ["components", "mpi/instance"],
     ["mpi/bootstrap"],
     ["mpi/communicators"],
-    ["mpi/topologies"],
+    ["mpi/dynamic", "mpi/topologies"],
     ["mpi/library"],
+    ["mpi/tool"],
     ["mpi/api"],
     ["tools/info"],
 ]

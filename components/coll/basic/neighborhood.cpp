@@ -16,21 +16,27 @@ bool has_many_neighbors(const Topology& topology) noexcept {
     return topology.sources().size() > most_messages || topology.destinations().size() > most_messages;
 }
 
+// The steps of both forms, where receive(block, source) has a message received.
+template <class Steps, class Receive>
+void neighborhood_steps(const Communicator& comm, const Call& call, Steps& steps, typename Steps::Batch& sends,
+    const Receive& receive) noexcept {
+    for_each_neighbor(
+        *comm.topology, comm.rank, call,
+        [&](const NeighborBlock& block, int dest) { sends.isend(block.address, block.count, *block.type, dest); },
+        receive);
+    for_each_own_edge(*comm.topology, comm.rank, call, [&](const NeighborBlock& from, const NeighborBlock& into) {
+        steps.copy(from.address, from.count, *from.type, into.address, into.count, *into.type);
+    });
+}
+
 } // namespace
 
 // A limited number of sends is under way, but all receives: they complete the sends of others, and a graph may be such
 // that processes would wait for each other for ever if a receive waited for another one.
 void BasicModule::plan_neighborhood(const Call& call, Schedule& schedule) const noexcept {
-    const Communicator& comm = schedule.comm();
     Schedule::Batch sends(schedule);
-    for_each_neighbor(
-        *comm.topology, comm.rank, call,
-        [&](const NeighborBlock& block, int dest) { sends.isend(block.address, block.count, *block.type, dest); },
-        [&](const NeighborBlock& block, int source) {
-            schedule.recv(block.address, block.count, *block.type, source);
-        });
-    for_each_own_edge(*comm.topology, comm.rank, call, [&](const NeighborBlock& from, const NeighborBlock& into) {
-        schedule.copy(from.address, from.count, *from.type, into.address, into.count, *into.type);
+    neighborhood_steps(schedule.comm(), call, schedule, sends, [&](const NeighborBlock& block, int source) {
+        schedule.recv(block.address, block.count, *block.type, source);
     });
 }
 
@@ -43,14 +49,8 @@ int BasicModule::blocking(const Call& call, Communicator& comm) noexcept {
     Immediate steps(comm, call.function);
     Immediate::Batch sends(steps);
     Immediate::Batch receives(steps);
-    for_each_neighbor(
-        *comm.topology, comm.rank, call,
-        [&](const NeighborBlock& block, int dest) { sends.isend(block.address, block.count, *block.type, dest); },
-        [&](const NeighborBlock& block, int source) {
-            receives.irecv(block.address, block.count, *block.type, source);
-        });
-    for_each_own_edge(*comm.topology, comm.rank, call, [&](const NeighborBlock& from, const NeighborBlock& into) {
-        steps.copy(from.address, from.count, *from.type, into.address, into.count, *into.type);
+    neighborhood_steps(comm, call, steps, sends, [&](const NeighborBlock& block, int source) {
+        receives.irecv(block.address, block.count, *block.type, source);
     });
     receives.finish();
     sends.finish();

@@ -25,6 +25,10 @@ enum class Algorithm : std::uint8_t {
     pairwise,
     count,
 };
+// The names in the order of the enumeration, between the one of a function that was not called and that of the code for
+// two processes (pair.h): as states of a variable.
+inline constexpr const char* algorithm_states = "none,pass,linear,direct,binomial,doubling,halves,ring,chain,"
+                                                "scatter_allgather,bruck,neighbour,pairwise,pair";
 std::string_view algorithm_name(Algorithm) noexcept;
 std::optional<Algorithm> algorithm_of(std::string_view name) noexcept;
 

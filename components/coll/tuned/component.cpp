@@ -60,8 +60,10 @@ public:
         if (core.decisions.enabled()) {
             explain(core.decisions, file);
         }
+        _chosen.open(core.tool);
         return {};
     }
+    void close() noexcept override { _chosen.close(); }
 
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
@@ -80,8 +82,8 @@ public:
                 // Members know this of their own jobs only, and must choose alike.
                 const bool shared_cores = _shared_cores && !query.comm.group->has_other_jobs();
                 return Candidate{_priority,
-                    std::make_unique<TunedModule>(settings_for(query.comm.size, shared_cores), query.below), true,
-                    true};
+                    std::make_unique<TunedModule>(settings_for(query.comm.size, shared_cores), query.below, _chosen),
+                    true, true};
             });
     }
 
@@ -133,6 +135,7 @@ private:
         }
     }
 
+    ChosenAlgorithms _chosen;
     Table _table;
     std::array<std::optional<Choice>, function_count> _forced;
     int _priority = 0;
@@ -145,4 +148,5 @@ private:
 
 PATCHBAY_COMPONENT =
     patchbay::describe<patchbay::coll::tuned::TunedComponent>("coll", patchbay::coll::interface_version, "tuned",
-        "1.0.0", "algorithms by number of ranks and bytes, from a decision table", patchbay::coll::tuned::params);
+        "1.0.0", "algorithms by number of ranks and bytes, from a decision table", patchbay::coll::tuned::params,
+        patchbay::ToolTables(patchbay::coll::tuned::tool_variables));

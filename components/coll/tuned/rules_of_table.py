@@ -3,7 +3,7 @@
 """Writes the C++ source of built_in_rules() (table.h) from a decision table: rules_of_table.py TABLE.json >FILE.cpp
 
 The names of functions and algorithms go to the compiler as they are, and tests/coll:table_test compares the result with
-what the component itself reads in the table. So only what the compiler would not notice is checked here."""
+what the component itself reads in the table. So only what the compiler does not check is checked here."""
 import json
 import sys
 

@@ -41,7 +41,13 @@ void add_steps(Steps& steps, const Call& call, const Choice& choice) noexcept {
 
 } // namespace
 
-Choice TunedModule::choose(const Call& call, Form form, int rank) const noexcept {
+Choice TunedModule::choose(const Call& call, Form form, const Communicator& comm) const noexcept {
+    const Choice choice = decide(call, form, comm.rank);
+    _chosen.note(comm, call.function, choice.algorithm);
+    return choice;
+}
+
+Choice TunedModule::decide(const Call& call, Form form, int rank) const noexcept {
     if (call.function == Function::alltoall && call.send == MPI_IN_PLACE) {
         return {}; // given by all members or by none
     }
@@ -55,7 +61,7 @@ Choice TunedModule::choose(const Call& call, Form form, int rank) const noexcept
 }
 
 int TunedModule::blocking(const Call& call, Communicator& comm) noexcept {
-    const Choice choice = choose(call, Form::blocking, comm.rank);
+    const Choice choice = choose(call, Form::blocking, comm);
     if (choice.algorithm == Algorithm::pass) {
         return _below.find(call, Form::blocking)->run_blocking(call, comm);
     }
@@ -65,38 +71,38 @@ int TunedModule::blocking(const Call& call, Communicator& comm) noexcept {
 }
 
 int TunedModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
-    return serves_pair(Function::bcast, count, type) ? pair::bcast(buffer, count, type, root, comm)
-                                                     : Module::bcast(buffer, count, type, root, comm);
+    return serves_pair(Function::bcast, count, type, comm) ? pair::bcast(buffer, count, type, root, comm)
+                                                           : Module::bcast(buffer, count, type, root, comm);
 }
 
 int TunedModule::allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
-    return serves_pair(Function::allgather, recv_count, recv_type)
+    return serves_pair(Function::allgather, recv_count, recv_type, comm)
         ? pair::allgather(send, send_count, send_type, recv, recv_count, recv_type, comm)
         : Module::allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
 }
 
 int TunedModule::alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
-    return serves_pair(Function::alltoall, recv_count, recv_type) && send != MPI_IN_PLACE
+    return send != MPI_IN_PLACE && serves_pair(Function::alltoall, recv_count, recv_type, comm)
         ? pair::alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm)
         : Module::alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm);
 }
 
 int TunedModule::reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
     Communicator& comm) noexcept {
-    return serves_pair(Function::reduce, count, type) ? pair::reduce(send, recv, count, type, op, root, comm)
-                                                      : Module::reduce(send, recv, count, type, op, root, comm);
+    return serves_pair(Function::reduce, count, type, comm) ? pair::reduce(send, recv, count, type, op, root, comm)
+                                                            : Module::reduce(send, recv, count, type, op, root, comm);
 }
 
 int TunedModule::allreduce(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    return serves_pair(Function::allreduce, count, type) ? pair::allreduce(send, recv, count, type, op, comm)
-                                                         : Module::allreduce(send, recv, count, type, op, comm);
+    return serves_pair(Function::allreduce, count, type, comm) ? pair::allreduce(send, recv, count, type, op, comm)
+                                                               : Module::allreduce(send, recv, count, type, op, comm);
 }
 
 int TunedModule::plan(const Call& call, Schedule& schedule) noexcept {
-    const Choice choice = choose(call, schedule.form(), schedule.comm().rank);
+    const Choice choice = choose(call, schedule.form(), schedule.comm());
     if (choice.algorithm == Algorithm::pass) {
         const Form form = schedule.form() == Form::persistent ? Form::persistent : Form::nonblocking;
         return _below.find(call, form)->plan(call, schedule);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "components/coll/tuned/chosen.h"
 #include "components/coll/tuned/table.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/immediate.h"
@@ -24,9 +25,11 @@ struct Settings {
 // communicator, bytes, and whether the op commutes.
 class TunedModule final : public Module {
 public:
-    TunedModule(std::shared_ptr<const Settings> settings, const Below& below) noexcept
+    // `chosen` exists as long as the component is open.
+    TunedModule(std::shared_ptr<const Settings> settings, const Below& below, ChosenAlgorithms& chosen) noexcept
         : _settings(std::move(settings)),
-          _below(below) {}
+          _below(below),
+          _chosen(chosen) {}
 
     Provided provides() const noexcept override { return Provided::planned(served); }
     int plan(const Call& call, Schedule& schedule) noexcept override;
@@ -43,13 +46,20 @@ public:
         Communicator& comm) noexcept override;
 
 private:
-    bool serves_pair(Function function, MPI_Count count, const Datatype& type) const noexcept {
-        return std::uint64_t(count) * std::uint64_t(type.size) < _settings->pair_below[std::size_t(function)];
+    bool serves_pair(
+        Function function, MPI_Count count, const Datatype& type, const Communicator& comm) const noexcept {
+        if (std::uint64_t(count) * std::uint64_t(type.size) >= _settings->pair_below[std::size_t(function)]) {
+            return false;
+        }
+        _chosen.note_pair(comm, function);
+        return true;
     }
-    Choice choose(const Call& call, Form form, int rank) const noexcept;
+    Choice choose(const Call& call, Form form, const Communicator& comm) const noexcept;
+    Choice decide(const Call& call, Form form, int rank) const noexcept;
 
     std::shared_ptr<const Settings> _settings;
     const Below& _below;
+    ChosenAlgorithms& _chosen;
 };
 
 // The steps of one call; `Steps` is Immediate or Schedule.

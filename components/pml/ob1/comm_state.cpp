@@ -32,6 +32,14 @@ RecvRequest* PostedList::find(int tag) const noexcept {
     return nullptr;
 }
 
+std::uint64_t PostedList::length() const noexcept {
+    std::uint64_t requests = 0;
+    for (const RecvRequest* request = first; request != nullptr; request = request->posted_link.next) {
+        ++requests;
+    }
+    return requests;
+}
+
 CommState::CommState(Communicator& comm) noexcept
     : comm(comm),
       excid(comm.id == nullptr ? nullptr : comm.id->extended_id()),
@@ -148,6 +156,22 @@ Unexpected* CommState::find_id(int source, std::uint32_t id) noexcept {
         }
     }
     return nullptr;
+}
+
+std::uint64_t CommState::unexpected_length() const noexcept {
+    std::uint64_t messages = 0;
+    for (Unexpected* message = _arrivals.first(); message != nullptr; message = ArrivalQueue::next(*message)) {
+        ++messages;
+    }
+    return messages;
+}
+
+std::uint64_t CommState::posted_length() const noexcept {
+    std::uint64_t requests = _any_source.length();
+    for (int rank = 0; _table != nullptr && rank < comm.remote_size; ++rank) {
+        requests += _table[rank].posted.length();
+    }
+    return requests;
 }
 
 } // namespace patchbay::pml::ob1

@@ -21,6 +21,7 @@ struct PostedList {
     void push_back(RecvRequest& request) noexcept;
     void erase(RecvRequest& request) noexcept;
     RecvRequest* find(int tag) const noexcept; // the earliest one that takes this tag
+    std::uint64_t length() const noexcept;
 };
 
 using SourceQueue = List<Unexpected, &Unexpected::by_source>;
@@ -92,6 +93,9 @@ public:
     Unexpected* find(int source, int tag) noexcept;
     Unexpected* find_id(int source, std::uint32_t id) noexcept;
     Unexpected* earliest() noexcept { return _arrivals.first(); }
+    // For tools: each walks the queues.
+    std::uint64_t unexpected_length() const noexcept;
+    std::uint64_t posted_length() const noexcept;
 
     // From now on prepare() returns false, and no message can be sent directly. What is posted or has arrived stays
     // where it is.

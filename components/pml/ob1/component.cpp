@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pml/ob1/module.h"
+#include "components/pml/ob1/tool_tables.h"
 #include "core/component/describe.h"
 #include "core/core.h"
 #include "frameworks/btl/selection.h"
@@ -53,8 +54,8 @@ private:
         if (!btls) {
             return btls.error();
         }
-        const Services services{
-            context.progress(), context.runtime(), context.directory(), context.cid_counters(), context.self()};
+        const Services services{context.progress(), context.runtime(), context.directory(), context.cid_counters(),
+            context.self(), &context.core().tool};
         return Candidate{
             50, std::make_unique<Ob1>(services, std::move(btls->modules), _settings, std::move(btls->lease))};
     }
@@ -67,4 +68,5 @@ private:
 } // namespace patchbay::pml::ob1
 
 PATCHBAY_COMPONENT = patchbay::describe<patchbay::pml::ob1::Ob1Component>("pml", patchbay::pml::interface_version,
-    "ob1", "1.0.0", "matches here, moves bytes over btls", patchbay::pml::ob1::params);
+    "ob1", "1.0.0", "matches here, moves bytes over btls", patchbay::pml::ob1::params,
+    patchbay::ToolTables(patchbay::pml::ob1::tool_variables, patchbay::pml::ob1::tool_events));

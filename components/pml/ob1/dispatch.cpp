@@ -46,6 +46,21 @@ bool Ob1::receive(void* context, btl::Endpoint& endpoint, const void* header, st
                                            : self.receive_other(from, header, bytes, payload_size);
 }
 
+bool Ob1::receive_and_count(void* context, btl::Endpoint& endpoint, const void* header, std::size_t header_size,
+    const void* payload, std::size_t payload_size) noexcept {
+    const PacketType type = static_cast<const MatchHeader*>(header)->type;
+    const std::uint64_t bytes = type == PacketType::rts ? static_cast<const RtsHeader*>(header)->length : payload_size;
+    if (!receive(context, endpoint, header, header_size, payload, payload_size)) {
+        return false;
+    }
+    if (is_message(type)) {
+        Traffic& traffic = static_cast<Ob1*>(context)->_traffic;
+        ++traffic.messages_received;
+        traffic.bytes_received += bytes;
+    }
+    return true;
+}
+
 bool Ob1::receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept {
     const auto& control = *static_cast<const ControlHeader*>(header);
     if (from.failed && !is_message(control.type)) [[unlikely]] {

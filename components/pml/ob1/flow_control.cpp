@@ -2,9 +2,11 @@
 #include "components/pml/ob1/flow_control.h"
 
 #include "components/common/short_copy.h"
+#include "core/log.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <new>
 #include <utility>
 
 namespace patchbay::pml::ob1 {
@@ -45,6 +47,10 @@ Unexpected* FlowControl::store(
     }
     common::copy_any(message.payload(), payload, payload_size);
     from.unexpected_bytes += message.charge;
+    _bytes += message.charge;
+    for (Watermark* mark : _marks) {
+        mark->store(std::max(mark->load(std::memory_order_relaxed), _bytes), std::memory_order_relaxed);
+    }
     if (from.unexpected_bytes > _limit && !from.xoff_sent) {
         from.xoff_sent = true;
         _backlog.send_flow(from, PacketType::xoff);
@@ -55,10 +61,22 @@ Unexpected* FlowControl::store(
 void FlowControl::release(Unexpected& message) noexcept {
     Peer& from = *message.from;
     from.unexpected_bytes -= message.charge;
+    _bytes -= message.charge;
     _store.free(&message);
     if (from.xoff_sent && from.unexpected_bytes < _limit / 2) {
         from.xoff_sent = false;
         _backlog.send_flow(from, PacketType::xon);
+    }
+}
+
+void FlowControl::track(Watermark& mark, bool on) noexcept {
+    std::erase(_marks, &mark);
+    if (on) {
+        try {
+            _marks.push_back(&mark);
+        } catch (const std::bad_alloc&) {
+            log_warn("pml/ob1: out of memory for a watermark, which stays as it is");
+        }
     }
 }
 

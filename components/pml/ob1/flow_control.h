@@ -3,6 +3,9 @@
 #include "components/pml/ob1/backlog.h"
 #include "components/pml/ob1/message_store.h"
 #include "components/pml/ob1/shortage.h"
+#include "core/tool/source.h"
+
+#include <vector>
 
 namespace patchbay::pml::ob1 {
 
@@ -25,6 +28,10 @@ public:
     // Each peer that got an xoff gets an xon: the next module of this process begins to charge anew.
     void end(Peers& peers) noexcept;
 
+    // Memory that unexpected messages take; marks that follow its highest value.
+    std::uint64_t bytes() const noexcept { return _bytes; }
+    void track(Watermark& mark, bool on) noexcept;
+
     static void on_xoff(Peer& from, bool off) noexcept {
         from.xoff_received = off;
         from.refresh_direct();
@@ -35,6 +42,8 @@ private:
     Shortage& _shortage;
     const std::size_t _limit;
     MessageStore _store;
+    std::uint64_t _bytes = 0;
+    std::vector<Watermark*> _marks;
 };
 
 } // namespace patchbay::pml::ob1

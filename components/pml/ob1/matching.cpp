@@ -8,14 +8,15 @@
 namespace patchbay::pml::ob1 {
 
 Matching::Matching(cid::Directory& directory, Backlog& backlog, FlowControl& flow, EarlyMessages& early,
-    Rendezvous& rendezvous, Shortage& shortage) noexcept
+    Rendezvous& rendezvous, Shortage& shortage, Traffic& traffic) noexcept
     : _communicators(static_cast<CommState**>(std::calloc(std::size_t(max_index) + 1, sizeof(CommState*)))),
       _directory(directory),
       _backlog(backlog),
       _flow(flow),
       _early(early),
       _rendezvous(rendezvous),
-      _shortage(shortage) {}
+      _shortage(shortage),
+      _traffic(traffic) {}
 
 int Matching::add(Communicator& comm) noexcept {
     auto* state = new (std::nothrow) CommState(comm);
@@ -84,12 +85,21 @@ bool Matching::store(
         Unexpected* message = _flow.store(from, header, payload, payload_size);
         if (message != nullptr) [[likely]] {
             state->add(*message);
+            note_unexpected(*state, *message);
         }
         return message != nullptr;
     }
     const CommState* unusable = _communicators[match.index];
     return unusable != nullptr ? refuse_message(from, header, *unusable)
                                : _early.add(match.index, from, header, payload, payload_size);
+}
+
+void Matching::note_unexpected(CommState& state, const Unexpected& message) noexcept {
+    ++_traffic.unexpected;
+    if (_traffic.unexpected_message.wanted()) [[unlikely]] {
+        _traffic.deferred.add(_traffic.unexpected_message, &state.comm,
+            {message.match.source, message.match.tag, std::int64_t(message.length)});
+    }
 }
 
 bool Matching::refuse_message(Peer& from, const void* header, const CommState& state) noexcept {

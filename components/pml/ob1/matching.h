@@ -5,6 +5,7 @@
 #include "components/pml/ob1/flow_control.h"
 #include "components/pml/ob1/receive_protocol.h"
 #include "components/pml/ob1/rendezvous.h"
+#include "components/pml/ob1/traffic.h"
 #include "frameworks/cid/directory.h"
 
 #include <cstdlib>
@@ -17,7 +18,7 @@ namespace patchbay::pml::ob1 {
 class Matching {
 public:
     Matching(cid::Directory& directory, Backlog& backlog, FlowControl& flow, EarlyMessages& early,
-        Rendezvous& rendezvous, Shortage& shortage) noexcept;
+        Rendezvous& rendezvous, Shortage& shortage, Traffic& traffic) noexcept;
 
     static constexpr std::uint32_t max_index = 65535;
 
@@ -25,6 +26,11 @@ public:
     int add(Communicator& comm) noexcept;
     void remove(CommState& state) noexcept;
 
+    // nullptr: this communicator has been removed.
+    const CommState* find(const Communicator& comm) const noexcept {
+        const CommState* state = _communicators[comm.index];
+        return state != nullptr && &state->comm == &comm ? state : nullptr;
+    }
     // The communicator of a message that has no extended header. nullptr: it does not exist here (yet), does not have
     // that source, or there is no memory for its queues.
     CommState* find(const MatchHeader& match) noexcept {
@@ -86,6 +92,7 @@ private:
     bool on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexcept;
     bool store(
         Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
+    void note_unexpected(CommState& state, const Unexpected& message) noexcept;
     bool cancel_unexpected(CommState& state, const MatchHeader& match) noexcept;
 
     struct FreeDelete {
@@ -99,6 +106,7 @@ private:
     EarlyMessages& _early;
     Rendezvous& _rendezvous;
     Shortage& _shortage;
+    Traffic& _traffic;
 };
 
 } // namespace patchbay::pml::ob1

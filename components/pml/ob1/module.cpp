@@ -23,12 +23,14 @@ Ob1::Ob1(
       _flow(_backlog, _shortage, settings.unexpected_limit),
       _handshake(services.progress, _backlog, services.counters),
       _rendezvous(_peers, _backlog, _handshake, settings.fetch_chunk),
-      _sends(_peers, _backlog, _handshake, _rendezvous),
+      _sends(_peers, _backlog, _handshake, _rendezvous, _traffic),
       _receives(_peers, _backlog, _flow, _rendezvous),
       _early(_flow, _handshake, _shortage),
-      _matching(services.directory, _backlog, _flow, _early, _rendezvous, _shortage),
+      _matching(services.directory, _backlog, _flow, _early, _rendezvous, _shortage, _traffic),
       _pending(_sends, _backlog, _flow),
-      _refusals(*this, services.self, _peers, _backlog, _early, _handshake, _receives, _matching, _pending, _shortage) {
+      _refusals(*this, services.self, _peers, _backlog, _early, _handshake, _receives, _matching, _pending, _shortage),
+      _traffic(services.progress),
+      _tool(*this, services.tool) {
     if (!_backlog.reserve()) {
         throw std::bad_alloc();
     }

@@ -12,6 +12,8 @@
 #include "components/pml/ob1/rendezvous.h"
 #include "components/pml/ob1/send_protocol.h"
 #include "components/pml/ob1/shortage.h"
+#include "components/pml/ob1/tool_source.h"
+#include "components/pml/ob1/traffic.h"
 #include "core/progress/waiter.h"
 
 #include <chrono>
@@ -33,6 +35,7 @@ struct Services {
     cid::Directory& directory;
     cid::Counters& counters;
     ProcessId self;
+    ToolRegistry* tool = nullptr; // nullptr: no tool can look
 };
 
 // The pml interface. The work is done by the parts below (README.md says what each part owns); all of them are called
@@ -88,6 +91,7 @@ public:
     Progress& progress() noexcept { return _progress; }
 
 private:
+    friend class Ob1ToolSource;
     // Holds the lock where several threads run; otherwise one branch.
     class Guard {
     public:
@@ -141,6 +145,9 @@ private:
     // dispatch.cpp: packets that arrive. false: no memory for the packet, as in btl::Receiver.
     static bool receive(void* context, btl::Endpoint& from, const void* header, std::size_t header_size,
         const void* payload, std::size_t payload_size) noexcept;
+    // The same while messages are counted.
+    static bool receive_and_count(void* context, btl::Endpoint& from, const void* header, std::size_t header_size,
+        const void* payload, std::size_t payload_size) noexcept;
     bool receive_other(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     bool receive_message(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     bool receive_extended(Peer& from, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
@@ -161,7 +168,9 @@ private:
     Matching _matching;
     PendingOperations _pending;
     Refusals _refusals;
+    Traffic _traffic; // the parts above refer to it; none of them uses it in its constructor or destructor
     Pool<MatchedMessage, NoLock> _matched_messages;
+    Ob1ToolSource _tool; // declared last: destroyed while the rest exists
 };
 
 } // namespace patchbay::pml::ob1

@@ -31,6 +31,19 @@ void Peers::receive_with(btl::Receiver receiver, void* context) {
     }
 }
 
+void Peers::count_messages(bool on, btl::Receiver receiver, void* context) noexcept {
+    _counting = on;
+    for_each([on](Peer& peer) {
+        peer.counted = on;
+        if (peer.endpoint != nullptr) {
+            peer.refresh_direct();
+        }
+    });
+    for (const auto& btl : _btls) {
+        btl->set_receiver(receiver, context);
+    }
+}
+
 void Peers::stop_polling() noexcept {
     _poller.reset();
     _progress.quiesce();
@@ -41,6 +54,7 @@ Peer* Peers::find(ProcessId process) noexcept {
         auto [found, fresh] = _peers.try_emplace(process);
         if (fresh) {
             found->second.process = process;
+            found->second.counted = _counting;
         }
         return &found->second;
     } catch (const std::bad_alloc&) {

@@ -22,6 +22,9 @@ public:
     // Throws std::bad_alloc. Called once, before everything else.
     void receive_with(btl::Receiver receiver, void* context);
 
+    // Whether no message may be sent past SendProtocol::transmit(), and what receives packets from now on.
+    void count_messages(bool on, btl::Receiver receiver, void* context) noexcept;
+
     // nullptr: out of memory.
     Peer* find(ProcessId process) noexcept;
     // Called for each packet from there, before sender(). false: out of memory; the packet has to be delivered again.
@@ -85,6 +88,7 @@ private:
     std::vector<btl::Module*> _polled; // has room for all of them
     PollerHandle _poller;
     bool _any_failed = false;
+    bool _counting = false;
     std::map<ProcessId, Peer> _peers;
 };
 

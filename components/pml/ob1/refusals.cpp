@@ -43,7 +43,7 @@ void Refusals::refuse(const Communicator& comm, const cid::ExtendedId& id, int c
     }
 }
 
-Failure Refusals::take_failure(const Communicator& comm, const cid::ExtendedId& id) noexcept {
+Failure Refusals::take_failure_of(const Communicator& comm, const cid::ExtendedId& id) noexcept {
     Failure failure;
     if (const auto kept = _kept.find(id); kept != _kept.end()) {
         failure = kept->second;

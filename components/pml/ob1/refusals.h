@@ -39,7 +39,9 @@ public:
     void refuse(const Communicator& comm, const cid::ExtendedId& id, int code) noexcept;
     // The failure of a communicator with an exCID that is about to be added. Operations on its local_comm fail then,
     // too.
-    Failure take_failure(const Communicator& comm, const cid::ExtendedId& id) noexcept;
+    Failure take_failure(const Communicator& comm, const cid::ExtendedId& id) noexcept {
+        return _kept.empty() && _failed.empty() ? Failure{} : take_failure_of(comm, id);
+    }
     // false: out of memory; the packet has to be delivered again.
     bool on_refusal(Peer& from, const RefusalHeader& refusal) noexcept;
     void on_ack(const RefusalHeader& ack) noexcept;
@@ -52,6 +54,7 @@ public:
     void accept(const EarlyMessage& early) noexcept;
 
 private:
+    Failure take_failure_of(const Communicator& comm, const cid::ExtendedId& id) noexcept;
     bool remember(const cid::ExtendedId& id, const Failure& failure) noexcept;
     void drop_early(const cid::ExtendedId& id, const Failure& failure) noexcept;
     void fail_with_descendants(CommState& state, const Failure& failure) noexcept;

@@ -58,8 +58,10 @@ SendCode SendProtocol::transmit(SendRequest& request) noexcept {
     if (in_handshake && state.failure.happened()) [[unlikely]] {
         return SendCode::failed; // a persistent request knows its peer from an earlier start
     }
+    const std::size_t bytes = request.bytes; // the request may not exist any more afterwards
     const SendCode code = eager ? transmit_eager(request) : _rendezvous.send_rts(request);
     if (code == SendCode::ok) {
+        _traffic.sent(eager, bytes);
         if (in_handshake) {
             _handshake.note_sent(target);
         }

@@ -4,6 +4,7 @@
 #include "components/pml/ob1/handshake.h"
 #include "components/pml/ob1/rendezvous.h"
 #include "components/pml/ob1/requests.h"
+#include "components/pml/ob1/traffic.h"
 #include "core/memory/pool.h"
 
 #include <utility>
@@ -13,11 +14,13 @@ namespace patchbay::pml::ob1 {
 // The send requests, from start to completion: eager messages are sent here, larger ones by Rendezvous.
 class SendProtocol {
 public:
-    SendProtocol(Peers& peers, Backlog& backlog, Handshake& handshake, Rendezvous& rendezvous) noexcept
+    SendProtocol(
+        Peers& peers, Backlog& backlog, Handshake& handshake, Rendezvous& rendezvous, Traffic& traffic) noexcept
         : _peers(peers),
           _backlog(backlog),
           _handshake(handshake),
-          _rendezvous(rendezvous) {}
+          _rendezvous(rendezvous),
+          _traffic(traffic) {}
 
     // nullptr: out of memory.
     template <class... Args>
@@ -113,6 +116,7 @@ private:
     Backlog& _backlog;
     Handshake& _handshake;
     Rendezvous& _rendezvous;
+    Traffic& _traffic;
     Pool<SendRequest, NoLock> _pool;
     List<SendRequest, &SendRequest::in_progress_link> _in_progress; // in the order in which they were started
     SendRequest* _clean = nullptr;                                  // free requests

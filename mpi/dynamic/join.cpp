@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI_Comm_join: the two processes exchange over the socket who they are; one opens a port and sends its name, to which
+// the other one connects. The namespaces of their jobs, which are secrets, do not go over the socket.
+#include "core/base/random.h"
+#include "core/progress/progress.h"
+#include "core/runtime/runtime.h"
+#include "mpi/dynamic/ports.h"
+#include "mpi/instance/instance.h"
+#include "object/error_cause.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace patchbay {
+
+namespace {
+
+constexpr char magic[8] = {'p', 'a', 't', 'c', 'h', 'b', 'a', 'y'};
+constexpr int poll_milliseconds = 1; // how long this process may sleep without making MPI progress
+
+// What each end sends first. The numbers are random: the end with the smaller one opens the port.
+struct Greeting {
+    char magic[8];
+    std::uint64_t number;
+};
+
+// A stream socket that may be in either mode, and stays in its mode.
+class Socket {
+public:
+    Socket(int fd, Progress& progress) noexcept
+        : _fd(fd),
+          _progress(progress) {}
+
+    int send(const void* bytes, std::size_t size) {
+        const auto* at = static_cast<const char*>(bytes);
+        return transfer(size, POLLOUT,
+            [&](std::size_t done) { return ::send(_fd, at + done, size - done, MSG_DONTWAIT | MSG_NOSIGNAL); });
+    }
+    int receive(void* bytes, std::size_t size) {
+        auto* at = static_cast<char*>(bytes);
+        return transfer(
+            size, POLLIN, [&](std::size_t done) { return ::recv(_fd, at + done, size - done, MSG_DONTWAIT); });
+    }
+
+private:
+    template <class Step>
+    int transfer(std::size_t size, short events, Step&& step) {
+        for (std::size_t done = 0; done < size;) {
+            const ssize_t moved = step(done);
+            if (moved > 0) {
+                done += std::size_t(moved);
+            } else if (moved == 0) {
+                return note_cause(MPI_ERR_OTHER, "the other end has closed the socket");
+            } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
+                _progress.poll();
+                pollfd watched{_fd, events, 0};
+                ::poll(&watched, 1, poll_milliseconds);
+            } else {
+                return note_cause(MPI_ERR_ARG, std::string("the argument fd: ") + std::strerror(errno));
+            }
+        }
+        return MPI_SUCCESS;
+    }
+
+    int _fd;
+    Progress& _progress;
+};
+
+int greet(Socket& socket, bool* opens) {
+    for (;;) {
+        Greeting own{{}, random_bits()};
+        Greeting other{};
+        std::memcpy(own.magic, magic, sizeof magic);
+        if (const int code = socket.send(&own, sizeof own); code != MPI_SUCCESS) {
+            return code;
+        }
+        if (const int code = socket.receive(&other, sizeof other); code != MPI_SUCCESS) {
+            return code;
+        }
+        if (std::memcmp(other.magic, magic, sizeof magic) != 0) {
+            return note_cause(MPI_ERR_OTHER, "the other end of the socket does not use Patchbay MPI");
+        }
+        *opens = own.number < other.number;
+        if (own.number != other.number) {
+            return MPI_SUCCESS;
+        }
+    }
+}
+
+using PortName = std::array<char, MPI_MAX_PORT_NAME>;
+
+int send_port(Socket& socket, Instance& instance, std::string* name) {
+    PortName text{};
+    const int opened = open_port(instance, name);
+    name->copy(text.data(), text.size() - 1);
+    const int sent = socket.send(text.data(), text.size()); // an empty name is an error
+    return opened != MPI_SUCCESS ? opened : sent;
+}
+
+int receive_port(Socket& socket, std::string* name) {
+    PortName text{};
+    const int code = socket.receive(text.data(), text.size());
+    text.back() = '\0';
+    *name = text.data();
+    return code != MPI_SUCCESS || !name->empty() ? code
+                                                 : note_cause(MPI_ERR_OTHER, "the other process has opened no port");
+}
+
+} // namespace
+
+int join(int fd, Communicator& self, Communicator** made, std::string* problem) {
+    *made = nullptr;
+    Instance& instance = *self.instance;
+    Socket socket(fd, instance.progress());
+    bool opens = false;
+    if (const int code = greet(socket, &opens); code != MPI_SUCCESS) {
+        return code;
+    }
+    std::string name;
+    const int code = opens ? send_port(socket, instance, &name) : receive_port(socket, &name);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    const std::chrono::milliseconds limit = connect_limit(instance);
+    const PortSide side = opens ? PortSide::accept : PortSide::connect;
+    const int connected = connect_at_port(side, name, limit, 0, self, MPI_SUCCESS, made, problem);
+    if (opens) {
+        close_port(instance, name);
+    }
+    return connected;
+}
+
+} // namespace patchbay

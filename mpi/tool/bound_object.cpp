@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/tool/bound_object.h"
+
+#include "mpi/instance/instance.h"
+#include "mpi/instance/observed_instance.h"
+#include "object/handle.h"
+#include "object/session.h"
+
+namespace patchbay::tool {
+
+std::optional<BoundObject> bind(Binding binding, void* handle_address) noexcept {
+    if (binding == Binding::none) {
+        return BoundObject{};
+    }
+    if (handle_address == nullptr) {
+        return std::nullopt;
+    }
+    if (binding == Binding::communicator) {
+        const Communicator* comm = checked_object<Communicator>(*static_cast<MPI_Comm*>(handle_address));
+        return comm == nullptr ? std::nullopt : std::optional(BoundObject{comm, comm->index, {}});
+    }
+    Session* session = checked_object<Session>(*static_cast<MPI_Session*>(handle_address));
+    return session == nullptr ? std::nullopt : std::optional(BoundObject{session, 0, Session::id(session)});
+}
+
+bool exists(Binding binding, const BoundObject& bound) noexcept {
+    Instance* instance = ObservedInstance::get();
+    switch (binding) {
+    case Binding::none:
+        return true;
+    case Binding::communicator:
+        return instance != nullptr && instance->communicators().find(bound.index) == bound.object;
+    case Binding::session:
+        return instance != nullptr && instance->is_open(bound.session);
+    }
+    return false;
+}
+
+} // namespace patchbay::tool

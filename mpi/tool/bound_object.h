@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "mpi/tool/performance_variables.h"
+
+#include <optional>
+
+namespace patchbay::tool {
+
+// The object behind the address of an MPI handle; nullopt: it is not a valid handle of the kind. Without a binding the
+// address is ignored.
+std::optional<BoundObject> bind(Binding binding, void* handle_address) noexcept;
+// Whether it still exists. The program must not free it meanwhile.
+bool exists(Binding binding, const BoundObject& bound) noexcept;
+
+} // namespace patchbay::tool
