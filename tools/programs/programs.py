@@ -157,7 +157,7 @@ def finish(outcomes):
 def write_page(options):
     """Programs without a kept result are named as such: a page of them all would take hours otherwise."""
     outcomes = [
-        report.load(name, options.work / "results") or report.Outcome(name, "", problem="it has not been run")
+        report.load(name, options.work / "results") or report.Outcome(name, "", problem="it has not been run", missing=True)
         for name in PROGRAMS
     ]
     if not any(outcome.results for outcome in outcomes):

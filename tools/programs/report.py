@@ -57,19 +57,15 @@ def load(name, folder):
 HEADINGS = ("program", "version", "tests", "passed", "failed", "excluded", "seconds")
 
 
+def row(outcome):
+    if outcome.missing:
+        return (outcome.program, outcome.version, *["not run"] * (len(HEADINGS) - 2))
+    counts = (len(outcome.results), outcome.count(PASS), outcome.failed, outcome.count(SKIP), round(outcome.seconds))
+    return (outcome.program, outcome.version, *map(str, counts))
+
+
 def rows(outcomes):
-    return [
-        (
-            outcome.program,
-            outcome.version,
-            str(len(outcome.results)),
-            str(outcome.count(PASS)),
-            str(outcome.failed),
-            str(outcome.count(SKIP)),
-            str(round(outcome.seconds)),
-        )
-        for outcome in outcomes
-    ]
+    return [row(outcome) for outcome in outcomes]
 
 
 def table(outcomes):
