@@ -2,6 +2,7 @@
 // Waiting for requests and testing them (MPI-5.0, 3.7.3 and 3.7.5).
 #include "mpi/api/completion.h"
 
+#include "core/progress/poll_or_yield.h"
 #include "core/progress/waiter.h"
 
 namespace patchbay::api {
@@ -76,7 +77,7 @@ int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
         return MPI_SUCCESS;
     }
     if (!request->is_complete()) {
-        request->progress->poll();
+        poll_or_yield(*request->progress);
         if (!request->is_complete()) {
             *flag = 0;
             return MPI_SUCCESS;
@@ -136,7 +137,7 @@ int test_all(int count, MPI_Request* array, int* flag, MPI_Status* statuses) noe
     }
     const Handles handles(array, std::size_t(count));
     if (!all_complete(handles)) {
-        progress_of(handles)->poll();
+        poll_or_yield(*progress_of(handles));
         if (!all_complete(handles)) {
             *flag = 0;
             return MPI_SUCCESS;
@@ -181,7 +182,7 @@ int test_any(int count, MPI_Request* array, int* index, int* flag, MPI_Status* s
     bool any = false;
     *index = find_complete(handles, &any);
     if (any && *index == MPI_UNDEFINED) {
-        progress_of(handles)->poll();
+        poll_or_yield(*progress_of(handles));
         *index = find_complete(handles, &any);
     }
     *flag = !any || *index != MPI_UNDEFINED;
@@ -250,7 +251,7 @@ int test_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_St
         return MPI_SUCCESS;
     }
     if (!ready) {
-        progress_of(handles)->poll();
+        poll_or_yield(*progress_of(handles));
     }
     return complete_some("MPI_Testsome", handles, outcount, indices, statuses);
 }

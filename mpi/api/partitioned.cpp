@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Partitioned communication (MPI-5.0, 4.2).
+#include "core/progress/poll_or_yield.h"
 #include "frameworks/pml/partitioned_engine.h"
 #include "frameworks/pml/partitioned_recv.h"
 #include "frameworks/pml/partitioned_send.h"
@@ -148,7 +149,7 @@ int arrived(MPI_Request handle, int number, int* flag) noexcept {
     }
     *flag = request.has_arrived(number);
     if (!*flag) {
-        request.progress->poll();
+        poll_or_yield(*request.progress);
         *flag = request.has_arrived(number);
     }
     return MPI_SUCCESS;

@@ -2,7 +2,7 @@
 // Inquiry, cancellation and freeing of requests (MPI-5.0, 3.7.6, 3.8.4), and generalized requests (13.2).
 #include "mpi/api/completion.h"
 
-#include "core/progress/progress.h"
+#include "core/progress/poll_or_yield.h"
 #include "mpi/library/library.h"
 #include "object/generalized_request.h"
 
@@ -35,7 +35,7 @@ int get_status(MPI_Request handle, int* flag, MPI_Status* status) noexcept {
         return MPI_SUCCESS;
     }
     if (!request->is_complete()) {
-        request->progress->poll();
+        poll_or_yield(*request->progress);
     }
     if (!request->is_complete()) {
         *flag = 0;
@@ -51,7 +51,7 @@ int get_status_all(int count, const MPI_Request* array, int* flag, MPI_Status* s
     }
     const std::span<const MPI_Request> handles(array, std::size_t(count));
     if (!all_complete(handles)) {
-        progress_of(handles)->poll();
+        poll_or_yield(*progress_of(handles));
     }
     *flag = all_complete(handles);
     if (!*flag) {
@@ -89,7 +89,7 @@ int get_status_any(int count, const MPI_Request* array, int* index, int* flag, M
     bool any = false;
     *index = find_complete(handles, &any);
     if (any && *index == MPI_UNDEFINED) {
-        progress_of(handles)->poll();
+        poll_or_yield(*progress_of(handles));
         *index = find_complete(handles, &any);
     }
     *flag = !any || *index != MPI_UNDEFINED;
@@ -116,7 +116,7 @@ int get_status_some(int count, const MPI_Request* array, int* outcount, int* ind
         return MPI_SUCCESS;
     }
     if (!ready) {
-        progress_of(handles)->poll();
+        poll_or_yield(*progress_of(handles));
     }
     Communicator* comm = nullptr;
     bool failed = false;

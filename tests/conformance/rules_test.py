@@ -9,9 +9,9 @@ from pathlib import Path
 
 TOOL = os.path.realpath(sys.argv.pop(1))
 sys.path.insert(0, os.path.dirname(TOOL))
+import apt_source  # noqa: E402
 import build_tree  # noqa: E402
 import record  # noqa: E402
-import source_package  # noqa: E402
 import test_list  # noqa: E402
 import verdict  # noqa: E402
 from processes import Ended  # noqa: E402
@@ -288,30 +288,30 @@ Components: main
 
     def test_lines(self):
         self.assertEqual(
-            source_package.source_lines(self.LINES, "bookworm"),
+            apt_source.source_lines(self.LINES, "bookworm"),
             [
                 "deb-src http://mirror.invalid/debian bookworm main contrib",
                 "deb-src [arch=amd64 signed-by=/k] http://mirror.invalid/sec bookworm-security main",
             ],
         )
-        self.assertEqual(len(source_package.source_lines(self.LINES, None)), 3)
+        self.assertEqual(len(apt_source.source_lines(self.LINES, None)), 3)
 
     def test_stanzas(self):
-        (stanza,) = source_package.source_stanzas(self.STANZAS, "bookworm")
+        (stanza,) = apt_source.source_stanzas(self.STANZAS, "bookworm")
         self.assertEqual(
             stanza,
             "Types: deb-src\nURIs: http://mirror.invalid/debian\nSuites: bookworm bookworm-updates\n"
             "Components: main\nSigned-By: /k\n",
         )
-        self.assertEqual(len(source_package.source_stanzas(self.STANZAS, None)), 2)
+        self.assertEqual(len(apt_source.source_stanzas(self.STANZAS, None)), 2)
 
     def test_codename(self):
-        self.assertEqual(source_package.release_codename('ID=debian\nVERSION_CODENAME="bookworm"\n'), "bookworm")
-        self.assertIsNone(source_package.release_codename("ID=other\n"))
+        self.assertEqual(apt_source.release_codename('ID=debian\nVERSION_CODENAME="bookworm"\n'), "bookworm")
+        self.assertIsNone(apt_source.release_codename("ID=other\n"))
 
     def test_machine_without_sources(self):
-        with self.assertRaises(source_package.CannotFetch):
-            source_package.private_sources(temporary(self), temporary(self) / "apt")
+        with self.assertRaises(apt_source.CannotFetch):
+            apt_source.private_sources(temporary(self), temporary(self) / "apt")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pml/ob1/module.h"
 #include "core/log.h"
+#include "core/progress/poll_or_yield.h"
 
 namespace patchbay::pml::ob1 {
 
@@ -27,7 +28,7 @@ bool Ob1::try_twice(const TryOnce& try_once) noexcept {
     if (try_locked()) {
         return true;
     }
-    _progress.poll();
+    poll_or_yield(_progress);
     return try_locked();
 }
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/progress/progress.h"
+
+#include <sched.h>
+
+namespace [[gnu::visibility("default")]] patchbay {
+
+// The poll of a function that tests and returns, such as MPI_Test or MPI_Iprobe. Where local ranks share cores, a poll
+// that finds nothing gives up the core, as a wait does: a program that tests in a loop would otherwise keep it for a
+// whole time slice from the rank whose message it tests for.
+inline void poll_or_yield(Progress& progress) noexcept {
+    if (progress.poll() == 0 && progress.policy().spin.count() == 0) [[unlikely]] {
+        sched_yield();
+    }
+}
+
+} // namespace patchbay
