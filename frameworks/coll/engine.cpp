@@ -116,6 +116,9 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     if (const int code = plan(module, call, comm, Form::nonblocking, &operation); code != MPI_SUCCESS) {
         return code; // without a tag, so that the next call gets the tag of this one
     }
+    if (_checker != nullptr) [[unlikely]] {
+        operation->gate = _checker->look_at(call, Form::nonblocking, comm);
+    }
     *request = operation;
     operation->activate();
     if (outstanding->add(*operation)) {
@@ -140,6 +143,9 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
         return code;
     }
     operation->set_tag(tag);
+    if (_checker != nullptr) [[unlikely]] {
+        operation->gate = _checker->look_at(call, Form::persistent, comm);
+    }
     *request = operation;
     return MPI_SUCCESS;
 }

@@ -15,6 +15,7 @@ class Progress;
 
 namespace coll {
 
+class CallChecker;
 class Operation;
 
 // Runs the plans of modules. One per instance; every table refers to it. Thread-safe. Functions return MPI codes.
@@ -45,6 +46,9 @@ public:
     // communication ends.
     void wait_for_freed(const Session* session) noexcept;
 
+    // Before the first operation; nullptr: none, which is the default (gate.h).
+    void set_checker(CallChecker* checker) noexcept { _checker = checker; }
+
     // Temporary memory of operations, in whatever form.
     ScratchPool& scratch_pool() noexcept { return _scratch; }
 
@@ -61,6 +65,7 @@ private:
     int plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept;
 
     Core& _core;
+    CallChecker* _checker = nullptr;
     ScratchPool _scratch;
     ReleasedList _released;        // operations whose requests were freed while they were active
     ProgressLock _lock{true};      // protects the list of the unused ones

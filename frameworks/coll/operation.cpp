@@ -122,6 +122,7 @@ int Operation::retire() noexcept {
         comm->outstanding->free_persistent_tag(_tag);
     }
     _complete_reference.clear();
+    gate.reset();
     schedule.clear(nullptr);
     _types.clear();
     _op.reset();
@@ -131,9 +132,26 @@ int Operation::retire() noexcept {
     return MPI_SUCCESS;
 }
 
-void Operation::start_steps() noexcept {
+void Operation::begin_start() noexcept {
     _code = MPI_SUCCESS;
     _cause.clear();
+    if (gate != nullptr) [[unlikely]] {
+        gate->start(_gate_end);
+    } else {
+        start_steps();
+    }
+}
+
+void Operation::end_gate() noexcept {
+    if (_gate_end.code == MPI_SUCCESS) {
+        start_steps();
+        return;
+    }
+    fail(_gate_end.code, gate->cause());
+    finish_start();
+}
+
+void Operation::start_steps() noexcept {
     fail(schedule.code(), schedule.cause());
     if (Execution* execution = schedule.execution(); execution != nullptr && !failed()) {
         execution->start(_tag, *this);

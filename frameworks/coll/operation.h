@@ -2,6 +2,7 @@
 #pragma once
 #include "core/progress/continuation.h"
 #include "frameworks/coll/engine.h"
+#include "frameworks/coll/gate.h"
 #include "frameworks/coll/schedule.h"
 #include "object/request.h"
 
@@ -21,7 +22,8 @@ public:
         : schedule(engine.scratch_pool()),
           _engine(engine),
           _begin(waits, *this),
-          _end(waits, *this) {
+          _end(waits, *this),
+          _open(waits, *this) {
         progress = &waits;
     }
 
@@ -43,6 +45,7 @@ public:
     std::int32_t references_to_comm() const noexcept override { return _comm ? 1 : 0; }
 
     Schedule schedule;
+    std::unique_ptr<Gate> gate;    // null: none, as without the checking mode
     Operation* next = nullptr;     // in the list of Outstanding, or in that of the engine's unused operations
     Operation* previous = nullptr; // in the list of Outstanding
     std::uint32_t sequence = 0;    // of a nonblocking operation
@@ -81,6 +84,16 @@ private:
               operation(owner) {}
         Operation& operation;
     };
+    struct GateEnd final : Completion {
+        explicit GateEnd(Operation& owner) noexcept
+            : operation(owner) {}
+        void end(int result) noexcept override {
+            code = result;
+            operation._open.post();
+        }
+        Operation& operation;
+        int code = MPI_SUCCESS;
+    };
     // The progressions of all steps, in memory that is kept for the next schedule.
     class Progressions {
     public:
@@ -100,6 +113,8 @@ private:
     void prepare_release() noexcept override { _engine._released.add(_released); }
     int retire() noexcept override;
     void end(int code) noexcept override; // by an Execution
+    void begin_start() noexcept;
+    void end_gate() noexcept;
     void start_steps() noexcept;
     void run_ready_steps() noexcept;
     void run_step(StepId id) noexcept;
@@ -121,8 +136,10 @@ private:
 
     Engine& _engine;
     ReleasedList::Entry _released{*this};
-    Deferred<&Operation::start_steps> _begin;
+    Deferred<&Operation::begin_start> _begin;
     Deferred<&Operation::finish_start> _end; // after an Execution
+    Deferred<&Operation::end_gate> _open;    // after a Gate
+    GateEnd _gate_end{*this};
     Progressions _progressions;
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;

@@ -189,6 +189,9 @@ Status Selector::wrap(Context& context, Communicator& comm, const std::string& o
         if (!wrapped) {
             return wrapped.error();
         }
+        if (_outermost != nullptr) {
+            _outermost->wrap(comm, module);
+        }
         if (module.get() != former) {
             table.replace(former, *module);
         }

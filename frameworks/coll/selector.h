@@ -10,6 +10,18 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace coll {
 
+// Stands before every module of a communicator, outside of the components that parameter coll_wrap names.
+class Outermost {
+public:
+    // Called with each module of a new communicator, by every member, on the thread that constructs it. Must not
+    // communicate. Puts a module of its own in the place of `module`, which owns the former one and provides the same.
+    // Throws std::bad_alloc.
+    virtual void wrap(Communicator& comm, std::unique_ptr<Module>& module) = 0;
+
+protected:
+    ~Outermost() = default;
+};
+
 // Finds the table of a new communicator: for each function and form the best module among those that provide it. One
 // per instance. Keeps the tables that communicators can share: those for which every offer and every refusal is the
 // same for each communicator of that size and kind, and with that kind of topology. So a table depends on the
@@ -28,6 +40,8 @@ public:
     Result<Table*> select(Context& context, Communicator& comm, const std::string& only);
     // The error that select() ends in because of the list alone.
     Status check_list(const std::string& only) { return _framework.check_list("a communicator", only); }
+    // Before the first selection; nullptr: none, which is the default.
+    void set_outermost(Outermost* outermost) noexcept { _outermost = outermost; }
     // Before the framework's components go.
     void clear() noexcept;
 
@@ -56,6 +70,7 @@ private:
 
     Framework<Component>& _framework;
     Engine& _engine;
+    Outermost* _outermost = nullptr;
     std::mutex _mutex;
     std::array<Kept, most_kept> _kept{}; // those in front were used last
     std::size_t _count = 0;

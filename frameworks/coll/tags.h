@@ -15,6 +15,10 @@ constexpr int tag_of(Function f) noexcept {
     return first_tag - int(f);
 }
 
+// The messages by which the checking mode compares the calls of all members (mpi/check), in the order of the calls.
+inline constexpr int call_check_tag = -1024;
+static_assert(call_check_tag < first_tag - int(Function::count));
+
 // Each nonblocking operation has the next tag of its communicator, and keeps it until it is complete; each persistent
 // one has a tag of its own until it is freed (outstanding.h).
 inline constexpr std::uint32_t sequence_tags = 1u << 14;

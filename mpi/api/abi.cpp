@@ -2,6 +2,7 @@
 // The functions about the ABI (MPI-5.0, 21.2 and 21.4.1): its version, and the properties of the Fortran compiler,
 // which a Fortran layer above this library sets. They may be called at any time and by any thread.
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 
 #include <fmt/format.h>
 
@@ -88,7 +89,7 @@ int PMPI_Abi_get_info(MPI_Info* info) {
     properties->set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
     properties->set("mpi_count_size", std::to_string(sizeof(MPI_Count)));
     properties->set("mpi_offset_size", std::to_string(sizeof(MPI_Offset)));
-    *info = to_handle(properties.detach());
+    *info = api::handle_of_new(args, properties.detach());
     return MPI_SUCCESS;
 }
 
@@ -120,7 +121,7 @@ int PMPI_Abi_get_fortran_info(MPI_Info* info) {
     }
     api::FortranProperties& fortran = api::fortran();
     std::lock_guard lock(fortran.mutex);
-    *info = fortran.info ? to_handle(fortran.info->duplicate().detach()) : MPI_INFO_NULL;
+    *info = fortran.info ? api::handle_of_new(args, fortran.info->duplicate().detach()) : MPI_INFO_NULL;
     return MPI_SUCCESS;
 }
 

@@ -75,6 +75,7 @@ public:
     // Undefined unless the handle is valid.
     Communicator* comm() const noexcept { return _comm; }
     int code() const noexcept { return _code; }
+    const char* function() const noexcept { return _function; }
     // Undefined unless the handle is valid.
     Session& session_object() const noexcept { return *static_cast<Session*>(_other); }
 

@@ -3,6 +3,7 @@
 // constructors with two groups see intercommunicator.cpp.
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/hints.h"
 #include "mpi/library/world.h"
@@ -29,12 +30,12 @@ int inquire(const char* function, MPI_Comm comm, const char* name, int* result, 
 
 // Ends a constructor: returns the handle of the new communicator.
 int give(const Arguments& args, int code, Communicator* made, MPI_Comm* newcomm) {
-    *newcomm = code == MPI_SUCCESS && made != nullptr ? to_handle(made) : MPI_COMM_NULL;
+    *newcomm = code == MPI_SUCCESS && made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
     return args.result(code);
 }
 
-int give(Ref<Group> group, MPI_Group* handle) noexcept {
-    *handle = to_handle(group.detach());
+int give(const Arguments& args, Ref<Group> group, MPI_Group* handle) noexcept {
+    *handle = handle_of_new(args, group.detach());
     return MPI_SUCCESS;
 }
 
@@ -100,8 +101,10 @@ int release(const char* function, MPI_Comm* comm, int (*act)(Communicator&)) {
     if (checking() && !(args.pointer("comm", comm) && check_freeable(args, *comm))) {
         return args.code();
     }
+    const MPI_Comm freed = *comm;
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return act(*args.comm()); });
     if (code == MPI_SUCCESS) {
+        note_freed(freed);
         library().world().forget(args.comm());
         *comm = MPI_COMM_NULL;
     }
@@ -141,7 +144,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group) {
     if (api::checking() && !(args.intercommunicator() && args.pointer("group", group))) {
         return args.code();
     }
-    return api::give(args.comm()->remote_group, group);
+    return api::give(args, args.comm()->remote_group, group);
 }
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
@@ -149,7 +152,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
     if (api::checking() && !(args.communicator() && args.pointer("group", group))) {
         return args.code();
     }
-    return api::give(args.comm()->group, group);
+    return api::give(args, args.comm()->group, group);
 }
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
@@ -262,7 +265,7 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
         return args.code();
     }
     return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        *info_used = to_handle(get_hints(*args.comm()).detach());
+        *info_used = api::handle_of_new(args, get_hints(*args.comm()).detach());
         return MPI_SUCCESS;
     }));
 }

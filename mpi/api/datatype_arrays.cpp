@@ -3,6 +3,7 @@
 #include "object/datatype_arrays.h"
 
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "object/datatype_f90.h"
 #include "object/recipe.h"
 
@@ -32,7 +33,7 @@ int made(const Arguments& args, int code, Ref<Datatype>& type, MPI_Datatype* new
         return args.fail(code, "the size or the bounds of the new type do not fit into 64 bits");
     }
     if (code == MPI_SUCCESS) {
-        *newtype = to_handle(type.detach());
+        *newtype = handle_of_new(args, type.detach());
     }
     return args.result(code);
 }

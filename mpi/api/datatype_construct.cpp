@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Constructors of derived datatypes other than array types (MPI-5.0, 5.1.2 and 5.1.7), dup, commit and free.
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "object/recipe.h"
 
 #include <new>
@@ -38,7 +39,7 @@ int construct(const Arguments& args, MPI_Datatype* newtype, Describe&& describe)
             return args.fail(code, "the size or the bounds of the new type do not fit into 64 bits");
         }
         if (code == MPI_SUCCESS) {
-            *newtype = to_handle(type.detach());
+            *newtype = handle_of_new(args, type.detach());
         }
         return args.result(code);
     } catch (const std::bad_alloc&) {
@@ -235,7 +236,7 @@ int dup(MPI_Datatype old, MPI_Datatype* newtype) noexcept {
         if (code == MPI_SUCCESS) {
             code = original.attributes.copy_to(copy->attributes, AttributeOwner::datatype, old, to_handle(copy.get()));
         }
-        *newtype = code == MPI_SUCCESS ? to_handle(copy.detach()) : MPI_DATATYPE_NULL;
+        *newtype = code == MPI_SUCCESS ? handle_of_new(args, copy.detach()) : MPI_DATATYPE_NULL;
         return args.result(code);
     } catch (const std::bad_alloc&) {
         return args.result(MPI_ERR_NO_MEM);
@@ -263,6 +264,7 @@ int free(MPI_Datatype* datatype) noexcept {
     if (const int code = type->attributes.erase_all(AttributeOwner::datatype, *datatype); code != MPI_SUCCESS) {
         return args.result(code);
     }
+    note_freed(*datatype);
     Ref<Datatype>::adopt(type).reset();
     *datatype = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;

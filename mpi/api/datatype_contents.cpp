@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Type_get_envelope and MPI_Type_get_contents (MPI-5.0, 5.1.13).
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "object/recipe.h"
 
 #include <algorithm>
@@ -78,7 +79,7 @@ struct Contents {
 };
 
 // A predefined type is returned as it is; another one as a new type, which the caller owns (MPI-5.0, 5.1.13).
-int hand_out(const Recipe& recipe, MPI_Datatype* types) noexcept {
+int hand_out(const Arguments& args, const Recipe& recipe, MPI_Datatype* types) noexcept {
     std::size_t made = 0;
     int code = MPI_SUCCESS;
     for (; made < recipe.types.size() && code == MPI_SUCCESS; ++made) {
@@ -89,12 +90,13 @@ int hand_out(const Recipe& recipe, MPI_Datatype* types) noexcept {
         }
         Ref<Datatype> copy;
         code = component->clone(&copy);
-        types[made] = code == MPI_SUCCESS ? to_handle(copy.detach()) : MPI_DATATYPE_NULL;
+        types[made] = code == MPI_SUCCESS ? handle_of_new(args, copy.detach()) : MPI_DATATYPE_NULL;
     }
     if (code != MPI_SUCCESS) {
         for (std::size_t i = 0; i + 1 < made; ++i) {
             Datatype* type = to_object<Datatype>(types[i]);
             if (!type->is_predefined()) {
+                note_freed(types[i]);
                 Ref<Datatype>::adopt(type).reset();
             }
         }
@@ -125,7 +127,7 @@ int contents(const char* function, MPI_Datatype datatype, const Contents& out, b
     std::copy(recipe.integers.begin(), recipe.integers.end(), out.integers);
     std::copy(recipe.addresses.begin(), recipe.addresses.end(), out.addresses);
     std::copy(recipe.counts.begin(), recipe.counts.end(), out.counts);
-    return args.result(hand_out(recipe, out.types));
+    return args.result(hand_out(args, recipe, out.types));
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // Error handlers, classes, codes and strings (MPI-5.0, 9.3 to 9.5). The functions that create and free error handlers,
 // and those on codes, are local and thread-safe, and may be called before MPI_Init and after MPI_Finalize.
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,7 +23,7 @@ int create(const char* function, Owner owner, void* callback, MPI_Errhandler* er
     if (made == nullptr) {
         return args.result(MPI_ERR_NO_MEM);
     }
-    *errhandler = to_handle(made);
+    *errhandler = handle_of_new(args, made);
     return MPI_SUCCESS;
 }
 
@@ -34,6 +35,7 @@ int free(MPI_Errhandler* errhandler) noexcept {
     Errhandler* object = to_object<Errhandler>(*errhandler);
     // MPI_Comm_get_errhandler may have returned a predefined error handler, which the program frees like another one.
     if (!object->is_predefined()) {
+        note_freed(*errhandler);
         Ref<Errhandler>::adopt(object).reset();
     }
     *errhandler = MPI_ERRHANDLER_NULL;
@@ -83,7 +85,7 @@ int get_of(const char* function, typename Of::Handle handle, MPI_Errhandler* err
         const std::lock_guard lock(Of::object(args).mutex);
         current = Of::object(args).errhandler;
     }
-    *errhandler = current ? to_handle(current.get()) : MPI_ERRORS_ARE_FATAL;
+    *errhandler = current ? handle_of_new(args, current.get()) : MPI_ERRORS_ARE_FATAL;
     if (current && !current->is_predefined()) {
         current.detach(); // the program owns the reference now
     }

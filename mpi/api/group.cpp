@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Groups (MPI-5.0, 7.3). Local.
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 
 #include <fmt/format.h>
 
@@ -14,8 +15,8 @@ Group& group_of(MPI_Group handle) noexcept {
     return *to_object<Group>(handle);
 }
 
-int give(Ref<Group> group, MPI_Group* handle) noexcept {
-    *handle = to_handle(group.detach());
+int give(const Arguments& args, Ref<Group> group, MPI_Group* handle) noexcept {
+    *handle = handle_of_new(args, group.detach());
     return MPI_SUCCESS;
 }
 
@@ -43,7 +44,7 @@ int choose(const Arguments& args, const Group& group, std::span<const int> ranks
     if (checking() && !check_ranks(group, ranks, &problem)) {
         return args.fail(MPI_ERR_RANK, problem);
     }
-    return give(keep ? group.include(ranks) : group.exclude(ranks), newgroup);
+    return give(args, keep ? group.include(ranks) : group.exclude(ranks), newgroup);
 }
 
 int choose(const char* function, MPI_Group group, int n, const int* ranks, bool keep, MPI_Group* newgroup) {
@@ -101,7 +102,7 @@ int combine(const char* function, MPI_Group group1, MPI_Group group2, SetOperati
             args.same_session(group_of(group1), group_of(group2)) && args.pointer("newgroup", newgroup))) {
         return args.code();
     }
-    return give(operation(group_of(group1), group_of(group2)), newgroup);
+    return give(args, operation(group_of(group1), group_of(group2)), newgroup);
 }
 
 } // namespace
@@ -198,6 +199,7 @@ int PMPI_Group_free(MPI_Group* group) {
     if (api::checking() && !(args.pointer("group", group) && args.group("group", *group))) {
         return args.code();
     }
+    api::note_freed(*group);
     Ref<Group>::adopt(to_object<Group>(*group)).reset();
     *group = MPI_GROUP_NULL;
     return MPI_SUCCESS;

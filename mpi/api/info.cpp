@@ -2,6 +2,7 @@
 // Info objects (MPI-5.0, 10). These functions are local and thread-safe, and may be called before MPI_Init and after
 // MPI_Finalize.
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "mpi/library/info_env.h"
 
 #include <fmt/format.h>
@@ -60,7 +61,7 @@ int PMPI_Info_create(MPI_Info* info) {
     if (api::checking() && !args.pointer("info", info)) {
         return args.code();
     }
-    *info = to_handle(new Info);
+    *info = api::handle_of_new(args, new Info);
     return MPI_SUCCESS;
 }
 
@@ -75,7 +76,7 @@ int PMPI_Info_create_env(int argc, char* argv[], MPI_Info* info) {
         arguments.assign(argv, argv + std::max(argc, 0));
     }
     fill_info_env(*made, arguments);
-    *info = to_handle(made.detach());
+    *info = api::handle_of_new(args, made.detach());
     return MPI_SUCCESS;
 }
 
@@ -84,7 +85,7 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info* newinfo) {
     if (api::checking() && !(args.info("info", info) && args.pointer("newinfo", newinfo))) {
         return args.code();
     }
-    *newinfo = to_handle(api::info_of(info).duplicate().detach());
+    *newinfo = api::handle_of_new(args, api::info_of(info).duplicate().detach());
     return MPI_SUCCESS;
 }
 
@@ -93,6 +94,7 @@ int PMPI_Info_free(MPI_Info* info) {
     if (api::checking() && !(args.pointer("info", info) && api::check_own(args, *info))) {
         return args.code();
     }
+    api::note_freed(*info);
     Ref<Info>::adopt(to_object<Info>(*info)).reset();
     *info = MPI_INFO_NULL;
     return MPI_SUCCESS;

@@ -2,6 +2,7 @@
 // The world model: initialization, finalization, threads (MPI-5.0, 11.2, 11.6), and hardware resources (9.1).
 #include "mpi/api/abort.h"
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 
 #include "core/log.h"
 #include "core/runtime/hw_resources.h"
@@ -124,6 +125,6 @@ int PMPI_Get_hw_resource_info(MPI_Info* hw_info) {
         info->set(kind, resources.confined_to(kind) ? "true" : "false");
     }
     info->set("mpi_shared_memory", "true");
-    *hw_info = to_handle(info.detach());
+    *hw_info = api::handle_of_new(args, info.detach());
     return MPI_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include "core/base/out_of_memory.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "mpi/communicators/intercommunicators.h"
 
 namespace patchbay::api {
@@ -12,7 +13,7 @@ namespace {
 
 // Ends a constructor. `problem` is a text about `code`, or empty.
 int give(const Arguments& args, int code, const std::string& problem, Communicator* made, MPI_Comm* handle) noexcept {
-    *handle = code == MPI_SUCCESS && made != nullptr ? to_handle(made) : MPI_COMM_NULL;
+    *handle = code == MPI_SUCCESS && made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
     return code == MPI_SUCCESS ? code : args.fail(code, problem);
 }
 

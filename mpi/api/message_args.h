@@ -3,6 +3,7 @@
 #include "core/progress/progress.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "mpi/api/null_request.h"
 #include "mpi/instance/instance.h"
 #include "object/immediate_request.h"
@@ -80,10 +81,16 @@ inline int give(const Arguments& args, int code, const Request* request, MPI_Req
     *handle = MPI_REQUEST_NULL;
     return args.result(code);
 }
+inline void note_persistent(const Arguments& args, const Request& request) noexcept {
+    if (Origins* const origins = Origins::active()) [[unlikely]] {
+        origins->add(to_handle(&request), ObjectKind::request, args.function(), args.comm()->describe());
+    }
+}
 // The same for a persistent binding.
 inline int give_persistent(const Arguments& args, int code, Request* request, MPI_Request* handle) noexcept {
     if (code == MPI_SUCCESS) [[likely]] {
         request->enter_list();
+        note_persistent(args, *request);
     }
     return give(args, code, request, handle);
 }

@@ -3,6 +3,7 @@
 #include "object/op.h"
 
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 
 #include <new>
 
@@ -17,7 +18,7 @@ int create(
         return args.code();
     }
     try {
-        *op = to_handle(make(function, commute != 0).detach());
+        *op = handle_of_new(args, make(function, commute != 0).detach());
         return MPI_SUCCESS;
     } catch (const std::bad_alloc&) {
         return args.result(MPI_ERR_NO_MEM);
@@ -62,6 +63,7 @@ int PMPI_Op_free(MPI_Op* op) {
     if (object->is_predefined()) {
         return args.fail(MPI_ERR_OP, "the argument op is a predefined operation, which cannot be freed");
     }
+    api::note_freed(*op);
     Ref<Op>::adopt(object).reset();
     *op = MPI_OP_NULL;
     return MPI_SUCCESS;

@@ -5,6 +5,7 @@
 #include "core/base/strings.h"
 #include "core/runtime/launcher_services.h"
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "mpi/dynamic/ports.h"
 #include "mpi/library/world.h"
 
@@ -121,7 +122,7 @@ int connect(
     if (refuses) {
         return args.code();
     }
-    *newcomm = made != nullptr ? to_handle(made) : MPI_COMM_NULL;
+    *newcomm = made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
     return code == MPI_SUCCESS ? code : args.fail(code, problem);
 }
 
@@ -172,7 +173,7 @@ int PMPI_Comm_join(int fd, MPI_Comm* intercomm) {
     Communicator* made = nullptr;
     std::string problem;
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return join(fd, *args.comm(), &made, &problem); });
-    *intercomm = made != nullptr ? to_handle(made) : MPI_COMM_NULL;
+    *intercomm = made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
     return code == MPI_SUCCESS ? code : args.fail(code, problem);
 }
 

@@ -3,6 +3,7 @@
 #include "mpi/api/completion.h"
 
 #include "core/progress/poll_or_yield.h"
+#include "mpi/api/handles.h"
 #include "mpi/library/library.h"
 #include "object/generalized_request.h"
 
@@ -165,10 +166,11 @@ int free_request(MPI_Request* handle) noexcept {
         args.report_to(request->comm);
         return args.fail(MPI_ERR_REQUEST, why);
     }
-    *handle = MPI_REQUEST_NULL;
     if (request->is_persistent()) {
+        note_freed(*handle);
         request->leave_list();
     }
+    *handle = MPI_REQUEST_NULL;
     return args.result(request->recycle());
 }
 

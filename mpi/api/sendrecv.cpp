@@ -153,7 +153,7 @@ bool pack(Half& half, Copy* copy) noexcept {
     convertor.pack(copy->get(), convertor.total());
     half.buffer = copy->get();
     half.count = MPI_Count(convertor.total());
-    half.type = &type_of(MPI_BYTE);
+    half.type = &type_of(MPI_PACKED);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "mpi/library/session.h"
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "mpi/instance/thread_levels.h"
 
 #include "core/runtime/runtime.h"
@@ -68,7 +69,7 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
     }
     print_explanation((*opened)->instance->core());
     (*opened)->instance->runtime().report_ready();
-    *session = to_handle(opened->detach());
+    *session = handle_of_new(args, opened->detach());
     return MPI_SUCCESS;
 }
 
@@ -77,6 +78,7 @@ int session_finalize(MPI_Session* handle) {
     if (checking() && !(args.pointer("session", handle) && args.session())) {
         return args.code();
     }
+    note_freed(*handle); // before the report of what is left, which may be a part of the close
     const int code = close_session(args.session_object());
     if (code == MPI_SUCCESS) {
         *handle = MPI_SESSION_NULL;
@@ -89,7 +91,7 @@ int get_info(MPI_Session session, MPI_Info* info_used) {
     if (checking() && !(args.session() && args.pointer("info_used", info_used))) {
         return args.code();
     }
-    *info_used = to_handle(args.session_object().info->duplicate().detach());
+    *info_used = handle_of_new(args, args.session_object().info->duplicate().detach());
     return MPI_SUCCESS;
 }
 
@@ -141,7 +143,7 @@ int get_pset_info(MPI_Session session, const char* name, MPI_Info* info) {
     }
     auto made = Ref<Info>::adopt(new Info);
     made->set("mpi_size", std::to_string((*set)->size()));
-    *info = to_handle(made.detach());
+    *info = handle_of_new(args, made.detach());
     return MPI_SUCCESS;
 }
 
@@ -162,7 +164,7 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
     if (!group->is_predefined()) {
         group->session = Session::id(&session);
     }
-    *newgroup = to_handle(group.detach());
+    *newgroup = handle_of_new(args, group.detach());
     return MPI_SUCCESS;
 }
 
@@ -219,7 +221,7 @@ int comm_from_group(MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhan
             Ref<Errhandler>::share(to_object<Errhandler>(errhandler)), &made);
     });
     if (code == MPI_SUCCESS && made != nullptr) {
-        *newcomm = to_handle(made);
+        *newcomm = handle_of_new(args, made);
     }
     return args.result(code);
 }
@@ -286,7 +288,7 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
         return args.fail(code, problem);
     }
     if (made != nullptr) {
-        *newcomm = to_handle(made);
+        *newcomm = handle_of_new(args, made);
     }
     return MPI_SUCCESS;
 }

@@ -3,6 +3,7 @@
 #include "mpi/dynamic/spawn.h"
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "mpi/library/world.h"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ int spawn_programs(const char* function, const RootArguments& root_arguments, in
     if (errcodes != MPI_ERRCODES_IGNORE) {
         std::ranges::copy(result.codes, errcodes);
     }
-    *intercomm = result.intercommunicator != nullptr ? to_handle(result.intercommunicator) : MPI_COMM_NULL;
+    *intercomm = result.intercommunicator != nullptr ? handle_of_new(args, result.intercommunicator) : MPI_COMM_NULL;
     return code == MPI_SUCCESS ? code : args.fail(code, result.problem);
 }
 

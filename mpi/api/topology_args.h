@@ -2,6 +2,7 @@
 #pragma once
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
+#include "mpi/api/handles.h"
 #include "object/topology.h"
 
 // Functions that the bindings of virtual topologies use.
@@ -48,7 +49,7 @@ template <class Construct>
 int give_communicator(const Arguments& args, MPI_Comm* handle, Construct&& construct) noexcept {
     Communicator* made = nullptr;
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return construct(&made); });
-    *handle = code == MPI_SUCCESS && made != nullptr ? to_handle(made) : MPI_COMM_NULL;
+    *handle = code == MPI_SUCCESS && made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
     return args.result(code);
 }
 

@@ -13,6 +13,11 @@ inline constexpr ParamSpec mpi_params[] = {
         "initial error handler of MPI_COMM_WORLD and MPI_COMM_SELF; also used for errors of calls that have no object "
         "while only sessions are open: MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT or MPI_ERRORS_RETURN",
         "fatal,abort,return", ParamLevel::user_detail, ParamScope::local},
+    {"check", ParamType::list, "none",
+        "what the library checks beyond the arguments of each call, at the price of speed: types (what a message was "
+        "sent and is received as), collectives (all members make the same calls), buffers (none is touched while it is "
+        "in use), leaks (what the program has not freed), all, none",
+        nullptr, ParamLevel::user_basic, ParamScope::all_equal},
     {"connect_timeout", ParamType::duration, "60s",
         "how long MPI_Comm_connect waits for MPI_Comm_accept at a port that exists; 0: without a limit", nullptr,
         ParamLevel::user_basic, ParamScope::local},

@@ -97,10 +97,10 @@ bool SendBuffer::try_send(const void* data, MPI_Count count, const Datatype& typ
         }
         if (place(*made)) {
             convertor.pack(memory_of(*made), size);
-            const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
+            const Datatype& packed = *to_object<Datatype>(MPI_PACKED);
             Request* sending = nullptr;
             *code = comm.pml->isend(
-                memory_of(*made), MPI_Count(size), byte, dest, tag, pml::SendMode::standard, comm, &sending);
+                memory_of(*made), MPI_Count(size), packed, dest, tag, pml::SendMode::standard, comm, &sending);
             if (*code != MPI_SUCCESS) {
                 remove(*made);
                 return true;

@@ -9,11 +9,14 @@
 #include "frameworks/pml/partitioned_engine.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/bootstrap/exchange.h"
+#include "mpi/check/collective_check.h"
+#include "mpi/check/message_check.h"
 #include "mpi/communicators/cid_stats.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_queue.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/library/peer_failures.h"
+#include "object/origins.h"
 
 namespace patchbay {
 
@@ -89,11 +92,32 @@ Status InstanceBuilder::build() {
         instance._thread_safe_leases.clear();
         instance.coll_selector().clear();
     });
+    switch_checks_on();
     return _instance.core().report_unknown_params();
 }
 
+// What the program has not freed is reported before the library frees it.
+void InstanceBuilder::switch_checks_on() {
+    if (_checks.leaks) {
+        Origins::switch_on();
+        _cleanup.push([] {
+            if (const std::string left = Origins::switch_off(); !left.empty()) {
+                log_warn(left);
+            }
+        });
+    }
+}
+
 Status InstanceBuilder::define_params() {
-    return _instance.define_params();
+    if (Status defined = _instance.define_params(); !defined) {
+        return defined;
+    }
+    auto checks = check::Checks::of(_instance.core().params);
+    if (!checks) {
+        return checks.error();
+    }
+    _checks = *checks;
+    return {};
 }
 
 Status InstanceBuilder::start_runtime() {
@@ -206,6 +230,11 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     if (!wrappers) {
         return wrappers.error();
     }
+    if (_checks.of_messages()) {
+        check::check_messages(_checks, _instance.progress(), chosen->module);
+        _instance.core().decisions.record(
+            "pml", "the job", "mpi_check", Outcome::wraps, 0, "stands before " + chosen->name);
+    }
     hold(std::move(*lease));
     _instance._pml = std::move(chosen->module);
     _instance._thread_level = has_all(chosen->component->capabilities() & *wrappers, Capability::thread_multiple)
@@ -233,6 +262,16 @@ Status InstanceBuilder::prepare_cid() {
 }
 
 Status InstanceBuilder::open_coll() {
+    if (_checks.of_collectives()) {
+        auto checked = std::make_shared<check::CollectiveCheck>(_checks, _instance.progress());
+        _instance._coll_engine.set_checker(checked.get());
+        _instance._coll_selector.set_outermost(checked.get());
+        _cleanup.push([checked, &instance = _instance]() mutable {
+            instance._coll_engine.set_checker(nullptr);
+            instance._coll_selector.set_outermost(nullptr);
+            checked.reset();
+        });
+    }
     _instance._coll_engine.scratch_pool().set_limit(_instance.core().params.at("coll_scratch_limit").as_size());
     return open(_instance.coll_framework());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/lifetime/cleanup_stack.h"
+#include "mpi/check/checks.h"
 #include "mpi/instance/instance.h"
 
 namespace patchbay {
@@ -32,7 +33,10 @@ private:
     void hold(Lease lease);
     Capability needed() const noexcept;
 
+    void switch_checks_on();
+
     Instance& _instance;
+    check::Checks _checks;
     CleanupStack& _cleanup;
     int _requested; // thread level: that of the first user, lowered where the components do not provide it
 };

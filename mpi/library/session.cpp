@@ -8,6 +8,7 @@
 #include "mpi/instance/send_buffer.h"
 #include "mpi/instance/thread_levels.h"
 #include "mpi/library/library.h"
+#include "object/origins.h"
 
 #include <algorithm>
 #include <atomic>
@@ -98,6 +99,9 @@ int close_session(Session& session) noexcept {
     // error.
     session.constructions->clear();
     while (Communicator* comm = first_communicator(session)) {
+        if (Origins* const origins = Origins::active()) {
+            origins->lose(to_handle(comm), comm->name);
+        }
         if (const int code = free_communicator(*comm); code != MPI_SUCCESS) {
             return code;
         }

@@ -15,6 +15,9 @@ SANITIZER_DEPS = select({
     "//conditions:default": [],
 })
 
+# tests/check runs programs of other folders.
+_TESTS = ["//tests:__subpackages__"]
+
 def mpi_program(name, srcs, copts = [], deps = [], linkopts = [], **kwargs):
     """A program that uses MPI as a user's would: mpi.h and libmpi_abi.so.1, and none of the C++ of Patchbay MPI."""
     native.cc_binary(
@@ -116,7 +119,7 @@ def _shared_program(name, srcs, copts, linkopts, deps):
     key = "program={}".format(repr((srcs, copts, linkopts, deps)))
     for rule in native.existing_rules().values():
         if key in rule.get("tags", []):
-            native.alias(name = name, testonly = True, actual = ":" + rule["name"])
+            native.alias(name = name, testonly = True, actual = ":" + rule["name"], visibility = _TESTS)
             return
     mpi_program(
         name = name,
@@ -125,6 +128,7 @@ def _shared_program(name, srcs, copts, linkopts, deps):
         copts = copts,
         linkopts = linkopts,
         tags = [key],
+        visibility = _TESTS,
         deps = deps,
     )
 

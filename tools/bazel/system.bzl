@@ -24,6 +24,8 @@ _PLAIN = {
     "rt": ("mqueue.h", "libc6-dev", [], ["-lrt"]),
     "pthread": ("pthread.h", "libc6-dev", [], ["-lpthread"]),
     "dl": ("dlfcn.h", "libc6-dev", [], ["-ldl"]),
+    # A part of g++, without a header in /usr/include: the lines of a program's debug information.
+    "backtrace": ("dlfcn.h", "g++", [], ["-l:libbacktrace.a"]),
 }
 
 _TARGET = """

@@ -21,7 +21,7 @@ LAYERS = [
     ["include"],
     ["object"],
     ["frameworks"],
-    ["components", "mpi/instance"],
+    ["components", "mpi/check", "mpi/instance"],
     ["mpi/bootstrap"],
     ["mpi/communicators"],
     ["mpi/dynamic", "mpi/topologies"],

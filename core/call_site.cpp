@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/call_site.h"
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#if __has_include(<backtrace.h>)
+#include <backtrace.h>
+#else // clang does not search the folder of g++ that has the header
+extern "C" {
+struct backtrace_state;
+using backtrace_error_callback = void (*)(void*, const char*, int);
+using backtrace_full_callback = int (*)(void*, std::uintptr_t, const char*, int, const char*);
+using backtrace_syminfo_callback = void (*)(void*, std::uintptr_t, const char*, std::uintptr_t, std::uintptr_t);
+backtrace_state* backtrace_create_state(const char*, int, backtrace_error_callback, void*);
+int backtrace_pcinfo(backtrace_state*, std::uintptr_t, backtrace_full_callback, backtrace_error_callback, void*);
+int backtrace_syminfo(backtrace_state*, std::uintptr_t, backtrace_syminfo_callback, backtrace_error_callback, void*);
+}
+#endif
+
+namespace patchbay {
+
+namespace {
+
+std::string_view last_part(std::string_view path) noexcept {
+    return path.substr(path.rfind('/') + 1);
+}
+
+// Whether an address is in this library or in a component.
+bool is_own(const void* address) noexcept {
+    Dl_info mine{};
+    Dl_info its{};
+    if (dladdr(reinterpret_cast<const void*>(&CallSite::here), &mine) == 0 || dladdr(address, &its) == 0) {
+        return false;
+    }
+    return its.dli_fbase == mine.dli_fbase || last_part(its.dli_fname).starts_with("mca_");
+}
+
+void ignore_error(void*, const char*, int) {}
+
+// Reads the debug information of the program and its libraries once. It is never freed: the library that reads it has
+// no function for that.
+backtrace_state* debug_information() noexcept {
+    static backtrace_state* const state = backtrace_create_state(nullptr, 1, &ignore_error, nullptr);
+    return state;
+}
+
+struct Place {
+    std::string file;
+    std::string function;
+    int line = 0;
+    std::uintptr_t offset = 0; // in the function
+};
+
+// Called for the function at the address first, and then for those that it was inlined into.
+int take_line(void* data, std::uintptr_t, const char* file, int line, const char* function) {
+    auto& place = *static_cast<Place*>(data);
+    if (file != nullptr && line > 0) {
+        place.file = last_part(file);
+        place.line = line;
+        place.function = function != nullptr ? function : "";
+    }
+    return 1;
+}
+
+void take_symbol(void* data, std::uintptr_t address, const char* symbol, std::uintptr_t value, std::uintptr_t) {
+    auto& place = *static_cast<Place*>(data);
+    if (symbol != nullptr) {
+        place.function = symbol;
+        place.offset = address - value;
+    }
+}
+
+std::string hexadecimal(std::uintptr_t value) {
+    std::array<char, 2 * sizeof value + 3> text;
+    std::snprintf(text.data(), text.size(), "0x%zx", static_cast<std::size_t>(value));
+    return text.data();
+}
+
+} // namespace
+
+[[gnu::noinline]] CallSite CallSite::here() noexcept {
+    std::array<void*, 64> frames;
+    const int depth = backtrace(frames.data(), int(frames.size()));
+    for (int i = 0; i < depth; ++i) {
+        // A return address may belong to the next function already.
+        const auto address = reinterpret_cast<std::uintptr_t>(frames[std::size_t(i)]) - 1;
+        if (!is_own(reinterpret_cast<const void*>(address))) {
+            return CallSite(address);
+        }
+    }
+    return {};
+}
+
+std::string CallSite::text() const {
+    if (_address == 0) {
+        return "an unknown place";
+    }
+    Place place;
+    if (backtrace_state* state = debug_information()) {
+        backtrace_pcinfo(state, _address, &take_line, &ignore_error, &place);
+        if (place.line > 0) {
+            return place.file + ":" + std::to_string(place.line) +
+                (place.function.empty() ? std::string() : " in " + place.function);
+        }
+        backtrace_syminfo(state, _address, &take_symbol, &ignore_error, &place);
+    }
+    Dl_info object{};
+    const bool found = dladdr(reinterpret_cast<const void*>(_address), &object) != 0;
+    const std::string file = found ? std::string(last_part(object.dli_fname)) : "unknown code";
+    if (!place.function.empty()) {
+        return place.function + "+" + hexadecimal(place.offset) + " in " + file;
+    }
+    return file + "+" + hexadecimal(_address - (found ? reinterpret_cast<std::uintptr_t>(object.dli_fbase) : 0));
+}
+
+} // namespace patchbay

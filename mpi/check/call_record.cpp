@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/check/call_record.h"
+
+#include "object/communicator.h"
+#include "object/op_kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace patchbay::check {
+
+using coll::Call;
+using coll::CountArray;
+using coll::Form;
+using coll::Function;
+
+namespace {
+
+bool is_rooted(Function f) noexcept {
+    return coll::FunctionSet{
+        Function::bcast, Function::gather, Function::gatherv, Function::scatter, Function::scatterv, Function::reduce}
+        .has(f);
+}
+
+const char* name_of_op(std::uint32_t op) noexcept {
+    using namespace op_code;
+    static constexpr struct {
+        std::uint8_t code;
+        const char* name;
+    } names[] = {{sum, "MPI_SUM"}, {min, "MPI_MIN"}, {max, "MPI_MAX"}, {prod, "MPI_PROD"}, {band, "MPI_BAND"},
+        {bor, "MPI_BOR"}, {bxor, "MPI_BXOR"}, {land, "MPI_LAND"}, {lor, "MPI_LOR"}, {lxor, "MPI_LXOR"},
+        {minloc, "MPI_MINLOC"}, {maxloc, "MPI_MAXLOC"}};
+    for (const auto& one : names) {
+        if (op == HandleTraits<Op>::first + one.code) {
+            return one.name;
+        }
+    }
+    return "an op of the program";
+}
+
+std::uint32_t id_of(const Op& op) noexcept {
+    return op.is_predefined() ? std::uint32_t(op.predefined_handle()) : CallRecord::users_op;
+}
+
+// The names by function and form; function_name() has those of the blocking form.
+std::string make_name(Function f, Form form) {
+    std::string name = coll::function_name(f);
+    if (form == Form::nonblocking) {
+        name = "i" + name;
+    }
+    name[0] = char(name[0] - 'a' + 'A');
+    return "MPI_" + name + (form == Form::persistent ? "_init" : "");
+}
+
+const std::string& name_of(Function f, Form form) {
+    static const auto names = [] {
+        std::array<std::array<std::string, coll::form_count>, coll::function_count> all;
+        for (std::size_t i = 0; i < coll::function_count; ++i) {
+            for (std::size_t j = 0; j < coll::form_count; ++j) {
+                all[i][j] = make_name(Function(i), Form(j));
+            }
+        }
+        return all;
+    }();
+    return names[std::size_t(f)][std::size_t(form)];
+}
+
+// Fills the parts of a record that say what is sent and received.
+class Writer {
+public:
+    Writer(const Call& call, const Communicator& comm, CallRecord& record, std::vector<Block>& blocks)
+        : _call(call),
+          _size(comm.size),
+          _is_root(call.root == comm.rank),
+          _record(record),
+          _blocks(blocks) {}
+
+    void write() {
+        switch (_call.function) {
+        case Function::bcast:
+        case Function::reduce:
+        case Function::allreduce:
+        case Function::reduce_scatter_block:
+        case Function::scan:
+        case Function::exscan:
+            receive();
+            break;
+        case Function::gather:
+            send();
+            if (_is_root) {
+                receive();
+            }
+            break;
+        case Function::gatherv:
+            send();
+            if (_is_root) {
+                receive_blocks();
+            }
+            break;
+        case Function::scatter:
+            receive();
+            if (_is_root) {
+                send();
+            }
+            break;
+        case Function::scatterv:
+            receive();
+            if (_is_root) {
+                send_blocks();
+            }
+            break;
+        case Function::allgather:
+        case Function::alltoall:
+            send();
+            receive();
+            break;
+        case Function::allgatherv:
+            send();
+            receive_blocks();
+            break;
+        case Function::alltoallv:
+        case Function::alltoallw:
+            send_blocks();
+            receive_blocks();
+            break;
+        case Function::reduce_scatter:
+            receive_blocks();
+            break;
+        default: // a barrier; the neighbours differ in each process
+            break;
+        }
+    }
+
+private:
+    // What is in place in the receive buffer is no data that is sent, and the other way round.
+    void send() {
+        if (_call.send != MPI_IN_PLACE) {
+            _record.sends = 1;
+            _record.sent = Signature::of(*_call.send_type, _call.send_count);
+        }
+    }
+    void receive() {
+        if (_call.recv != MPI_IN_PLACE) {
+            _record.receives = 1;
+            _record.received = Signature::of(*_call.recv_type, _call.recv_count);
+        }
+    }
+    void send_blocks() {
+        if (_call.send != MPI_IN_PLACE) {
+            add_blocks(_call.send_counts, _call.send_types, _call.send_type);
+            _record.sent_blocks = std::uint32_t(_size);
+        }
+    }
+    void receive_blocks() {
+        add_blocks(_call.recv_counts, _call.recv_types, _call.recv_type);
+        _record.received_blocks = std::uint32_t(_size);
+    }
+    void add_blocks(const CountArray& counts, const MPI_Datatype* types, const Datatype* type) {
+        for (int i = 0; i < _size; ++i) {
+            const Datatype& one = types != nullptr ? *to_object<Datatype>(types[i]) : *type;
+            _blocks.emplace_back(Signature::of(one, counts[std::size_t(i)]));
+        }
+    }
+
+    const Call& _call;
+    const int _size;
+    const bool _is_root;
+    CallRecord& _record;
+    std::vector<Block>& _blocks;
+};
+
+// A record as it has arrived.
+class Reader {
+public:
+    explicit Reader(std::span<const std::byte> bytes)
+        : _blocks(bytes.subspan(sizeof(CallRecord))) {
+        std::memcpy(&fixed, bytes.data(), sizeof fixed);
+    }
+    Block sent(int to) const noexcept { return block(std::size_t(to)); }
+    Block received(int from) const noexcept { return block(fixed.sent_blocks + std::size_t(from)); }
+
+    CallRecord fixed;
+
+private:
+    Block block(std::size_t i) const noexcept {
+        Block result;
+        std::memcpy(&result, _blocks.data() + i * sizeof result, sizeof result);
+        return result;
+    }
+
+    std::span<const std::byte> _blocks;
+};
+
+class Comparison {
+public:
+    explicit Comparison(const std::vector<std::span<const std::byte>>& records) {
+        for (const std::span<const std::byte> one : records) {
+            _all.emplace_back(one);
+        }
+    }
+
+    Difference run(bool is_inter) {
+        const CallRecord& model = _all[0].fixed;
+        for (int rank = 1; rank < size() && !found(); ++rank) {
+            const CallRecord& call = at(rank);
+            if (call.function != model.function || call.form != model.form) {
+                differ(MPI_ERR_OTHER, rank, 0, "All members must call the same collectives in the same order");
+            } else if (call.root != model.root) {
+                differ(MPI_ERR_ROOT, rank, 0, "Argument root differs; all members must give the same root");
+            } else if (call.op != model.op) {
+                differ(MPI_ERR_OP, rank, 0, "Argument op differs; all members must give the same op");
+            }
+        }
+        if (!found() && !is_inter) {
+            compare_data(Function(model.function));
+        }
+        return std::move(_result);
+    }
+
+private:
+    int size() const noexcept { return int(_all.size()); }
+    const CallRecord& at(int rank) const noexcept { return _all[std::size_t(rank)].fixed; }
+    bool found() const noexcept { return _result.code != MPI_SUCCESS; }
+
+    void differ(int code, int first, int second, const char* remedy) {
+        if (!found()) {
+            _result = {code, first, second,
+                fmt::format("rank {} has called {}, but rank {} has called {}. {}", first, at(first).text(), second,
+                    at(second).text(), remedy)};
+        }
+    }
+    // Of two signatures that must be equal.
+    static int code_of(std::uint64_t first_elements, std::uint64_t second_elements) noexcept {
+        return first_elements != second_elements ? MPI_ERR_COUNT : MPI_ERR_TYPE;
+    }
+    void expect(int first, const Signature& a, int second, const Signature& b) {
+        if (!a.matches(b)) {
+            differ(code_of(a.elements, b.elements), first, second,
+                "What is sent and what is received must be the same basic types in the same number");
+        }
+    }
+    void expect(int sender, int receiver, const Block& sent, const Block& received, bool sender_first = true) {
+        if (!(sent == received)) {
+            const auto text = fmt::format("Rank {} sends {} values to rank {}, which receives {}{}. Both must be the "
+                                          "same basic types in the same number",
+                sender, sent.elements, receiver, received.elements,
+                sent.elements == received.elements ? " of other types" : "");
+            differ(code_of(sent.elements, received.elements), sender_first ? sender : receiver,
+                sender_first ? receiver : sender, text.c_str());
+        }
+    }
+
+    void compare_data(Function f) {
+        const int root = at(0).root;
+        for (int rank = 0; rank < size() && !found(); ++rank) {
+            const Reader& one = _all[std::size_t(rank)];
+            switch (f) {
+            case Function::gather:
+                if (one.fixed.sends != 0 && at(root).receives != 0) {
+                    expect(rank, one.fixed.sent, root, at(root).received);
+                }
+                break;
+            case Function::gatherv:
+                if (one.fixed.sends != 0) {
+                    expect(rank, root, Block(one.fixed.sent), _all[std::size_t(root)].received(rank));
+                }
+                break;
+            case Function::scatter:
+                if (one.fixed.receives != 0 && at(root).sends != 0) {
+                    expect(rank, one.fixed.received, root, at(root).sent);
+                }
+                break;
+            case Function::scatterv:
+                if (one.fixed.receives != 0) {
+                    expect(root, rank, _all[std::size_t(root)].sent(rank), Block(one.fixed.received), false);
+                }
+                break;
+            case Function::allgather:
+            case Function::alltoall:
+                expect(rank, one.fixed.received, 0, at(0).received);
+                if (one.fixed.sends != 0) {
+                    expect(rank, one.fixed.sent, 0, at(0).received);
+                }
+                break;
+            case Function::allgatherv:
+                compare_received_blocks(rank);
+                if (one.fixed.sends != 0) {
+                    expect(rank, 0, Block(one.fixed.sent), _all[0].received(rank));
+                }
+                break;
+            case Function::alltoallv:
+            case Function::alltoallw:
+                compare_pairs(rank);
+                break;
+            case Function::reduce_scatter:
+                compare_received_blocks(rank);
+                break;
+            default:
+                expect(rank, one.fixed.received, 0, at(0).received);
+                break;
+            }
+        }
+    }
+    // Arrays of counts that must be equal in all members.
+    void compare_received_blocks(int rank) {
+        for (int i = 0; i < size(); ++i) {
+            const Block one = _all[std::size_t(rank)].received(i);
+            const Block model = _all[0].received(i);
+            if (!(one == model)) {
+                const auto text = fmt::format(
+                    "Element {} of argument recvcounts is {} in rank {}, and {} in rank 0; it "
+                    "must be the same{}",
+                    i, one.elements, rank, model.elements, one.elements == model.elements ? ", and so the types" : "");
+                differ(code_of(one.elements, model.elements), rank, 0, text.c_str());
+            }
+        }
+    }
+    void compare_pairs(int rank) {
+        for (int peer = 0; peer < size(); ++peer) {
+            const Reader& to = _all[std::size_t(peer)];
+            const Reader& from = _all[std::size_t(rank)];
+            const bool in_place = from.fixed.sent_blocks == 0;
+            expect(rank, peer, in_place ? from.received(peer) : from.sent(peer), to.received(rank));
+        }
+    }
+
+    std::vector<Reader> _all;
+    Difference _result;
+};
+
+} // namespace
+
+const char* CallRecord::function_text() const noexcept {
+    return name_of(Function(function), Form(form)).c_str();
+}
+
+std::string CallRecord::text() const {
+    std::string text = function_text();
+    const bool sends_more = sends != 0 && sent.elements >= received.elements;
+    if (receives != 0 || sends != 0) {
+        text += " of " + (sends_more ? sent : received).text();
+    }
+    if (op != no_op) {
+        text += std::string(" with ") + name_of_op(op);
+    }
+    if (root != no_root) {
+        text += fmt::format("{} root {}", op != no_op ? " and" : " with", root);
+    }
+    return text + " at " + site.data();
+}
+
+std::vector<std::byte> record_of(const Call& call, Form form, const Communicator& comm, const std::string& site) {
+    CallRecord record;
+    std::vector<Block> blocks;
+    record.function = std::uint32_t(call.function);
+    record.form = std::uint32_t(form);
+    record.root = is_rooted(call.function) ? call.root : CallRecord::no_root;
+    record.op = call.op != nullptr ? id_of(*call.op) : CallRecord::no_op;
+    site.copy(record.site.data(), record.site.size() - 1);
+    if (!comm.is_inter) {
+        Writer(call, comm, record, blocks).write();
+    }
+    std::vector<std::byte> bytes(sizeof record + blocks.size() * sizeof(Block));
+    std::memcpy(bytes.data(), &record, sizeof record);
+    if (!blocks.empty()) {
+        std::memcpy(bytes.data() + sizeof record, blocks.data(), blocks.size() * sizeof(Block));
+    }
+    return bytes;
+}
+
+std::size_t longest_record(int processes) noexcept {
+    return sizeof(CallRecord) + 2 * std::size_t(processes) * sizeof(Block);
+}
+
+Difference compare(const std::vector<std::span<const std::byte>>& records, bool is_inter) {
+    return Comparison(records).run(is_inter);
+}
+
+} // namespace patchbay::check

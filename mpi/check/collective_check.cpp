@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/check/collective_check.h"
+
+#include "core/progress/waiter.h"
+#include "frameworks/coll/forward.h"
+#include "mpi/check/call_exchange.h"
+#include "mpi/check/call_record.h"
+#include "mpi/check/finding.h"
+#include "object/error_cause.h"
+#include "object/origins.h"
+
+#include <new>
+
+namespace patchbay::check {
+
+namespace {
+
+// A process of an intercommunicator whose group has the root takes no part in the blocking forms, unless it is the
+// root.
+bool is_compared(const coll::Call& call, const Communicator& comm) noexcept {
+    return !comm.is_inter || (call.root != MPI_ROOT && call.root != MPI_PROC_NULL);
+}
+
+// nullptr: the call is not compared, or memory is exhausted. Then the others wait in the comparison, as in the
+// collective.
+std::shared_ptr<CallExchange> compare_calls(
+    Progress& progress, const coll::Call& call, coll::Form form, Communicator& comm) noexcept {
+    std::shared_ptr<CallExchange> exchange;
+    if (is_compared(call, comm)) {
+        unless_exhausted([&] {
+            exchange = CallExchange::begin(progress, comm, record_of(call, form, comm, CallSite::here().text()));
+        });
+    }
+    return exchange;
+}
+
+class CallGate final : public coll::Gate {
+public:
+    explicit CallGate(std::shared_ptr<CallExchange> exchange) noexcept
+        : _exchange(std::move(exchange)) {}
+    ~CallGate() override {
+        Origins* const origins = Origins::active();
+        if (_noted && origins != nullptr) {
+            origins->remove(this);
+        }
+    }
+    void note_request(const coll::Call& call, coll::Form form, const Communicator& comm) {
+        if (Origins* const origins = Origins::active()) {
+            CallRecord record;
+            record.function = std::uint32_t(call.function);
+            record.form = std::uint32_t(form);
+            origins->add(this, ObjectKind::request, record.function_text(), comm.describe());
+            _noted = true;
+        }
+    }
+    void start(coll::Completion& done) noexcept override {
+        if (_exchange != nullptr) {
+            _exchange->tell(done);
+        } else {
+            done.end(MPI_SUCCESS);
+        }
+    }
+    std::string_view cause() const noexcept override { return printed_cause; }
+
+private:
+    const std::shared_ptr<CallExchange> _exchange;
+    bool _noted = false;
+};
+
+// Whether this thread is in a collective that has been compared: those of which it consists are not.
+thread_local bool inside = false;
+
+class CheckedCollectives final : public coll::Forward {
+public:
+    CheckedCollectives(Progress& progress, std::unique_ptr<coll::Module> wrapped) noexcept
+        : Forward(std::move(wrapped)),
+          _progress(progress) {}
+
+    int blocking(const coll::Call& call, Communicator& comm) noexcept override {
+        if (inside) {
+            return wrapped().run_blocking(call, comm);
+        }
+        const auto exchange = compare_calls(_progress, call, coll::Form::blocking, comm);
+        if (exchange != nullptr) {
+            wait_until(_progress, [&exchange] { return exchange->has_ended(); });
+            if (const int code = exchange->code(); code != MPI_SUCCESS) {
+                return note_cause(code, printed_cause);
+            }
+        }
+        inside = true;
+        const int code = wrapped().run_blocking(call, comm);
+        inside = false;
+        return code;
+    }
+
+private:
+    Progress& _progress;
+};
+
+} // namespace
+
+std::unique_ptr<coll::Gate> CollectiveCheck::look_at(
+    const coll::Call& call, coll::Form form, Communicator& comm) noexcept {
+    const bool notes = _checks.leaks && form == coll::Form::nonblocking; // the bindings note persistent requests
+    if (!_checks.collectives && !notes) {
+        return nullptr;
+    }
+    auto exchange = _checks.collectives ? compare_calls(_progress, call, form, comm) : nullptr;
+    std::unique_ptr<CallGate> gate(new (std::nothrow) CallGate(std::move(exchange)));
+    if (gate != nullptr && notes) {
+        unless_exhausted([&] { gate->note_request(call, form, comm); });
+    }
+    return gate;
+}
+
+void CollectiveCheck::wrap(Communicator&, std::unique_ptr<coll::Module>& module) {
+    if (_checks.collectives) {
+        void* const memory = ::operator new(sizeof(CheckedCollectives));
+        module.reset(::new (memory) CheckedCollectives(_progress, std::move(module)));
+    }
+}
+
+} // namespace patchbay::check

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "frameworks/coll/gate.h"
+#include "frameworks/coll/selector.h"
+#include "mpi/check/checks.h"
+
+namespace patchbay {
+
+class Progress;
+
+namespace check {
+
+// Compares the collective calls of all members, and notes the requests of nonblocking ones.
+class CollectiveCheck final : public coll::CallChecker, public coll::Outermost {
+public:
+    CollectiveCheck(const Checks& checks, Progress& progress) noexcept
+        : _checks(checks),
+          _progress(progress) {}
+
+    std::unique_ptr<coll::Gate> look_at(const coll::Call& call, coll::Form form, Communicator& comm) noexcept override;
+    void wrap(Communicator& comm, std::unique_ptr<coll::Module>& module) override;
+
+private:
+    const Checks _checks;
+    Progress& _progress;
+};
+
+} // namespace check
+} // namespace patchbay

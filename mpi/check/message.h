@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/call_site.h"
+#include "frameworks/pml/pml.h"
+#include "mpi/check/checks.h"
+#include "mpi/check/signature.h"
+
+#include <optional>
+#include <string>
+
+namespace patchbay::check {
+
+// One send or receive of the program, in the words of the call.
+struct MessageCall {
+    const char* function; // "MPI_Isend"
+    void* buffer;         // of a send: only to be read
+    MPI_Count count;
+    const Datatype* type;
+    int peer;                          // or MPI_ANY_SOURCE
+    int tag;                           // or MPI_ANY_TAG
+    std::optional<pml::SendMode> mode; // of a send; none: a receive
+    Communicator* comm;
+
+    bool sends() const noexcept { return mode.has_value(); }
+    // "MPI_Isend to rank 1 with tag 5 on communicator MPI_COMM_WORLD at solver.c:12 in main".
+    std::string text(const CallSite& site) const;
+};
+
+enum class Form : std::uint8_t { blocking, nonblocking, persistent };
+const char* name_of_send(pml::SendMode mode, Form form) noexcept;
+
+// Whether the program uses this tag itself: the messages of the library are not checked.
+inline bool is_of_program(int tag) noexcept {
+    return tag >= 0 || tag == MPI_ANY_TAG;
+}
+
+// Compares what has arrived with what the receive expects; `status` has the size of the data. MPI_ERR_TYPE, noted and
+// printed, if it was sent with another signature.
+int compare_types(
+    const MessageCall& receive, const CallSite& site, const Signature& sent, const MPI_Status& status) noexcept;
+
+} // namespace patchbay::check

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/check/page_guard.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace patchbay::check {
+
+namespace {
+
+// Fewer pages are not worth two system calls: the copy or hash of the data shows a change as well.
+constexpr std::size_t fewest_pages = 16;
+
+// A range of protected pages. The signal handler reads these without a lock.
+struct Slot {
+    std::atomic<std::uintptr_t> begin{0};
+    std::atomic<std::uintptr_t> end{0}; // 0: the slot is free
+    std::atomic<std::uintptr_t> write{0};
+    std::atomic<std::uintptr_t> instruction{0};
+};
+
+std::array<Slot, 256> slots;
+std::mutex mutex; // of those that change the slots, besides the signal handler
+struct sigaction former;
+
+void set_protection(const Slot& slot, int protection) noexcept {
+    const std::uintptr_t begin = slot.begin.load(std::memory_order_relaxed);
+    mprotect(reinterpret_cast<void*>(begin), slot.end.load(std::memory_order_relaxed) - begin, protection);
+}
+
+std::uintptr_t instruction_of([[maybe_unused]] void* context) noexcept {
+#if defined(__x86_64__)
+    return static_cast<std::uintptr_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+    return static_cast<std::uintptr_t>(static_cast<ucontext_t*>(context)->uc_mcontext.pc);
+#else
+    return 0;
+#endif
+}
+
+// Whether the fault was a write to protected pages, which are writable then.
+bool note_write(std::uintptr_t address, void* context) noexcept {
+    bool noted = false;
+    for (Slot& slot : slots) {
+        if (address < slot.end.load(std::memory_order_acquire) &&
+            address >= slot.begin.load(std::memory_order_relaxed)) {
+            if (slot.write.load(std::memory_order_relaxed) == 0) {
+                slot.instruction.store(instruction_of(context), std::memory_order_relaxed);
+                slot.write.store(address, std::memory_order_relaxed);
+            }
+            set_protection(slot, PROT_READ | PROT_WRITE);
+            noted = true;
+        }
+    }
+    return noted;
+}
+
+void handle_fault(int signal, siginfo_t* info, void* context) {
+    const int code = errno;
+    const bool noted = note_write(reinterpret_cast<std::uintptr_t>(info->si_addr), context);
+    errno = code;
+    if (noted) {
+        return;
+    }
+    if ((former.sa_flags & SA_SIGINFO) != 0 && former.sa_sigaction != nullptr) {
+        former.sa_sigaction(signal, info, context);
+    } else if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) {
+        former.sa_handler(signal);
+    } else {
+        sigaction(signal, &former, nullptr); // the instruction runs again, and the default action follows
+    }
+}
+
+// Installed with the first protected range, and kept: the program may have installed another one since.
+void install_handler() noexcept {
+    struct sigaction action = {};
+    action.sa_sigaction = &handle_fault;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &former);
+}
+
+// Whether the program may write to all of this memory.
+bool is_writable(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"), &std::fclose);
+    std::array<char, 512> line;
+    std::uintptr_t checked = begin;
+    while (maps != nullptr && checked < end && std::fgets(line.data(), int(line.size()), maps.get()) != nullptr) {
+        unsigned long first = 0;
+        unsigned long last = 0;
+        char read = '-';
+        char write = '-';
+        if (std::sscanf(line.data(), "%lx-%lx %c%c", &first, &last, &read, &write) == 4 && first <= checked &&
+            checked < last) {
+            if (read != 'r' || write != 'w') {
+                return false;
+            }
+            checked = last;
+        }
+    }
+    return checked >= end;
+}
+
+} // namespace
+
+void PageGuard::protect(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    begin = (begin + page - 1) / page * page;
+    end = end / page * page;
+    if (end < begin + fewest_pages * page) {
+        return;
+    }
+    const std::lock_guard lock(mutex);
+    bool overlaps = false; // then the memory is not writable now, and it was before
+    std::size_t free = none;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        const std::uintptr_t other = slots[i].end.load(std::memory_order_relaxed);
+        free = other == 0 && free == none ? i : free;
+        overlaps = overlaps || (begin < other && slots[i].begin.load(std::memory_order_relaxed) < end);
+    }
+    if (free == none || overlaps || !is_writable(begin, end)) {
+        return;
+    }
+    static std::once_flag installed;
+    std::call_once(installed, &install_handler);
+    Slot& slot = slots[free];
+    slot.write.store(0, std::memory_order_relaxed);
+    slot.begin.store(begin, std::memory_order_relaxed);
+    slot.end.store(end, std::memory_order_release);
+    set_protection(slot, PROT_READ);
+    _slot = free;
+}
+
+PageGuard::Write PageGuard::release() noexcept {
+    if (_slot == none) {
+        return {};
+    }
+    const std::lock_guard lock(mutex);
+    Slot& slot = slots[_slot];
+    _slot = none;
+    set_protection(slot, PROT_READ | PROT_WRITE);
+    const Write write{slot.write.load(std::memory_order_relaxed), slot.instruction.load(std::memory_order_relaxed)};
+    slot.end.store(0, std::memory_order_release);
+    return write;
+}
+
+} // namespace patchbay::check

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The texts that a user reads when mpi_check finds a mistake, all of them and nothing else:
+messages_test.py RUNTIME PROGRAM SOURCE SUBJECT, where SUBJECT is one of leaks, collectives, types, buffers."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PREFIX = re.compile(r"^\[[^:\]]*:(\d+)\] patchbay: (.*)$")
+LABEL = re.compile(r"/\* line: (\w+) \*/")
+
+REMEDY = {
+    "request": "complete each with MPI_Wait or MPI_Test; free persistent ones with MPI_Request_free",
+    "communicator": "free each with MPI_Comm_free",
+}
+WAIT = "Complete it (MPI_Wait, MPI_Test) before the buffer is changed"
+ORDER = "All members must call the same collectives in the same order"
+SAME = "What is sent and what is received must be the same basic types in the same number"
+TYPES = "Give the same basic types in the same order on both sides"
+
+# How each line begins, behind the rank.
+LEVEL = {"leaks": "warning", "collectives": "error", "types": "error", "buffers": "error"}
+# Subject -> (case, number of ranks, the expected lines as "rank text"). {label} stands for the file and line.
+CASES = {
+    "leaks": [
+        ("leak_objects", 1, [
+            "0 mpi_check leaks: the program has not freed 8 objects:",
+            "0   1 communicator of MPI_Comm_dup at {dup} in leak_objects (named lost): " + REMEDY["communicator"],
+            "0   2 communicators of MPI_Comm_split at {split} in leak_objects: " + REMEDY["communicator"],
+            "0   1 group of MPI_Comm_group at {group} in leak_objects: free each with MPI_Group_free",
+            "0   1 datatype of MPI_Type_dup at {type_dup} in leak_objects: free each with MPI_Type_free",
+            "0   1 op of MPI_Op_create at {op} in leak_objects: free each with MPI_Op_free",
+            "0   1 info object of MPI_Info_create at {info} in leak_objects: free each with MPI_Info_free",
+            "0   1 error handler of MPI_Comm_create_errhandler at {handler} in leak_objects: free each with "
+            "MPI_Errhandler_free",
+        ]),
+        ("leak_requests", 1, [
+            "0 mpi_check leaks: the program has not freed 5 objects:",
+            "0   1 request of MPI_Bcast_init on communicator MPI_COMM_SELF at {bcast_init} in leak_requests: " +
+            REMEDY["request"],
+            "0   1 request of MPI_Ibarrier on communicator MPI_COMM_SELF at {ibarrier} in leak_requests: " +
+            REMEDY["request"],
+            "0   2 requests of MPI_Irecv on communicator MPI_COMM_WORLD at {irecv} in leak_requests: " +
+            REMEDY["request"],
+            "0   1 request of MPI_Send_init on communicator MPI_COMM_SELF at {send_init} in leak_requests: " +
+            REMEDY["request"],
+        ]),
+        ("leak_in_session", 1, [
+            "0 mpi_check leaks: the program has not freed 2 objects:",
+            "0   1 communicator of MPI_Comm_create_from_group at {from_group} in leak_in_session (named of the "
+            "session): " + REMEDY["communicator"],
+            "0   1 group of MPI_Group_from_session_pset at {from_pset} in leak_in_session: free each with "
+            "MPI_Group_free",
+        ]),
+    ],
+    "collectives": [
+        ("other_function", 2, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Allreduce of 1 MPI_INT with "
+            "MPI_SUM at {allreduce} in other_function, but rank 0 has called MPI_Bcast of 1 MPI_INT with root 0 at "
+            "{bcast} in other_function. " + ORDER]),
+        ("other_root", 2, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Bcast of 1 MPI_INT with root "
+            "1 at {root} in other_root, but rank 0 has called MPI_Bcast of 1 MPI_INT with root 0 at {root} in "
+            "other_root. Argument root differs; all members must give the same root"]),
+        ("other_op", 3, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Allreduce of 1 MPI_DOUBLE "
+            "with MPI_MAX at {after_op-1} in other_op, but rank 0 has called MPI_Allreduce of 1 MPI_DOUBLE with MPI_SUM "
+            "at {after_op-1} in other_op. Argument op differs; all members must give the same op"]),
+        ("other_count", 3, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 2 has called MPI_Reduce of 3 MPI_INT with "
+            "MPI_SUM and root 0 at {count-1} in other_count, but rank 0 has called MPI_Reduce of 4 MPI_INT with MPI_SUM "
+            "and root 0 at {count-1} in other_count. " + SAME]),
+        ("other_type", 2, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Bcast of 4 MPI_FLOAT with "
+            "root 0 at {type} in other_type, but rank 0 has called MPI_Bcast of 4 MPI_INT with root 0 at {type} in "
+            "other_type. " + SAME]),
+        ("other_form", 2, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Ibarrier at "
+            "{other_ibarrier} in other_form, but rank 0 has called MPI_Barrier at {barrier} in other_form. " + ORDER]),
+        ("other_nonblocking", 2, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Ibarrier at {not_ibcast} in "
+            "other_nonblocking, but rank 0 has called MPI_Ibcast of 1 MPI_INT with root 0 at {ibcast} in "
+            "other_nonblocking. " + ORDER]),
+        ("other_persistent", 2, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Bcast_init of 1 MPI_INT with "
+            "root 1 at {bcast_roots} in other_persistent, but rank 0 has called MPI_Bcast_init of 1 MPI_INT with root 0 "
+            "at {bcast_roots} in other_persistent. Argument root differs; all members must give the same root"]),
+        ("other_counts", 2, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Gatherv of no data with root "
+            "0 at {after_gatherv-1} in other_counts, but rank 0 has called MPI_Gatherv of 1 MPI_INT with root 0 at "
+            "{after_gatherv-1} in other_counts. Rank 1 sends 0 values to rank 0, which receives 1. Both must be the "
+            "same basic types in the same number",
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Alltoallv at "
+            "{after_alltoallv-1} in other_counts, but rank 0 has called MPI_Alltoallv at {after_alltoallv-1} in "
+            "other_counts. Rank 1 sends 2 values to rank 0, which receives 1. Both must be the same basic types in the "
+            "same number"]),
+    ],
+    "types": [
+        ("wrong_type", 2, [
+            "1 mpi_check types: MPI_Recv from rank 0 with tag 5 on communicator MPI_COMM_WORLD at {recv} in wrong_type: "
+            "the message from rank 0 with tag 5 was sent as 4 MPI_INT, but argument datatype receives it as 4 MPI_FLOAT. "
+            + TYPES]),
+        ("wrong_order", 2, [
+            "1 mpi_check types: MPI_Irecv from MPI_ANY_SOURCE with MPI_ANY_TAG on communicator MPI_COMM_WORLD at "
+            "{irecv_struct} in wrong_order: the message from rank 0 with tag 7 was sent as 1 MPI_INT, 1 MPI_DOUBLE, but "
+            "argument datatype receives it as 1 MPI_DOUBLE, 1 MPI_INT. " + TYPES]),
+        ("wrong_bytes", 2, [
+            "1 mpi_check types: MPI_Mrecv from MPI_ANY_SOURCE with MPI_ANY_TAG on communicator MPI_COMM_WORLD at {mrecv} "
+            "in wrong_bytes: the message from rank 0 with tag 0 was sent as 1 MPI_LONG_LONG_INT, but argument datatype "
+            "receives it as 8 MPI_BYTE. " + TYPES]),
+    ],
+    "buffers": [
+        ("changed_send", 1, [
+            "0 mpi_check buffers: MPI_Isend to rank 0 with tag 0 on communicator MPI_COMM_SELF at {changed} in "
+            "changed_send: the program changed byte 4 of the send buffer (was 0x00, is 0x17) before the send was "
+            "complete. " + WAIT]),
+        ("changed_long_send", 1, [
+            "0 mpi_check buffers: MPI_Isend to rank 0 with tag 3 on communicator MPI_COMM_SELF at {long_send} in "
+            "changed_long_send: the program changed byte 70000 of the send buffer at {write} in write_to, before the "
+            "send was complete. " + WAIT]),
+        ("shared_receive", 1, [
+            "0 mpi_check buffers: MPI_Irecv from rank 0 with tag 2 on communicator MPI_COMM_SELF at {second_recv} in "
+            "shared_receive: 4 bytes of argument buf are in use by MPI_Irecv from rank 0 with tag 1 on communicator "
+            "MPI_COMM_SELF at {first_recv} in shared_receive. Complete that operation before, or use other memory"]),
+        ("sent_while_received", 1, [
+            "0 mpi_check buffers: MPI_Send to rank 0 with tag 1 on communicator MPI_COMM_SELF at {send_same} in "
+            "sent_while_received: 16 bytes of argument buf are in use by MPI_Irecv from rank 0 with tag 1 on "
+            "communicator MPI_COMM_SELF at {under_way} in sent_while_received. Complete that operation before, or use "
+            "other memory"]),
+    ],
+}
+
+
+class Messages(unittest.TestCase):
+    maxDiff = None
+    runtime = program = source = subject = ""
+
+    def lines_of_source(self):
+        """{label} and {label-1} -> file:line."""
+        places = {}
+        with open(self.source, encoding="utf-8") as source:
+            for number, line in enumerate(source, 1):
+                for label in LABEL.findall(line):
+                    places["{" + label + "}"] = f"wrong.c:{number}"
+                    places["{" + label + "-1}"] = f"wrong.c:{number - 1}"
+        return places
+
+    def launch(self, ranks, *arguments, checks):
+        with tempfile.TemporaryDirectory() as home:
+            # The program leaks, and the leak sanitizer would say so, too.
+            options = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+            environment = {**os.environ, "HOME": home, "LD_LIBRARY_PATH": f"{self.runtime}/lib", "ASAN_OPTIONS": options}
+            return subprocess.run(
+                [f"{self.runtime}/bin/mpirun", "--timeout", "60", "-n", str(ranks), "--mca", "mpi_check", checks,
+                 self.program, *arguments],
+                env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
+
+    def findings(self, output):
+        """The lines of the library, as "rank text"."""
+        return [" ".join(match.groups()) for match in map(PREFIX.match, output.splitlines()) if match]
+
+    def test_messages(self):
+        places = self.lines_of_source()
+        for case, ranks, expected in CASES[self.subject]:
+            with self.subTest(case=case):
+                for place, line in places.items():
+                    expected = [text.replace(place, line) for text in expected]
+                expected = [text.replace(" ", f" {LEVEL[self.subject]}: ", 1) for text in expected]
+                result = self.launch(ranks, case, checks=self.subject)
+                self.assertEqual(self.findings(result.stderr), expected, result.stderr)
+                self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_off(self):
+        case, ranks, _ = CASES[self.subject][0]
+        if self.subject in ("leaks", "buffers"):  # the others wait for ever, or are received as they are
+            result = self.launch(ranks, case, checks="none")
+            self.assertEqual((result.stderr, result.returncode), ("", 0))
+
+    def test_default_error_handler_ends_the_job(self):
+        # The exit status is the class of the error.
+        classes = {"collectives": ("other_root", 8), "types": ("wrong_type", 3)}
+        if self.subject in classes:
+            case, error_class = classes[self.subject]
+            result = self.launch(2, case, "fatal", checks=self.subject)
+            self.assertEqual(result.returncode, error_class, result.stderr)
+            self.assertIn("mpi_check has printed what is wrong", result.stderr)
+
+    def test_unknown_check(self):
+        result = self.launch(1, "leak_objects", checks="leaks,tipes")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("parameter mpi_check: 'tipes' is no check; there are types, collectives, buffers, leaks, all and "
+                      "none", result.stderr)
+
+
+if __name__ == "__main__":
+    runtime, program, Messages.source, Messages.subject = sys.argv[1:5]
+    library = os.path.realpath(os.path.join(runtime, "lib/libmpi_abi.so.1"))
+    Messages.runtime = os.path.dirname(os.path.dirname(library))
+    Messages.program = os.path.realpath(program)
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:])

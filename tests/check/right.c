@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Correct programs that a careless check would complain about. Runs with mpi_check=all; right_test.py reads the output.
+ */
+#include "tests/mpi_check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+
+/* The signature is about basic types, not about the layout; a receive may be longer than the message. */
+static void signatures(void) {
+    int sent[8] = {0, 1, 2, 3, 4, 5, 6, 7}, received[16];
+    MPI_Datatype pair, strided, swapped;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+    MPI_Type_create_resized(strided, 0, 16, &swapped);
+    MPI_Type_commit(&pair);
+    MPI_Type_commit(&swapped);
+    MPI_Request request;
+    MPI_Status status;
+    int count = 0;
+    for (int tag = 0; tag < 3; ++tag) {
+        memset(received, -1, sizeof received);
+        MPI_Irecv(received, tag == 0 ? 16 : 4,
+            tag == 0       ? MPI_INT
+                : tag == 1 ? pair
+                           : swapped,
+            rank, tag, MPI_COMM_WORLD, &request);
+        MPI_Send(sent, 2, swapped, rank, tag, MPI_COMM_WORLD);
+        MPI_Wait(&request, &status);
+        MPI_Get_count(&status, MPI_INT, &count);
+        CHECK_EQUAL(count, 4);
+        CHECK_EQUAL(received[0], 0);
+    }
+    /* A message that ends inside an element of the receive, and one without data. */
+    MPI_Irecv(received, 5, pair, rank, 3, MPI_COMM_WORLD, &request);
+    MPI_Send(sent, 3, MPI_INT, rank, 3, MPI_COMM_WORLD);
+    MPI_Wait(&request, &status);
+    MPI_Get_elements(&status, pair, &count);
+    CHECK_EQUAL(count, 3);
+    MPI_Irecv(received, 5, MPI_DOUBLE, rank, 4, MPI_COMM_WORLD, &request);
+    MPI_Send(NULL, 0, MPI_INT, rank, 4, MPI_COMM_WORLD);
+    MPI_Wait(&request, &status);
+    MPI_Get_count(&status, MPI_DOUBLE, &count);
+    CHECK_EQUAL(count, 0);
+    /* A pair type of MPI is its two members. */
+    struct {
+        double value;
+        int index;
+    } best = {1.5, 3}, other = {0, 0};
+    MPI_Datatype parts[2] = {MPI_DOUBLE, MPI_INT}, like;
+    int lengths[2] = {1, 1};
+    MPI_Aint places[2] = {0, 8};
+    MPI_Type_create_struct(2, lengths, places, parts, &like);
+    MPI_Type_commit(&like);
+    MPI_Sendrecv(&best, 1, MPI_DOUBLE_INT, rank, 5, &other, 1, like, rank, 5, MPI_COMM_WORLD, &status);
+    CHECK(other.value == 1.5 && other.index == 3);
+    MPI_Type_free(&like);
+    MPI_Type_free(&pair);
+    MPI_Type_free(&strided);
+    MPI_Type_free(&swapped);
+}
+
+/* Packed data matches every type. */
+static void packed(void) {
+    char buffer[64];
+    int position = 0, values[3] = {1, 2, 3}, received[3] = {0};
+    double value = 2.5;
+    MPI_Pack(values, 3, MPI_INT, buffer, sizeof buffer, &position, MPI_COMM_WORLD);
+    MPI_Sendrecv(
+        buffer, position, MPI_PACKED, rank, 0, received, 3, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_EQUAL(received[2], 3);
+    MPI_Request request;
+    MPI_Irecv(buffer, sizeof buffer, MPI_PACKED, rank, 1, MPI_COMM_WORLD, &request);
+    MPI_Send(&value, 1, MPI_DOUBLE, rank, 1, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Messages that the library copies before it sends them. */
+static void copied(void) {
+    static char memory[4096 + MPI_BSEND_OVERHEAD];
+    int values[4] = {1, 2, 3, 4}, received[4] = {0}, n = sizeof memory;
+    void* detached;
+    MPI_Request requests[2];
+    MPI_Buffer_attach(memory, n);
+    MPI_Irecv(received, 4, MPI_INT, rank, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Bsend(values, 4, MPI_INT, rank, 0, MPI_COMM_WORLD);
+    values[0] = 9; /* it has been copied */
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    CHECK_EQUAL(received[0], 1);
+    MPI_Irecv(received, 4, MPI_INT, rank, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Ibsend(values, 4, MPI_INT, rank, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Buffer_detach(&detached, &n);
+    MPI_Sendrecv_replace(
+        values, 4, MPI_INT, (rank + 1) % size, 1, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Isendrecv_replace(
+        values, 4, MPI_INT, (rank + 1) % size, 1, (rank + size - 1) % size, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+}
+
+static void probes(void) {
+    int values[3] = {1, 2, 3}, received[3], count = 0, flag = 0;
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Message message;
+    MPI_Isend(values, 3, MPI_INT, rank, 4, MPI_COMM_WORLD, &request);
+    MPI_Probe(rank, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_INT, &count);
+    CHECK_EQUAL(count, 3);
+    while (!flag) {
+        MPI_Iprobe(rank, 4, MPI_COMM_WORLD, &flag, &status);
+    }
+    MPI_Mprobe(MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &message, &status);
+    MPI_Get_count(&status, MPI_INT, &count);
+    CHECK_EQUAL(count, 3);
+    MPI_Mrecv(received, count, MPI_INT, &message, &status);
+    MPI_Get_count(&status, MPI_INT, &count);
+    CHECK_EQUAL(count, 3);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    /* An error of the message is not one of its types. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Irecv(received, 1, MPI_FLOAT, rank, 5, MPI_COMM_WORLD, &request);
+    MPI_Send(values, 3, MPI_INT, rank, 5, MPI_COMM_WORLD);
+    CHECK_CLASS(MPI_Wait(&request, &status), MPI_ERR_TRUNCATE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Irecv(received, 1, MPI_FLOAT, rank, 6, MPI_COMM_WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &flag);
+    CHECK(flag);
+}
+
+/* Buffers that lie between one another, one buffer in two sends, and one that is used again and again. */
+static void buffers(void) {
+    int matrix[4][4], values[4] = {1, 2, 3, 4};
+    MPI_Datatype column;
+    MPI_Request requests[8];
+    MPI_Type_vector(4, 1, 4, MPI_INT, &column);
+    MPI_Type_commit(&column);
+    for (int i = 0; i < 4; ++i) {
+        MPI_Irecv(&matrix[0][i], 1, column, rank, i, MPI_COMM_WORLD, &requests[i]);
+    }
+    for (int i = 0; i < 4; ++i) {
+        MPI_Isend(values, 4, MPI_INT, rank, i, MPI_COMM_WORLD, &requests[4 + i]);
+    }
+    MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
+    CHECK_EQUAL(matrix[3][2], 4);
+    MPI_Type_free(&column);
+
+    MPI_Send_init(values, 4, MPI_INT, rank, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Recv_init(matrix[0], 4, MPI_INT, rank, 0, MPI_COMM_WORLD, &requests[1]);
+    for (int i = 0; i < 3; ++i) {
+        values[0] = i;
+        MPI_Startall(2, requests);
+        int flag = 0;
+        while (!flag) {
+            MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+        }
+        CHECK_EQUAL(matrix[0][0], i);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+
+    enum { length = 300000 };
+    char* data = calloc(length, 1);
+    char* target = malloc(2 * length);
+    for (int i = 0; i < 2; ++i) {
+        MPI_Irecv(target + i * length, length, MPI_CHAR, rank, i, MPI_COMM_WORLD, &requests[i]);
+        MPI_Isend(data, length, MPI_CHAR, rank, i, MPI_COMM_WORLD, &requests[2 + i]);
+    }
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    memset(data, 1, length);
+    MPI_Isend(data, length, MPI_CHAR, rank, 7, MPI_COMM_WORLD, &requests[0]);
+    MPI_Request_free(&requests[0]);
+    MPI_Recv(target, length, MPI_CHAR, rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    memset(data, 2, length);
+    free(data);
+    free(target);
+}
+
+static void collectives(void) {
+    int* all = calloc((size_t)size * 4, sizeof *all);
+    int* counts = calloc((size_t)size, sizeof *counts);
+    int* places = calloc((size_t)size, sizeof *places);
+    int values[4] = {rank, 1, 2, 3}, sums[4];
+    for (int i = 0; i < size; ++i) {
+        counts[i] = i % 3;
+        places[i] = 4 * i;
+    }
+    MPI_Datatype pair;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Bcast(values, rank == 0 ? 4 : 2, rank == 0 ? MPI_INT : pair, 0, MPI_COMM_WORLD);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 2, pair, MPI_COMM_WORLD);
+    MPI_Allgather(values, 4, MPI_INT, all, 2, pair, MPI_COMM_WORLD);
+    MPI_Gather(rank == 0 ? MPI_IN_PLACE : values, 4, MPI_INT, all, 2, pair, 0, MPI_COMM_WORLD);
+    MPI_Gatherv(values, counts[rank], MPI_INT, all, counts, places, MPI_INT, size - 1, MPI_COMM_WORLD);
+    MPI_Scatter(all, 2, pair, values, 4, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Scatterv(all, counts, places, MPI_INT, values, counts[rank], MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Allgatherv(values, counts[rank], MPI_INT, all, counts, places, MPI_INT, MPI_COMM_WORLD);
+    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : values, rank == 0 ? values : NULL, 4, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, values, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Scan(values, sums, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Exscan(values, sums, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < size; ++i) {
+        counts[i] = 1;
+        places[i] = i;
+    }
+    int* out = calloc((size_t)size, sizeof *out);
+    MPI_Reduce_scatter(all, sums, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Alltoall(out, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, MPI_INT, MPI_COMM_WORLD);
+    counts[0] = rank == 0 ? 1 : 0; /* of different counts in each process, and equal in each pair */
+    if (rank == 0) {
+        for (int i = 1; i < size; ++i) {
+            counts[i] = 0;
+        }
+    }
+    MPI_Alltoallv(out, counts, places, MPI_INT, all, counts, places, MPI_INT, MPI_COMM_WORLD);
+
+    /* Blocking, nonblocking and persistent ones in turn, and two communicators in different orders. */
+    MPI_Comm copy;
+    MPI_Request requests[4];
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Ibarrier(rank % 2 ? copy : MPI_COMM_WORLD, &requests[0]);
+    MPI_Ibarrier(rank % 2 ? MPI_COMM_WORLD : copy, &requests[1]);
+    MPI_Ibcast(values, 4, MPI_INT, 0, MPI_COMM_WORLD, &requests[2]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Bcast_init(values, 4, MPI_INT, 0, copy, MPI_INFO_NULL, &requests[0]);
+    MPI_Allreduce_init(values, sums, 4, MPI_INT, MPI_SUM, copy, MPI_INFO_NULL, &requests[1]);
+    for (int i = 0; i < 3; ++i) {
+        MPI_Start(&requests[rank % 2]);
+        MPI_Start(&requests[(rank + 1) % 2]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    MPI_Comm_free(&copy);
+    MPI_Type_free(&pair);
+    free(all);
+    free(counts);
+    free(places);
+    free(out);
+}
+
+/* The two groups of an intercommunicator give different roots. */
+static void intercommunicators(void) {
+    if (size < 2) {
+        return;
+    }
+    MPI_Comm half, inter;
+    const int side = rank % 2;
+    int value = rank, sum = 0, local = 0;
+    MPI_Comm_split(MPI_COMM_WORLD, side, rank, &half);
+    MPI_Comm_rank(half, &local);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 0, &inter);
+    MPI_Barrier(inter);
+    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter);
+    MPI_Bcast(&value, 1, MPI_INT, side == 1 ? 0 : local == 0 ? MPI_ROOT : MPI_PROC_NULL, inter);
+    MPI_Request request;
+    MPI_Ibcast(&value, 1, MPI_INT, side == 1 ? 0 : local == 0 ? MPI_ROOT : MPI_PROC_NULL, inter, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+/* Each handle is freed, also those of objects that have several. */
+static void handles(void) {
+    MPI_Group a, b, c;
+    MPI_Comm_group(MPI_COMM_WORLD, &a);
+    MPI_Comm_group(MPI_COMM_WORLD, &b);
+    MPI_Group_union(a, b, &c);
+    MPI_Group_free(&a);
+    MPI_Group_free(&b);
+    MPI_Group_free(&c);
+    MPI_Info info, copy;
+    MPI_Info_create(&info);
+    MPI_Info_dup(info, &copy);
+    MPI_Info_free(&info);
+    MPI_Info_free(&copy);
+    MPI_Errhandler handler;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_disconnect(&comm);
+    MPI_Request request;
+    MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&comm);
+    MPI_Session session;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Session_finalize(&session);
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    signatures();
+    packed();
+    copied();
+    probes();
+    buffers();
+    collectives();
+    intercommunicators();
+    handles();
+    return finish();
+}

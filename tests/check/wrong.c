@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs with mistakes that parameter mpi_check finds: wrong NAME. messages_test.py has the texts that a user reads;
+ * a comment such as "line: first" is how it refers to a line. */
+#include "tests/mpi_check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTION __attribute__((noinline)) static void
+
+static int rank;
+
+/* Leaks. */
+
+FUNCTION empty_op(void* in, void* inout, int* count, MPI_Datatype* type) {
+    (void)in, (void)inout, (void)count, (void)type;
+}
+
+FUNCTION empty_handler(MPI_Comm* comm, int* code, ...) {
+    (void)comm, (void)code;
+}
+
+FUNCTION leak_objects(void) {
+    MPI_Comm comm, parts[3];
+    MPI_Group group;
+    MPI_Datatype type, copy;
+    MPI_Op op;
+    MPI_Info info;
+    MPI_Errhandler handler;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* line: dup */
+    MPI_Comm_set_name(comm, "lost");
+    for (int i = 0; i < 3; ++i) {
+        MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &parts[i]); /* line: split */
+    }
+    MPI_Comm_free(&parts[1]);
+    MPI_Comm_group(MPI_COMM_WORLD, &group); /* line: group */
+    MPI_Type_contiguous(3, MPI_INT, &type); /* line: contiguous */
+    MPI_Type_dup(type, &copy);              /* line: type_dup */
+    MPI_Type_free(&type);
+    MPI_Op_create(empty_op, 1, &op);                     /* line: op */
+    MPI_Info_create(&info);                              /* line: info */
+    MPI_Comm_create_errhandler(empty_handler, &handler); /* line: handler */
+}
+
+FUNCTION leak_requests(void) {
+    static int data[4];
+    MPI_Request requests[4], other;
+    for (int i = 0; i < 2; ++i) {
+        MPI_Irecv(&data[i], 1, MPI_INT, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &requests[i]); /* line: irecv */
+    }
+    MPI_Send_init(&data[2], 1, MPI_INT, rank, 9, MPI_COMM_SELF, &other);           /* line: send_init */
+    MPI_Bcast_init(&data[2], 1, MPI_INT, 0, MPI_COMM_SELF, MPI_INFO_NULL, &other); /* line: bcast_init */
+    MPI_Ibarrier(MPI_COMM_SELF, &other);                                           /* line: ibarrier */
+    MPI_Isend(&data[3], 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[2]);
+    MPI_Irecv(&data[2], 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[3]);
+    MPI_Waitall(2, &requests[2], MPI_STATUSES_IGNORE);
+}
+
+FUNCTION leak_in_session(void) {
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://SELF", &group);                           /* line: from_pset */
+    MPI_Comm_create_from_group(group, "tag", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm); /* line: from_group */
+    MPI_Comm_set_name(comm, "of the session");
+    MPI_Session_finalize(&session);
+}
+
+/* Collectives. */
+
+static int got = -1;
+
+FUNCTION expect(int code, int error_class) {
+    got = class_of(code);
+    CHECK_EQUAL(got, error_class);
+}
+
+FUNCTION other_function(void) {
+    int value = 0, sum = 0;
+    if (rank == 0) {
+        expect(MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_ERR_OTHER); /* line: bcast */
+    } else {
+        expect(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_OTHER); /* line: allreduce */
+    }
+}
+
+FUNCTION other_root(void) {
+    int value = 0;
+    expect(MPI_Bcast(&value, 1, MPI_INT, rank == 1, MPI_COMM_WORLD), MPI_ERR_ROOT); /* line: root */
+}
+
+FUNCTION other_op(void) {
+    double value = 0, sum = 0;
+    expect(MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, rank == 0 ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD),
+        MPI_ERR_OP); /* line: after_op */
+}
+
+FUNCTION other_count(void) {
+    int values[4] = {0}, sums[4];
+    expect(MPI_Reduce(values, sums, rank == 2 ? 3 : 4, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD),
+        MPI_ERR_COUNT); /* line: count */
+}
+
+FUNCTION other_type(void) {
+    float values[4] = {0};
+    expect(MPI_Bcast(values, 4, rank == 1 ? MPI_FLOAT : MPI_INT, 0, MPI_COMM_WORLD), MPI_ERR_TYPE); /* line: type */
+}
+
+FUNCTION other_form(void) {
+    MPI_Request request;
+    if (rank == 0) {
+        expect(MPI_Barrier(MPI_COMM_WORLD), MPI_ERR_OTHER); /* line: barrier */
+    } else {
+        MPI_Ibarrier(MPI_COMM_WORLD, &request); /* line: other_ibarrier */
+        expect(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
+    }
+}
+
+FUNCTION other_nonblocking(void) {
+    MPI_Request request;
+    int value = 0;
+    if (rank == 0) {
+        MPI_Ibcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, &request); /* line: ibcast */
+    } else {
+        MPI_Ibarrier(MPI_COMM_WORLD, &request); /* line: not_ibcast */
+    }
+    expect(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
+    /* The communicator is as before. */
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK_OK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+FUNCTION other_persistent(void) {
+    MPI_Request request;
+    int value = 0;
+    MPI_Bcast_init(&value, 1, MPI_INT, rank, MPI_COMM_WORLD, MPI_INFO_NULL, &request); /* line: bcast_roots */
+    for (int i = 0; i < 2; ++i) {
+        MPI_Start(&request);
+        expect(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_ROOT);
+    }
+    MPI_Request_free(&request);
+}
+
+FUNCTION other_counts(void) {
+    int value = 0, values[8], counts[2] = {1, 1}, displacements[2] = {0, 4};
+    expect(MPI_Gatherv(&value, rank == 1 ? 0 : 1, MPI_INT, values, counts, displacements, MPI_INT, 0, MPI_COMM_WORLD),
+        MPI_ERR_COUNT); /* line: after_gatherv */
+    int out[2] = {0}, in[2], sizes[2] = {1, 1}, places[2] = {0, 1};
+    sizes[0] = rank == 1 ? 2 : 1;
+    places[1] = 0;
+    expect(MPI_Alltoallv(out, sizes, places, MPI_INT, in, counts, displacements, MPI_INT, MPI_COMM_WORLD),
+        MPI_ERR_COUNT); /* line: after_alltoallv */
+}
+
+/* Types. */
+
+FUNCTION wrong_type(void) {
+    int data[4] = {1, 2, 3, 4};
+    float received[4];
+    if (rank == 0) {
+        MPI_Send(data, 4, MPI_INT, 1, 5, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        MPI_Status status;
+        expect(MPI_Recv(received, 4, MPI_FLOAT, 0, 5, MPI_COMM_WORLD, &status), MPI_ERR_TYPE); /* line: recv */
+        int count = 0;
+        MPI_Get_count(&status, MPI_FLOAT, &count);
+        CHECK_EQUAL(count, 4);
+    }
+}
+
+FUNCTION wrong_order(void) {
+    struct {
+        int i;
+        double d;
+    } one = {1, 2}, other;
+    int lengths[2] = {1, 1};
+    MPI_Aint places[2] = {0, (char*)&one.d - (char*)&one};
+    MPI_Datatype in_order[2] = {MPI_INT, MPI_DOUBLE}, in_other_order[2] = {MPI_DOUBLE, MPI_INT}, type;
+    MPI_Aint other_places[2] = {places[1], places[0]};
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Type_create_struct(2, lengths, places, in_order, &type);
+        MPI_Type_commit(&type);
+        MPI_Isend(&one, 1, type, 1, 7, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Type_free(&type);
+    } else if (rank == 1) {
+        MPI_Type_create_struct(2, lengths, other_places, in_other_order, &type);
+        MPI_Type_commit(&type);
+        MPI_Irecv(&other, 1, type, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request); /* line: irecv_struct */
+        MPI_Type_free(&type);
+        expect(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    }
+}
+
+FUNCTION wrong_bytes(void) {
+    long long value = 0;
+    if (rank == 0) {
+        MPI_Request request;
+        MPI_Ssend_init(&value, 1, MPI_LONG_LONG, 1, 0, MPI_COMM_WORLD, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    } else if (rank == 1) {
+        MPI_Message message;
+        MPI_Status status;
+        int count = 0;
+        MPI_Mprobe(0, 0, MPI_COMM_WORLD, &message, &status);
+        MPI_Get_count(&status, MPI_BYTE, &count);
+        CHECK_EQUAL(count, 8);
+        expect(MPI_Mrecv(&value, 8, MPI_BYTE, &message, &status), MPI_ERR_TYPE); /* line: mrecv */
+    }
+}
+
+/* Buffers. */
+
+FUNCTION changed_send(void) {
+    MPI_Request request;
+    int data[4] = {0}, received[4];
+    MPI_Irecv(received, 4, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+    MPI_Request sending;
+    MPI_Isend(data, 4, MPI_INT, 0, 0, MPI_COMM_SELF, &sending); /* line: changed */
+    data[1] = 0x17;
+    __asm__ volatile("" ::: "memory");
+    MPI_Wait(&sending, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+FUNCTION write_to(char* memory) {
+    memory[70000] = 1; /* line: write */
+    __asm__ volatile("" ::: "memory");
+}
+
+FUNCTION changed_long_send(void) {
+    enum { size = 1 << 20 };
+    MPI_Request requests[2];
+    char* data = calloc(size, 1);
+    char* received = malloc(size);
+    MPI_Isend(data, size, MPI_CHAR, 0, 3, MPI_COMM_SELF, &requests[0]); /* line: long_send */
+    write_to(data);
+    MPI_Irecv(received, size, MPI_CHAR, 0, 3, MPI_COMM_SELF, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    CHECK_EQUAL(data[70000], 1);
+    memset(data, 2, size);
+    free(data);
+    free(received);
+}
+
+FUNCTION shared_receive(void) {
+    int data[8] = {0}, values[4] = {0};
+    MPI_Request requests[2];
+    MPI_Irecv(data, 4, MPI_INT, 0, 1, MPI_COMM_SELF, &requests[0]);     /* line: first_recv */
+    MPI_Irecv(data + 3, 4, MPI_INT, 0, 2, MPI_COMM_SELF, &requests[1]); /* line: second_recv */
+    MPI_Send(values, 4, MPI_INT, 0, 1, MPI_COMM_SELF);
+    MPI_Send(values, 4, MPI_INT, 0, 2, MPI_COMM_SELF);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+FUNCTION sent_while_received(void) {
+    int data[4] = {0};
+    MPI_Request request;
+    MPI_Irecv(data, 4, MPI_INT, 0, 1, MPI_COMM_SELF, &request); /* line: under_way */
+    MPI_Send(data, 4, MPI_INT, 0, 1, MPI_COMM_SELF);            /* line: send_same */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static const struct {
+    const char* name;
+    void (*run)(void);
+} cases[] = {
+    {"leak_objects", leak_objects},
+    {"leak_requests", leak_requests},
+    {"other_function", other_function},
+    {"other_root", other_root},
+    {"other_op", other_op},
+    {"other_count", other_count},
+    {"other_type", other_type},
+    {"other_form", other_form},
+    {"other_nonblocking", other_nonblocking},
+    {"other_persistent", other_persistent},
+    {"other_counts", other_counts},
+    {"wrong_type", wrong_type},
+    {"wrong_order", wrong_order},
+    {"wrong_bytes", wrong_bytes},
+    {"changed_send", changed_send},
+    {"changed_long_send", changed_long_send},
+    {"shared_receive", shared_receive},
+    {"sent_while_received", sent_while_received},
+};
+
+int main(int argc, char** argv) {
+    const char* name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "leak_in_session") == 0) {
+        leak_in_session();
+        return 0;
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc < 3) { /* a second argument: the default error handler */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        if (strcmp(name, cases[i].name) == 0) {
+            cases[i].run();
+            return finish();
+        }
+    }
+    fprintf(stderr, "wrong: no case %s\n", name);
+    return 2;
+}
