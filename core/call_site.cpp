@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <dlfcn.h>
-#include <execinfo.h>
+#include <unwind.h>
 
 #if __has_include(<backtrace.h>)
 #include <backtrace.h>
@@ -75,6 +75,17 @@ void take_symbol(void* data, std::uintptr_t address, const char* symbol, std::ui
     }
 }
 
+// Called for each frame, the innermost first.
+_Unwind_Reason_Code stop_outside(_Unwind_Context* frame, void* found) {
+    // A return address may belong to the next function already.
+    const std::uintptr_t address = _Unwind_GetIP(frame) - 1;
+    if (is_own(reinterpret_cast<const void*>(address))) {
+        return _URC_NO_REASON;
+    }
+    *static_cast<std::uintptr_t*>(found) = address;
+    return _URC_END_OF_STACK;
+}
+
 std::string hexadecimal(std::uintptr_t value) {
     std::array<char, 2 * sizeof value + 3> text;
     std::snprintf(text.data(), text.size(), "0x%zx", static_cast<std::size_t>(value));
@@ -83,17 +94,11 @@ std::string hexadecimal(std::uintptr_t value) {
 
 } // namespace
 
+// Not backtrace(3), which the address sanitizer replaces by a function of the program.
 [[gnu::noinline]] CallSite CallSite::here() noexcept {
-    std::array<void*, 64> frames;
-    const int depth = backtrace(frames.data(), int(frames.size()));
-    for (int i = 0; i < depth; ++i) {
-        // A return address may belong to the next function already.
-        const auto address = reinterpret_cast<std::uintptr_t>(frames[std::size_t(i)]) - 1;
-        if (!is_own(reinterpret_cast<const void*>(address))) {
-            return CallSite(address);
-        }
-    }
-    return {};
+    std::uintptr_t found = 0;
+    _Unwind_Backtrace(&stop_outside, &found);
+    return CallSite(found);
 }
 
 std::string CallSite::text() const {

@@ -57,6 +57,16 @@ int CheckedRequest::start() noexcept {
     return MPI_SUCCESS;
 }
 
+// A message that has left may still be unmatched at its destination: then its request is active again until the answer
+// has come.
+int CheckedRequest::cancel() noexcept {
+    const int code = _inner->cancel();
+    if (is_complete()) {
+        watch();
+    }
+    return code;
+}
+
 void CheckedRequest::watch() noexcept {
     _found = false;
     set_active();

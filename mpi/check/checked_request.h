@@ -36,7 +36,7 @@ public:
         _buffers.end(_use);
         return error;
     }
-    int cancel() noexcept override { return _inner->cancel(); }
+    int cancel() noexcept override;
     bool bound(pml::PersistentRequest* what) const noexcept override {
         *what = {_call.buffer, _call.count, _call.type, _call.peer, _call.tag, _call.mode};
         return persistent;

@@ -27,7 +27,9 @@ std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>&
     const SessionId session = group->session;
     auto comm = child_of(parent, group, nullptr);
     comm->session = nullptr;
-    group->session = session; // the intercommunicator has the same group
+    if (group->session != session) { // otherwise another communicator may have this group, in another thread
+        group->session = session;    // the intercommunicator has the same group
+    }
     return std::make_unique<Construction>(*parent.instance, std::move(comm), parent, collective, tag);
 }
 
