@@ -4,6 +4,7 @@
 COMPONENTS = [
     ("btl", "self"),
     ("btl", "sm"),
+    ("btl", "socket"),
     ("cid", "consensus"),
     ("cid", "excid"),
     ("cid", "mask"),
@@ -11,6 +12,9 @@ COMPONENTS = [
     ("coll", "inter"),
     ("coll", "self"),
     ("coll", "tuned"),
+    ("osc", "pt2pt"),
+    ("osc", "rdma"),
+    ("osc", "sm"),
     ("pml", "ob1"),
     ("pset", "pmix"),
     ("pset", "static"),
@@ -26,6 +30,8 @@ TEST_PARAMETERS = {
         "coll": "{},basic,inter,self",
         "coll_{}_priority": "1000",
     },
+    # osc/pt2pt serves the windows that the component does not serve.
+    "osc": {"osc": "{},pt2pt"},
 }
 
 # Components whose tests need more than one set of parameters, or other ones: (framework, component) -> the set that a
@@ -161,6 +167,19 @@ TEST_VARIANTS = {
             "coll_tuned_allreduce": "doubling",
             "coll_tuned_alltoall": "bruck",
             "coll_tuned_radix": "4",
+        },
+    }},
+    ("osc", "pt2pt"): {"": {
+        "pt2pt": {"osc": "pt2pt"},
+        "pt2pt_thread": {
+            "osc": "pt2pt",
+            "osc_pt2pt_progress": "thread",
+        },
+        # Everything in messages of its own, and origins that wait for credits.
+        "pt2pt_tight": {
+            "osc": "pt2pt",
+            "osc_pt2pt_inline": "256",
+            "osc_pt2pt_credits": "8",
         },
     }},
 }

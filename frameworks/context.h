@@ -15,7 +15,7 @@ class HwResources;
 class Progress;
 class Runtime;
 namespace btl {
-struct Selection;
+class Transports;
 }
 namespace cid {
 class Directory;
@@ -48,10 +48,13 @@ public:
     // The hardware that this process is bound to (core/runtime/hw_resources.h). Its first use takes about 10 ms.
     virtual HwResources& hw_resources() noexcept = 0;
 
-    // The btls of this job with their modules, wrapped by the components that parameter btl_wrap names. Called by a pml
-    // in its query, once. May call back into every btl component. Throws std::bad_alloc. Errc::not_available: no btl
-    // can be used, with the reason of each; other errors: a selection parameter is wrong.
-    virtual Result<btl::Selection> select_btls() = 0;
+    // The btls of this job, which all frameworks use together (frameworks/btl/transports.h). A component calls it in
+    // its query or later, and gets the same object every time; it exists until all modules of the frameworks are
+    // destroyed. The first call selects the btls, wrapped by the components that parameter btl_wrap names, and calls
+    // back into every btl component; calls of other threads wait for it. Throws std::bad_alloc. Errc::not_available: no
+    // btl can be used, with the reason of each; other errors: a selection parameter is wrong. After an error the next
+    // call tries again.
+    virtual Result<btl::Transports*> transports() = 0;
 
     // What the cid framework's components and the pml share: the indices of communicators, the communicators by their
     // exCIDs, and the statistics of parameter cid_stats.

@@ -21,7 +21,6 @@ constexpr std::chrono::milliseconds kill_again{20};
 
 Agent::Agent(EventLoop& loop, Output& output, Timing& timing, AgentInputs inputs)
     : _loop(loop),
-      _output(output),
       _timing(timing),
       _ranks(output, std::move(inputs.standard_input), inputs.user_signal_mask),
       _socket_file(std::move(inputs.socket_file)),
@@ -216,9 +215,9 @@ void Agent::rank_ended(ProcessId rank, int wait_status) {
     const bool finalized = _in_pmix.erase(rank) == 0;
     const bool clean = finalized && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
     _server->rank_ended(rank,
-        WIFSIGNALED(wait_status) ? PmixServer::End::signal
-            : clean              ? PmixServer::End::clean
-                                 : PmixServer::End::exit_status);
+        WIFSIGNALED(wait_status) ? RankEnd::signal
+            : clean              ? RankEnd::clean
+                                 : RankEnd::exit_status);
     if (--_left.at(rank.job) == 0) {
         _left.erase(rank.job);
         if (!_left.empty()) {

@@ -62,7 +62,6 @@ private:
     void kill_until_nothing_left();
 
     EventLoop& _loop;
-    Output& _output;
     Timing& _timing;
     std::optional<Topology> _topology;
     PmixServer* _server = nullptr;

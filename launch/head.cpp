@@ -43,7 +43,6 @@ Head::Head(EventLoop& loop, Output& output, Timing& timing, const JobSpec& job, 
     std::function<void()> begun, std::function<void()> ended)
     : _loop(loop),
       _output(output),
-      _timing(timing),
       _job(job),
       _begun(std::move(begun)),
       _ended(std::move(ended)),

@@ -58,7 +58,6 @@ private:
 
     EventLoop& _loop;
     Output& _output;
-    Timing& _timing;
     const JobSpec& _job;
     std::function<void()> _begun;
     std::function<void()> _ended;

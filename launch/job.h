@@ -24,7 +24,13 @@ struct AppSpec {
 };
 
 enum class BindTo { unset, core, none };
+constexpr BindTo highest_value(BindTo) noexcept {
+    return BindTo::none;
+}
 enum class MapBy { slot, core, numa, socket, node };
+constexpr MapBy highest_value(MapBy) noexcept {
+    return MapBy::node;
+}
 
 struct JobSpec {
     std::vector<AppSpec> apps;

@@ -5,7 +5,6 @@
 #include "launch/user_socket.h"
 
 #include <cstring>
-#include <sys/epoll.h>
 
 namespace patchbay::launch {
 
@@ -27,37 +26,20 @@ std::string question(char kind, std::uint64_t claim, const std::string& name) {
 
 } // namespace
 
-NameExchange::NameExchange(EventLoop& loop, std::string file)
+NameExchange::NameExchange(EventLoop& loop, UserListener& listener)
     : _loop(loop),
-      _file(std::move(file)) {}
-
-Status NameExchange::listen() {
-    if (_listener) {
-        return {};
+      _listener(listener) {
+    for (const char kind : {asks_for_value, asks_for_claim}) {
+        _listener.serve(kind,
+            {[this](UserListener::Connection asker, std::string_view question) {
+                 _listener.send(asker, answer(question));
+             },
+                {}});
     }
-    Result<FileDescriptor> listener = listen_for_user(_file);
-    if (!listener) {
-        return listener.error();
-    }
-    _listener = std::move(*listener);
-    _loop.watch(_listener.get(), EPOLLIN, [this] { accept(); });
-    return {};
-}
-
-void NameExchange::accept() {
-    FileDescriptor socket = accept_from_user(_listener.get());
-    if (!socket) {
-        return;
-    }
-    const std::uint64_t asker = _next_asker++;
-    std::unique_ptr<Link>& link = _askers[asker];
-    link = std::make_unique<Link>(
-        _loop, std::move(socket), [this, &link](std::string_view bytes) { link->send(answer(bytes)); },
-        [this, asker] { _loop.post([this, asker] { _askers.erase(asker); }); }); // not within a call of the link
 }
 
 std::string NameExchange::answer(std::string_view question) {
-    if (question.size() < name_begin || (question.front() != asks_for_value && question.front() != asks_for_claim)) {
+    if (question.size() < name_begin) {
         return "";
     }
     std::uint64_t claim = 0;
@@ -80,7 +62,7 @@ void NameExchange::claim(const std::string& name, std::string value, Claimed don
         done(Error{Errc::invalid, "the name is in use"});
         return;
     }
-    if (Status listening = listen(); !listening) {
+    if (Status listening = _listener.listen(); !listening) {
         done(listening);
         return;
     }
@@ -113,7 +95,7 @@ void NameExchange::look_up(const std::string& name, Found found) {
 void NameExchange::ask(const std::string& question, std::function<void(std::string)> done) {
     const auto inquiry = _inquiries.emplace(_inquiries.end());
     inquiry->done = std::move(done);
-    std::vector<FileDescriptor> sockets = connect_to_user(_file);
+    std::vector<FileDescriptor> sockets = connect_to_user(_listener.file());
     inquiry->missing = sockets.size();
     for (FileDescriptor& socket : sockets) {
         const auto open = std::make_shared<bool>(true); // an answer is missing

@@ -3,6 +3,7 @@
 #include "core/base/result.h"
 #include "launch/event_loop.h"
 #include "launch/link.h"
+#include "launch/user_listener.h"
 
 #include <cstdint>
 #include <functional>
@@ -21,8 +22,8 @@ namespace patchbay::launch {
 // that has all. Used in the event loop's thread only; no function waits.
 class NameExchange {
 public:
-    // `file`: the name of the socket, which no other mpirun has. It is made when the first name is claimed.
-    NameExchange(EventLoop& loop, std::string file);
+    // The listener listens when the first name is claimed.
+    NameExchange(EventLoop& loop, UserListener& listener);
 
     // Makes the name known. `done` is called once, maybe within this call: without an error; invalid: this or another
     // mpirun has the name; system: there can be no socket. Of several mpirun that claim a name at once at most one gets
@@ -53,8 +54,6 @@ private:
     };
     using Inquiries = std::list<Inquiry>;
 
-    Status listen();
-    void accept();
     void claimed(const std::string& name, std::uint64_t claim, bool taken, const Claimed& done);
     std::string answer(std::string_view question);
     void ask(const std::string& question, std::function<void(std::string)> done);
@@ -62,10 +61,7 @@ private:
     void finish(Inquiries::iterator inquiry);
 
     EventLoop& _loop;
-    std::string _file;
-    FileDescriptor _listener;
-    std::map<std::uint64_t, std::unique_ptr<Link>> _askers;
-    std::uint64_t _next_asker = 0;
+    UserListener& _listener;
     std::map<std::string, Name, std::less<>> _names;
     Inquiries _inquiries;
 };

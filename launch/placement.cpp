@@ -21,15 +21,19 @@ std::string absolute(const std::string& directory) {
     return directory.empty() ? std::string(current) : std::string(current) + "/" + directory;
 }
 
+// An app without a number of ranks gets all cores if it is the only one, and otherwise one.
+int ranks_of(const AppSpec& app, const JobSpec& job, int cores) {
+    return app.ranks.value_or(job.apps.size() == 1 ? cores : 1);
+}
+
 JobLayout layout_of(const JobSpec& job, const std::string& hostname, int cores) {
     JobLayout layout;
     layout.nspace = make_namespace();
     layout.nonce = random_bits();
     layout.hostname = hostname;
     layout.slots = cores;
-    int default_ranks = job.apps.size() == 1 ? cores : 1;
     for (const AppSpec& app : job.apps) {
-        int ranks = app.ranks.value_or(default_ranks);
+        int ranks = ranks_of(app, job, cores);
         layout.apps.push_back({layout.ranks, ranks, join(app.argv, " "), absolute(app.working_directory)});
         layout.ranks += ranks;
     }
@@ -72,6 +76,13 @@ std::string host_name() {
 }
 
 Result<JobLayout> lay_out(const JobSpec& job, const std::string& hostname, int cores) {
+    std::int64_t ranks = 0;
+    for (const AppSpec& app : job.apps) {
+        ranks += ranks_of(app, job, cores);
+    }
+    if (ranks > INT_MAX) {
+        return Error{Errc::invalid, std::to_string(ranks) + " ranks are more than an int can number"};
+    }
     JobLayout layout = layout_of(job, hostname, cores);
     if (!job.oversubscribe && layout.ranks > cores) {
         return Error{Errc::invalid,

@@ -2,6 +2,7 @@
 #include "launch/user_socket.h"
 
 #include "core/base/random.h"
+#include "core/base/unix_socket.h"
 #include "launch/report.h"
 
 #include <cerrno>
@@ -19,7 +20,7 @@ namespace patchbay::launch {
 
 namespace {
 
-constexpr std::string_view protocol = "1-"; // begins the name of a socket; the version of the questions
+constexpr std::string_view protocol = "2-"; // begins the name of a socket; the version of what is sent there
 constexpr std::size_t random_digits = 32;
 constexpr std::string_view unfinished = "."; // begins the name of a socket that does not listen yet
 constexpr int attempts = 20;                 // another mpirun may remove the directory when that has become empty
@@ -51,12 +52,6 @@ std::optional<sockaddr_un> address_of(const std::string& path) {
 
 FileDescriptor make_socket() {
     return FileDescriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-}
-
-bool is_of_this_user(int socket) {
-    ucred other{};
-    socklen_t size = sizeof other;
-    return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 && other.uid == ::geteuid();
 }
 
 // The name is the final one only when the socket listens: to others a socket that does not listen is one whose process
@@ -153,6 +148,15 @@ std::vector<FileDescriptor> connect_to_user(const std::string& own) {
         }
     }
     return sockets;
+}
+
+FileDescriptor connect_to_user_at(const std::string& file) {
+    const std::string directory = directory_name();
+    if (!file.starts_with(protocol) || file.find('/') != std::string::npos ||
+        !is_private(directory, S_IRWXG | S_IRWXO)) {
+        return {};
+    }
+    return connect_to(directory + '/' + file);
 }
 
 FileDescriptor accept_from_user(int listener) {

@@ -22,6 +22,8 @@ void remove_user_socket(const std::string& file) noexcept;
 
 // Connections to all sockets of this user but `own`. Removes those whose processes have ended without doing so.
 std::vector<FileDescriptor> connect_to_user(const std::string& own);
+// A connection to one of them; an invalid descriptor: there is none, or `file` is no name of such a socket.
+FileDescriptor connect_to_user_at(const std::string& file);
 // Accepts a connection; an invalid descriptor: there is none, or the other process is one of another user.
 FileDescriptor accept_from_user(int listener);
 

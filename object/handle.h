@@ -93,12 +93,4 @@ inline typename HandleTraits<T>::handle_type to_handle(const T* object) noexcept
         predefined != 0 ? predefined : reinterpret_cast<std::uintptr_t>(object));
 }
 
-// The same, and nullptr for a handle whose object has been destroyed or is of another kind. For argument checking; an
-// arbitrary pointer may still cause a fault, as in every MPI library.
-template <class T>
-inline T* checked_object(typename HandleTraits<T>::handle_type handle) noexcept {
-    T* object = to_object<T>(handle);
-    return object != nullptr && object->kind() == HandleTraits<T>::kind ? object : nullptr;
-}
-
 } // namespace patchbay

@@ -70,7 +70,8 @@ public:
     std::uintptr_t predefined_handle() const noexcept { return _predefined; }
 
 protected:
-    ~Object() { _kind = ObjectKind::dead; }
+    // The compiler drops an ordinary store to an object whose life ends.
+    ~Object() { *const_cast<volatile ObjectKind*>(&_kind) = ObjectKind::dead; }
     // For memory that is used again without a destructor: `dead` while the object has no handle.
     void set_kind(ObjectKind kind) noexcept { _kind = kind; }
 

@@ -25,6 +25,7 @@ constexpr KindText kind_texts[] = {
     {ObjectKind::request, "request", "requests",
         "complete each with MPI_Wait or MPI_Test; free persistent ones with MPI_Request_free"},
     {ObjectKind::message, "message", "messages", "receive each with MPI_Mrecv or MPI_Imrecv"},
+    {ObjectKind::window, "window", "windows", "free each with MPI_Win_free"},
     {ObjectKind::communicator, "communicator", "communicators", "free each with MPI_Comm_free"},
     {ObjectKind::group, "group", "groups", "free each with MPI_Group_free"},
     {ObjectKind::datatype, "datatype", "datatypes", "free each with MPI_Type_free"},

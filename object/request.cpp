@@ -64,6 +64,8 @@ void Request::enter_list() noexcept {
 }
 
 void Request::leave_list() noexcept {
+    // The handle is not valid from here on, although an active request goes on.
+    set_kind(ObjectKind::dead);
     if (comm == nullptr) {
         return;
     }

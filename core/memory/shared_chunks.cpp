@@ -58,6 +58,20 @@ SharedHeap::~SharedHeap() {
     }
 }
 
+// Chunk 0 has no blocks.
+SharedAddress SharedHeap::address_of_memory(const void* memory, std::size_t bytes) const noexcept {
+    const auto place = reinterpret_cast<std::uintptr_t>(memory);
+    const std::size_t chunks = _table.chunks.load(std::memory_order_acquire);
+    for (std::size_t number = 1; number < chunks; ++number) {
+        const auto base = reinterpret_cast<std::uintptr_t>(_mapped[number].load(std::memory_order_acquire));
+        const std::uint64_t length = _table.chunk[number].bytes;
+        if (base != 0 && place >= base && place - base <= length && bytes <= length - (place - base)) {
+            return address_of(number, place - base);
+        }
+    }
+    return 0;
+}
+
 Status SharedHeap::make(Table& table, std::size_t start_bytes) {
     table.chunk[0].offset = 0;
     table.chunk[0].bytes = start_bytes;

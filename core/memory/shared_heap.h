@@ -100,6 +100,10 @@ public:
     // The same with the reason.
     Result<std::byte*> map_block(SharedAddress address);
 
+    // The place of [memory, memory + bytes) for all processes; 0: it is not, as a whole, in one chunk that this process
+    // has mapped.
+    SharedAddress address_of_memory(const void* memory, std::size_t bytes) const noexcept;
+
     Usage usage() noexcept;
     void set_probe(const HeapProbe& probe) noexcept { _probe = probe; }
 

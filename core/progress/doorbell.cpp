@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/progress/doorbell.h"
 
+#include "core/progress/bell_socket.h"
 #include "core/progress/futex.h"
 
 #include <cerrno>
@@ -14,7 +15,22 @@ void Doorbell::ring() noexcept {
     if (_sleeping.exchange(0, std::memory_order_seq_cst) != 0) {
         _sequence.fetch_add(1, std::memory_order_seq_cst);
         futex::wake(_sequence, INT_MAX, futex::Scope::shared);
+        if (_has_socket.load(std::memory_order_seq_cst) != 0) {
+            ring_bell_socket({_socket[0].load(std::memory_order_relaxed), _socket[1].load(std::memory_order_relaxed)});
+        }
     }
+}
+
+// Sequentially consistent, as ring() is: either it sees the socket, or this function sees the new sequence.
+bool Doorbell::show_socket(std::uint32_t seq, const BellSocketName& name) noexcept {
+    _socket[0].store(name.words[0], std::memory_order_relaxed);
+    _socket[1].store(name.words[1], std::memory_order_relaxed);
+    _has_socket.store(1, std::memory_order_seq_cst);
+    return _sequence.load(std::memory_order_seq_cst) == seq;
+}
+
+void Doorbell::hide_socket() noexcept {
+    _has_socket.store(0, std::memory_order_relaxed);
 }
 
 bool Doorbell::sleep(std::uint32_t seq, std::chrono::nanoseconds limit) noexcept {

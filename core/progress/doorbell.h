@@ -8,6 +8,11 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
+// The name of a socket in the abstract namespace of this host: random, and 0 for none.
+struct BellSocketName {
+    std::uint64_t words[2] = {0, 0};
+};
+
 // What a sleeping process waits on, in memory that the processes which may wake it can write. Zero-filled memory is a
 // valid doorbell.
 //
@@ -17,6 +22,10 @@ namespace [[gnu::visibility("default")]] patchbay {
 //          cancel(). The membarrier (all_cores_barrier) makes up for the store-load fence that the sender does not
 //          pay: after it, either the sleeper sees the data or the sender sees the flag.
 // Only core/progress sleeps; all other code calls notify() or ring().
+//
+// A thread that waits for descriptors as well cannot sleep on the word of a doorbell. It shows the name of a datagram
+// socket (show_socket) after prepare(), and ring() sends a packet there too. That costs the other processes nothing
+// unless the flag is up.
 class alignas(64) Doorbell {
 public:
     // The sender's fast path, after the release store that publishes the data.
@@ -48,11 +57,19 @@ public:
     // the bell was rung after the prepare() that gave `seq`.
     bool sleep(std::uint32_t seq, std::chrono::nanoseconds limit) noexcept;
 
+    // After prepare(), and before the thread waits for the socket of that name (bell_socket.h): rings from now on send
+    // a packet there. At most one thread of the process at a time. false: rung since the prepare() that gave `seq`; the
+    // thread must not wait.
+    bool show_socket(std::uint32_t seq, const BellSocketName& name) noexcept;
+    void hide_socket() noexcept;
+
     bool flag_is_up() const noexcept { return _sleeping.load(std::memory_order_relaxed) != 0; }
 
 private:
     std::atomic<std::uint32_t> _sequence{0};
     std::atomic<std::uint32_t> _sleeping{0};
+    std::atomic<std::uint32_t> _has_socket{0};
+    std::atomic<std::uint64_t> _socket[2]{}; // its name
 };
 static_assert(sizeof(Doorbell) == 64 && std::atomic<std::uint32_t>::is_always_lock_free);
 

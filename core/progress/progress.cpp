@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/progress/progress.h"
 
+#include "core/progress/descriptor_set.h"
+
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -47,6 +49,7 @@ Progress::Progress(bool threaded, const WaitPolicy& policy) noexcept
       _list_lock(_threads) {}
 
 Progress::~Progress() {
+    delete _descriptors.load();
     for (Block* block = _first.next.load(); block != nullptr;) {
         delete std::exchange(block, block->next.load());
     }
@@ -100,6 +103,34 @@ void Progress::remove(Slot* slot) noexcept {
         block->used.store(used, std::memory_order_release);
     }
     update_longest_sleep();
+}
+
+Status Progress::watch(int fd) {
+    std::lock_guard hold(_list_lock);
+    DescriptorSet* set = _descriptors.load(std::memory_order_relaxed);
+    if (set == nullptr) {
+        auto made = DescriptorSet::make();
+        if (!made) {
+            return made.error();
+        }
+        set = made->release();
+        _descriptors.store(set, std::memory_order_release);
+    }
+    const Status added = set->add(fd);
+    wake(); // a thread that sleeps on the doorbell alone
+    return added;
+}
+
+void Progress::unwatch(int fd) noexcept {
+    std::lock_guard hold(_list_lock);
+    if (DescriptorSet* set = _descriptors.load(std::memory_order_relaxed)) {
+        set->remove(fd);
+    }
+}
+
+bool Progress::sleep(Doorbell& bell, std::uint32_t seq, std::chrono::nanoseconds limit) noexcept {
+    DescriptorSet* set = _descriptors.load(std::memory_order_acquire);
+    return set == nullptr ? bell.sleep(seq, limit) : set->sleep(bell, seq, limit);
 }
 
 void Progress::update_longest_sleep() noexcept {

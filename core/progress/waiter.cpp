@@ -95,7 +95,7 @@ struct WaitAccess {
             bell.cancel();
             return Slept::found_work;
         }
-        bool rung = bell.sleep(seq, longest_sleep(left));
+        bool rung = progress.sleep(bell, seq, longest_sleep(left));
         bell.cancel();
         return rung ? Slept::rung : Slept::timed_out;
     }
@@ -108,7 +108,7 @@ struct WaitAccess {
         int events = last_awake ? progress.try_poll() : 0;
         Slept slept = Slept::found_work;
         if (events == 0 && !done(context)) {
-            slept = bell.sleep(seq, longest_sleep(left)) ? Slept::rung : Slept::timed_out;
+            slept = progress.sleep(bell, seq, longest_sleep(left)) ? Slept::rung : Slept::timed_out;
         } else if (events == Progress::busy) {
             // A thread that only tests polls just now and may have passed the poller that has our work.
             sched_yield();

@@ -15,8 +15,9 @@ inline constexpr char spawn_path_key[] = "patchbay.spawn.path";
 inline constexpr char spawn_failure_name[] = "patchbay.spawn.failure.";
 
 // Requests on a port, by PMIx_Job_control; the value is the name of the port (string). The answer to `open` and `close`
-// has the key port_done. `accept` and `connect` are answered when both have come, with the other process and a number
-// that no other pair has. PMIX_ERR_NOT_FOUND: there is no such port, or it has been closed meanwhile.
+// has the key port_done, that to `open` also the name under which the port is known from then on, to processes of other
+// mpirun of the user too (port_name). `accept` and `connect` are answered when both have come, with the other process
+// and a number that no other pair has. PMIX_ERR_NOT_FOUND: there is no such port, or it has been closed meanwhile.
 // PMIX_ERR_TIMEOUT: the time in port_limit is over. PMIX_ERR_DUPLICATE_KEY: the name is in use. PMIX_ERR_BAD_PARAM:
 // both ends are one process.
 inline constexpr char port_open_key[] = "patchbay.port.open";
@@ -25,6 +26,7 @@ inline constexpr char port_accept_key[] = "patchbay.port.accept";
 inline constexpr char port_connect_key[] = "patchbay.port.connect";
 inline constexpr char port_limit_key[] = "patchbay.port.limit"; // milliseconds (uint64_t), beside the other keys
 inline constexpr char port_done_key[] = "patchbay.port.done";   // bool
+inline constexpr char port_name_key[] = "patchbay.port.name";   // string
 inline constexpr char port_peer_key[] = "patchbay.port.peer";   // PMIX_PROC
 inline constexpr char port_pair_key[] = "patchbay.port.pair";   // uint64_t
 

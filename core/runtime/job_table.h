@@ -27,7 +27,11 @@ struct Job {
     std::string nspace;      // a secret: see launch/job_name.h
     std::uint64_t nonce = 0; // no other job has it, and it is the same in every process; in a table not 0
     std::uint32_t size = 1;  // number of its processes
-    std::vector<std::uint32_t> local_ranks; // those on the node of the calling process, ascending
+    // Those on the node of the calling process that share its node segment, ascending.
+    std::vector<std::uint32_t> local_ranks;
+    // Of another mpirun of the user: its processes share no memory with this one, on whichever node they are, and their
+    // failure does not end this job.
+    bool is_foreign = false;
 };
 
 // The jobs that this process knows. Each has a number, by which a ProcessId refers to it; the job of the calling

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
@@ -38,16 +40,21 @@ public:
 
     // What was published under a key, over all lifetimes: a PMIx key cannot be given a second value.
     std::map<std::string, std::string, std::less<>>& published() noexcept { return _published; }
+    // What components leave to their next generation (Runtime::keep). Bytes, because a component's code may be unloaded
+    // between two generations.
+    std::map<std::string, std::vector<std::byte>, std::less<>>& kept() noexcept { return _kept; }
     std::mutex& mutex() noexcept { return _mutex; }
     // How many runtimes this process has had.
     std::uint32_t lifetimes = 0;
     // Of the job of this process, as the launcher provides it; 0: not asked for yet.
     std::uint64_t job_nonce = 0;
+    std::uint32_t job_run = 0; // job_run_key, in the same way
 
 private:
     LaunchEnvironment();
     std::map<std::string, std::string, std::less<>> _hidden;
     std::map<std::string, std::string, std::less<>> _published;
+    std::map<std::string, std::vector<std::byte>, std::less<>> _kept;
     std::mutex _mutex;
     int _segment_fd = -1;
     bool _segment_is_ours = false;

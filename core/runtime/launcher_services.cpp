@@ -127,6 +127,8 @@ struct LauncherCallbacks {
         for (std::size_t i = 0; status == PMIX_SUCCESS && i < count; ++i) {
             if (PMIX_CHECK_KEY(&info[i], port_done_key)) {
                 result = PMIX_SUCCESS;
+            } else if (PMIX_CHECK_KEY(&info[i], port_name_key) && info[i].value.type == PMIX_STRING) {
+                result = copy(PMIX_SUCCESS, [&] { state.text = info[i].value.data.string; });
             } else if (PMIX_CHECK_KEY(&info[i], port_pair_key)) {
                 state.pair = number_in(info[i].value).value_or(0);
             } else if (PMIX_CHECK_KEY(&info[i], port_peer_key) && info[i].value.type == PMIX_PROC) {
@@ -173,7 +175,7 @@ Status LauncherRequest::status() const {
     case PMIX_SUCCESS:
         return {};
     case PMIX_ERR_NOT_FOUND:
-        return Error{Errc::not_found, what + ": there is none under this mpirun"};
+        return Error{Errc::not_found, what + ": there is none"};
     case PMIX_ERR_TIMEOUT:
         return Error{Errc::timed_out, what + ": the time limit is over"};
     case PMIX_ERR_DUPLICATE_KEY:

@@ -32,7 +32,7 @@ public:
     // The others only once done() is true. Errc::not_found: there is no such port or name, or the port has been closed.
     // timed_out; peer_failed; unsupported: not with this launcher; invalid: see the request; system.
     Status status() const;
-    // Of a spawn: the namespace of the new job. Of a look-up: the value.
+    // Of a spawn: the namespace of the new job. Of a look-up: the value. Of open_port: the name.
     const std::string& text() const noexcept;
     // Of accept and connect: the other process, and a number that no other pair has.
     const ProcessName& peer() const noexcept;
@@ -62,7 +62,8 @@ public:
     // The process that has made that call.
     Result<ProcessName> parent() const;
 
-    // invalid: the port exists already.
+    // text() is the name of the port then, which begins with `name`: processes of other mpirun of the user find it by
+    // that. invalid: the port exists already.
     Result<LauncherRequest> open_port(std::string_view name);
     Result<LauncherRequest> close_port(std::string_view name);
     // 0: without a time limit. invalid: both ends are the same process.

@@ -35,6 +35,20 @@ Status Runtime::put(std::string_view key, std::span<const std::byte> bytes) {
     return {};
 }
 
+void Runtime::keep(std::string_view name, std::vector<std::byte> bytes) {
+    LaunchEnvironment& environment = LaunchEnvironment::of_process();
+    const std::lock_guard hold(environment.mutex());
+    environment.kept().insert_or_assign(std::string(name), std::move(bytes));
+}
+
+std::vector<std::byte> Runtime::take_kept(std::string_view name) {
+    LaunchEnvironment& environment = LaunchEnvironment::of_process();
+    const std::lock_guard hold(environment.mutex());
+    const auto found = environment.kept().find(name);
+    return found == environment.kept().end() ? std::vector<std::byte>()
+                                             : std::move(environment.kept().extract(found).mapped());
+}
+
 Status Runtime::commit() {
     pmix_status_t status = _singleton ? PMIX_SUCCESS : PMIx_Commit();
     return status == PMIX_SUCCESS ? Status() : Status(modex_error(status, "modex: cannot publish"));

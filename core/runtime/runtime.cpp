@@ -109,6 +109,35 @@ Result<std::uint64_t> read_nonce(const pmix_proc_t& job, bool is_own) {
     return nonce;
 }
 
+// 0: the launcher is an older mpirun, or that of a test, which has no connections to others.
+std::uint32_t read_run(const pmix_proc_t& job, bool is_own) {
+    LaunchEnvironment& environment = LaunchEnvironment::of_process();
+    if (is_own && environment.job_run != 0) {
+        return environment.job_run;
+    }
+    const Result<PmixValue> value = job_info(job, job_run_key);
+    const std::uint32_t run = value ? std::uint32_t(number_in(*value.value()).value_or(0)) : 0;
+    if (is_own) {
+        environment.job_run = run;
+    }
+    return run;
+}
+
+// Asks the launcher for a job that PMIx does not know: it may be one of another mpirun. Blocks.
+bool find_job(const std::string& nspace) {
+    pmix_info_t info;
+    PMIX_INFO_LOAD(&info, job_find_key, nspace.c_str(), PMIX_STRING);
+    pmix_info_t* results = nullptr;
+    std::size_t count = 0;
+    const pmix_status_t status = PMIx_Job_control(nullptr, 0, &info, 1, &results, &count);
+    PMIX_INFO_DESTRUCT(&info);
+    const bool found = status == PMIX_SUCCESS && count == 1 && PMIX_CHECK_KEY(&results[0], job_found_key);
+    if (results != nullptr) {
+        PMIX_INFO_FREE(results, count);
+    }
+    return found;
+}
+
 int cores_of(pid_t pid, cpu_set_t& cores) {
     CPU_ZERO(&cores);
     return sched_getaffinity(pid, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
@@ -208,11 +237,20 @@ Result<Job> Runtime::read_job(const std::string& nspace) const {
             return nonce.error();
         }
         job.nonce = nonce.value();
+        const bool is_own = nspace == _nspace;
+        job.is_foreign = !is_own && read_run(all, false) != run_number();
+    }
+    if (job.is_foreign) {
+        return job;
     }
     if (const Result<std::string> peers = job_text(all, PMIX_LOCAL_PEERS); peers) {
         job.local_ranks = parse_ranks(peers.value());
     }
     return job;
+}
+
+std::uint32_t Runtime::run_number() const {
+    return _own_launcher ? read_run(process_of(_nspace, PMIX_RANK_WILDCARD), true) : 0;
 }
 
 Result<JobNumber> Runtime::add_job(std::string_view nspace) {
@@ -223,6 +261,9 @@ Result<JobNumber> Runtime::add_job(std::string_view nspace) {
         return Error{Errc::unsupported, "this process runs alone, so there are no other jobs"};
     }
     Result<Job> job = read_job(std::string(nspace));
+    if (!job && _own_launcher && find_job(std::string(nspace))) {
+        job = read_job(std::string(nspace));
+    }
     if (!job) {
         return Error{Errc::not_found, "another job: " + job.error().text};
     }

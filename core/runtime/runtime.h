@@ -124,8 +124,12 @@ public:
     std::span<const std::uint32_t> local_peers() const noexcept { return _local_peers; }
     // Of the own job or another one.
     bool is_local(ProcessId process) const { return local_rank_of(process) >= 0; }
-    // The place of a process among those of its own job on this node. -1: it is not on this node.
+    // The place of a process among those of its own job on this node. -1: it does not share the memory of this node
+    // with this process, because it is on another node or a process of another mpirun.
     std::int32_t local_rank_of(ProcessId process) const;
+    // The same in all processes that one mpirun has started, and another one in those of another mpirun. 0 under other
+    // launchers. Queries the launcher at the first call (5 us).
+    std::uint32_t run_number() const;
     bool is_singleton() const noexcept { return _singleton; }
     // Started by Patchbay's own mpirun.
     bool own_launcher() const noexcept { return _own_launcher; }
@@ -141,8 +145,9 @@ public:
     JobTable& jobs() noexcept { return *_jobs; }
     const JobTable& jobs() const noexcept { return *_jobs; }
     // Takes a job of this launcher into the table, which takes one reference (jobs().drop() gives it back). Queries the
-    // launcher and blocks for that (30 to 200 us) unless the job is in the table. not_found: the launcher has no such
-    // job. unsupported: a process that runs alone has no launcher. Not on the PMIx library's thread.
+    // launcher and blocks for that (30 to 200 us) unless the job is in the table. It may be a job of another mpirun of
+    // the user with whose jobs this one's are connected (Job::is_foreign). not_found: the launcher has no such job.
+    // unsupported: a process that runs alone has no launcher. Not on the PMIx library's thread.
     Result<JobNumber> add_job(std::string_view nspace);
 
     // Looked up at the launcher on each call (5 to 60 us).
@@ -163,6 +168,11 @@ public:
     // The value that is published now; not_found where there is none. For a process on another node this may query the
     // launcher (milliseconds).
     Result<std::vector<std::byte>> try_get(ProcessId process, std::string_view key) const;
+
+    // What a component leaves to its next generation in this process, such as descriptors of connections that peers go
+    // on using: keep() until take_kept(), which returns nothing where there is nothing. Throw std::bad_alloc.
+    void keep(std::string_view name, std::vector<std::byte> bytes);
+    std::vector<std::byte> take_kept(std::string_view name);
 
     // All of `processes` (empty: all of the own job) have called. collect: what they have committed is brought to every
     // node, for the whole job only; for fewer processes each get() fetches what it needs. Two fences over the same
@@ -208,7 +218,8 @@ public:
 
     // Whether the job goes on without a process that has failed, which has to be reported to its peers then.
     bool has_survivors() const noexcept { return _has_survivors; }
-    // Calls `failed` on the PMIx library's thread for every process whose failure the launcher reports. One handler.
+    // Calls `failed` on the PMIx library's thread for every process whose failure the launcher reports; those reported
+    // a short time ago may come, too. One handler.
     // unsupported: this launcher reports none.
     Status on_peer_failure(std::function<void(const ProcessName&)> failed);
     // Once it has returned, the handler is not running and will not run again.

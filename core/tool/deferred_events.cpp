@@ -25,7 +25,7 @@ void DeferredEvents::add(EventPoint& point, const void* object, std::initializer
     kept->next = _last.load(std::memory_order_relaxed);
     while (!_last.compare_exchange_weak(kept->next, kept, std::memory_order_release, std::memory_order_relaxed)) {
     }
-    if (kept->next == nullptr) { // nobody else links this item until raise_all() has taken the list
+    if (kept->next == nullptr) { // no other thread links this item until raise_all() has taken the list
         _progress.with_thread_level([this](bool threaded) { _progress.ready_list().link(*this, threaded); });
     }
 }

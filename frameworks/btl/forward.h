@@ -18,6 +18,7 @@ public:
     const Limits& limits() const noexcept override { return _wrapped->limits(); }
     void set_receiver(Receiver receiver, void* context) noexcept override { _wrapped->set_receiver(receiver, context); }
     bool reaches(ProcessId process) const noexcept override { return _wrapped->reaches(process); }
+    Status open() noexcept override { return _wrapped->open(); }
     Endpoint* connect(ProcessId process) noexcept override { return _wrapped->connect(process); }
     SendCode send(Endpoint& to, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept override {
@@ -34,6 +35,9 @@ public:
         return _wrapped->get(from, remote, local);
     }
     bool can_get(Endpoint& from) noexcept override { return _wrapped->can_get(from); }
+    void peer_failed(ProcessId process) noexcept override { _wrapped->peer_failed(process); }
+    // One that changes them returns an object of its own, which passes on what it does not change.
+    OneSided* one_sided() noexcept override { return _wrapped->one_sided(); }
     int poll() noexcept override { return _wrapped->poll(); }
 
 protected:

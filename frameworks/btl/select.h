@@ -6,7 +6,7 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace btl {
 
-// Opens the framework and queries every component; implements Context::select_btls.
+// Opens the framework and queries every component; what Context::transports() makes its object from.
 Result<Selection> select(Framework<Component>& framework, Context& context);
 
 } // namespace btl

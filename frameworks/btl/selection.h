@@ -9,8 +9,7 @@
 namespace [[gnu::visibility("default")]] patchbay {
 namespace btl {
 
-// The btls of a job, best first: what Context::select_btls returns. All of them are used: each peer is reached by the
-// fastest one that can.
+// The btls of a job, with the highest priority first: what the transports are made from (transports.h).
 struct Selection {
     Lease lease; // declared first: the components stay open until the modules are destroyed
     std::vector<std::unique_ptr<Module>> modules;

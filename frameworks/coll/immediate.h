@@ -4,6 +4,7 @@
 #include "frameworks/coll/tags.h"
 #include "frameworks/coll/transfer.h"
 #include "frameworks/coll/typed_buffer.h"
+#include "object/typed_copy.h"
 
 #include <array>
 #include <new>
@@ -43,7 +44,7 @@ public:
     void copy(const void* source, MPI_Count source_count, const Datatype& source_type, void* target,
         MPI_Count target_count, const Datatype& target_type) noexcept {
         if (!_transfer.failed()) {
-            _transfer.fail(coll::copy(source, source_count, source_type, target, target_count, target_type));
+            _transfer.fail(typed_copy(source, source_count, source_type, target, target_count, target_type));
         }
     }
     void reduce(const void* in, void* inout, MPI_Count count, const Datatype& type, const Op& op) noexcept {

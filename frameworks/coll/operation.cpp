@@ -4,9 +4,9 @@
 #include "core/base/out_of_memory.h"
 #include "core/progress/progress.h"
 #include "frameworks/coll/outstanding.h"
-#include "frameworks/coll/typed_buffer.h"
 #include "frameworks/pml/pml.h"
 #include "object/error_cause.h"
+#include "object/typed_copy.h"
 
 #include <new>
 #include <utility>
@@ -229,7 +229,7 @@ void Operation::run_step(StepId id) noexcept {
         break;
     case StepKind::copy:
         if (!failed()) {
-            fail(copy(
+            fail(typed_copy(
                 step.source, step.source_count, *step.source_type, step.target, step.target_count, *step.target_type));
         }
         end_step(id);

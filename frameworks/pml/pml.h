@@ -175,7 +175,7 @@ struct Candidate {
 class Component : public patchbay::Component {
 public:
     // Called once per instance, on the initialising thread, when the runtime, progress and the node segment are up. A
-    // pml that needs btls calls Context::select_btls. Errc::not_available: no candidate here.
+    // pml that needs btls calls Context::transports. Errc::not_available: no candidate here.
     virtual Result<Candidate> query(Context& context) noexcept = 0;
     // Interposer: called with the pml that was selected when parameter pml_wrap names this component, right after the
     // queries, on the same thread. Must not communicate. The component may put a module of its own in the place of

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/pmix/host.h"
 
+#include "launch/pmix/info_list.h"
+
 #include <cstdlib>
+#include <string>
 
 namespace patchbay::launch {
 
@@ -18,11 +21,24 @@ pmix_status_t fence(const pmix_proc_t*, std::size_t, const pmix_info_t*, std::si
     return PMIX_SUCCESS;
 }
 
-// Every process of the job is local, so data that the server does not have does not exist.
-pmix_status_t direct_modex(
-    const pmix_proc_t*, const pmix_info_t*, std::size_t, pmix_modex_cbfunc_t callback, void* callback_data) {
-    pmix_host().loop.post(
-        [callback, callback_data] { callback(PMIX_ERR_NOT_FOUND, nullptr, 0, callback_data, nullptr, nullptr); });
+// Of local processes the server has all data, so what it does not have does not exist. Those of other runs have servers
+// of their own.
+pmix_status_t direct_modex(const pmix_proc_t* process, const pmix_info_t* directives, std::size_t count,
+    pmix_modex_cbfunc_t callback, void* callback_data) {
+    PmixHost& host = pmix_host();
+    const auto fetched = [callback, callback_data](pmix_status_t status, const std::string& bytes) {
+        if (status != PMIX_SUCCESS) {
+            callback(status, nullptr, 0, callback_data, nullptr, nullptr);
+            return;
+        }
+        auto* held = new std::string(bytes);
+        callback(
+            PMIX_SUCCESS, held->data(), held->size(), callback_data,
+            [](void* memory) { delete static_cast<std::string*>(memory); }, held);
+    };
+    host.loop.post([&host, process = *process, key = text_in(directives, count, PMIX_REQUIRED_KEY), fetched] {
+        host.job_exchange.fetch(process, key, fetched);
+    });
     return PMIX_SUCCESS;
 }
 

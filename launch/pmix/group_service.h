@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <pmix.h>
 #include <set>
@@ -33,11 +34,13 @@ public:
     // The identifier of a group that PMIx itself has constructed.
     std::size_t next_context_id() { return _next_context_id++; }
 
-    // The request of one member; the callback is called with PMIX_GROUP_CONTEXT_ID when all members have sent theirs.
+    // The request of one member, which may be of another run (group_exchange.h); it is answered with the identifier
+    // when all members have sent theirs.
     // Groups of different jobs may have the same name at one time. PMIX_ERR_BAD_PARAM: a process is in no job, or the
     // members differ from those in the requests of others.
+    using Answer = std::function<void(pmix_status_t status, std::uint64_t id)>;
     void join(const pmix_proc_t& requestor, const std::string& name, const std::vector<pmix_proc_t>& members,
-        pmix_info_cbfunc_t callback, void* callback_data);
+        const Answer& answer);
 
     // The process of this rank has ended and will send no request.
     void ended(ProcessId rank);
@@ -45,13 +48,9 @@ public:
     void forget(JobNumber job);
 
 private:
-    struct Waiter {
-        pmix_info_cbfunc_t callback;
-        void* callback_data;
-    };
     struct Group {
         std::set<ProcessId> members;
-        std::map<ProcessId, Waiter> waiters;
+        std::map<ProcessId, Answer> waiters;
     };
     // A name belongs to the first of the jobs that have members of the group.
     using Groups = std::map<std::pair<JobNumber, std::string>, Group>;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/runtime/job_protocol.h"
 #include "core/runtime/ready_protocol.h"
 #include "launch/pmix/host.h"
 #include "launch/pmix/info_list.h"
@@ -46,14 +47,39 @@ pmix_status_t group(pmix_group_operation_t operation, char*, const pmix_proc_t*,
     return PMIX_SUCCESS;
 }
 
-// Carries the requests of group_service.h, and of dynamic_protocol.h, pset_protocol.h and ready_protocol.h in
-// core/runtime.
+// Looks for a job of another run.
+std::optional<pmix_status_t> job_request(
+    const pmix_info_t* directives, std::size_t count, pmix_info_cbfunc_t callback, void* data) {
+    const char* nspace = find_text(directives, count, job_find_key);
+    if (nspace == nullptr) {
+        return std::nullopt;
+    }
+    PmixHost& host = pmix_host();
+    host.loop.post([&host, nspace = std::string(nspace), callback, data] {
+        host.job_exchange.find(nspace, [callback, data](bool known) {
+            if (!known) {
+                answer_error(callback, data, PMIX_ERR_NOT_FOUND);
+                return;
+            }
+            InfoList results;
+            results.add_flag(job_found_key);
+            answer(callback, data, std::move(results));
+        });
+    });
+    return PMIX_SUCCESS;
+}
+
+// Carries the requests of group_service.h, and of dynamic_protocol.h, job_protocol.h, pset_protocol.h and
+// ready_protocol.h in core/runtime.
 pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std::size_t, const pmix_info_t* directives,
     std::size_t count, pmix_info_cbfunc_t callback, void* data) {
     if (std::optional<pmix_status_t> status = pset_request(directives, count, callback, data)) {
         return *status;
     }
     if (std::optional<pmix_status_t> status = port_request(*requestor, directives, count, callback, data)) {
+        return *status;
+    }
+    if (std::optional<pmix_status_t> status = job_request(directives, count, callback, data)) {
         return *status;
     }
     PmixHost& host = pmix_host();
@@ -78,7 +104,15 @@ pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std:
     if (name.empty() || members.empty()) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
-    host.groups.join(*requestor, name, members, callback, data);
+    host.group_exchange.join(*requestor, name, members, [callback, data](pmix_status_t status, std::uint64_t id) {
+        if (status != PMIX_SUCCESS) {
+            answer_error(callback, data, status);
+            return;
+        }
+        InfoList results;
+        results.add_size(PMIX_GROUP_CONTEXT_ID, id);
+        answer(callback, data, std::move(results));
+    });
     return PMIX_SUCCESS;
 }
 

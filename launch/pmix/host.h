@@ -2,12 +2,17 @@
 #pragma once
 #include "launch/event_loop.h"
 #include "launch/job_layout.h"
+#include "launch/pmix/group_exchange.h"
 #include "launch/pmix/group_service.h"
 #include "launch/pmix/job_directory.h"
+#include "launch/pmix/job_exchange.h"
 #include "launch/pmix/name_service.h"
+#include "launch/pmix/port_exchange.h"
 #include "launch/pmix/port_service.h"
 #include "launch/pmix/pset_table.h"
 #include "launch/pmix/rank_events.h"
+#include "launch/run_links.h"
+#include "launch/user_listener.h"
 
 #include <optional>
 #include <pmix.h>
@@ -21,20 +26,33 @@ namespace patchbay::launch {
 // timers or concerns the ranks: then the upcall copies what does not survive its return and posts a closure. In both
 // cases pmix_thread.h sends the answer.
 struct PmixHost {
-    PmixHost(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix, std::string socket_file)
-        : loop(loop),
-          rank_events(rank_events),
-          names(loop, std::move(socket_file)),
-          ports(loop, jobs),
-          groups(jobs, group_prefix) {}
+    // `run_number`: core/runtime/job_protocol.h; it also begins the identifiers of groups and the numbers of pairs.
+    // `socket_file`: user_socket.h.
+    PmixHost(EventLoop& loop, RankEvents& rank_events, std::uint32_t run_number, std::string socket_file);
+    PmixHost(const PmixHost&) = delete;
+    PmixHost& operator=(const PmixHost&) = delete;
+
+    // In the event loop's thread. A process of this run or another one has ended: the services learn of it, and where
+    // it has failed, all ranks that have registered for such events get an event.
+    void rank_ended(ProcessId rank, RankEnd end);
+    // No rank of the job is left.
+    void job_ended(JobNumber job);
 
     EventLoop& loop;
     RankEvents& rank_events;
     JobDirectory jobs;
+    UserListener listener;
+    RunLinks links;
     NameService names;
     PortService ports;
     GroupService groups;
     PsetTable psets;
+    JobExchange job_exchange;
+    PortExchange port_exchange;
+    GroupExchange group_exchange;
+
+private:
+    void received(const std::string& run, const RunMessage& message);
 };
 
 // The host of the PMIx server of this process. PMIx has one server per process and passes no user pointer to its

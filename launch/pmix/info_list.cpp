@@ -68,4 +68,18 @@ std::vector<pmix_proc_t> procs_in(const pmix_value_t& value) {
     return {procs, procs + value.data.darray->size};
 }
 
+const char* find_text(const pmix_info_t* infos, std::size_t count, std::string_view key) {
+    for (std::size_t i = 0; i < count; ++i) {
+        if (infos[i].key == key && infos[i].value.type == PMIX_STRING) {
+            return infos[i].value.data.string;
+        }
+    }
+    return nullptr;
+}
+
+std::string text_in(const pmix_info_t* infos, std::size_t count, std::string_view key) {
+    const char* text = find_text(infos, count, key);
+    return text == nullptr ? "" : text;
+}
+
 } // namespace patchbay::launch

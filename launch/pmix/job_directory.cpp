@@ -3,14 +3,31 @@
 
 #include "launch/pmix/info_list.h"
 
-#include <string_view>
+#include <limits>
 
 namespace patchbay::launch {
 
-void JobDirectory::add(JobNumber job, const std::string& nspace, int ranks) {
+bool JobDirectory::add(JobNumber job, const std::string& nspace, int ranks) {
     const std::lock_guard lock(_mutex);
-    _jobs.emplace(nspace, Job{job, static_cast<std::uint32_t>(ranks)});
+    if (!_names.emplace(job, nspace).second) {
+        return false;
+    }
+    _jobs.emplace(nspace, Job{job, static_cast<std::uint32_t>(ranks), {}});
+    return true;
+}
+
+std::optional<JobNumber> JobDirectory::add_foreign(const std::string& run, const std::string& nspace, int ranks) {
+    const std::lock_guard lock(_mutex);
+    JobNumber job = std::numeric_limits<JobNumber>::max();
+    while (job > 0 && _names.contains(job)) {
+        --job;
+    }
+    if (job == 0) {
+        return std::nullopt;
+    }
+    _jobs.emplace(nspace, Job{job, static_cast<std::uint32_t>(ranks), run});
     _names.emplace(job, nspace);
+    return job;
 }
 
 void JobDirectory::remove(JobNumber job) {
@@ -20,23 +37,29 @@ void JobDirectory::remove(JobNumber job) {
     }
 }
 
-std::optional<JobDirectory::Job> JobDirectory::job_of(const pmix_proc_t& proc) const {
-    const auto job = _jobs.find(std::string_view(proc.nspace));
-    return job == _jobs.end() ? std::nullopt : std::optional(job->second);
+const JobDirectory::Job* JobDirectory::job_of(std::string_view nspace) const {
+    const auto job = _jobs.find(nspace);
+    return job == _jobs.end() ? nullptr : &job->second;
+}
+
+std::optional<JobDirectory::Job> JobDirectory::job(std::string_view nspace) const {
+    const std::lock_guard lock(_mutex);
+    const Job* job = job_of(nspace);
+    return job == nullptr ? std::nullopt : std::optional(*job);
 }
 
 std::optional<ProcessId> JobDirectory::find(const pmix_proc_t& proc) const {
     const std::lock_guard lock(_mutex);
-    const std::optional<Job> job = job_of(proc);
-    return job && proc.rank < job->ranks ? std::optional(ProcessId{job->number, proc.rank}) : std::nullopt;
+    const Job* job = job_of(proc.nspace);
+    return job != nullptr && proc.rank < job->ranks ? std::optional(ProcessId{job->number, proc.rank}) : std::nullopt;
 }
 
 std::optional<std::set<ProcessId>> JobDirectory::find_all(const std::vector<pmix_proc_t>& procs) const {
     const std::lock_guard lock(_mutex);
     std::set<ProcessId> all;
     for (const pmix_proc_t& proc : procs) {
-        const std::optional<Job> job = job_of(proc);
-        if (!job || (proc.rank != PMIX_RANK_WILDCARD && proc.rank >= job->ranks)) {
+        const Job* job = job_of(proc.nspace);
+        if (job == nullptr || (proc.rank != PMIX_RANK_WILDCARD && proc.rank >= job->ranks)) {
             return std::nullopt;
         }
         const bool whole = proc.rank == PMIX_RANK_WILDCARD;

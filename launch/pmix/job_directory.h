@@ -8,14 +8,20 @@
 #include <pmix.h>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::launch {
 
-// The jobs of the PMIx server, by namespace and by the numbers that the head has given them. Thread-safe.
+// The jobs of the PMIx server, by namespace and by the numbers that the head has given them: those of this run, and
+// those of other runs (other mpirun of the user) that are connected with it, which have numbers from the other end.
+// Thread-safe.
 class JobDirectory {
 public:
-    void add(JobNumber job, const std::string& nspace, int ranks);
+    // false: a job of another run has the number.
+    bool add(JobNumber job, const std::string& nspace, int ranks);
+    // A job of another run; nothing: there is no number left.
+    std::optional<JobNumber> add_foreign(const std::string& run, const std::string& nspace, int ranks);
     void remove(JobNumber job);
 
     // Nothing: the process is in none of the jobs. The names are compared as they are: PMIX_CHECK_NSPACE would accept
@@ -27,12 +33,16 @@ public:
     // The job must be there.
     pmix_proc_t name_of(ProcessId process) const;
 
-private:
+    // A job by its namespace. `run`: empty for one of this run.
     struct Job {
         JobNumber number;
         std::uint32_t ranks;
+        std::string run;
     };
-    std::optional<Job> job_of(const pmix_proc_t& proc) const; // with the mutex held
+    std::optional<Job> job(std::string_view nspace) const;
+
+private:
+    const Job* job_of(std::string_view nspace) const; // with the mutex held
 
     mutable std::mutex _mutex;
     std::map<std::string, Job, std::less<>> _jobs;

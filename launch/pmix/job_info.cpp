@@ -68,21 +68,18 @@ InfoList proc_info(const JobLayout& layout, int rank) {
     return info;
 }
 
-} // namespace
-
-InfoList job_info(const JobLayout& layout) {
-    std::uint32_t size = static_cast<std::uint32_t>(layout.ranks);
-    std::string ranks = all_ranks(layout.ranks);
+// What local and foreign jobs have in common.
+InfoList common_info(const JobLayout& layout, std::uint32_t run_number) {
+    const std::uint32_t size = static_cast<std::uint32_t>(layout.ranks);
     InfoList infos;
     infos.add_string(PMIX_JOBID, layout.nspace);
-    add_maps(layout, ranks, infos);
     infos.add_u32(PMIX_UNIV_SIZE, static_cast<std::uint32_t>(layout.universe));
     infos.add_u32(PMIX_JOB_SIZE, size);
     infos.add_u32(PMIX_MAX_PROCS, size);
     infos.add_u32(PMIX_JOB_NUM_APPS, static_cast<std::uint32_t>(layout.apps.size()));
     infos.add_u32(PMIX_NUM_NODES, 1);
     infos.add_u64(job_nonce_key, layout.nonce);
-    infos.add_list(PMIX_NODE_INFO_ARRAY, node_info(layout, ranks));
+    infos.add_u32(job_run_key, run_number);
     for (std::size_t app = 0; app < layout.apps.size(); ++app) {
         infos.add_list(PMIX_APP_INFO_ARRAY, app_info(layout.apps[app], static_cast<std::uint32_t>(app)));
     }
@@ -90,6 +87,21 @@ InfoList job_info(const JobLayout& layout) {
         infos.add_list(PMIX_PROC_INFO_ARRAY, proc_info(layout, rank));
     }
     return infos;
+}
+
+} // namespace
+
+InfoList job_info(const JobLayout& layout, std::uint32_t run_number) {
+    const std::string ranks = all_ranks(layout.ranks);
+    InfoList infos = common_info(layout, run_number);
+    add_maps(layout, ranks, infos);
+    infos.add_list(PMIX_NODE_INFO_ARRAY, node_info(layout, ranks));
+    return infos;
+}
+
+// Without maps and information about the node, from which PMIx would conclude that the processes are local.
+InfoList foreign_job_info(const JobLayout& layout, std::uint32_t run_number) {
+    return common_info(layout, run_number);
 }
 
 } // namespace patchbay::launch

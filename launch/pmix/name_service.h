@@ -28,9 +28,9 @@ public:
         void* callback_data = nullptr;
     };
 
-    NameService(EventLoop& loop, std::string socket_file)
+    NameService(EventLoop& loop, UserListener& listener)
         : _loop(loop),
-          _exchange(loop, std::move(socket_file)) {}
+          _exchange(loop, listener) {}
     ~NameService();
 
     // PMIX_ERR_DUPLICATE_KEY if one of the keys is published already; then none is published. The infos must be valid

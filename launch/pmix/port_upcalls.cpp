@@ -35,14 +35,36 @@ PortRequest read(const pmix_info_t* directives, std::size_t count) {
     return request;
 }
 
-void answer_change(pmix_info_cbfunc_t callback, void* data, pmix_status_t status) {
+void answer_change(pmix_info_cbfunc_t callback, void* data, pmix_status_t status, const std::string& name) {
     if (status != PMIX_SUCCESS) {
         answer_error(callback, data, status);
         return;
     }
     InfoList results;
     results.add_flag(port_done_key);
+    if (!name.empty()) {
+        results.add_string(port_name_key, name);
+    }
     answer(callback, data, std::move(results));
+}
+
+// Other runs can reach the port if there can be a socket for them; its name tells them where it is.
+void open(PmixHost& host, ProcessId process, const std::string& wanted, pmix_info_cbfunc_t callback, void* data) {
+    const std::string name = host.listener.listen() ? host.port_exchange.name_here(wanted) : wanted;
+    answer_change(callback, data, host.ports.open(process, name), name);
+}
+
+PortService::Answer answer_by(pmix_info_cbfunc_t callback, void* data) {
+    return [callback, data](pmix_status_t status, const PortService::Pair* pair) {
+        if (pair == nullptr) {
+            answer_error(callback, data, status);
+            return;
+        }
+        InfoList results;
+        results.add_proc(port_peer_key, pair->peer);
+        results.add_u64(port_pair_key, pair->number);
+        answer(callback, data, std::move(results));
+    };
 }
 
 } // namespace
@@ -60,12 +82,14 @@ std::optional<pmix_status_t> port_request(const pmix_proc_t& requestor, const pm
     }
     host.loop.post([&host, process = *process, request = std::move(request), callback, data] {
         if (request.kind == port_open_key) {
-            answer_change(callback, data, host.ports.open(process, request.name));
+            open(host, process, request.name, callback, data);
         } else if (request.kind == port_close_key) {
-            answer_change(callback, data, host.ports.close(request.name));
-        } else {
+            answer_change(callback, data, host.ports.close(request.name), "");
+        } else if (request.kind == port_accept_key || host.ports.is_open(request.name)) {
             const auto side = request.kind == port_accept_key ? PortService::Side::accept : PortService::Side::connect;
-            host.ports.wait(side, request.name, {process, request.limit, callback, data});
+            host.ports.wait(side, request.name, {process, request.limit, answer_by(callback, data)});
+        } else {
+            host.port_exchange.connect(request.name, {process, request.limit, answer_by(callback, data)});
         }
     });
     return PMIX_SUCCESS;

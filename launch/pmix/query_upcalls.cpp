@@ -10,23 +10,13 @@ namespace patchbay::launch {
 
 namespace {
 
-// The process set of a membership query; empty without the qualifier.
-std::string wanted_set(const pmix_query_t& query) {
-    for (std::size_t i = 0; i < query.nqual; ++i) {
-        if (PMIX_CHECK_KEY(&query.qualifiers[i], PMIX_PSET_NAME) && query.qualifiers[i].value.type == PMIX_STRING) {
-            return query.qualifiers[i].value.data.string;
-        }
-    }
-    return "";
-}
-
 pmix_status_t answer_key(const PmixHost& host, const pmix_query_t& query, const char* key, InfoList& results) {
     if (std::string_view(key) == PMIX_QUERY_NUM_PSETS) {
         results.add_size(key, host.psets.size());
     } else if (std::string_view(key) == PMIX_QUERY_PSET_NAMES) {
         results.add_string(key, host.psets.names());
     } else if (std::string_view(key) == PMIX_QUERY_PSET_MEMBERSHIP) {
-        const PsetTable::Entry* pset = host.psets.find(wanted_set(query));
+        const PsetTable::Entry* pset = host.psets.find(text_in(query.qualifiers, query.nqual, PMIX_PSET_NAME));
         if (pset == nullptr) {
             return PMIX_ERR_NOT_FOUND;
         }

@@ -63,13 +63,14 @@ void set_pmix_host(PmixHost* host) {
 }
 
 PmixServer::PmixServer(
-    EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix, const std::string& socket_file)
-    : _host(std::make_unique<PmixHost>(loop, rank_events, group_prefix, socket_file)) {}
+    EventLoop& loop, RankEvents& rank_events, std::uint32_t run_number, const std::string& socket_file)
+    : _run_number(run_number & 0x7fffffff),
+      _host(std::make_unique<PmixHost>(loop, rank_events, _run_number, socket_file)) {}
 
 Result<PmixServer*> PmixServer::start(EventLoop& loop, RankEvents& rank_events, const std::string& hostname,
-    std::uint32_t group_prefix, const std::string& socket_file, const Topology& topology) {
+    std::uint32_t run_number, const std::string& socket_file, const Topology& topology) {
     auto* server =
-        new PmixServer(loop, rank_events, group_prefix, socket_file); // PMIx's thread uses it until the process ends
+        new PmixServer(loop, rank_events, run_number, socket_file); // PMIx's thread uses it until the process ends
     configure_library();
     set_pmix_host(server->_host.get());
 
@@ -96,8 +97,11 @@ Result<PmixServer*> PmixServer::start(EventLoop& loop, RankEvents& rank_events, 
 }
 
 Status PmixServer::register_job(JobNumber job, const JobLayout& layout) {
-    _host->jobs.add(job, layout.nspace, layout.ranks);
-    InfoList infos = job_info(layout);
+    if (!_host->jobs.add(job, layout.nspace, layout.ranks)) {
+        return Error{Errc::out_of_memory, "no further job can be started: jobs of other mpirun have the numbers left"};
+    }
+    _host->job_exchange.add_own(job, layout);
+    InfoList infos = job_info(layout, _run_number);
     // Without a callback these calls block until they are finished. They may, because this is not PMIx's own thread.
     pmix_status_t status =
         PMIx_server_register_nspace(layout.nspace.c_str(), layout.ranks, infos.data(), infos.size(), nullptr, nullptr);
@@ -119,7 +123,8 @@ void PmixServer::drop_job(JobNumber job) {
     const std::string nspace = _host->jobs.name_of({job, 0}).nspace;
     _host->jobs.remove(job);
     _host->names.forget(nspace);
-    on_pmix_thread([host = _host.get(), job] { host->groups.forget(job); });
+    _host->job_exchange.drop_own(job);
+    _host->job_ended(job);
     PMIx_server_deregister_nspace(
         nspace.c_str(), [](pmix_status_t, void*) {}, nullptr);
 }
@@ -135,23 +140,9 @@ Status PmixServer::add_to_environment(ProcessId rank, Environment& environment) 
     return status == PMIX_SUCCESS ? Status() : pmix_error("PMIx_server_setup_fork", status);
 }
 
-void PmixServer::rank_ended(ProcessId rank, End end) {
-    on_pmix_thread([host = _host.get(), rank] { host->groups.ended(rank); });
-    _host->ports.ended(rank);
-    if (end == End::clean) {
-        return;
-    }
-    pmix_proc_t proc = _host->jobs.name_of(rank);
-    auto* infos = new InfoList;
-    infos->add_proc(PMIX_EVENT_AFFECTED_PROC, proc);
-    infos->add_flag(PMIX_EVENT_NON_DEFAULT);
-    pmix_status_t code = end == End::signal ? PMIX_ERR_PROC_ABORTED : PMIX_ERR_EXIT_NONZERO_TERM;
-    auto release = [](pmix_status_t, void* data) { delete static_cast<InfoList*>(data); };
-    pmix_status_t status =
-        PMIx_Notify_event(code, &proc, PMIX_RANGE_SESSION, infos->data(), infos->size(), release, infos);
-    if (status != PMIX_SUCCESS) {
-        delete infos; // PMIx does not call back then
-    }
+void PmixServer::rank_ended(ProcessId rank, RankEnd end) {
+    _host->job_exchange.own_rank_ended(rank, end);
+    _host->rank_ended(rank, end);
 }
 
 } // namespace patchbay::launch

@@ -4,6 +4,7 @@
 #include "launch/environment.h"
 #include "launch/event_loop.h"
 #include "launch/job_layout.h"
+#include "launch/pmix/rank_end.h"
 #include "launch/pmix/rank_events.h"
 #include "launch/topology.h"
 
@@ -21,9 +22,9 @@ class PmixServer {
 public:
     // Sets PMIX_* variables in this process, so call it before any thread exists. The topology must outlive the server.
     // Errc::system with the error text of PMIx.
-    // `group_prefix`: see group_service.h; `socket_file`: see name_exchange.h.
+    // `run_number`: 31 random bits (core/runtime/job_protocol.h); `socket_file`: see user_socket.h.
     static Result<PmixServer*> start(EventLoop& loop, RankEvents& rank_events, const std::string& hostname,
-        std::uint32_t group_prefix, const std::string& socket_file, const Topology& topology);
+        std::uint32_t run_number, const std::string& socket_file, const Topology& topology);
     PmixServer(const PmixServer&) = delete;
     PmixServer& operator=(const PmixServer&) = delete;
 
@@ -38,12 +39,12 @@ public:
 
     // The process of the rank has ended. Ranks that wait for it in a group get an error; if it failed, or exited with 0
     // without having finalized, all ranks that have registered for such events get an event.
-    enum class End { clean, exit_status, signal };
-    void rank_ended(ProcessId rank, End end);
+    void rank_ended(ProcessId rank, RankEnd end);
 
 private:
-    PmixServer(EventLoop& loop, RankEvents& rank_events, std::uint32_t group_prefix, const std::string& socket_file);
+    PmixServer(EventLoop& loop, RankEvents& rank_events, std::uint32_t run_number, const std::string& socket_file);
 
+    std::uint32_t _run_number;
     std::unique_ptr<PmixHost> _host;
 };
 

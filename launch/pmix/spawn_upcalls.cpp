@@ -25,16 +25,6 @@ std::vector<NameValue> environment_of(const pmix_app_t& app) {
     return environment;
 }
 
-// Empty: there is no such text.
-std::string text_in(const pmix_info_t* infos, std::size_t count, std::string_view key) {
-    for (std::size_t i = 0; i < count; ++i) {
-        if (infos[i].key == key && infos[i].value.type == PMIX_STRING) {
-            return infos[i].value.data.string;
-        }
-    }
-    return "";
-}
-
 AppSpec app_spec_of(const pmix_app_t& app) {
     AppSpec spec;
     for (char** word = app.argv; word != nullptr && *word != nullptr; ++word) {

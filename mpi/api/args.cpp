@@ -12,7 +12,7 @@ namespace {
 
 // The name of a predefined datatype, as mpi.h has it; the handle of a derived one is an address.
 std::string describe(MPI_Datatype handle) {
-    const Datatype* type = checked_object<Datatype>(handle);
+    const Datatype* type = probed_object<Datatype>(handle);
     if (type != nullptr && !type->name.empty()) {
         return type->name;
     }
@@ -77,12 +77,12 @@ int Arguments::bad_aliases(ErrorTarget target, const char* function) noexcept {
 }
 
 int Arguments::bad_type(ErrorTarget target, const char* function, const char* name, MPI_Datatype handle) noexcept {
-    const char* reason = checked_object<Datatype>(handle) == nullptr ? "is no datatype" : "has not been committed";
+    const char* reason = probed_object<Datatype>(handle) == nullptr ? "is no datatype" : "has not been committed";
     return report(target, function, MPI_ERR_TYPE, fmt::format("{} is {}, which {}", name, describe(handle), reason));
 }
 
 int Arguments::bad_op(ErrorTarget target, const char* function, MPI_Op handle, MPI_Datatype type) noexcept {
-    if (checked_object<Op>(handle) == nullptr) {
+    if (probed_object<Op>(handle) == nullptr) {
         return bad_handle(target, function, MPI_ERR_OP, "op", "MPI_Op", reinterpret_cast<std::uintptr_t>(handle));
     }
     return report(target, function, MPI_ERR_OP,

@@ -6,7 +6,9 @@
 #include "object/datatype.h"
 #include "object/info.h"
 #include "object/op.h"
+#include "object/probed_handle.h"
 #include "object/request.h"
+#include "object/window.h"
 
 namespace patchbay::api {
 
@@ -59,9 +61,17 @@ public:
           _handle(reinterpret_cast<MPI_Comm>(session)),
           _kind(ErrorTarget::Kind::session),
           _other(to_object<Session>(session)) {}
+    // A call on a window; window() checks the handle.
+    Arguments(const char* function, MPI_Win window) noexcept
+        : _function(function),
+          _handle(reinterpret_cast<MPI_Comm>(window)),
+          _kind(ErrorTarget::Kind::window),
+          _other(to_object<Window>(window)) {
+        check_thread();
+    }
     // A call on groups. Errors are reported to the session of `group`.
     Arguments(const char* function, MPI_Group group) noexcept
-        : Arguments(function, ErrorTarget(checked_object<Group>(group))) {}
+        : Arguments(function, ErrorTarget(probed_object<Group>(group))) {}
     // A call that constructs an object, or that is on an object without an error handler. Errors are reported to
     // `target`.
     Arguments(const char* function, ErrorTarget target) noexcept
@@ -78,6 +88,8 @@ public:
     const char* function() const noexcept { return _function; }
     // Undefined unless the handle is valid.
     Session& session_object() const noexcept { return *static_cast<Session*>(_other); }
+    // Undefined unless the handle is valid.
+    Window& window_object() const noexcept { return *static_cast<Window*>(_other); }
 
     // Ends a binding: reports a code that is not MPI_SUCCESS, and returns the code.
     int result(int code) const noexcept { return code == MPI_SUCCESS ? code : report(target(), _function, code, {}); }
@@ -87,12 +99,15 @@ public:
     }
 
     // Checks the handle that was given to the constructor. MPI_COMM_NULL fails.
-    bool communicator() noexcept {
-        return good(_comm != nullptr && _comm->kind() == ObjectKind::communicator) || bad_comm();
-    }
+    bool communicator() noexcept { return good(_comm != nullptr && is_object(_comm)) || bad_comm(); }
     // MPI_SESSION_NULL fails.
     bool session() noexcept {
-        return good(_other != nullptr && _other->kind() == ObjectKind::session) || bad_session();
+        return good(probed_object<Session>(reinterpret_cast<MPI_Session>(_handle)) != nullptr) || bad_session();
+    }
+    // MPI_WIN_NULL fails, and so does a window that has been freed.
+    bool window() noexcept {
+        const auto* object = probed_object<Window>(reinterpret_cast<MPI_Win>(_handle));
+        return good(object != nullptr && !object->freed) || bad_window();
     }
     bool intracommunicator() noexcept {
         return communicator() && (good(!_comm->is_inter) || note(bad_inter(_comm, _function, false)));
@@ -108,12 +123,13 @@ public:
     }
     // datatype() requires a committed datatype, type() any datatype.
     bool datatype(const char* name, MPI_Datatype handle) noexcept {
-        const Datatype* type = checked_object<Datatype>(handle);
+        const Datatype* type = probed_object<Datatype>(handle);
         return good(type != nullptr && type->committed) || note(bad_type(target(), _function, name, handle));
     }
     bool type(const char* name, MPI_Datatype handle) noexcept { return valid<Datatype>(MPI_ERR_TYPE, name, handle); }
     // A buffer for `count` elements: not MPI_IN_PLACE, and not null where the datatype contains no absolute addresses.
-    bool buffer(const char* name, const void* address, MPI_Count count, MPI_Datatype handle) noexcept {
+    [[gnu::always_inline]] bool buffer(
+        const char* name, const void* address, MPI_Count count, MPI_Datatype handle) noexcept {
         return good(!is_special_address(address) || count == 0) ||
             note(check_special_buffer(target(), _function, name, address, handle));
     }
@@ -148,7 +164,7 @@ public:
     // An op of a reduction, which must be defined for the datatype (which has been checked before), and must not be
     // MPI_REPLACE or MPI_NO_OP.
     bool op(MPI_Op handle, MPI_Datatype type) noexcept {
-        const Op* object = checked_object<Op>(handle);
+        const Op* object = probed_object<Op>(handle);
         return good(
                    object != nullptr && !object->is_accumulate_only() && object->accepts(*to_object<Datatype>(type))) ||
             note(bad_op(target(), _function, handle, type));
@@ -192,10 +208,13 @@ public:
         return good(fine) || note(bad_topology(_comm, _function, wanted));
     }
 
-    // A handle of any class that checked_object() supports.
+    // A check that has failed and has a text of its own.
+    bool refuse(int code, std::string_view detail) noexcept { return note(fail(code, detail)); }
+
+    // A handle of any class that probed_object() supports.
     template <class T>
     bool valid(int code, const char* name, typename HandleTraits<T>::handle_type handle) noexcept {
-        return good(checked_object<T>(handle) != nullptr) ||
+        return good(probed_object<T>(handle) != nullptr) ||
             note(bad_handle(
                 target(), _function, code, name, HandleTraits<T>::name, reinterpret_cast<std::uintptr_t>(handle)));
     }
@@ -221,7 +240,9 @@ private:
         return code == MPI_SUCCESS;
     }
     ErrorTarget target() const noexcept {
-        return _kind == ErrorTarget::Kind::communicator ? ErrorTarget(_comm) : ErrorTarget(_kind, _other);
+        return _kind == ErrorTarget::Kind::communicator ? ErrorTarget(_comm)
+            : _other != nullptr                         ? ErrorTarget(_kind, _other)
+                                                        : ErrorTarget();
     }
     bool in_remote_group(int rank) const noexcept {
         return static_cast<unsigned>(rank) < static_cast<unsigned>(_comm->remote_size);
@@ -239,6 +260,12 @@ private:
         _kind = ErrorTarget::Kind::self;
         const auto value = reinterpret_cast<std::uintptr_t>(_handle);
         return note(bad_handle({}, _function, MPI_ERR_SESSION, "session", "MPI_Session", value));
+    }
+
+    [[gnu::cold]] bool bad_window() noexcept {
+        _kind = ErrorTarget::Kind::self;
+        const auto value = reinterpret_cast<std::uintptr_t>(_handle);
+        return note(bad_handle({}, _function, MPI_ERR_WIN, "win", "MPI_Win", value));
     }
 
     [[gnu::cold]] static int bad_inter(Communicator*, const char* function, bool wanted) noexcept;

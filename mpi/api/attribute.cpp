@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attributes of communicators, windows (MPI-5.0, 7.7) and, as an extension, sessions; those of datatypes are in
 // datatype_query.cpp. Local; keys may be created and freed before MPI_Init and after MPI_Finalize.
+#include "core/base/out_of_memory.h"
 #include "include/mpix.h"
 #include "mpi/api/args.h"
 #include "mpi/instance/instance.h"
@@ -83,6 +84,70 @@ int erase(const char* function, MPI_Comm comm, int keyval) noexcept {
         return args.code();
     }
     return args.result(args.comm()->attributes.erase(AttributeOwner::communicator, comm, keyval));
+}
+
+// Attributes of windows. They are never copied, because a window cannot be duplicated.
+bool is_predefined_of_windows(int keyval) noexcept {
+    return keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL;
+}
+
+bool own_window_key(Arguments& args, int keyval) noexcept {
+    return args.require(keyval_is_valid(AttributeOwner::window, keyval), MPI_ERR_KEYVAL, "win_keyval", keyval,
+        is_predefined_of_windows(keyval) ? "is predefined and cannot be changed"
+                                         : "is not an attribute key for windows");
+}
+
+int set_of_window(MPI_Win win, int keyval, void* value) noexcept {
+    Arguments args("MPI_Win_set_attr", win);
+    if (checking() && !(args.window() && own_window_key(args, keyval))) {
+        return args.code();
+    }
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM,
+        [&] { return args.window_object().attributes.set(AttributeOwner::window, win, keyval, value); }));
+}
+
+// The base is the address itself; the others are addresses of the values.
+void* predefined_of_window(Window& window, int keyval) noexcept {
+    switch (keyval) {
+    case MPI_WIN_BASE:
+        return window.base;
+    case MPI_WIN_SIZE:
+        return &window.attribute_values.bytes;
+    case MPI_WIN_DISP_UNIT:
+        return &window.attribute_values.displacement_unit;
+    case MPI_WIN_CREATE_FLAVOR:
+        return &window.attribute_values.flavor;
+    default: // MPI_WIN_MODEL
+        return &window.attribute_values.model;
+    }
+}
+
+int get_of_window(MPI_Win win, int keyval, void* value, int* flag) noexcept {
+    Arguments args("MPI_Win_get_attr", win);
+    const bool predefined = is_predefined_of_windows(keyval);
+    if (checking() &&
+        !(args.window() && (predefined || own_window_key(args, keyval)) && args.pointer("attribute_val", value) &&
+            args.pointer("flag", flag))) {
+        return args.code();
+    }
+    bool found = predefined;
+    auto** out = static_cast<void**>(value);
+    int code = MPI_SUCCESS;
+    if (predefined) {
+        *out = predefined_of_window(args.window_object(), keyval);
+    } else {
+        code = args.window_object().attributes.get(keyval, out, &found);
+    }
+    *flag = found ? 1 : 0;
+    return args.result(code);
+}
+
+int erase_of_window(MPI_Win win, int keyval) noexcept {
+    Arguments args("MPI_Win_delete_attr", win);
+    if (checking() && !(args.window() && own_window_key(args, keyval))) {
+        return args.code();
+    }
+    return args.result(args.window_object().attributes.erase(AttributeOwner::window, win, keyval));
 }
 
 // Attributes of sessions, which are an extension. They are never copied, because a session cannot be duplicated.
@@ -173,6 +238,16 @@ int PMPI_Win_create_keyval(
 }
 int PMPI_Win_free_keyval(int* keyval) {
     return api::free_keyval("MPI_Win_free_keyval", AttributeOwner::window, keyval);
+}
+
+int PMPI_Win_set_attr(MPI_Win win, int keyval, void* value) {
+    return api::set_of_window(win, keyval, value);
+}
+int PMPI_Win_get_attr(MPI_Win win, int keyval, void* value, int* flag) {
+    return api::get_of_window(win, keyval, value, flag);
+}
+int PMPI_Win_delete_attr(MPI_Win win, int keyval) {
+    return api::erase_of_window(win, keyval);
 }
 
 int PMPIX_Session_create_keyval(MPIX_Session_delete_attr_function* delete_fn, int* keyval, void* extra_state) {

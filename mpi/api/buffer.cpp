@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Buffered sends and their buffers (MPI-5.0, 3.4 and 3.6).
+#include "mpi/api/initialized.h"
 #include "mpi/api/message_args.h"
 #include "mpi/instance/send_buffer.h"
 #include "mpi/library/library.h"
@@ -65,10 +66,8 @@ struct Place {
 struct OnProcess {
     static bool check(Arguments&) noexcept { return true; }
     static bool find(const Arguments& args, Place* place, int* code) noexcept {
-        Instance* instance = library().instance();
+        Instance* instance = initialized(args, code);
         if (instance == nullptr) {
-            *code = args.fail(
-                MPI_ERR_OTHER, "MPI is not initialized: the world model is not active and no session is open");
             return false;
         }
         *place = {&instance->send_buffer(), &instance->progress(), nullptr};

@@ -88,15 +88,17 @@ private:
 };
 
 // A buffer of `count` elements of a committed type.
-inline bool block(Arguments& args, const char* buffer_name, const void* buffer, const char* count_name, MPI_Count count,
-    const char* type_name, MPI_Datatype type) noexcept {
+[[gnu::always_inline]] inline bool block(Arguments& args, const char* buffer_name, const void* buffer,
+    const char* count_name, MPI_Count count, const char* type_name, MPI_Datatype type) noexcept {
     return args.count(count_name, count) && args.datatype(type_name, type) &&
         args.buffer(buffer_name, buffer, count, type);
 }
-inline bool send_block(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+[[gnu::always_inline]] inline bool send_block(
+    Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return block(args, "sendbuf", buffer, "sendcount", count, "sendtype", type);
 }
-inline bool recv_block(Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+[[gnu::always_inline]] inline bool recv_block(
+    Arguments& args, const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     return block(args, "recvbuf", buffer, "recvcount", count, "recvtype", type);
 }
 
@@ -124,10 +126,22 @@ inline bool counts(Arguments& args, const char* name, CountArray values, int ent
     }
     return true;
 }
-inline bool placed(Arguments& args, const char* counts_name, CountArray values, const char* displacements_name,
-    CountArray displacements, const char* type_name, MPI_Datatype type) noexcept {
-    return counts(args, counts_name, values, args.comm()->remote_size) && args.datatype(type_name, type) &&
-        args.require(bool(displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL");
+// The largest of some counts.
+inline MPI_Count largest(CountArray values, int entries) noexcept {
+    MPI_Count most = 0;
+    for (std::size_t i = 0; i < std::size_t(entries); ++i) {
+        most = std::max<MPI_Count>(most, values[i]);
+    }
+    return most;
+}
+// Blocks with counts and displacements. The buffer is checked for the largest block.
+inline bool placed(Arguments& args, const char* buffer_name, const void* buffer, const char* counts_name,
+    CountArray values, const char* displacements_name, CountArray displacements, const char* type_name,
+    MPI_Datatype type) noexcept {
+    const int entries = args.comm()->remote_size;
+    return counts(args, counts_name, values, entries) && args.datatype(type_name, type) &&
+        args.require(bool(displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL") &&
+        args.buffer(buffer_name, buffer, largest(values, entries), type);
 }
 
 // A part of a buffer: `count` elements, `offset` bytes after its address.
@@ -142,19 +156,21 @@ struct Block {
         return reinterpret_cast<std::uintptr_t>(buffer) + offset + std::uintptr_t(type.true_lower_bound);
     }
 };
-inline Block block_of(const void* buffer, MPI_Count elements_before, MPI_Count count, MPI_Datatype type) noexcept {
+[[gnu::always_inline]] inline Block block_of(
+    const void* buffer, MPI_Count elements_before, MPI_Count count, MPI_Datatype type) noexcept {
     return {buffer, std::uintptr_t(elements_before) * std::uintptr_t(type_of(type).extent), count, type_of(type)};
 }
 
 // A send buffer and a receive buffer must not overlap (MPI-5.0, 6.2.3). This detects two blocks with data that begin
 // with the same byte, which one comparison does. It does not compare the extents, because blocks of one array whose
 // types interleave are correct.
-inline bool separate(Arguments& args, const Block& a, const Block& b) noexcept {
+[[gnu::always_inline]] inline bool separate(Arguments& args, const Block& a, const Block& b) noexcept {
     return args.separate_buffers(!a.has_data() || !b.has_data() || a.first_byte() != b.first_byte());
 }
 // Compares the block of one process with two blocks of a buffer that has a block of `count` elements for every process:
 // with the first one and with that of the calling process.
-inline bool separate(Arguments& args, const Block& one, const void* all, MPI_Count count, MPI_Datatype type) noexcept {
+[[gnu::always_inline]] inline bool separate(
+    Arguments& args, const Block& one, const void* all, MPI_Count count, MPI_Datatype type) noexcept {
     const Block first = block_of(all, 0, count, type);
     if (!one.has_data() || !first.has_data()) {
         return true;

@@ -28,17 +28,6 @@ int inquire(const char* function, MPI_Comm comm, const char* name, int* result, 
     return MPI_SUCCESS;
 }
 
-// Ends a constructor: returns the handle of the new communicator.
-int give(const Arguments& args, int code, Communicator* made, MPI_Comm* newcomm) {
-    *newcomm = code == MPI_SUCCESS && made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
-    return args.result(code);
-}
-
-int give(const Arguments& args, Ref<Group> group, MPI_Group* handle) noexcept {
-    *handle = handle_of_new(args, group.detach());
-    return MPI_SUCCESS;
-}
-
 int dup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
     Arguments args(function, comm);
     if (checking() && !(args.communicator() && args.info_or_null("info", info) && args.pointer("newcomm", newcomm))) {
@@ -47,7 +36,7 @@ int dup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
     Communicator* made = nullptr;
     const int code =
         unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return duplicate(*args.comm(), to_object<Info>(info), &made); });
-    return give(args, code, made, newcomm);
+    return give_handle(args, code, made, newcomm);
 }
 
 int idup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
@@ -144,7 +133,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group) {
     if (api::checking() && !(args.intercommunicator() && args.pointer("group", group))) {
         return args.code();
     }
-    return api::give(args, args.comm()->remote_group, group);
+    return api::give_handle(args, args.comm()->remote_group, group);
 }
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
@@ -152,7 +141,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
     if (api::checking() && !(args.communicator() && args.pointer("group", group))) {
         return args.code();
     }
-    return api::give(args, args.comm()->group, group);
+    return api::give_handle(args, args.comm()->group, group);
 }
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
@@ -191,7 +180,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
     Communicator* made = nullptr;
     const int code = unless_out_of_memory(
         MPI_ERR_NO_MEM, [&] { return create_from_subgroup(*args.comm(), *to_object<Group>(group), &made); });
-    return api::give(args, code, made, newcomm);
+    return api::give_handle(args, code, made, newcomm);
 }
 
 int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
@@ -204,7 +193,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* ne
     Communicator* made = nullptr;
     const int code = unless_out_of_memory(
         MPI_ERR_NO_MEM, [&] { return create_group(*args.comm(), *to_object<Group>(group), tag, &made); });
-    return api::give(args, code, made, newcomm);
+    return api::give_handle(args, code, made, newcomm);
 }
 
 int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
@@ -219,7 +208,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
     Communicator* made = nullptr;
     const int code =
         unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return split(*args.comm(), color, key, nullptr, &made); });
-    return api::give(args, code, made, newcomm);
+    return api::give_handle(args, code, made, newcomm);
 }
 
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
@@ -234,7 +223,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
     Communicator* made = nullptr;
     const int code = unless_out_of_memory(
         MPI_ERR_NO_MEM, [&] { return split_by_type(*args.comm(), split_type, key, to_object<Info>(info), &made); });
-    return api::give(args, code, made, newcomm);
+    return api::give_handle(args, code, made, newcomm);
 }
 
 int PMPI_Comm_free(MPI_Comm* comm) {

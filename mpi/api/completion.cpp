@@ -50,7 +50,7 @@ int complete_request(MPI_Request* handle, Request& request, MPI_Status* status, 
 
 // A request that is complete without an error, as most are, needs little.
 int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
-    Request* request = handle != nullptr ? checked_object<Request>(*handle) : nullptr;
+    Request* request = handle != nullptr ? probed_object<Request>(*handle) : nullptr;
     if (!thread_is_known() || request == nullptr || !request->is_complete() || !request->is_plain()) [[unlikely]] {
         return wait_in_full(handle, status);
     }

@@ -57,13 +57,14 @@ private:
     void* _session = this; // an address that is no session's: there was no request with a communicator yet
 };
 
-inline bool check_all(Arguments& args, const char* name, const MPI_Request* handles, int count) noexcept {
-    if (!args.count("count", count) || !args.array(name, handles, count)) {
+inline bool check_all(Arguments& args, const char* name, const MPI_Request* handles, int count,
+    const char* count_name = "count") noexcept {
+    if (!args.count(count_name, count) || !args.array(name, handles, count)) {
         return false;
     }
     CommonSession session;
     for (int i = 0; i < count; ++i) {
-        const Request* request = checked_object<Request>(handles[i]);
+        const Request* request = probed_object<Request>(handles[i]);
         if (!session.has(request) && !session.admits(args, name, handles[i], request)) {
             return false;
         }
@@ -119,7 +120,7 @@ inline Progress* progress_of(std::span<const MPI_Request> handles) noexcept {
 // Checks the arguments of MPI_Waitsome and MPI_Testsome.
 inline bool check_some(
     Arguments& args, const MPI_Request* array, int count, const int* outcount, const int* indices) noexcept {
-    return check_all(args, "array_of_requests", array, count) && args.pointer("outcount", outcount) &&
+    return check_all(args, "array_of_requests", array, count, "incount") && args.pointer("outcount", outcount) &&
         args.array("array_of_indices", indices, count);
 }
 

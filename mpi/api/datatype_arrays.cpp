@@ -7,6 +7,8 @@
 #include "object/datatype_f90.h"
 #include "object/recipe.h"
 
+#include <fmt/format.h>
+
 #include <new>
 #include <numeric>
 #include <vector>
@@ -177,7 +179,7 @@ int by_precision(
     Datatype* type = nullptr;
     const int code = find(precision, range, &type);
     if (code == MPI_ERR_ARG) {
-        return args.fail(code, "no type has that precision and range");
+        return args.fail(code, fmt::format("no type has the precision p = {} and the range r = {}", precision, range));
     }
     if (code == MPI_SUCCESS) {
         *newtype = to_handle(type);
@@ -231,7 +233,8 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
     }
     Datatype* type = type_of_size(typeclass, size);
     if (type == nullptr) {
-        return args.fail(MPI_ERR_ARG, "there is no predefined type of that class and size");
+        return args.fail(
+            MPI_ERR_ARG, fmt::format("there is no predefined type for typeclass {} and size {}", typeclass, size));
     }
     *datatype = to_handle(type);
     return MPI_SUCCESS;

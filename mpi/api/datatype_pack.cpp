@@ -4,6 +4,8 @@
 #include "object/convertor.h"
 #include "object/external32.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <limits>
 #include <new>
@@ -16,7 +18,7 @@ template <class Size>
 bool packed_buffer(Arguments& args, const char* name, const void* buffer, const char* size_name, Size size,
     const Size* position) noexcept {
     return args.require(size >= 0, MPI_ERR_ARG, size_name, size, "must not be negative") &&
-        args.array(name, buffer, size) && args.pointer("position", position) &&
+        args.buffer(name, buffer, size, MPI_BYTE) && args.pointer("position", position) &&
         args.require(*position >= 0 && *position <= size, MPI_ERR_ARG, "position", *position,
             "must lie inside the packed buffer");
 }
@@ -95,8 +97,11 @@ int pack_size(const char* function, Count count, MPI_Datatype datatype, MPI_Comm
 
 // "external32" is the only representation that is supported.
 bool representation(Arguments& args, const char* name) noexcept {
-    return args.pointer("datarep", name) &&
-        args.require(std::strcmp(name, "external32") == 0, MPI_ERR_ARG, "datarep", 0, "must be \"external32\"");
+    if (!args.pointer("datarep", name)) {
+        return false;
+    }
+    const bool known = std::strcmp(name, "external32") == 0;
+    return known || args.refuse(MPI_ERR_ARG, fmt::format("datarep is \"{:.40}\", but must be \"external32\"", name));
 }
 
 // `Size` is the type of numbers of bytes, and `Count` that of numbers of elements; they differ in the plain form.

@@ -103,9 +103,14 @@ int get_name(MPI_Datatype datatype, char* name, int* length) noexcept {
     return MPI_SUCCESS;
 }
 
+bool own_key(Arguments& args, int keyval) noexcept {
+    return args.require(keyval_is_valid(AttributeOwner::datatype, keyval), MPI_ERR_KEYVAL, "type_keyval", keyval,
+        "is not an attribute key for datatypes");
+}
+
 int set_attribute(MPI_Datatype datatype, int keyval, void* value) noexcept {
     Arguments args("MPI_Type_set_attr");
-    if (checking() && !args.type("datatype", datatype)) {
+    if (checking() && !(args.type("datatype", datatype) && own_key(args, keyval))) {
         return args.code();
     }
     try {
@@ -119,10 +124,8 @@ int set_attribute(MPI_Datatype datatype, int keyval, void* value) noexcept {
 int get_attribute(MPI_Datatype datatype, int keyval, void* value, int* flag) noexcept {
     Arguments args("MPI_Type_get_attr");
     if (checking() &&
-        !(args.type("datatype", datatype) &&
-            args.require(keyval_is_valid(AttributeOwner::datatype, keyval), MPI_ERR_KEYVAL, "type_keyval", keyval,
-                "is not an attribute key for datatypes") &&
-            args.pointer("attribute_val", value) && args.pointer("flag", flag))) {
+        !(args.type("datatype", datatype) && own_key(args, keyval) && args.pointer("attribute_val", value) &&
+            args.pointer("flag", flag))) {
         return args.code();
     }
     bool found = false;
@@ -133,7 +136,7 @@ int get_attribute(MPI_Datatype datatype, int keyval, void* value, int* flag) noe
 
 int delete_attribute(MPI_Datatype datatype, int keyval) noexcept {
     Arguments args("MPI_Type_delete_attr");
-    if (checking() && !args.type("datatype", datatype)) {
+    if (checking() && !(args.type("datatype", datatype) && own_key(args, keyval))) {
         return args.code();
     }
     return args.result(to_object<Datatype>(datatype)->attributes.erase(AttributeOwner::datatype, datatype, keyval));
@@ -202,7 +205,7 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
 }
 int PMPI_Type_free_keyval(int* type_keyval) {
     api::Arguments args("MPI_Type_free_keyval");
-    if (api::checking() && !args.pointer("type_keyval", type_keyval)) {
+    if (api::checking() && !(args.pointer("type_keyval", type_keyval) && api::own_key(args, *type_keyval))) {
         return args.code();
     }
     return args.result(keyval_free(AttributeOwner::datatype, type_keyval));

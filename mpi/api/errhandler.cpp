@@ -4,6 +4,8 @@
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -57,6 +59,13 @@ struct OfSession {
     static bool check(Arguments& args) noexcept { return args.session(); }
     static Session& object(const Arguments& args) noexcept { return args.session_object(); }
 };
+struct OfWindow {
+    using Handle = MPI_Win;
+    static constexpr Owner owner = Owner::window;
+    static constexpr char wrong[] = "errhandler was created for another kind of object, not for windows";
+    static bool check(Arguments& args) noexcept { return args.window(); }
+    static Window& object(const Arguments& args) noexcept { return args.window_object(); }
+};
 
 template <class Of>
 int set_on(const char* function, typename Of::Handle handle, MPI_Errhandler errhandler) noexcept {
@@ -102,15 +111,17 @@ int call_of(const char* function, typename Of::Handle handle, int code) noexcept
     return MPI_SUCCESS; // the call has succeeded, also where the error handler reported an error (MPI-5.0, 9.5)
 }
 
+std::string no_such_code(int code) {
+    return fmt::format("errorcode is {}, which is neither an error code of MPI nor one that the program added", code);
+}
+
 int error_class(int code, int* result) noexcept {
     Arguments args("MPI_Error_class");
     if (checking() && !args.pointer("errorclass", result)) {
         return args.code();
     }
     const int found = error_class_of(code, result);
-    return found == MPI_SUCCESS
-        ? found
-        : args.fail(MPI_ERR_ARG, "errorcode is neither an error code of MPI nor one that the program added");
+    return found == MPI_SUCCESS ? found : args.fail(MPI_ERR_ARG, no_such_code(code));
 }
 
 // Returns the text of a code. To the text of a predefined code, the detail of this thread's last error with that code
@@ -123,7 +134,7 @@ int error_string(int code, char* string, int* length) noexcept {
     try {
         std::string text;
         if (error_string_of(code, &text) != MPI_SUCCESS) {
-            return args.fail(MPI_ERR_ARG, "errorcode is neither an error code of MPI nor one that the program added");
+            return args.fail(MPI_ERR_ARG, no_such_code(code));
         }
         const bool predefined = code > MPI_SUCCESS && code <= MPI_ERR_LASTCODE;
         if (const std::string_view detail = last_error_detail(code); predefined && !detail.empty()) {
@@ -139,8 +150,10 @@ int error_string(int code, char* string, int* length) noexcept {
     }
 }
 
-int added(const char* function, int code, const char* why) noexcept {
-    return code == MPI_SUCCESS ? code : Arguments(function).fail(code, why);
+// `what` is the argument with the value, which is wrong because it `why`.
+int added(const char* function, int code, const char* what, int value, const char* why) noexcept {
+    return code == MPI_SUCCESS ? code
+                               : Arguments(function).fail(code, fmt::format("{} is {}, which {}", what, value, why));
 }
 
 int add_string(int code, const char* string) noexcept {
@@ -152,8 +165,8 @@ int add_string(int code, const char* string) noexcept {
         return args.code();
     }
     try {
-        return added("MPI_Add_error_string", add_error_string(code, string),
-            "errorcode was not added by MPI_Add_error_class or MPI_Add_error_code");
+        return added("MPI_Add_error_string", add_error_string(code, string), "errorcode", code,
+            "was not added by MPI_Add_error_class or MPI_Add_error_code");
     } catch (const std::bad_alloc&) {
         return args.result(MPI_ERR_NO_MEM);
     }
@@ -161,13 +174,13 @@ int add_string(int code, const char* string) noexcept {
 
 // Adding a class or a code fails only if memory is exhausted or the class of the code does not exist.
 template <class Add>
-int add(const char* function, int* result, Add call) noexcept {
+int add(const char* function, int error_class, const char* name, int* result, Add call) noexcept {
     Arguments args(function);
-    if (checking() && !args.pointer("the result", result)) {
+    if (checking() && !args.pointer(name, result)) {
         return args.code();
     }
     try {
-        return added(function, call(), "errorclass is not an error class");
+        return added(function, call(), "errorclass", error_class, "is no error class");
     } catch (const std::bad_alloc&) {
         return args.result(MPI_ERR_NO_MEM);
     }
@@ -209,6 +222,16 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
     return api::call_of<api::OfCommunicator>("MPI_Comm_call_errhandler", comm, errorcode);
 }
 
+int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
+    return api::set_on<api::OfWindow>("MPI_Win_set_errhandler", win, errhandler);
+}
+int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler* errhandler) {
+    return api::get_of<api::OfWindow>("MPI_Win_get_errhandler", win, errhandler);
+}
+int PMPI_Win_call_errhandler(MPI_Win win, int errorcode) {
+    return api::call_of<api::OfWindow>("MPI_Win_call_errhandler", win, errorcode);
+}
+
 int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) {
     return api::set_on<api::OfSession>("MPI_Session_set_errhandler", session, errhandler);
 }
@@ -227,22 +250,24 @@ int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
 }
 
 int PMPI_Add_error_class(int* errorclass) {
-    return api::add("MPI_Add_error_class", errorclass, [&] { return add_error_class(errorclass); });
+    return api::add("MPI_Add_error_class", 0, "errorclass", errorclass, [&] { return add_error_class(errorclass); });
 }
 int PMPI_Add_error_code(int errorclass, int* errorcode) {
-    return api::add("MPI_Add_error_code", errorcode, [&] { return add_error_code(errorclass, errorcode); });
+    return api::add("MPI_Add_error_code", errorclass, "errorcode", errorcode,
+        [&] { return add_error_code(errorclass, errorcode); });
 }
 int PMPI_Add_error_string(int errorcode, const char* string) {
     return api::add_string(errorcode, string);
 }
 int PMPI_Remove_error_class(int errorclass) {
-    return api::added("MPI_Remove_error_class", remove_error_class(errorclass),
-        "errorclass was not added by MPI_Add_error_class, or still has codes");
+    return api::added("MPI_Remove_error_class", remove_error_class(errorclass), "errorclass", errorclass,
+        "was not added by MPI_Add_error_class, or still has codes");
 }
 int PMPI_Remove_error_code(int errorcode) {
-    return api::added("MPI_Remove_error_code", remove_error_code(errorcode),
-        "errorcode was not added by MPI_Add_error_code, or still has a text");
+    return api::added("MPI_Remove_error_code", remove_error_code(errorcode), "errorcode", errorcode,
+        "was not added by MPI_Add_error_code, or still has a text");
 }
 int PMPI_Remove_error_string(int errorcode) {
-    return api::added("MPI_Remove_error_string", remove_error_string(errorcode), "errorcode has no added text");
+    return api::added(
+        "MPI_Remove_error_string", remove_error_string(errorcode), "errorcode", errorcode, "has no added text");
 }

@@ -6,15 +6,16 @@
 // Nonblocking and Persistent.
 namespace patchbay::api {
 
-inline bool typed(Arguments& args, const char* counts_name, const char* displacements_name, const char* types_name,
-    const TypedVector& side) noexcept {
+inline bool typed(Arguments& args, const char* buffer_name, const void* buffer, const char* counts_name,
+    const char* displacements_name, const char* types_name, const TypedVector& side) noexcept {
     if (!counts(args, counts_name, side.counts, args.comm()->remote_size) ||
         !args.require(bool(side.displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL") ||
         !args.pointer(types_name, side.types)) {
         return false;
     }
     for (int rank = 0; rank < args.comm()->remote_size; ++rank) {
-        if (!args.datatype(types_name, side.types[rank])) {
+        if (!args.datatype(types_name, side.types[rank]) ||
+            !args.buffer(buffer_name, buffer, side.counts[std::size_t(rank)], side.types[rank])) {
             return false;
         }
     }
@@ -113,7 +114,7 @@ int allgatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dat
     Arguments args(name, comm);
     if (checking() &&
         !(args.communicator() && form.good(args) &&
-            placed(args, "recvcounts", recv_counts, "displs", displacements, "recvtype", recv_type) &&
+            placed(args, "recvbuf", recv, "recvcounts", recv_counts, "displs", displacements, "recvtype", recv_type) &&
             (in_place(args, send) ||
                 (send_block(args, send, send_count, send_type) &&
                     separate(args, block_of(send, 0, send_count, send_type), recv, recv_counts, displacements,
@@ -131,10 +132,12 @@ int alltoallv(const char* name, const void* send, CountArray send_counts, CountA
     Arguments args(name, comm);
     if (checking() &&
         !(args.communicator() && form.good(args) &&
-            placed(args, "recvcounts", recv_counts, "rdispls", recv_displacements, "recvtype", recv_type) &&
+            placed(args, "recvbuf", recv, "recvcounts", recv_counts, "rdispls", recv_displacements, "recvtype",
+                recv_type) &&
             (in_place(args, send) ||
                 (send_place(args, send) &&
-                    placed(args, "sendcounts", send_counts, "sdispls", send_displacements, "sendtype", send_type) &&
+                    placed(args, "sendbuf", send, "sendcounts", send_counts, "sdispls", send_displacements, "sendtype",
+                        send_type) &&
                     pairwise_separate(args, send, send_counts, send_displacements, send_type, recv, recv_counts,
                         recv_displacements, recv_type))))) {
         return args.code();
@@ -148,9 +151,11 @@ int alltoallw(const char* name, const void* send, const TypedVector& send_side, 
     const TypedVector& recv_side, MPI_Comm comm, const FormOf& form) noexcept {
     Arguments args(name, comm);
     if (checking() &&
-        !(args.communicator() && form.good(args) && typed(args, "recvcounts", "rdispls", "recvtypes", recv_side) &&
+        !(args.communicator() && form.good(args) &&
+            typed(args, "recvbuf", recv, "recvcounts", "rdispls", "recvtypes", recv_side) &&
             (in_place(args, send) ||
-                (send_place(args, send) && typed(args, "sendcounts", "sdispls", "sendtypes", send_side) &&
+                (send_place(args, send) &&
+                    typed(args, "sendbuf", send, "sendcounts", "sdispls", "sendtypes", send_side) &&
                     pairwise_separate(args, send, send_side, recv, recv_side))))) {
         return args.code();
     }

@@ -15,11 +15,6 @@ Group& group_of(MPI_Group handle) noexcept {
     return *to_object<Group>(handle);
 }
 
-int give(const Arguments& args, Ref<Group> group, MPI_Group* handle) noexcept {
-    *handle = handle_of_new(args, group.detach());
-    return MPI_SUCCESS;
-}
-
 // Checks that `ranks` are ranks of the group, and that none of them appears twice.
 bool check_ranks(const Group& group, std::span<const int> ranks, std::string* problem) {
     std::vector<bool> seen(std::size_t(group.size()), false);
@@ -44,7 +39,7 @@ int choose(const Arguments& args, const Group& group, std::span<const int> ranks
     if (checking() && !check_ranks(group, ranks, &problem)) {
         return args.fail(MPI_ERR_RANK, problem);
     }
-    return give(args, keep ? group.include(ranks) : group.exclude(ranks), newgroup);
+    return give_handle(args, keep ? group.include(ranks) : group.exclude(ranks), newgroup);
 }
 
 int choose(const char* function, MPI_Group group, int n, const int* ranks, bool keep, MPI_Group* newgroup) {
@@ -102,7 +97,7 @@ int combine(const char* function, MPI_Group group1, MPI_Group group2, SetOperati
             args.same_session(group_of(group1), group_of(group2)) && args.pointer("newgroup", newgroup))) {
         return args.code();
     }
-    return give(args, operation(group_of(group1), group_of(group2)), newgroup);
+    return give_handle(args, operation(group_of(group1), group_of(group2)), newgroup);
 }
 
 } // namespace

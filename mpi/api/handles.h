@@ -16,6 +16,20 @@ typename HandleTraits<T>::handle_type handle_of_new(const Arguments& args, const
     return handle;
 }
 
+// Ends the construction of a communicator, which some members of its parent do not get (nullptr). `problem` is a text
+// about `code`, or empty.
+inline int give_handle(
+    const Arguments& args, int code, Communicator* made, MPI_Comm* handle, std::string_view problem = {}) {
+    *handle = code == MPI_SUCCESS && made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
+    return code == MPI_SUCCESS ? code : args.fail(code, problem);
+}
+
+// Ends the construction of a group.
+inline int give_handle(const Arguments& args, Ref<Group> group, MPI_Group* handle) noexcept {
+    *handle = handle_of_new(args, group.detach());
+    return MPI_SUCCESS;
+}
+
 // The program has freed this handle.
 template <class Handle>
 void note_freed(Handle handle) noexcept {

@@ -107,7 +107,7 @@ int PMPI_Is_thread_main(int* flag) {
 
 // The job ends also if the communicator is not valid.
 int PMPI_Abort(MPI_Comm comm, int errorcode) {
-    const Communicator* object = checked_object<Communicator>(comm);
+    const Communicator* object = probed_object<Communicator>(comm);
     log_error(fmt::format("MPI_Abort was called on {} with error code {}, so the job ends",
         object != nullptr ? object->describe() : std::string("no valid communicator"), errorcode));
     api::end_job(library().instance(), errorcode);

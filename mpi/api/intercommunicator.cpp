@@ -11,12 +11,6 @@ namespace patchbay::api {
 
 namespace {
 
-// Ends a constructor. `problem` is a text about `code`, or empty.
-int give(const Arguments& args, int code, const std::string& problem, Communicator* made, MPI_Comm* handle) noexcept {
-    *handle = code == MPI_SUCCESS && made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
-    return code == MPI_SUCCESS ? code : args.fail(code, problem);
-}
-
 bool rank_in(Arguments& args, const char* name, int rank, int size) noexcept {
     return args.require(rank >= 0 && rank < size, MPI_ERR_RANK, name, rank, "must be a rank of its group");
 }
@@ -24,7 +18,7 @@ bool rank_in(Arguments& args, const char* name, int rank, int size) noexcept {
 // The peer communicator if the leader can reach the other leader on it; nullptr: check_bridge() has rejected it, the
 // remote leader or the tag.
 Communicator* reachable_peer(MPI_Comm peer, int remote_leader, int tag) noexcept {
-    Communicator* comm = checked_object<Communicator>(peer);
+    Communicator* comm = probed_object<Communicator>(peer);
     const bool reaches = comm != nullptr && remote_leader >= 0 && remote_leader < comm->remote_size && tag >= 0 &&
         tag <= comm->pml->max_tag();
     return reaches ? comm : nullptr;
@@ -73,7 +67,7 @@ int PMPI_Intercomm_create(
         return create_intercommunicator(local, has_leader ? local_leader : -1, peer, remote_leader, tag,
             refuses ? args.code() : MPI_SUCCESS, &made, &problem);
     });
-    return refuses ? args.code() : api::give(args, code, problem, made, newintercomm);
+    return refuses ? args.code() : api::give_handle(args, code, made, newintercomm, problem);
 }
 
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
@@ -85,5 +79,5 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
     std::string problem;
     const int code =
         unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return merge(*args.comm(), high != 0, &made, &problem); });
-    return api::give(args, code, problem, made, newintracomm);
+    return api::give_handle(args, code, made, newintracomm, problem);
 }

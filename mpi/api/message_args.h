@@ -27,8 +27,8 @@ namespace patchbay::api {
 // Whether the communicator and the message pass all checks, and the buffer is no special address.
 [[gnu::always_inline]] inline bool is_plain(
     const Communicator* comm, const Datatype* type, const void* buf, MPI_Count count) noexcept {
-    return comm != nullptr && comm->kind() == ObjectKind::communicator && type != nullptr &&
-        type->kind() == ObjectKind::datatype && type->committed && count >= 0 && !is_special_address(buf);
+    return comm != nullptr && is_object(comm) && type != nullptr && is_object(type) && type->committed && count >= 0 &&
+        !is_special_address(buf);
 }
 // Whether these arguments of a send pass all checks, and ask for nothing special: a rank of the remote group, and a tag
 // that every pml allows. false: the functions above decide, and report what is wrong.

@@ -59,7 +59,8 @@ inline bool typed_blocks(Arguments& args, const char* buffer_name, const void* b
         return false;
     }
     for (int i = 0; i < neighbors; ++i) {
-        if (!args.datatype(types_name, side.types[i])) {
+        if (!args.datatype(types_name, side.types[i]) ||
+            !args.buffer(buffer_name, buffer, side.counts[std::size_t(i)], side.types[i])) {
             return false;
         }
     }

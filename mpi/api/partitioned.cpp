@@ -85,7 +85,7 @@ bool make_ready(Arguments& args, pml::PartitionedSend& request, int number) noex
 
 // As most calls are: nothing is wrong with the arguments.
 int ready(int number, MPI_Request handle) noexcept {
-    Request* request = checked_object<Request>(handle);
+    Request* request = probed_object<Request>(handle);
     if (thread_is_known() && request != nullptr && is_a<pml::PartitionedSend>(*request) && request->is_active())
         [[likely]] {
         auto& send = *static_cast<pml::PartitionedSend*>(request);

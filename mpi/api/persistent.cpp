@@ -58,7 +58,7 @@ bool can_start(Arguments& args, MPI_Request handle) noexcept {
 }
 
 int start(MPI_Request* handle) noexcept {
-    Request* request = handle != nullptr ? checked_object<Request>(*handle) : nullptr;
+    Request* request = handle != nullptr ? probed_object<Request>(*handle) : nullptr;
     if (!thread_is_known() || request == nullptr || !request->is_persistent() || request->is_active()) [[unlikely]] {
         return start_in_full(handle);
     }

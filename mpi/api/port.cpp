@@ -6,6 +6,7 @@
 #include "core/runtime/launcher_services.h"
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
+#include "mpi/api/initialized.h"
 #include "mpi/dynamic/ports.h"
 #include "mpi/library/world.h"
 
@@ -15,21 +16,6 @@
 namespace patchbay::api {
 
 namespace {
-
-// nullptr: MPI is not initialized, and *code is the error.
-Instance* initialized(const Arguments& args, int* code) {
-    Instance* instance = library().instance();
-    if (instance == nullptr) {
-        *code =
-            args.fail(MPI_ERR_OTHER, "MPI is not initialized: the world model is not active and no session is open");
-        return nullptr;
-    }
-    if (Status settled = instance->choose_locking(); !settled) {
-        *code = args.fail(MPI_ERR_OTHER, settled.error().text);
-        return nullptr;
-    }
-    return instance;
-}
 
 bool port_name(Arguments& args, const char* name) {
     return args.pointer("port_name", name) &&
@@ -48,7 +34,7 @@ bool service_name(Arguments& args, const char* name) {
 template <class Act>
 int with_instance(const Arguments& args, Act&& act) {
     int code = MPI_SUCCESS;
-    Instance* instance = initialized(args, &code);
+    Instance* instance = with_locking_chosen(args, initialized(args, &code), &code);
     if (instance == nullptr) {
         return code;
     }
@@ -84,7 +70,7 @@ bool read_scope(Arguments& args, const Info* info, Instance& instance, LauncherS
 template <class Act>
 int with_scope(Arguments& args, MPI_Info info, Act&& act) {
     int code = MPI_SUCCESS;
-    Instance* instance = initialized(args, &code);
+    Instance* instance = with_locking_chosen(args, initialized(args, &code), &code);
     if (instance == nullptr) {
         return code;
     }
@@ -122,8 +108,7 @@ int connect(
     if (refuses) {
         return args.code();
     }
-    *newcomm = made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
-    return code == MPI_SUCCESS ? code : args.fail(code, problem);
+    return give_handle(args, code, made, newcomm, problem);
 }
 
 } // namespace
@@ -173,8 +158,7 @@ int PMPI_Comm_join(int fd, MPI_Comm* intercomm) {
     Communicator* made = nullptr;
     std::string problem;
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return join(fd, *args.comm(), &made, &problem); });
-    *intercomm = made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
-    return code == MPI_SUCCESS ? code : args.fail(code, problem);
+    return give_handle(args, code, made, intercomm, problem);
 }
 
 int PMPI_Publish_name(const char* service_name, MPI_Info info, const char* port_name) {

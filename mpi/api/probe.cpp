@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Probes and matched messages (MPI-5.0, 3.8.1 to 3.8.3).
+#include "mpi/api/initialized.h"
 #include "mpi/api/message_args.h"
 #include "mpi/library/library.h"
 
@@ -110,10 +111,10 @@ int imrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, 
     }
     const MPI_Message received = std::exchange(*handle, MPI_MESSAGE_NULL);
     if (received == MPI_MESSAGE_NO_PROC) {
-        Instance* instance = library().instance(); // MPI_MESSAGE_NO_PROC has no communicator
+        int code = MPI_SUCCESS;
+        Instance* instance = initialized(args, &code); // MPI_MESSAGE_NO_PROC has no communicator
         if (instance == nullptr) {
-            return args.fail(
-                MPI_ERR_OTHER, "MPI is not initialized: the world model is not active and no session is open");
+            return code;
         }
         MPI_Status status{};
         fill_proc_null_status(status);

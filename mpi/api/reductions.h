@@ -64,6 +64,15 @@ int reduce_everywhere(const char* name, const void* send, void* recv, MPI_Count 
     return form.template run<function>(args, reduction_call(function, send, recv, count, type, op));
 }
 
+// The buffers of a reduction whose result is distributed; `most` is the largest part of it, and `own` that of this
+// process.
+inline bool scattered(
+    Arguments& args, const void* send, const void* recv, MPI_Count most, MPI_Count own, MPI_Datatype type) noexcept {
+    return (in_place(args, send) ? args.buffer("recvbuf", recv, most, type)
+                                 : args.buffer("sendbuf", send, most, type)) &&
+        args.buffer("recvbuf", recv, own, type);
+}
+
 template <class FormOf>
 int reduce_scatter(const char* name, const void* send, void* recv, CountArray recv_counts, MPI_Datatype type, MPI_Op op,
     MPI_Comm comm, const FormOf& form) noexcept {
@@ -71,6 +80,8 @@ int reduce_scatter(const char* name, const void* send, void* recv, CountArray re
     if (checking() &&
         !(args.communicator() && form.good(args) && counts(args, "recvcounts", recv_counts, args.comm()->size) &&
             args.datatype("datatype", type) && args.op(op, type) && send_place(args, send) &&
+            scattered(args, send, recv, largest(recv_counts, args.comm()->size),
+                recv_counts[std::size_t(args.comm()->rank)], type) &&
             distinct(args, send, recv, recv_counts[std::size_t(args.comm()->rank)], type))) {
         return args.code();
     }
@@ -86,6 +97,7 @@ int reduce_scatter_block(const char* name, const void* send, void* recv, MPI_Cou
     if (checking() &&
         !(args.communicator() && form.good(args) && args.count("recvcount", recv_count) &&
             args.datatype("datatype", type) && args.op(op, type) && send_place(args, send) &&
+            scattered(args, send, recv, recv_count, recv_count, type) &&
             distinct(args, send, recv, recv_count, type))) {
         return args.code();
     }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/api/report.h"
 
+#include "core/base/strings.h"
 #include "core/log.h"
+#include "core/param/sources.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/api/abort.h"
+#include "mpi/instance/instance.h"
 #include "mpi/instance/settings.h"
 #include "mpi/library/library.h"
 #include "object/error_cause.h"
+#include "object/probed_handle.h"
 
 #include <fmt/format.h>
 
@@ -106,6 +110,18 @@ int report_on(Session& session, const char* function, int code) {
     return call(errhandler.get(), to_handle(&session), session.instance, function, code, [] { return "the session"; });
 }
 
+int report_on(Window& window, const char* function, int code) {
+    const Ref<Errhandler> errhandler = errhandler_of(window);
+    return call(
+        errhandler.get(), to_handle(&window), window.instance, function, code, [&window] { return window.describe(); });
+}
+
+// An error of a request of a window is the window's, whose communicator the program does not know.
+int report_on_comm_or_window(Communicator& comm, const char* function, int code) {
+    Window* window = comm.instance != nullptr ? comm.instance->window_of(comm) : nullptr;
+    return window != nullptr ? report_on(*window, function, code) : report_on(comm, function, code);
+}
+
 // Whether a session, given by its pointer or id, is open; false for the world model.
 template <class Which>
 bool is_open(const Which& session) {
@@ -118,16 +134,29 @@ std::string_view failure_of(const Communicator& comm, int code) noexcept {
     return comm.pml_data != nullptr ? comm.pml->failure_text(comm, code) : std::string_view();
 }
 
+// The initial error handler while the library is not initialized and so has no parameters: where the user has set it,
+// that is read here. What is ill-typed is reported by an initialization.
+Errhandler::Behaviour behaviour_without_instance() {
+    auto params = read_param_sources(ParamSources::of_process());
+    if (!params || !params->contains("mpi_initial_errhandler")) {
+        return Errhandler::Behaviour::fatal;
+    }
+    const std::string_view choice = trim(params->find("mpi_initial_errhandler")->second.value);
+    return choice == "return" ? Errhandler::Behaviour::give_back
+        : choice == "abort"   ? Errhandler::Behaviour::abort
+                              : Errhandler::Behaviour::fatal;
+}
+
 // Reports an error where there is neither an object nor MPI_COMM_SELF: the initial error handler is called (MPI-5.0,
-// 9.3). While the library is not initialized, its parameter is not known.
+// 9.3).
 int report_on_nothing(const char* function, int code) {
     Instance* instance = library().instance();
-    if (instance == nullptr) {
-        end_with_message(nullptr, code, "MPI is not initialized, or has been finalized");
-    }
-    const Errhandler initial(settings.initial_errhandler.load());
-    return call(&initial, MPI_COMM_SELF, instance, function, code,
-        [] { return "the call has no object, and without MPI_Init parameter mpi_initial_errhandler decides: it"; });
+    const Errhandler initial(instance != nullptr ? settings.initial_errhandler.load() : behaviour_without_instance());
+    return call(&initial, MPI_COMM_SELF, instance, function, code, [instance] {
+        return instance == nullptr
+            ? "MPI is not initialized, or has been finalized, and parameter mpi_initial_errhandler decides: it"
+            : "the call has no object, and without MPI_Init parameter mpi_initial_errhandler decides: it";
+    });
 }
 
 } // namespace
@@ -145,7 +174,9 @@ int report(ErrorTarget target, const char* function, int code, std::string_view 
     }
     switch (target.kind()) {
     case ErrorTarget::Kind::communicator:
-        return report_on(*static_cast<Communicator*>(target.object()), function, code);
+        return report_on_comm_or_window(*static_cast<Communicator*>(target.object()), function, code);
+    case ErrorTarget::Kind::window:
+        return report_on(*static_cast<Window*>(target.object()), function, code);
     case ErrorTarget::Kind::session:
         return report_on(*static_cast<Session*>(target.object()), function, code);
     case ErrorTarget::Kind::group:
@@ -184,12 +215,13 @@ int unimplemented(const char* function) noexcept {
 }
 
 int unimplemented(const char* function, MPI_Comm comm) noexcept {
-    return report(checked_object<Communicator>(comm), function, MPI_ERR_UNSUPPORTED_OPERATION,
+    return report(probed_object<Communicator>(comm), function, MPI_ERR_UNSUPPORTED_OPERATION,
         "this build does not implement the function");
 }
 
-int unimplemented(const char* function, MPI_Win) noexcept {
-    return unimplemented(function);
+int unimplemented(const char* function, MPI_Win win) noexcept {
+    return report(probed_object<Window>(win), function, MPI_ERR_UNSUPPORTED_OPERATION,
+        "this build does not implement the function");
 }
 
 int unimplemented(const char* function, MPI_File) noexcept {
@@ -198,7 +230,7 @@ int unimplemented(const char* function, MPI_File) noexcept {
 }
 
 int unimplemented(const char* function, MPI_Session session) noexcept {
-    return report(checked_object<Session>(session), function, MPI_ERR_UNSUPPORTED_OPERATION,
+    return report(probed_object<Session>(session), function, MPI_ERR_UNSUPPORTED_OPERATION,
         "this build does not implement the function");
 }
 

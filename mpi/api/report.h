@@ -2,6 +2,7 @@
 #pragma once
 #include "object/communicator.h"
 #include "object/session.h"
+#include "object/window.h"
 
 #include <string_view>
 
@@ -32,6 +33,10 @@ public:
     ErrorTarget(Session* session) noexcept
         : _kind(session != nullptr ? Kind::session : Kind::self),
           _object(session) {}
+    // A null pointer means MPI_COMM_SELF.
+    ErrorTarget(Window* window) noexcept
+        : _kind(window != nullptr ? Kind::window : Kind::self),
+          _object(window) {}
     // The session that the group is derived from. If that session is not open any more, MPI_COMM_SELF.
     ErrorTarget(Group* group) noexcept
         : _kind(group != nullptr ? Kind::group : Kind::self),

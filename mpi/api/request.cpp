@@ -4,6 +4,7 @@
 
 #include "core/progress/poll_or_yield.h"
 #include "mpi/api/handles.h"
+#include "mpi/api/initialized.h"
 #include "mpi/library/library.h"
 #include "object/generalized_request.h"
 
@@ -180,13 +181,10 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
     if (checking() && !args.pointer("request", handle)) {
         return args.code();
     }
-    Instance* instance = library().instance();
+    int code = MPI_SUCCESS;
+    Instance* instance = with_locking_chosen(args, initialized(args, &code), &code);
     if (instance == nullptr) {
-        return args.fail(MPI_ERR_OTHER, "MPI is not initialized: the world model is not active and no session is open");
-    }
-    // This may be the program's first communication: another thread may wait for the request.
-    if (Status settled = instance->choose_locking(); !settled) {
-        return args.fail(MPI_ERR_OTHER, settled.error().text);
+        return code;
     }
     auto* made = new (std::nothrow) GeneralizedRequest(instance->progress(), query, free, cancel_fn, extra_state);
     if (made == nullptr) {

@@ -79,13 +79,13 @@ int gatherv(const char* name, const void* send, MPI_Count send_count, MPI_Dataty
         return form.template without_part<Function::gatherv>(args);
     }
     if (checking()) {
-        const bool fine = at_root(args, root)
-            ? placed(args, "recvcounts", recv_counts, "displs", displacements, "recvtype", recv_type) &&
+        const bool fine = at_root(args, root) ? placed(args, "recvbuf", recv, "recvcounts", recv_counts, "displs",
+                                                    displacements, "recvtype", recv_type) &&
                 (only_root(args, root) || in_place(args, send) ||
                     (send_block(args, send, send_count, send_type) &&
                         separate(args, block_of(send, 0, send_count, send_type), recv, recv_counts, displacements,
                             recv_type)))
-            : send_block(args, send, send_count, send_type);
+                                              : send_block(args, send, send_count, send_type);
         if (!fine) {
             return args.code();
         }
@@ -141,13 +141,13 @@ int scatterv(const char* name, const void* send, CountArray send_counts, CountAr
         return form.template without_part<Function::scatterv>(args);
     }
     if (checking()) {
-        const bool fine = at_root(args, root)
-            ? placed(args, "sendcounts", send_counts, "displs", displacements, "sendtype", send_type) &&
+        const bool fine = at_root(args, root) ? placed(args, "sendbuf", send, "sendcounts", send_counts, "displs",
+                                                    displacements, "sendtype", send_type) &&
                 (only_root(args, root) || in_place(args, recv) ||
                     (recv_block(args, recv, recv_count, recv_type) &&
                         separate(args, block_of(recv, 0, recv_count, recv_type), send, send_counts, displacements,
                             send_type)))
-            : recv_block(args, recv, recv_count, recv_type);
+                                              : recv_block(args, recv, recv_count, recv_type);
         if (!fine) {
             return args.code();
         }

@@ -5,6 +5,7 @@
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
+#include "mpi/api/initialized.h"
 #include "mpi/instance/thread_levels.h"
 
 #include "core/runtime/runtime.h"
@@ -47,11 +48,11 @@ bool serves(Arguments& args, MPI_Errhandler handle, Errhandler::Owner owner) noe
 // Checks the error handler of a new communicator. If it is for other objects, the error is reported to the group's
 // session.
 ErrorTarget target_of_new_communicator(MPI_Errhandler errhandler, MPI_Group group) noexcept {
-    return ErrorTarget::new_communicator(checked_object<Errhandler>(errhandler), checked_object<Group>(group));
+    return ErrorTarget::new_communicator(probed_object<Errhandler>(errhandler), probed_object<Group>(group));
 }
 
 int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
-    Arguments args("MPI_Session_init", ErrorTarget::new_session(checked_object<Errhandler>(errhandler)));
+    Arguments args("MPI_Session_init", ErrorTarget::new_session(probed_object<Errhandler>(errhandler)));
     if (checking() &&
         !(serves(args, errhandler, Errhandler::Owner::session) && args.info_or_null("info", info) &&
             args.pointer("session", session))) {
@@ -170,18 +171,12 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
 
 // The instance, if the group's session is open or the group is one of the world model; null: *code is the error.
 Instance* instance_of(Arguments& args, const Group& group, int* code) {
-    Instance* instance = library().instance();
-    if (instance == nullptr || (group.session != SessionId() && !instance->is_open(group.session))) {
-        *code = args.fail(MPI_ERR_SESSION,
-            instance == nullptr ? "MPI is not initialized: the world model is not active and no session is open"
-                                : "the session of group is closed");
+    Instance* instance = initialized(args, code, MPI_ERR_SESSION);
+    if (instance != nullptr && group.session != SessionId() && !instance->is_open(group.session)) {
+        *code = args.fail(MPI_ERR_SESSION, "the session of group is closed");
         return nullptr;
     }
-    if (Status settled = instance->choose_locking(); !settled) {
-        *code = args.fail(MPI_ERR_OTHER, settled.error().text);
-        return nullptr;
-    }
-    return instance;
+    return with_locking_chosen(args, instance, code);
 }
 
 bool check_tag(Arguments& args, const char* tag) {
@@ -271,7 +266,7 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
     // A process that has detected an error still takes part, so that the other processes return it too.
     const bool has_leader = local_leader >= 0 && local_leader < local.size();
     const bool fine = !refuses;
-    Group* remote = is_leader ? checked_object<Group>(remote_handle) : nullptr;
+    Group* remote = is_leader ? probed_object<Group>(remote_handle) : nullptr;
     Communicator* made = nullptr;
     std::string problem;
     code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {

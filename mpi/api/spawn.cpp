@@ -4,6 +4,7 @@
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
+#include "mpi/api/initialized.h"
 #include "mpi/library/world.h"
 
 #include <algorithm>
@@ -68,8 +69,7 @@ int spawn_programs(const char* function, const RootArguments& root_arguments, in
     if (errcodes != MPI_ERRCODES_IGNORE) {
         std::ranges::copy(result.codes, errcodes);
     }
-    *intercomm = result.intercommunicator != nullptr ? handle_of_new(args, result.intercommunicator) : MPI_COMM_NULL;
-    return code == MPI_SUCCESS ? code : args.fail(code, result.problem);
+    return give_handle(args, code, result.intercommunicator, intercomm, result.problem);
 }
 
 } // namespace
@@ -96,6 +96,10 @@ int PMPI_Comm_get_parent(MPI_Comm* parent) {
     api::Arguments args("MPI_Comm_get_parent");
     if (api::checking() && !args.pointer("parent", parent)) {
         return args.code();
+    }
+    int code = MPI_SUCCESS;
+    if (api::initialized(args, &code) == nullptr) {
+        return code;
     }
     Communicator* comm = library().world().running() ? library().world().parent() : nullptr;
     *parent = comm != nullptr ? to_handle(comm) : MPI_COMM_NULL;

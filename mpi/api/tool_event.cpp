@@ -2,6 +2,7 @@
 // MPI_T: events and their sources (MPI-5.0, 15.3.8).
 #include "mpi/api/tool_args.h"
 #include "mpi/tool/constants.h"
+#include "object/probed_handle.h"
 
 #include <limits>
 
@@ -55,7 +56,7 @@ void put_element(const tool::EventInstance& instance, std::size_t element, void*
 
 // No function has hints: those that the program passes are ignored, and what it gets is empty.
 bool is_info(MPI_Info handle) noexcept {
-    return handle == MPI_INFO_NULL || checked_object<Info>(handle) != nullptr;
+    return handle == MPI_INFO_NULL || probed_object<Info>(handle) != nullptr;
 }
 
 int put_info(MPI_Info* result) {

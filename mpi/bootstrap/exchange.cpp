@@ -129,7 +129,8 @@ void BootstrapExchange::remove(ExchangeReduction& participant) noexcept {
 int BootstrapExchange::send(ExchangeReduction& sender, ProcessId to, std::vector<std::byte> message) {
     const int rank = _comm->group->rank_of(to);
     std::list<Outgoing> node; // allocated before the send starts, because afterwards a failure could not be undone
-    Outgoing& outgoing = node.emplace_back(nullptr, std::move(message), &sender);
+    node.push_back({nullptr, std::move(message), &sender});
+    Outgoing& outgoing = node.back();
     const int code = _comm->pml->isend(outgoing.bytes.data(), MPI_Count(outgoing.bytes.size()), byte_type(), rank,
         bootstrap_tag, pml::SendMode::standard, *_comm, &outgoing.request);
     if (code != MPI_SUCCESS) {

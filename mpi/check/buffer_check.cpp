@@ -52,7 +52,7 @@ std::size_t shared_bytes(const MessageCall& first, const MessageCall& second) {
     return shared;
 }
 
-// FNV-1a over words, and over the bytes that are left.
+// FNV-1a over words; zero bytes fill the last one.
 std::uint64_t hash_of(const MessageCall& call) noexcept {
     Convertor data(*call.type, call.count, call.buffer);
     std::uint64_t hash = 0xcbf29ce484222325;

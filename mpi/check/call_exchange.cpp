@@ -124,7 +124,7 @@ void CallExchange::release_messages() noexcept {
     _messages.clear();
 }
 
-void CallExchange::tell(coll::Completion& done) noexcept {
+void CallExchange::notify(coll::Completion& done) noexcept {
     if (has_ended()) {
         done.end(_code);
     } else {

@@ -14,7 +14,7 @@ namespace patchbay::check {
 
 // The comparison of one collective call of all members: each sends its record to the first one, which compares them and
 // sends the result to all. All members do this for the same calls in the same order, so that the messages match
-// whatever the calls are. It exists until it has ended, whoever else refers to it.
+// whatever the calls are. It exists until it has ended, even if nothing else refers to it.
 class CallExchange : private Continuation {
 public:
     // `comm`: of the call; the members of an intercommunicator compare the calls within each group. May throw
@@ -25,7 +25,7 @@ public:
     // The result, the same in all members, once it has ended.
     int code() const noexcept { return _code; }
     // Calls done.end() with the result, now or when it has ended. In polls.
-    void tell(coll::Completion& done) noexcept;
+    void notify(coll::Completion& done) noexcept;
 
 private:
     CallExchange(Progress& waits, Communicator& comm, std::vector<std::byte> record);

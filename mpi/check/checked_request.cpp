@@ -58,8 +58,11 @@ int CheckedRequest::start() noexcept {
 }
 
 // A message that has left may still be unmatched at its destination: then its request is active again until the answer
-// has come.
+// has come. A receive is complete within the call, and a thread that waits for it may have freed this object by then.
 int CheckedRequest::cancel() noexcept {
+    if (!_call.sends()) {
+        return _inner->cancel();
+    }
     const int code = _inner->cancel();
     if (is_complete()) {
         watch();

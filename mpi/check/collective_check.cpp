@@ -55,7 +55,7 @@ public:
     }
     void start(coll::Completion& done) noexcept override {
         if (_exchange != nullptr) {
-            _exchange->tell(done);
+            _exchange->notify(done);
         } else {
             done.end(MPI_SUCCESS);
         }

@@ -16,7 +16,7 @@ std::string MessageCall::text(const CallSite& site) const {
         "{} {} {} with {} on {} at {}", function, sends() ? "to" : "from", rank, with, comm->describe(), site.text());
 }
 
-const char* name_of_send(pml::SendMode mode, Form form) noexcept {
+const char* name_of_send(pml::SendMode mode, coll::Form form) noexcept {
     static constexpr const char* names[][3] = {
         {"MPI_Send", "MPI_Isend", "MPI_Send_init"},
         {"MPI_Ssend", "MPI_Issend", "MPI_Ssend_init"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/call_site.h"
+#include "frameworks/coll/call.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/check/checks.h"
 #include "mpi/check/signature.h"
@@ -26,8 +27,7 @@ struct MessageCall {
     std::string text(const CallSite& site) const;
 };
 
-enum class Form : std::uint8_t { blocking, nonblocking, persistent };
-const char* name_of_send(pml::SendMode mode, Form form) noexcept;
+const char* name_of_send(pml::SendMode mode, coll::Form form) noexcept;
 
 // Whether the program uses this tag itself: the messages of the library are not checked.
 inline bool is_of_program(int tag) noexcept {

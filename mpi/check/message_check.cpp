@@ -109,7 +109,7 @@ int CheckedMessages::send(const void* buffer, MPI_Count count, const Datatype& t
         return wrapped().send(buffer, count, type, dest, tag, mode, comm);
     }
     _buffers.look_at(
-        {name_of_send(mode, Form::blocking), const_cast<void*>(buffer), count, &type, dest, tag, mode, &comm});
+        {name_of_send(mode, coll::Form::blocking), const_cast<void*>(buffer), count, &type, dest, tag, mode, &comm});
     if (!_checks.types) {
         return wrapped().send(buffer, count, type, dest, tag, mode, comm);
     }
@@ -136,8 +136,8 @@ int CheckedMessages::isend(const void* buffer, MPI_Count count, const Datatype& 
         return begin(buffer, count, type, request);
     }
     return follow(
-        {name_of_send(mode, Form::nonblocking), const_cast<void*>(buffer), count, &type, dest, tag, mode, &comm}, false,
-        request, begin);
+        {name_of_send(mode, coll::Form::nonblocking), const_cast<void*>(buffer), count, &type, dest, tag, mode, &comm},
+        false, request, begin);
 }
 
 int CheckedMessages::irecv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
@@ -159,8 +159,8 @@ int CheckedMessages::send_init(const void* buffer, MPI_Count count, const Dataty
         return begin(buffer, count, type, request);
     }
     return follow(
-        {name_of_send(mode, Form::persistent), const_cast<void*>(buffer), count, &type, dest, tag, mode, &comm}, true,
-        request, begin);
+        {name_of_send(mode, coll::Form::persistent), const_cast<void*>(buffer), count, &type, dest, tag, mode, &comm},
+        true, request, begin);
 }
 
 int CheckedMessages::recv_init(void* buffer, MPI_Count count, const Datatype& type, int source, int tag,

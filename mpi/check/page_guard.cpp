@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/check/page_guard.h"
 
+#include "core/base/faults.h"
+
 #include <array>
 #include <atomic>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -30,7 +30,7 @@ struct Slot {
 
 std::array<Slot, 256> slots;
 std::mutex mutex; // of those that change the slots, besides the signal handler
-struct sigaction former;
+std::atomic<bool> guards{false};
 
 void set_protection(const Slot& slot, int protection) noexcept {
     const std::uintptr_t begin = slot.begin.load(std::memory_order_relaxed);
@@ -47,8 +47,9 @@ std::uintptr_t instruction_of([[maybe_unused]] void* context) noexcept {
 #endif
 }
 
-// Whether the fault was a write to protected pages, which are writable then.
-bool note_write(std::uintptr_t address, void* context) noexcept {
+// Whether the fault was a write to protected pages, which are writable then. A FaultUser.
+bool note_write(siginfo_t* info, void* context) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     bool noted = false;
     for (Slot& slot : slots) {
         if (address < slot.end.load(std::memory_order_acquire) &&
@@ -62,31 +63,6 @@ bool note_write(std::uintptr_t address, void* context) noexcept {
         }
     }
     return noted;
-}
-
-void handle_fault(int signal, siginfo_t* info, void* context) {
-    const int code = errno;
-    const bool noted = note_write(reinterpret_cast<std::uintptr_t>(info->si_addr), context);
-    errno = code;
-    if (noted) {
-        return;
-    }
-    if ((former.sa_flags & SA_SIGINFO) != 0 && former.sa_sigaction != nullptr) {
-        former.sa_sigaction(signal, info, context);
-    } else if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) {
-        former.sa_handler(signal);
-    } else {
-        sigaction(signal, &former, nullptr); // the instruction runs again, and the default action follows
-    }
-}
-
-// Installed with the first protected range, and kept: the program may have installed another one since.
-void install_handler() noexcept {
-    struct sigaction action = {};
-    action.sa_sigaction = &handle_fault;
-    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, &former);
 }
 
 // Whether the program may write to all of this memory.
@@ -116,7 +92,7 @@ void PageGuard::protect(std::uintptr_t begin, std::uintptr_t end) noexcept {
     static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     begin = (begin + page - 1) / page * page;
     end = end / page * page;
-    if (end < begin + fewest_pages * page) {
+    if (end < begin + fewest_pages * page || !guards.load() || !faults_reach_users()) {
         return;
     }
     const std::lock_guard lock(mutex);
@@ -130,14 +106,31 @@ void PageGuard::protect(std::uintptr_t begin, std::uintptr_t end) noexcept {
     if (free == none || overlaps || !is_writable(begin, end)) {
         return;
     }
-    static std::once_flag installed;
-    std::call_once(installed, &install_handler);
     Slot& slot = slots[free];
     slot.write.store(0, std::memory_order_relaxed);
     slot.begin.store(begin, std::memory_order_relaxed);
     slot.end.store(end, std::memory_order_release);
     set_protection(slot, PROT_READ);
     _slot = free;
+}
+
+Status PageGuard::start() noexcept {
+    Status handled = handle_faults(note_write);
+    guards.store(bool(handled));
+    return handled;
+}
+
+void PageGuard::stop() noexcept {
+    {
+        const std::lock_guard lock(mutex);
+        guards.store(false);
+        for (const Slot& slot : slots) {
+            if (slot.end.load(std::memory_order_relaxed) != 0) {
+                set_protection(slot, PROT_READ | PROT_WRITE);
+            }
+        }
+    }
+    stop_handling_faults(note_write);
 }
 
 PageGuard::Write PageGuard::release() noexcept {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/result.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -8,12 +10,20 @@ namespace patchbay::check {
 // Write protection of the whole pages inside a send buffer. A write is not prevented: it is noted, with the
 // instruction, the pages are made writable again, and the program goes on. Only memory that the program may write to
 // anyway is protected.
+//
+// Between start() and stop(), which the library calls where the check is on, and while the program has not replaced the
+// signal handler of core/base/faults.h: otherwise nothing is protected.
 class PageGuard {
 public:
     struct Write {
         std::uintptr_t address = 0; // 0: there was none
         std::uintptr_t instruction = 0;
     };
+
+    // Errc::system: faults cannot be handled.
+    static Status start() noexcept;
+    // Everything is writable again.
+    static void stop() noexcept;
 
     PageGuard() = default;
     ~PageGuard() { release(); }

@@ -137,6 +137,15 @@ int duplicate(Communicator& parent, const Info* info, Communicator** made) {
     return build(parent, std::move(comm), true, next_construction_tag(parent), made);
 }
 
+int duplicate_for_library(Communicator& parent, Communicator** made) {
+    Ref<Communicator> comm = child_of(parent, parent.group, nullptr);
+    if (!comm->hints && parent.topology == nullptr && parent.coll->is_shared()) {
+        comm->coll = parent.coll;
+        parent.coll->retain();
+    }
+    return build(parent, std::move(comm), true, next_construction_tag(parent), made);
+}
+
 int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) {
     Ref<Communicator> comm;
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
@@ -221,17 +230,17 @@ int free_communicator(Communicator& comm) noexcept {
     return code;
 }
 
+std::int32_t pending_operations(const Communicator& comm) noexcept {
+    const std::int32_t references = comm.references(); // before the others: a request that ends then counts as one
+    return references - (comm.freed ? 0 : 1) - Request::idle_references(comm) - comm.complete_references();
+}
+
 int disconnect(Communicator& comm) {
     comm.pml->drain_communicator(comm); // before the synchronization, because a peer may not poll any more after it
     if (const int code = synchronize_finalize(comm); code != MPI_SUCCESS) {
         return code;
     }
-    // Each pending operation holds a reference, and so does a request that the program has not completed yet although
-    // its operation has ended, or a persistent one that is not started; the last reference is that of the handle.
-    wait_until(comm.instance->progress(), [&] {
-        const std::int32_t references = comm.references(); // before the others: a request that ends then counts as one
-        return references == 1 + Request::idle_references(comm) + comm.complete_references();
-    });
+    wait_until(comm.instance->progress(), [&comm] { return pending_operations(comm) == 0; });
     return free_communicator(comm);
 }
 

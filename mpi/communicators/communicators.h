@@ -16,6 +16,9 @@ class Instance;
 
 // MPI_Comm_dup, MPI_Comm_dup_with_info: `info` may be null. Collective.
 int duplicate(Communicator& parent, const Info* info, Communicator** made);
+// A duplicate for the library's own messages: without the attributes and the topology of the parent, which is an
+// intracommunicator. Its reference is the caller's. Collective.
+int duplicate_for_library(Communicator& parent, Communicator** made);
 // MPI_Comm_idup, MPI_Comm_idup_with_info: does not block; *made and *request as in ConstructionQueue::add. Collective.
 int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request);
 // MPI_Comm_create: every process passes the group that it will be in, or one without itself. Collective.
@@ -39,6 +42,10 @@ int create_from_group(Instance& instance, Group& group, std::string_view tag, co
 // MPI_Comm_free: deletes the attributes and releases the reference of the handle. Pending operations hold references of
 // their own. If a deletion callback returns an error, the communicator is not freed.
 int free_communicator(Communicator& comm) noexcept;
+// The number of operations on the communicator that have not ended. Each holds a reference, and so does a request that
+// the program has not completed yet although its operation has ended, or a persistent one that is not started; the last
+// reference is that of the handle.
+std::int32_t pending_operations(const Communicator& comm) noexcept;
 // MPI_Comm_disconnect: waits until all communication is complete, and frees the communicator. Collective.
 int disconnect(Communicator& comm);
 

@@ -39,9 +39,9 @@ const JobTable& jobs_of(const Communicator& comm) noexcept {
 
 Ref<Group> read_remote_group(const Communicator& local, std::span<const std::uint64_t> words,
     std::shared_ptr<const JobReferences>* references, int* code) {
-    Runtime& runtime = local.instance->runtime();
-    const AddJob add = [&runtime](std::string_view nspace) { return runtime.add_job(nspace); };
-    return read_group(words, local.group->self(), runtime.jobs(), add, references, code);
+    Instance& instance = *local.instance;
+    const AddJob add = [&instance](std::string_view nspace) { return instance.add_job(nspace); };
+    return read_group(words, local.group->self(), instance.runtime().jobs(), add, references, code);
 }
 
 void keep_jobs(Communicator& comm, std::shared_ptr<const JobReferences> references) {

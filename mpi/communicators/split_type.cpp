@@ -17,8 +17,11 @@ namespace {
 constexpr char kind_key[] = "mpi_hw_resource_type";
 
 // The colour of a resource consists of the first process of its node and of the number of the resource on the node.
+// Processes of different mpirun share no memory although they are on one node, so that the node is another one for
+// each.
 std::int64_t color_of(const Runtime& runtime, std::uint32_t resource) {
-    const std::uint32_t node = runtime.local_peers().front();
+    constexpr std::uint32_t positive = 0x7fffffff;
+    const std::uint32_t node = (runtime.local_peers().front() ^ runtime.run_number()) & positive;
     return std::int64_t(node) << 32 | resource;
 }
 

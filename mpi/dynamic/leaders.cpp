@@ -36,7 +36,7 @@ int complete(Instance& instance, const Result<LauncherRequest>& request) {
 
 int connect_leaders(Instance& instance, const OtherLeader& other, Ref<Communicator>* made) {
     Runtime& runtime = instance.runtime();
-    const Result<JobNumber> job = runtime.add_job(other.process.nspace);
+    const Result<JobNumber> job = instance.add_job(other.process.nspace);
     if (!job) {
         return note_cause(job.error());
     }

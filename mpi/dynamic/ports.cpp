@@ -34,12 +34,19 @@ int complete_with(Instance& instance, const Result<LauncherRequest>& request, in
     }
 }
 
+int check_name(std::string_view port) {
+    return port.starts_with(port_scheme)
+        ? MPI_SUCCESS
+        : note_cause(
+              MPI_ERR_PORT, "port_name is \"" + std::string(port) + "\", which is no port name of MPI_Open_port");
+}
+
 // What the root does: finds the other root at the port.
 int reach(PortSide side, std::string_view name, std::chrono::milliseconds limit, Instance& instance,
     Ref<Communicator>* leaders) {
     LauncherServices services(instance.runtime());
-    if (!name.starts_with(port_scheme)) {
-        return note_cause(MPI_ERR_PORT, '"' + std::string(name) + "\" is no port name of MPI_Open_port");
+    if (const int code = check_name(name); code != MPI_SUCCESS) {
+        return code;
     }
     const Result<LauncherRequest> request =
         side == PortSide::accept ? services.accept(name, limit) : services.connect(name, limit);
@@ -57,13 +64,16 @@ std::chrono::milliseconds connect_limit(Instance& instance) {
 }
 
 int open_port(Instance& instance, std::string* name) {
-    *name = std::string(port_scheme) + random_hex(port_digits);
-    return complete_with(instance, LauncherServices(instance.runtime()).open_port(*name), MPI_ERR_PORT);
+    const std::string wanted = std::string(port_scheme) + random_hex(port_digits);
+    const Result<LauncherRequest> request = LauncherServices(instance.runtime()).open_port(wanted);
+    const int code = complete_with(instance, request, MPI_ERR_PORT);
+    *name = code == MPI_SUCCESS ? request.value().text() : std::string();
+    return code;
 }
 
 int close_port(Instance& instance, std::string_view name) {
-    if (!name.starts_with(port_scheme)) {
-        return note_cause(MPI_ERR_PORT, '"' + std::string(name) + "\" is no port name of MPI_Open_port");
+    if (const int code = check_name(name); code != MPI_SUCCESS) {
+        return code;
     }
     return complete_with(instance, LauncherServices(instance.runtime()).close_port(name), MPI_ERR_PORT);
 }

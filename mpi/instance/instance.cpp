@@ -13,6 +13,7 @@
 #include "frameworks/wrap_params.h"
 #include "mpi/instance/mpi_params.h"
 #include "mpi/instance/operation_key.h"
+#include "mpi/instance/peer_failures.h"
 #include "mpi/instance/thread_levels.h"
 #include "object/session.h"
 
@@ -30,9 +31,11 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
       _btl_framework("btl", btl::interface_version, wrap_params, std::size(wrap_params)),
       _cid_framework("cid", cid::interface_version),
       _coll_framework("coll", coll::interface_version, coll::params, std::size(coll::params)),
+      _osc_framework("osc", osc::interface_version),
       _pset_framework("pset", pset::interface_version),
       _coll_engine(core),
       _coll_selector(_coll_framework, _coll_engine),
+      _osc_selector(_osc_framework),
       _partitioned(std::make_unique<pml::PartitionedEngine>(core)),
       _hw_resources(std::make_unique<HwResources>()) {}
 
@@ -61,11 +64,64 @@ std::string Instance::operation_name(const Group& members, std::string_view text
     return key.unique_name();
 }
 
-Result<btl::Selection> Instance::select_btls() {
-    return btl::select(_btl_framework, *this);
+Result<btl::Transports*> Instance::transports() {
+    const std::lock_guard lock(_transports_mutex);
+    if (_transports == nullptr) {
+        auto selected = btl::select(_btl_framework, *this);
+        if (!selected) {
+            return selected.error();
+        }
+        _transports = std::make_unique<btl::Transports>(progress(), _self, std::move(*selected));
+    }
+    return _transports.get();
+}
+
+void Instance::peer_failed(ProcessId process) noexcept {
+    btl::Transports* made;
+    {
+        const std::lock_guard lock(_transports_mutex);
+        made = _transports.get();
+    }
+    if (made != nullptr) {
+        made->peer_failed(process);
+    }
+    _pml->peer_failed(process);
+    _tool_sources->note_peer_failed(process);
 }
 
 // An ill-typed parameter does not keep the others from being defined, so that a tool can list them all.
+Result<JobNumber> Instance::add_job(std::string_view nspace) {
+    Result<JobNumber> number = runtime().add_job(nspace);
+    if (!number) {
+        return number;
+    }
+    const std::shared_ptr<const Job> job = runtime().jobs().job(number.value());
+    if (job != nullptr && job->is_foreign) {
+        if (Status watched = watch_peers(); !watched) {
+            runtime().jobs().drop(number.value());
+            return watched.error();
+        }
+    }
+    return number;
+}
+
+Status Instance::watch_peers() {
+    const std::lock_guard lock(_peer_failures_mutex);
+    if (_peer_failures == nullptr) {
+        auto failures = PeerFailures::create(*this);
+        if (!failures) {
+            return failures.error();
+        }
+        _peer_failures = std::move(*failures);
+    }
+    return {};
+}
+
+void Instance::stop_watching_peers() noexcept {
+    const std::lock_guard lock(_peer_failures_mutex);
+    _peer_failures.reset();
+}
+
 Status Instance::define_params() {
     Status result;
     const auto note = [&result](const Status& defined) {
@@ -153,6 +209,13 @@ Status Instance::choose_locking() {
         }
         _thread_safe_leases.push_back(std::move(*lease));
     }
+    if (_osc_lease) { // otherwise the first window opens the framework
+        auto lease = _osc_framework.open(_core, Capability::thread_multiple);
+        if (!lease) {
+            return lease.error();
+        }
+        _thread_safe_leases.push_back(std::move(*lease));
+    }
     set_cid_module(nullptr); // the module is selected again among the components that are still open
     _coll_selector.clear();
     return {};
@@ -168,6 +231,20 @@ Status Instance::open_cid(Capability needed) {
         return lease.error();
     }
     _cid_lease = std::move(*lease);
+    return {};
+}
+
+Status Instance::open_osc() {
+    const bool threaded = progress().threaded() && _thread_level == MPI_THREAD_MULTIPLE;
+    std::lock_guard lock(_mutex);
+    if (_osc_lease) {
+        return {};
+    }
+    auto lease = _osc_framework.open(_core, threaded ? Capability::thread_multiple : Capability::none);
+    if (!lease) {
+        return lease.error();
+    }
+    _osc_lease = std::move(*lease);
     return {};
 }
 
@@ -190,6 +267,35 @@ bool Instance::is_open(const SessionId& id) noexcept {
     std::lock_guard lock(_mutex);
     return std::any_of(
         _sessions.begin(), _sessions.end(), [&id](const Session* session) { return session->number == id.number; });
+}
+
+void Instance::add_window(Window& window) {
+    std::lock_guard lock(_mutex);
+    _windows.push_back(&window);
+}
+
+void Instance::remove_window(Window& window) noexcept {
+    std::lock_guard lock(_mutex);
+    std::erase(_windows, &window);
+}
+
+Window* Instance::first_window(const Session* session) noexcept {
+    std::lock_guard lock(_mutex);
+    const auto found = std::find_if(
+        _windows.begin(), _windows.end(), [session](const Window* window) { return window->session == session; });
+    return found != _windows.end() ? *found : nullptr;
+}
+
+Window* Instance::any_window() noexcept {
+    std::lock_guard lock(_mutex);
+    return _windows.empty() ? nullptr : _windows.front();
+}
+
+Window* Instance::window_of(const Communicator& comm) noexcept {
+    std::lock_guard lock(_mutex);
+    const auto found =
+        std::find_if(_windows.begin(), _windows.end(), [&comm](const Window* window) { return window->comm == &comm; });
+    return found != _windows.end() ? *found : nullptr;
 }
 
 } // namespace patchbay

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/component/framework.h"
 #include "core/core.h"
-#include "frameworks/btl/btl.h"
+#include "frameworks/btl/transports.h"
 #include "frameworks/cid/cid.h"
 #include "frameworks/cid/counters.h"
 #include "frameworks/cid/directory.h"
@@ -11,6 +11,7 @@
 #include "frameworks/coll/engine.h"
 #include "frameworks/coll/selector.h"
 #include "frameworks/context.h"
+#include "frameworks/osc/selector.h"
 #include "frameworks/pml/pml.h"
 #include "frameworks/pset/pset.h"
 #include "mpi/instance/predefined_attributes.h"
@@ -34,6 +35,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 class ConstructionQueue;
 class HwResources;
 class BootstrapExchange;
+class PeerFailures;
 namespace pml {
 class PartitionedEngine;
 }
@@ -74,7 +76,7 @@ public:
         return (std::uint64_t(_self.rank) << 39 | _process_state.next_number()) ^ _number_mask;
     }
     std::string operation_name(const Group& members, std::string_view text) override;
-    Result<btl::Selection> select_btls() override;
+    Result<btl::Transports*> transports() override;
     HwResources& hw_resources() noexcept override { return *_hw_resources; }
     cid::IndexTable& communicators() noexcept override { return *_communicators; }
     cid::Directory& directory() noexcept override { return *_directory; }
@@ -84,14 +86,20 @@ public:
     void make_tables(ThreadLevelUpgrade& threads);
     void drop_tables() noexcept;
 
+    // Tells those who communicate with the process, which has failed. Called by a poller.
+    void peer_failed(ProcessId process) noexcept;
+    // Called when no module exists any more that uses them.
+    void drop_transports() noexcept { _transports.reset(); }
+
     Framework<pml::Component>& pml_framework() noexcept { return _pml_framework; }
     Framework<btl::Component>& btl_framework() noexcept { return _btl_framework; }
     Framework<cid::Component>& cid_framework() noexcept { return _cid_framework; }
     Framework<coll::Component>& coll_framework() noexcept { return _coll_framework; }
+    Framework<osc::Component>& osc_framework() noexcept { return _osc_framework; }
     Framework<pset::Component>& pset_framework() noexcept { return _pset_framework; }
     // All frameworks, for operations that treat them alike.
-    std::array<FrameworkBase*, 5> frameworks() noexcept {
-        return {&_pml_framework, &_btl_framework, &_cid_framework, &_coll_framework, &_pset_framework};
+    std::array<FrameworkBase*, 6> frameworks() noexcept {
+        return {&_pml_framework, &_btl_framework, &_cid_framework, &_coll_framework, &_osc_framework, &_pset_framework};
     }
     // Defines the parameters of the library and of its frameworks in the core, and starts nothing. It is a step of the
     // initialization, and the only one that a tool needs which lists parameters.
@@ -106,6 +114,10 @@ public:
     cid::Module* cid_module() const noexcept { return _cid_module.load(std::memory_order_acquire); }
     void set_cid_module(cid::Module* cid_module) noexcept { _cid_module.store(cid_module, std::memory_order_release); }
     coll::Selector& coll_selector() noexcept { return _coll_selector; }
+    // Opens framework osc, unless it is open. Called before the component of a window is selected; may block while
+    // another thread opens it.
+    Status open_osc();
+    osc::Selector& osc_selector() noexcept { return _osc_selector; }
     // What partitioned requests share.
     pml::PartitionedEngine& partitioned() noexcept { return *_partitioned; }
     // Exchange of messages between processes that have no communicator in common.
@@ -135,6 +147,14 @@ public:
     // the world model). Blocks.
     void drain(const Session* session) noexcept;
 
+    // As Runtime::add_job, for a job with which this process is about to communicate: if that is one of another mpirun,
+    // whose failures do not end this process, they are reported from then on.
+    Result<JobNumber> add_job(std::string_view nspace);
+    // Has the failures of other processes reported to the pml, unless they are reported already. May block for a
+    // request to the launcher. Thread-safe.
+    Status watch_peers();
+    void stop_watching_peers() noexcept;
+
     // What tools can observe of this instance; set while the progress engine exists.
     ToolSources& tool_sources() noexcept { return *_tool_sources; }
     // How many users there are now. It takes no lock, because a tool's read may hold one that a framework takes when it
@@ -146,6 +166,15 @@ public:
     void remove_session(Session& session) noexcept;
     bool is_open(const Session* session) noexcept;
     bool is_open(const SessionId& id) noexcept;
+
+    // The windows that have not been freed (mpi/windows/windows.h). Thread-safe.
+    void add_window(Window& window);
+    void remove_window(Window& window) noexcept;
+    // One of the session (nullptr: of the world model); nullptr: there is none.
+    Window* first_window(const Session* session) noexcept;
+    Window* any_window() noexcept;
+    // The window whose communicator that is; nullptr: the communicator is no window's.
+    Window* window_of(const Communicator& comm) noexcept;
 
 private:
     friend class Library;       // calls add_user()
@@ -164,11 +193,15 @@ private:
     Framework<btl::Component> _btl_framework;
     Framework<cid::Component> _cid_framework;
     Framework<coll::Component> _coll_framework;
+    Framework<osc::Component> _osc_framework;
     Framework<pset::Component> _pset_framework;
+    std::mutex _transports_mutex; // protects the making of the transports
+    std::unique_ptr<btl::Transports> _transports;
     std::unique_ptr<pml::Module> _pml;
     std::unique_ptr<pset::Sets> _psets;
     coll::Engine _coll_engine;
     coll::Selector _coll_selector;
+    osc::Selector _osc_selector;
     std::unique_ptr<pml::PartitionedEngine> _partitioned;
     // Made by make_tables().
     std::optional<cid::IndexTable> _communicators;
@@ -183,12 +216,16 @@ private:
     BufferAttachPoint _send_buffer;
     ProcessId _self;
     std::uint64_t _number_mask = 0; // from the nonce of the job
-    std::mutex _mutex;              // protects the members below
+    std::mutex _peer_failures_mutex;
+    std::unique_ptr<PeerFailures> _peer_failures;
+    std::mutex _mutex; // protects the members below
     std::vector<User> _users;
     std::atomic<std::size_t> _user_count{0}; // their number
     Lease _cid_lease;
+    Lease _osc_lease;
     std::vector<Lease> _thread_safe_leases; // on frameworks whose components must support several threads
     std::vector<Session*> _sessions;
+    std::vector<Window*> _windows;
 };
 
 } // namespace patchbay

@@ -9,6 +9,11 @@ inline constexpr ParamSpec mpi_params[] = {
     {"param_check", ParamType::boolean, "true",
         "whether every MPI call checks its arguments; otherwise a wrong argument has undefined consequences", nullptr,
         ParamLevel::user_detail, ParamScope::local},
+    {"check_addresses", ParamType::boolean, "true",
+        "whether a handle that is no address of this process is an error like any other wrong handle: the library "
+        "handles SIGSEGV and SIGBUS for the instructions that read what a handle points to, and passes on all others; "
+        "false: it installs no signal handler, and such a handle ends the program",
+        nullptr, ParamLevel::user_detail, ParamScope::local},
     {"initial_errhandler", ParamType::enumeration, "fatal",
         "initial error handler of MPI_COMM_WORLD and MPI_COMM_SELF; also used for errors of calls that have no object "
         "while only sessions are open: MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT or MPI_ERRORS_RETURN",

@@ -11,11 +11,12 @@
 #include "mpi/bootstrap/exchange.h"
 #include "mpi/check/collective_check.h"
 #include "mpi/check/message_check.h"
+#include "mpi/check/page_guard.h"
 #include "mpi/communicators/cid_stats.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_queue.h"
 #include "mpi/instance/process_state.h"
-#include "mpi/library/peer_failures.h"
+#include "mpi/windows/windows.h"
 #include "object/origins.h"
 
 namespace patchbay {
@@ -65,6 +66,7 @@ Status InstanceBuilder::build() {
         {"choose the pml", &InstanceBuilder::choose_pml},
         {"prepare framework cid", &InstanceBuilder::prepare_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
+        {"prepare framework osc", &InstanceBuilder::prepare_osc},
         {"make the process sets", &InstanceBuilder::make_psets},
         {"have the failures of other processes reported", &InstanceBuilder::watch_peers},
         {"open the bootstrap exchange", &InstanceBuilder::open_bootstrap},
@@ -88,6 +90,7 @@ Status InstanceBuilder::build() {
             instance.progress().poll(); // retires complete requests, which refer to communicators
         }
         print_cid_stats(instance);
+        destroy_windows(instance);
         destroy_all(instance);
         instance._thread_safe_leases.clear();
         instance.coll_selector().clear();
@@ -197,6 +200,7 @@ Status InstanceBuilder::open(FrameworkBase& framework) {
 }
 
 Status InstanceBuilder::choose_pml() {
+    _cleanup.push([&instance = _instance] { instance.drop_transports(); }); // after all modules that use them
     Status chosen = choose_pml_that(needed());
     if (!chosen && chosen.error().code == Errc::not_available && needed() != Capability::none) {
         // MPI allows a lower thread level than the requested one; the program gets it in `provided`.
@@ -229,6 +233,12 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
         });
     if (!wrappers) {
         return wrappers.error();
+    }
+    if (_checks.buffers) {
+        if (Status guards = check::PageGuard::start(); !guards) {
+            return guards;
+        }
+        _cleanup.push(&check::PageGuard::stop);
     }
     if (_checks.of_messages()) {
         check::check_messages(_checks, _instance.progress(), chosen->module);
@@ -276,6 +286,14 @@ Status InstanceBuilder::open_coll() {
     return open(_instance.coll_framework());
 }
 
+// The same for framework osc, which the first window opens.
+Status InstanceBuilder::prepare_osc() {
+    _cleanup.push([&instance = _instance] { instance._osc_lease.release(); });
+    const ParamRegistry& params = _instance.core().params;
+    const bool given = !params.at("osc").is_default() || params.gives_any("osc_");
+    return given ? _instance.open_osc() : Status();
+}
+
 Status InstanceBuilder::make_psets() {
     Core& core = _instance.core();
     const Runtime& runtime = *core.runtime;
@@ -309,15 +327,9 @@ Status InstanceBuilder::open_bootstrap() {
 }
 
 Status InstanceBuilder::watch_peers() {
-    if (!_instance.runtime().has_survivors()) {
-        return {}; // a failure ends the job, this process included
-    }
-    auto failures = PeerFailures::create(_instance);
-    if (!failures) {
-        return failures.error();
-    }
-    _cleanup.push([held = std::shared_ptr<PeerFailures>(std::move(*failures))]() mutable { held.reset(); });
-    return {};
+    _cleanup.push([&instance = _instance] { instance.stop_watching_peers(); });
+    // Otherwise a failure ends the job, this process included.
+    return _instance.runtime().has_survivors() ? _instance.watch_peers() : Status();
 }
 
 } // namespace patchbay

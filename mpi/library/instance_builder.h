@@ -24,6 +24,7 @@ private:
     Status choose_pml();
     Status choose_pml_that(Capability can);
     Status prepare_cid();
+    Status prepare_osc();
     Status open_coll();
     Status make_psets();
     Status open_bootstrap();

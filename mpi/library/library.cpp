@@ -3,6 +3,7 @@
 
 #include "core/component/static_components.h"
 #include "core/log.h"
+#include "mpi/instance/handle_faults.h"
 #include "mpi/instance/settings.h"
 #include "mpi/library/instance_builder.h"
 #include "mpi/library/world.h"
@@ -101,6 +102,12 @@ Status Library::start(int thread_level, CleanupStack& cleanup) {
     _instance.store(instance, std::memory_order_release);
     apply_settings(_core->params);
     cleanup.push(reset_settings);
+    if (_core->params.at("mpi_check_addresses").as_bool()) {
+        if (Status handled = survive_handle_faults(); !handled) {
+            return handled;
+        }
+        cleanup.push(stop_surviving_handle_faults);
+    }
     cleanup.push([this] { print_explanation(*_core); });
     return {};
 }

@@ -8,6 +8,7 @@
 #include "mpi/instance/send_buffer.h"
 #include "mpi/instance/thread_levels.h"
 #include "mpi/library/library.h"
+#include "mpi/windows/windows.h"
 #include "object/origins.h"
 
 #include <algorithm>
@@ -98,6 +99,7 @@ int close_session(Session& session) noexcept {
     // The queue is cleared, not deleted, because the session continues to exist if a deletion callback below returns an
     // error.
     session.constructions->clear();
+    abandon_windows(*session.instance, &session);
     while (Communicator* comm = first_communicator(session)) {
         if (Origins* const origins = Origins::active()) {
             origins->lose(to_handle(comm), comm->name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/library/world.h"
 
+#include "core/log.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/cid/index_table.h"
@@ -9,7 +10,10 @@
 #include "mpi/dynamic/spawn.h"
 #include "mpi/library/info_env.h"
 #include "mpi/library/session.h"
+#include "mpi/windows/windows.h"
 #include "object/error_cause.h"
+
+#include <fmt/format.h>
 
 namespace patchbay {
 
@@ -18,6 +22,19 @@ namespace {
 MPI_Errhandler initial_errhandler(const ParamRegistry& params) {
     const MPI_Errhandler by_choice[] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};
     return by_choice[params.at("mpi_initial_errhandler").as_enum()];
+}
+
+// An error of the program which no call can return any more: operations that have not ended although all processes have
+// sent what is pending, and so never will, such as a receive without a message.
+void report_pending(Instance& instance) {
+    for (const Communicator* comm : instance.communicators().all()) {
+        const bool of_world = comm->session == nullptr && comm->index != cid::IndexTable::bootstrap;
+        if (const std::int32_t pending = of_world ? pending_operations(*comm) : 0; pending > 0) {
+            log_warn(fmt::format("MPI_Finalize: {} operation{} on {} {} pending and can never end, such as a receive "
+                                 "without a message; MPI_Cancel ends a receive",
+                pending, pending == 1 ? "" : "s", comm->describe(), pending == 1 ? "is" : "are"));
+        }
+    }
 }
 
 // The entry of the handle in the table of predefined communicators.
@@ -92,8 +109,10 @@ Status World::make_communicators(CleanupStack& cleanup) {
         {predefined_self, Group::range(self, 1, self), &_self},
     };
     for (const auto& one : all) {
-        if (make_predefined(instance, one.what, one.group, errhandler, one.kept) != MPI_SUCCESS) {
-            return Error{Errc::not_available, std::string(one.what.name) + " could not be made"};
+        if (const int code = make_predefined(instance, one.what, one.group, errhandler, one.kept);
+            code != MPI_SUCCESS) {
+            return Error{
+                Errc::not_available, fmt::format("{} could not be made: {}", one.what.name, noted_cause(code))};
         }
         Communicator*& entry = entry_of(one.what.handle);
         entry = *one.kept;
@@ -157,6 +176,8 @@ int World::finalize() {
     instance().drain(nullptr);
     const int code = synchronize();
     instance().drain(nullptr);
+    abandon_windows(instance(), nullptr);
+    report_pending(instance());
     _state.store(State::finished, std::memory_order_release);
     _cleanup.reset();
     close_session(*_session.detach());

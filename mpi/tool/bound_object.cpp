@@ -3,7 +3,7 @@
 
 #include "mpi/instance/instance.h"
 #include "mpi/instance/observed_instance.h"
-#include "object/handle.h"
+#include "object/probed_handle.h"
 #include "object/session.h"
 
 namespace patchbay::tool {
@@ -16,10 +16,10 @@ std::optional<BoundObject> bind(Binding binding, void* handle_address) noexcept 
         return std::nullopt;
     }
     if (binding == Binding::communicator) {
-        const Communicator* comm = checked_object<Communicator>(*static_cast<MPI_Comm*>(handle_address));
+        const Communicator* comm = probed_object<Communicator>(*static_cast<MPI_Comm*>(handle_address));
         return comm == nullptr ? std::nullopt : std::optional(BoundObject{comm, comm->index, {}});
     }
-    Session* session = checked_object<Session>(*static_cast<MPI_Session*>(handle_address));
+    Session* session = probed_object<Session>(*static_cast<MPI_Session*>(handle_address));
     return session == nullptr ? std::nullopt : std::optional(BoundObject{session, 0, Session::id(session)});
 }
 

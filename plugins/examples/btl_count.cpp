@@ -23,7 +23,7 @@ struct Settings {
     bool print = true;
 };
 
-// The pml serializes all calls, so that plain numbers do.
+// The lock of the transports serializes all calls, so that plain numbers do. One-sided operations pass uncounted.
 class CountModule final : public btl::Forward {
 public:
     CountModule(std::unique_ptr<btl::Module> wrapped, const Settings& settings)

@@ -46,12 +46,26 @@ PROGRAMS = {
     ("sessions.c", "create", 2): {"create_from_group": "us"},
     ("streams.c", "all 16384,1048576", 2): {f"{way}_{size}": "us" for size in (16384, 1048576)
                                             for way in ("pingpong", "exchange", "serial", "produced", "window")},
+    ("rma.c", "operations 8,65536", 2): {
+        f"{memory}_{operation}_{size}": "us" for memory in ("allocate", "create") for operation, sizes in (
+            *((name, ("8B", "64KiB")) for name in (
+                "put_flush", "get_flush", "accumulate_flush", "shared_put", "exclusive_put", "put_fence", "put_pscw")),
+            *((name, ("8B",)) for name in ("fetch_and_op_flush", "compare_and_swap_flush", "fence"))) for size in sizes},
+    ("rma.c", "contention", 4): {"contended_lock_4ranks": "us", "contended_lock_longest_4ranks": "us"},
+    ("rma.c", "windows", 2): {"window_allocate_4KiB": "us", "window_create_4KiB": "us",
+                              "window_memory_allocate_8B": "KiB", "window_memory_create_8B": "KiB"},
+    ("rma_figures.c", "synchronization", 2): {f"sync_{name}_2ranks": "us" for name in (
+        "flush", "lock_shared", "lock_exclusive", "pscw", "fence")},
+    ("rma_figures.c", "transfers 8,65536", 2): {
+        f"{name}_{size}": "us" for size in ("8B", "64KiB") for name in (
+            "put", "get", "message", "put_stream", "get_stream", "message_stream")},
+    ("rma_figures.c", "epochs 8", 2): {f"puts_{count:03}_8B": "us" for count in (1, 4, 16, 64, 256)},
     ("instructions.c", "dup", 2): {},  # bench/instructions counts what it does, under valgrind
     ("cache_line.cpp", "", 0): {"cache_line_one_way": "us"},
 }
 # Or below it, where both times of a difference vary.
 MAY_BE_ZERO = ("slowdown", "most_page_faults", "iallreduce_1MiB_exposed", "iallreduce_1MiB_hidable",
-               "iallreduce_1MiB_hidden")
+               "iallreduce_1MiB_hidden", "window_memory_allocate_8B", "window_memory_create_8B")
 
 
 def better(metric, unit):

@@ -85,7 +85,7 @@ protected:
         }
         return copied - bytes;
     }
-    StoreWay way{Stores::automatic};
+    StoreWay way{Stores::automatic, 65};
 };
 
 TEST_F(Ways, OneSlowCopyOfAnInterruptedProcessChangesNothing) {
@@ -95,6 +95,18 @@ TEST_F(Ways, OneSlowCopyOfAnInterruptedProcessChangesNothing) {
         note(fast_ns, 4);
         EXPECT_FALSE(way.uncached());
     }
+}
+
+TEST(StoreWay, WhatIsSlowIsAnArgument) {
+    constexpr std::size_t bytes = 4096;
+    StoreWay strict{Stores::automatic, 65};
+    StoreWay patient{Stores::automatic, 110};
+    for (int i = 0; i < StoreWay::votes_needed; ++i) {
+        strict.note(100 * 4, bytes);
+        patient.note(100 * 4, bytes);
+    }
+    EXPECT_TRUE(strict.uncached());
+    EXPECT_FALSE(patient.uncached());
 }
 
 TEST_F(Ways, SlowCopiesLeadPastTheCacheAndLongerEachTime) {
@@ -141,7 +153,7 @@ TEST_F(Ways, FastCopiesAreTimedSeldom) {
 }
 
 TEST(StoreWay, IsKeptWhereItWasChosen) {
-    StoreWay cached(Stores::cached), uncached(Stores::uncached);
+    StoreWay cached(Stores::cached, 65), uncached(Stores::uncached, 65);
     std::vector<Line> to(512);
     const std::vector<std::byte> from = numbers(32768);
     for (int i = 0; i < 1000; ++i) {

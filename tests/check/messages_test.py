@@ -27,7 +27,8 @@ LEVEL = {"leaks": "warning", "collectives": "error", "types": "error", "buffers"
 CASES = {
     "leaks": [
         ("leak_objects", 1, [
-            "0 mpi_check leaks: the program has not freed 8 objects:",
+            "0 mpi_check leaks: the program has not freed 9 objects:",
+            "0   1 window of MPI_Win_allocate at {window} in leak_objects (named left): free each with MPI_Win_free",
             "0   1 communicator of MPI_Comm_dup at {dup} in leak_objects (named lost): " + REMEDY["communicator"],
             "0   2 communicators of MPI_Comm_split at {split} in leak_objects: " + REMEDY["communicator"],
             "0   1 group of MPI_Comm_group at {group} in leak_objects: free each with MPI_Group_free",

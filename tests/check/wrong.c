@@ -27,6 +27,12 @@ FUNCTION leak_objects(void) {
     MPI_Op op;
     MPI_Info info;
     MPI_Errhandler handler;
+    MPI_Win win, freed;
+    void* base;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &freed);
+    MPI_Win_free(&freed);
+    MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win); /* line: window */
+    MPI_Win_set_name(win, "left");
     MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* line: dup */
     MPI_Comm_set_name(comm, "lost");
     for (int i = 0; i < 3; ++i) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The whole command with a made-up suite, a made-up installation and a made-up apt-get."""
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,7 +26,8 @@ done
 """
 PROGRAMS = {
     "a/good": "echo ' No Errors'",
-    "a/wrong": "echo 'got 3'; echo ' Found 1 errors'; exit 1",
+    "a/wrong": "[ \"$PARAMETERS$MTEST_THREADLEVEL_DEFAULT\" = \"$RIGHT\" ] && echo ' No Errors' && exit; "
+    "echo 'got 3'; echo ' Found 1 errors'; exit 1",
     "a/missing": "echo 'MPI_Put: this build does not implement the function'; exit 13",
     "a/nocompile": "# x.c:1: error: MPI_LB undeclared",
     "a/slow": "echo $$ >>\"$HOME/slow.started\"; [ -e \"$HOME/hurry\" ] || sleep 100; echo ' No Errors'",
@@ -94,6 +97,7 @@ class Command(unittest.TestCase):
             "HOME": str(self.root),
             "PATCHBAY_SOURCES": str(self.archives),
             "CONFIGURED_FOLDERS": "threads errors part rma",
+            "RIGHT": "never",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
@@ -135,6 +139,47 @@ class Command(unittest.TestCase):
         self.assertRegex(lines[8], r"^b +2 +0 +0 +0 +0 +\d+$")
         self.assertEqual(lines[-1], "3 passed, 4 failed, 1 skipped")
         self.assertEqual((self.work / "results/report.txt").read_text().splitlines(), lines)
+
+    def test_configurations(self):
+        words = ["a/wrong", "a/good", "--configuration=cid-mask", "--configuration=multiple"]
+        for right, failures in (("cid=mask", [0, 1]), ("multiple", [1, 0])):
+            status, lines = self.run_command(*words, RIGHT=right)
+            self.assertEqual(status, 1)
+            self.assertEqual(lines[0], "configuration cid-mask: communicator identifiers of cid/mask")
+            for name, failed in zip(("cid-mask", "multiple"), failures):
+                (row,) = [line for line in lines if re.match(rf"{name} +\d", line)]
+                self.assertEqual(row.split()[1:3], [str(2 - failed), str(failed)])
+                report = (self.work / f"results/report-{name}.txt").read_text().splitlines()
+                self.assertEqual(report[-1], f"{2 - failed} passed, {failed} failed, 0 skipped")
+            self.assertEqual(lines[-1], "3 passed, 1 failed, 0 skipped")
+
+    def test_a_configuration_is_resumed_by_itself(self):
+        self.run_command("a/good", "--configuration=cid-mask")
+        _, lines = self.run_command("a/good", "--configuration=multiple", "--resume")
+        self.assertEqual(lines[-1], "1 passed, 0 failed, 0 skipped")
+        self.assertIn("there are no results of this library to go on with", self.errors)
+        self.run_command("a/good", "--configuration=cid-mask", "--resume")
+        self.assertNotIn("there are no results", self.errors)
+
+    def test_configurations_that_are_refused(self):
+        status, _ = self.run_command("--configuration=cid-musk")
+        self.assertEqual(status, 2)
+        self.assertIn("there is no configuration cid-musk; there are all, default, multiple", self.errors)
+        status, _ = self.run_command("--configuration=asan", "a/good")
+        self.assertEqual(status, 1)
+        self.assertIn("was not built with the address sanitizer", self.errors)
+
+    def test_one_test_of_three(self):
+        write(self.prefix / "lib/libmpi_abi.so.1", "__asan_init\n")
+        status, lines = self.run_command("--configuration=asan", "--timeout=1")
+        self.assertRegex(lines[-1], r"passed")
+        lines = (self.work / "results/results-asan.jsonl").read_text().splitlines()
+        names = [json.loads(line)["name"] for line in lines[1:]]
+        self.assertEqual(names, ["a/good -n 1", "a/nocompile -n 2", "b/ranks -n 5 -v X=7"])
+        self.assertEqual(status, 1)
+        status, _ = self.run_command("a/good")
+        self.assertEqual(status, 1)
+        self.assertIn("was built with the address sanitizer", self.errors)
 
     def test_folders_programs_and_kept_builds(self):
         status, lines = self.run_command("b/sub", "a/good")

@@ -72,6 +72,22 @@ TEST_F(SharedHeapTest, ABlockIsZeroAndTheSameForAllProcesses) {
     EXPECT_EQ(one->heap().usage().blocks, 0u);
 }
 
+TEST_F(SharedHeapTest, AnAddressOfThisProcessIsFoundInItsBlock) {
+    for (const std::size_t bytes : {100u, 5u << 20}) {
+        auto block = one->heap().alloc(bytes, 0);
+        ASSERT_TRUE(block) << block.error().text;
+        std::byte* memory = block->bytes.data();
+        EXPECT_EQ(one->heap().address_of_memory(memory, bytes), block->address);
+        EXPECT_EQ(one->heap().address_of_memory(memory + 17, bytes - 17), block->address + 17);
+        EXPECT_EQ(one->heap().address_of_memory(memory, std::size_t(1) << 40), 0u) << "it ends behind the chunk";
+        EXPECT_EQ(two->heap().address_of_memory(memory, bytes), 0u) << "it is mapped elsewhere there";
+        one->heap().free(block->address);
+    }
+    int other = 0;
+    EXPECT_EQ(one->heap().address_of_memory(&other, sizeof other), 0u);
+    EXPECT_EQ(one->heap().address_of_memory(nullptr, 0), 0u);
+}
+
 TEST_F(SharedHeapTest, MemoryOfAFreedBlockGoesBackToTheSystem) {
     const std::uint64_t before = memory_taken(fd);
     for (std::size_t bytes : {std::size_t(300) << 10, std::size_t(64) << 20}) {

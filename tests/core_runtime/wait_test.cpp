@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/progress/waiter.h"
 #include "tests/core_runtime/processes.h"
+#include "tests/core_runtime/sleeping.h"
 
 #include <cstdlib>
-#include <ctime>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <string_view>
@@ -12,24 +12,10 @@
 namespace patchbay {
 namespace {
 using namespace std::chrono_literals;
+using test::always_sleep;
+using test::cpu_seconds;
 using test::run_processes;
 using test::shared_memory;
-
-// No spinning, no yielding, and sleeps that never end by themselves: one wake-up lost is a hang.
-WaitPolicy always_sleep() {
-    WaitPolicy policy;
-    policy.spin = 0ns;
-    policy.yield = 0ns;
-    policy.first_polls = 1;
-    policy.longest_sleep = 24h;
-    return policy;
-}
-
-double cpu_seconds() {
-    timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return double(time.tv_sec) + double(time.tv_nsec) * 1e-9;
-}
 
 void pin_to(int core) {
     cpu_set_t cores;

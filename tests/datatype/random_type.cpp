@@ -136,7 +136,9 @@ Sample TypeMaker::resized(const Sample& old) {
 }
 
 Sample TypeMaker::renamed(const Sample& old) {
-    return {create(MPI_COMBINER_DUP, {}, {old.type}), old.map};
+    Recipe recipe = large(MPI_COMBINER_DUP, {}, {old.type});
+    recipe.large = false; // there is one form of MPI_Type_dup only
+    return {create(std::move(recipe)), old.map};
 }
 
 Sample TypeMaker::subarray(const Sample& old) {
@@ -152,10 +154,13 @@ Sample TypeMaker::subarray(const Sample& old) {
         append_row(made.map, old.map, (i * sizes[fast] + starts[fast]) * extent, subsizes[fast]);
     }
     made.map.set_bounds(0, sizes[0] * sizes[1] * extent);
+    const int order = fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C;
     Recipe recipe = large(MPI_COMBINER_SUBARRAY, {}, {old.type});
-    EXPECT_EQ(
-        make_subarray_body(sizes, subsizes, starts, fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, *old.type, &recipe.body),
-        MPI_SUCCESS);
+    recipe.integers = {2, order};
+    for (const MPI_Count* list : {sizes, subsizes, starts}) {
+        recipe.counts.insert(recipe.counts.end(), list, list + 2);
+    }
+    EXPECT_EQ(make_subarray_body(sizes, subsizes, starts, order, *old.type, &recipe.body), MPI_SUCCESS);
     made.type = create(std::move(recipe));
     return made;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/errhandler.h"
+#include "object/probed_handle.h"
 
 #include <gtest/gtest.h>
 
@@ -92,5 +93,5 @@ TEST(errhandler, predefined_handles) {
     EXPECT_EQ(to_handle(to_object<Errhandler>(MPI_ERRORS_RETURN)), MPI_ERRORS_RETURN);
     Ref<Errhandler>::adopt(to_object<Errhandler>(MPI_ERRORS_RETURN)).reset();
     Ref<Errhandler>::adopt(to_object<Errhandler>(MPI_ERRORS_RETURN)).reset();
-    EXPECT_NE(checked_object<Errhandler>(MPI_ERRORS_RETURN), nullptr);
+    EXPECT_NE(probed_object<Errhandler>(MPI_ERRORS_RETURN), nullptr);
 }

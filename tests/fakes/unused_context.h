@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "frameworks/btl/selection.h"
 #include "frameworks/context.h"
 
 #include <cstdlib>
@@ -19,7 +18,7 @@ public:
     std::uint64_t unique_number() noexcept override { std::abort(); }
     std::string operation_name(const Group&, std::string_view) override { std::abort(); }
     HwResources& hw_resources() noexcept override { std::abort(); }
-    Result<btl::Selection> select_btls() override { std::abort(); }
+    Result<btl::Transports*> transports() override { std::abort(); }
     cid::IndexTable& communicators() noexcept override { std::abort(); }
     cid::Directory& directory() noexcept override { std::abort(); }
     cid::Counters& cid_counters() noexcept override { std::abort(); }

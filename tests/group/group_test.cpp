@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/group.h"
+#include "object/probed_handle.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -88,7 +89,7 @@ TEST(group, releasing_the_empty_group_too_often_has_no_effect) {
     for (int i = 0; i < 3; ++i) {
         Ref<Group>::adopt(to_object<Group>(MPI_GROUP_EMPTY)).reset();
     }
-    EXPECT_EQ(checked_object<Group>(MPI_GROUP_EMPTY)->size(), 0);
+    EXPECT_EQ(probed_object<Group>(MPI_GROUP_EMPTY)->size(), 0);
 }
 
 TEST(group, include_orders_and_exclude_keeps_order) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/info.h"
+#include "object/probed_handle.h"
 
 #include <gtest/gtest.h>
 #include <thread>
@@ -44,9 +45,9 @@ TEST(info, handles) {
     auto info = Ref<Info>::adopt(new Info);
     EXPECT_EQ(to_object<Info>(to_handle(info.get())), info.get());
     EXPECT_EQ(to_object<Info>(MPI_INFO_NULL), nullptr);
-    ASSERT_NE(checked_object<Info>(MPI_INFO_ENV), nullptr);
+    ASSERT_NE(probed_object<Info>(MPI_INFO_ENV), nullptr);
     EXPECT_EQ(to_handle(to_object<Info>(MPI_INFO_ENV)), MPI_INFO_ENV);
-    EXPECT_EQ(checked_object<Info>(reinterpret_cast<MPI_Info>(MPI_GROUP_EMPTY)), nullptr);
+    EXPECT_EQ(probed_object<Info>(reinterpret_cast<MPI_Info>(MPI_GROUP_EMPTY)), nullptr);
 }
 
 TEST(info, several_threads) {

@@ -23,6 +23,10 @@ class Survivors(harness.LaunchTest):
         self.check("operations", 5)
         self.check("operations", 3, "--mca", "btl_sm_single_copy", "none")
 
+    def test_the_ranks_are_connected_by_sockets(self):
+        for what in ["operations", "stream", "threads"]:
+            self.check(what, 3, "--mca", "btl", "self,socket")
+
     def test_a_rank_leaves_without_finalizing(self):
         self.check("exit", 3, status=1, cause="exited with status 0, but without having finalized")
 

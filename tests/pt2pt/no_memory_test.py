@@ -36,13 +36,23 @@ class NoMemory(unittest.TestCase):
             self.assertIn("out of memory for an unexpected message of 4000 bytes from rank 0", done.stdout)
             self.assertIn("a lower pml_ob1_unexpected_limit makes senders wait earlier", done.stdout)
 
+    def check_limit_of_file_sizes(self, *options):
+        done = run(mpirun(*options), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, SMALL)))
+        self.assertRegex(done.stdout, r"shared memory: \S+ .*must grow to \d+\w+, but the limit of file sizes is "
+                         r"64KiB; raise it \(ulimit -f\)")
+        return done
+
     def test_limit_of_file_sizes(self):
-        done = run(mpirun(), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, SMALL)))
+        done = self.check_limit_of_file_sizes("--mca", "btl", "self,sm")
         # No message can be sent: the first call that wants one, a barrier, fails in all processes.
         self.assertEqual(done.returncode, ERR_OTHER, done.stdout)
         self.assertIn("MPI_Barrier", done.stdout)
-        self.assertRegex(done.stdout, r"shared memory: \S+ .*must grow to \d+\w+, but the limit of file sizes is "
-                         r"64KiB; raise it \(ulimit -f\)")
+
+    def test_sockets_without_shared_memory(self):
+        done = self.check_limit_of_file_sizes()
+        # Messages are sent: the program ends as it does with shared memory.
+        self.assertEqual(done.returncode, ERR_NO_MEM, done.stdout)
+        self.assertIn("out of memory for an unexpected message of 4000 bytes from rank 0", done.stdout)
 
     def test_small_file_system(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -55,7 +65,8 @@ class NoMemory(unittest.TestCase):
                 why = allowed.stdout.strip()
                 print(f"\nSKIPPED: pt2pt/no_memory: small_file_system: no mount here: {why}", flush=True)
                 return
-            command = " ".join(mpirun("--mca", "shm_backing", "file", "--mca", "shm_directory", directory))
+            command = " ".join(mpirun("--mca", "btl", "self,sm", "--mca", "shm_backing", "file",
+                                      "--mca", "shm_directory", directory))
             done = run([*in_private, f"{mount} && {command}"])
         # Rank 1 uses up its memory meanwhile, and may end the job first.
         self.assertIn(done.returncode, (ERR_OTHER, ERR_NO_MEM), done.stdout)

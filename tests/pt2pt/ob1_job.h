@@ -73,6 +73,7 @@ public:
         return _real->get(from, remote, local);
     }
     bool can_get(btl::Endpoint& from) noexcept override { return _real->can_get(from); }
+    void peer_failed(ProcessId process) noexcept override { _real->peer_failed(process); }
     int poll() noexcept override { return _real->poll(); }
 
 private:
@@ -136,7 +137,7 @@ public:
         auto alone = Runtime::create({});
         require(bool(alone), alone ? "" : alone.error().text);
         runtime = std::move(*alone);
-        btls.push_back(std::make_unique<btl::self::SelfModule>(self, 4096, 1 << 20));
+        btls.push_back(std::make_unique<btl::self::SelfModule>(self, progress, 4096, 1 << 20));
         if (size > 1) {
             auto sm = btl::sm::SmModule::create(*node, jobs, options.sm, decisions);
             require(bool(sm), sm ? "" : sm.error().text);
@@ -149,7 +150,9 @@ public:
             }
         }
         const pml::ob1::Services services{progress, *runtime, directory, counters, self};
-        pml = std::make_unique<pml::ob1::Ob1>(services, std::move(btls), options.ob1);
+        transports = std::make_unique<btl::Transports>(progress, self, btl::Selection{{}, std::move(btls)});
+        pml = std::make_unique<pml::ob1::Ob1>(services, *transports, options.ob1);
+        require(bool(pml->start()), "start");
         group = Group::range({0, 0}, size, self);
         world = make_comm(0);
     }
@@ -214,6 +217,7 @@ public:
     cid::Counters counters;
     std::vector<std::unique_ptr<cid::CommunicatorId>> cids;
     std::unique_ptr<Runtime> runtime; // of a singleton, because these processes have no launcher
+    std::unique_ptr<btl::Transports> transports;
     std::unique_ptr<pml::ob1::Ob1> pml;
     Ref<Group> group;
     std::unique_ptr<Communicator> world;

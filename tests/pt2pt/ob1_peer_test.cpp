@@ -154,11 +154,11 @@ TEST_P(Ob1DeathTest, WhatWaitsForADeadProcessEnds) {
             ::usleep(100'000);            // by now it has ended
             waiting[3].request->cancel(); // no reply will come
             waiting[4].request->recycle();
-            self.pml->peer_failed(failed);
+            self.transports->peer_failed(failed);
             for (int i : {0, 1, 2, 3}) {
                 fine = ends_with(self, waiting[std::size_t(i)], MPI_ERR_PROC_ABORTED) && fine;
             }
-            self.pml->peer_failed(failed); // a second report changes nothing
+            self.transports->peer_failed(failed); // a second report changes nothing
             // What is started now.
             const auto now = [&](int code, int wanted, const char* what) {
                 fine = fine && code == wanted;
@@ -220,7 +220,7 @@ TEST_P(Ob1DeathTest, AMessageOfWhichAPartHasComeEnds) {
         int value = 1;
         self.pml->send(&value, sizeof value, byte(), 2, 1, SendMode::standard, *self.world);
         ::usleep(200'000); // the ring is full, so that the sender waits until it has got the message, and ends
-        self.pml->peer_failed({0, 2});
+        self.transports->peer_failed({0, 2});
         return ends_with(self, {request, "irecv"}, MPI_ERR_PROC_ABORTED);
     }));
 }

@@ -12,10 +12,12 @@ import sys
 from pathlib import Path
 
 import build_tree
+import configurations
 import processes
 import progress
 import record
 import source_package
+import surroundings
 import test_list
 import verdict
 
@@ -36,39 +38,67 @@ def parse_arguments(arguments):
     parser.add_argument("--excluded", action="store_true", help="also run what exclusions.txt excludes")
     parser.add_argument("--timeout", type=float, default=TIME_LIMIT, metavar="SECONDS",
                         help=f"time limit of each test ({TIME_LIMIT})")
+    parser.add_argument("--configuration", action="append", default=[], metavar="NAME",
+                        help="one of " + ", ".join(one.name for one in configurations.CONFIGURATIONS) + ", or all; "
+                        "may be repeated")
     parser.add_argument("--mca", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
                         help="a parameter for every test, as for mpirun; may be repeated")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
                         help="compilers at a time (one per core)")
-    parser.add_argument("--work", type=Path, default=default_work(), metavar="FOLDER",
+    parser.add_argument("--work", type=Path, default=surroundings.cache_folder("conformance"), metavar="FOLDER",
                         help="where the source, the builds and the results are kept (%(default)s)")
     options = parser.parse_args(arguments)
     if options.subset and options.what:
         parser.error("--subset names its tests itself")
+    try:
+        options.configurations = configurations.named(options.configuration or [configurations.DEFAULT.name])
+    except ValueError as error:
+        parser.error(str(error))
     return options
 
 
-def default_work():
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "patchbay" / "conformance"
-
-
-def is_ci():
-    return os.environ.get("CI", "").lower() in ("true", "1", "yes")
-
-
-def identity(prefix, mca):
+def identity(prefix, configuration, mca):
     """Identifies one library and its parameters, so that a resumed run does not mix their results."""
-    digest = hashlib.sha256(repr(mca).encode())
+    digest = hashlib.sha256(repr((configuration, mca)).encode())
     libraries = sorted(path for path in (prefix / "lib").rglob("*") if path.is_file())
     for path in [*libraries, prefix / "bin/mpirun"]:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 
 
-def unimplemented_functions(prefix):
+def unimplemented_functions(prefix, variables):
     command = [prefix / "bin/patchbay-info", "--unimplemented"]
-    return frozenset(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split())
+    environment = {**os.environ, **variables}
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout
+    return frozenset(printed.split())
+
+
+def sanitizer_variables(configuration):
+    """What a program needs that was not built with the address sanitizer, and whose library was. The programs of the
+    suite do not free all that they allocate, so that leaks are not reported."""
+    if not configuration.sanitizer:
+        return {}
+    command = ["gcc", "-print-file-name=libasan.so"]
+    library = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    return {
+        "LD_PRELOAD": library,
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:exitcode=66",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+
+
+def check_build(options):
+    """A library with the sanitizer would not run otherwise, and one without it would prove nothing."""
+    has = b"__asan_init" in (options.prefix / "lib/libmpi_abi.so.1").read_bytes()
+    for configuration in options.configurations:
+        if configuration.sanitizer != has:
+            sys.exit(f"conformance: {options.prefix} was {'' if has else 'not '}built with the address sanitizer, and "
+                     f"configuration {configuration.name} is for one that was{' not' if has else ''}")
+
+
+def suffix(configuration):
+    """Of the files with the results of a configuration."""
+    return "" if configuration == configurations.DEFAULT else f"-{configuration.name}"
 
 
 def available_gigabytes():
@@ -77,13 +107,15 @@ def available_gigabytes():
 
 
 class Runner:
-    def __init__(self, options, tree, results, shown):
+    def __init__(self, options, configuration, tree, results, shown):
         self.options = options
+        self.parameters = [*configuration.parameters, *options.mca]
+        self.variables = {**configuration.environment, **sanitizer_variables(configuration)}
         self.tree = tree
         self.results = results
         self.shown = shown
-        self.unimplemented = unimplemented_functions(options.prefix)
-        self.logs = results.path.parent / "logs"
+        self.unimplemented = unimplemented_functions(options.prefix, self.variables)
+        self.logs = results.path.parent / ("logs" + suffix(configuration))
         self.logs.mkdir(exist_ok=True)
 
     def run_all(self, tests):
@@ -126,10 +158,15 @@ class Runner:
         limit = test.limit if test.limit and test.verdict in verdict.NONZERO else self.options.timeout
         log = self.logs / (re.sub(r"[^\w.=-]", "_", test.name)[:150] + ".log")
         command = [str(self.options.prefix / "bin/mpirun"), "-n", str(test.ranks)]
-        for name, value in self.options.mca:
+        for name, value in self.parameters:
             command += ["--mca", name, value]
         command += [f"./{test.program}", *test.arguments]
-        environment = {**self.tree.environment(), **test.environment, "MPIEXEC_TIMEOUT": f"{limit:g}"}
+        environment = {
+            **self.tree.environment(),
+            **self.variables,
+            **test.environment,
+            "MPIEXEC_TIMEOUT": f"{limit:g}",
+        }
         # The launcher ends a test in time by itself; the limit of this process is for a launcher that does not.
         ended = processes.run(command, self.tree.folder / test.folder, environment, limit + 10, log)
         output = log.read_text(errors="replace")
@@ -165,17 +202,20 @@ def chosen_tests(options, tree, shown):
     return tests
 
 
-def report(results, folder):
-    """Prints the outcome; returns the exit status."""
+def is_failure(result):
+    return result.status in (verdict.FAIL, verdict.NO_BUILD)
+
+
+def report(results, path):
+    """Prints the outcome of one configuration, and writes it to a file."""
     lines = [*record.listing(results), "", *record.table(results), "", record.last_line(results)]
-    (folder / "report.txt").write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join(lines) + "\n")
     print("\n".join(lines), flush=True)
-    return 1 if any(result.status in (verdict.FAIL, verdict.NO_BUILD) for result in results) else 0
 
 
 def cannot_fetch(error):
     """On a developer's machine without network there is nothing to judge; CI must not pass without having judged."""
-    if is_ci():
+    if surroundings.is_ci():
         print(f"FAILED: conformance: {error}\n0 passed, 1 failed, 0 skipped")
         return 1
     print(f"SKIPPED: conformance: {error}\n0 passed, 0 failed, 1 skipped")
@@ -198,21 +238,41 @@ def run(options):
     if not tree.is_configured:
         shown.say(f"configuring the test suite of MPICH {version}: this takes a minute")
     tree.open()
+    outcomes = {}
+    for configuration in options.configurations:
+        if len(options.configurations) > 1:
+            print(f"configuration {configuration.name}: {configuration.about}", flush=True)
+        results = run_configuration(options, configuration, tree, shown)
+        if results is None:
+            return 130
+        outcomes[configuration.name] = results
+        report(results, options.work / "results" / f"report{suffix(configuration)}.txt")
+    if len(outcomes) > 1:
+        print("", *record.table_of(outcomes, "configuration"), "", sep="\n")
+        print(record.last_line([result for results in outcomes.values() for result in results]), flush=True)
+    return 1 if any(is_failure(result) for results in outcomes.values() for result in results) else 0
+
+
+def run_configuration(options, configuration, tree, shown):
+    """The results of all tests; None: the run was interrupted."""
     tests = chosen_tests(options, tree, shown)
-    folder = options.work / "results"
-    results = record.Record(folder / "results.jsonl", identity(options.prefix, options.mca), options.resume)
+    real = [test for test in tests if isinstance(test, test_list.Test)]
+    if configuration.every > 1:
+        real = real[:: configuration.every]
+        tests = [test for test in tests if isinstance(test, test_list.Prerequisite)] + real
+    path = options.work / "results" / f"results{suffix(configuration)}.jsonl"
+    results = record.Record(path, identity(options.prefix, configuration, options.mca), options.resume)
     if options.resume and not results.resumed:
         shown.say("there are no results of this library to go on with: starting anew")
-    names = [test.name for test in tests if isinstance(test, test_list.Test)]
     try:
-        Runner(options, tree, results, shown).run_all(tests)
+        Runner(options, configuration, tree, results, shown).run_all(tests)
     except KeyboardInterrupt:
         shown.say("interrupted; ./dev conformance --resume with the same words goes on")
-        return 130
+        return None
     finally:
         results.close()
         shown.clear()
-    return report([results.results[name] for name in names], folder)
+    return [results.results[test.name] for test in real]
 
 
 def main(arguments):
@@ -222,6 +282,7 @@ def main(arguments):
     options.work.mkdir(parents=True, exist_ok=True)
     if not (options.prefix / "bin/mpicc").exists():
         sys.exit(f"conformance: {options.prefix} is no installation: it has no bin/mpicc")
+    check_build(options)
     processes.become_subreaper()
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, interrupted)

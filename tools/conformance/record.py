@@ -64,7 +64,7 @@ class Record:
         self._file.close()
 
 
-HEADINGS = ("folder", "pass", "fail", "of these not implemented", "skipped", "not compiling", "seconds")
+HEADINGS = ("pass", "fail", "of these not implemented", "skipped", "not compiling", "seconds")
 
 
 def counts(results):
@@ -85,10 +85,15 @@ def table(results):
     folders = {}
     for result in results:
         folders.setdefault(result.folder.split("/")[0], []).append(result)
-    rows = [HEADINGS] + [(name, *counts(group)) for name, group in folders.items()]
-    if len(folders) > 1:
-        rows.append(("all", *counts(results)))
-    widths = [max(len(str(row[column])) for row in rows) for column in range(len(HEADINGS))]
+    return table_of(folders, "folder")
+
+
+def table_of(groups, heading):
+    """{name: results} as lines of text, with a line for all of them where there are several."""
+    rows = [(heading, *HEADINGS)] + [(name, *counts(group)) for name, group in groups.items()]
+    if len(groups) > 1:
+        rows.append(("all", *counts([result for group in groups.values() for result in group])))
+    widths = [max(len(str(row[column])) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:
         cells = [str(row[0]).ljust(widths[0])]

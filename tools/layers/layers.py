@@ -24,7 +24,7 @@ LAYERS = [
     ["components", "mpi/check", "mpi/instance"],
     ["mpi/bootstrap"],
     ["mpi/communicators"],
-    ["mpi/dynamic", "mpi/topologies"],
+    ["mpi/dynamic", "mpi/topologies", "mpi/windows"],
     ["mpi/library"],
     ["mpi/tool"],
     ["mpi/api"],
@@ -33,7 +33,7 @@ LAYERS = [
 # Folders that stand beside the stack, with all that they may include.
 BESIDE = {"launch": {"core"}, "plugins": {"core", "include", "object", "frameworks"}, "tools/pch": set()}
 # What may include everything.
-UNCHECKED = ("tests/", "bench/")
+UNCHECKED = ("tests/", "bench/", "examples/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 FOLDERS = sorted([*LEVEL, *BESIDE], key=len, reverse=True)

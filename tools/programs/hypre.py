@@ -55,8 +55,9 @@ class HypreSmoke(Hypre):
         options = ["--disable-fortran", f"CC={tree.mpicc}", f"CXX={tree.mpicxx}", "CFLAGS=-O0 -w", "CXXFLAGS=-O0 -w"]
         tree.step("configure", ["./configure", *options], source)
         tree.make("library", f"HYPRE_DIRS={' '.join(self.parts)}", "all", folder=source)
-        objects = [path for part in self.parts for path in sorted((source / part).glob("*.o"))]
-        tree.step("archive", ["ar", "rcs", "lib/libHYPRE.a", *objects], source)
+        objects = [path for part in self.parts for path in sorted((source / part).glob("*.o*"))]
+        (source / "hypre/lib").mkdir(parents=True, exist_ok=True)
+        tree.step("archive", ["ar", "rcs", "hypre/lib/libHYPRE.a", *objects], source)
         tree.make("drivers", "struct", "struct_migrate", folder=source / "test")
 
     def tests(self, tree):

@@ -17,6 +17,7 @@ import apt_source  # noqa: E402
 import processes  # noqa: E402
 import progress  # noqa: E402
 import report  # noqa: E402
+import surroundings  # noqa: E402
 from boost_mpi import BoostMpi  # noqa: E402
 from hypre import Hypre  # noqa: E402
 from lammps import Lammps  # noqa: E402
@@ -26,11 +27,6 @@ from program import BuildError, Tree  # noqa: E402
 from verdict import FAIL, PASS, SKIP  # noqa: E402
 
 PROGRAMS = {program.name: program for program in (Hypre(), P4est(), BoostMpi(), Lammps(), Petsc())}
-
-
-def default_work():
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "patchbay" / "programs"
 
 
 def parse_arguments(arguments):
@@ -49,7 +45,7 @@ def parse_arguments(arguments):
                         help="write the page of all kept results (docs/programs.md); without a NAME nothing is run")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
                         help="compilers at a time (one per core)")
-    parser.add_argument("--work", type=Path, default=default_work(), metavar="FOLDER",
+    parser.add_argument("--work", type=Path, default=surroundings.cache_folder("programs"), metavar="FOLDER",
                         help="where archives, builds and results are kept (%(default)s)")
     options = parser.parse_args(arguments)
     for name in options.names:
@@ -137,10 +133,6 @@ class Runner:
         return report.Result(test.name, judged.status, judged.reason, round(ended.seconds, 2))
 
 
-def is_ci():
-    return os.environ.get("CI", "").lower() in ("true", "1", "yes")
-
-
 def finish(outcomes):
     """Prints the outcome; returns the exit status."""
     for outcome in outcomes:
@@ -150,7 +142,7 @@ def finish(outcomes):
                     print(f"{word}: {outcome.program}: {result.name}: {result.reason}")
     print("\n".join(["", *report.table(outcomes), "", report.last_line(outcomes)]), flush=True)
     # On a developer's machine without network there is nothing to judge; CI must not pass without having judged.
-    missing = is_ci() and any(outcome.missing for outcome in outcomes)
+    missing = surroundings.is_ci() and any(outcome.missing for outcome in outcomes)
     return 1 if missing or any(outcome.failed for outcome in outcomes) else 0
 
 

@@ -27,7 +27,8 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self;
     }
     Result<Candidate> query(Context& context) noexcept override {
-        return Candidate{50, std::make_unique<SelfModule>(context.self(), _eager_limit, _queue_limit)};
+        return Candidate{
+            50, std::make_unique<SelfModule>(context.self(), context.progress(), _eager_limit, _queue_limit)};
     }
 
 private:

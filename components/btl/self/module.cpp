@@ -24,8 +24,9 @@ struct SelfModule::Packet {
     std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-SelfModule::SelfModule(ProcessId self, std::size_t eager_limit, std::size_t queue_limit) noexcept
+SelfModule::SelfModule(ProcessId self, Progress& progress, std::size_t eager_limit, std::size_t queue_limit) noexcept
     : _endpoint(self),
+      _one_sided(progress),
       _queue_limit(queue_limit) {
     _limits.header = header_room;
     _limits.eager = eager_limit;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "frameworks/btl/btl.h"
+#include "components/btl/self/one_sided.h"
 
 #include <cstddef>
 #include <memory>
@@ -11,7 +11,7 @@ namespace patchbay::btl::self {
 // to buffer. Packets cannot be delivered inside send(), because only poll() may call the user back.
 class SelfModule final : public Module {
 public:
-    SelfModule(ProcessId self, std::size_t eager_limit, std::size_t queue_limit) noexcept;
+    SelfModule(ProcessId self, Progress& progress, std::size_t eager_limit, std::size_t queue_limit) noexcept;
     ~SelfModule() override;
 
     const char* name() const noexcept override { return "self"; }
@@ -29,6 +29,7 @@ public:
         Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept override;
     std::ptrdiff_t get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override;
     bool can_get(Endpoint&) noexcept override { return true; }
+    OneSided* one_sided() noexcept override { return &_one_sided; }
     int poll() noexcept override;
 
 private:
@@ -48,6 +49,7 @@ private:
     void put_back(Packet* packet) noexcept;
 
     SelfEndpoint _endpoint;
+    SelfOneSided _one_sided;
     Limits _limits;
     std::size_t _queue_limit; // bytes that may wait
     std::size_t _queued = 0;

@@ -7,6 +7,7 @@
 #include "core/memory/node_segment.h"
 #include "frameworks/btl/btl.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -47,6 +48,11 @@ public:
     std::optional<std::uint32_t> flushed; // position of the ring after the flush that precedes its end
 
     std::optional<bool> readable; // result of the probe, once made
+
+    // Of one-sided operations, which hold no lock.
+    static constexpr int unknown_access = -1;
+    std::atomic<int> access{unknown_access}; // by CMA: 0, or why there is none
+    std::atomic<bool> failed{false};         // the process has failed
 };
 
 } // namespace patchbay::btl::sm

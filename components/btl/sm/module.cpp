@@ -47,6 +47,7 @@ Result<std::unique_ptr<SmModule>> SmModule::create(
     if (settings.single_copy != SingleCopy::none) {
         module->_probe = std::make_unique<OwnProbe>(module->_port->token);
     }
+    module->_one_sided.emplace(node, *module->_port, settings, decisions);
     if (copies_are_faster(settings)) {
         decisions.record("btl", "single copy on this node", "sm cma", Outcome::declined, 0,
             "each process has a core of its own, so that the two copies through shared memory run at the same time");
@@ -223,6 +224,15 @@ Endpoint* SmModule::connect_to(ProcessId process) {
         return nullptr;
     }
     return *peer;
+}
+
+// Its pid may soon be that of another process.
+void SmModule::peer_failed(ProcessId process) noexcept {
+    for (const auto& endpoint : _endpoints) {
+        if (endpoint != nullptr && endpoint->process == process) {
+            endpoint->failed.store(true, std::memory_order_relaxed);
+        }
+    }
 }
 
 SendCode SmModule::send(

@@ -3,6 +3,7 @@
 #include "components/btl/sm/cells.h"
 #include "components/btl/sm/copy_cost.h"
 #include "components/btl/sm/endpoint.h"
+#include "components/btl/sm/one_sided.h"
 #include "components/btl/sm/ring.h"
 #include "components/btl/sm/settings.h"
 #include "components/btl/sm/single_copy.h"
@@ -45,6 +46,8 @@ public:
         Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept override;
     std::ptrdiff_t get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override;
     bool can_get(Endpoint& from) noexcept override;
+    OneSided* one_sided() noexcept override { return &*_one_sided; }
+    void peer_failed(ProcessId process) noexcept override;
     int poll() noexcept override;
 
     // For tests: how many places a poll looks at, and the rings that this process sends through.
@@ -153,6 +156,7 @@ private:
     std::vector<std::unique_ptr<SmEndpoint>> _endpoints; // by slot, null before the first contact
     std::optional<Cells> _cells;
     std::unique_ptr<OwnProbe> _probe;
+    std::optional<SmOneSided> _one_sided;
     std::unique_ptr<std::byte[]> _stage; // for one packet, made when it is first needed
     bool _stage_taken = false;
     std::bitset<NodeSegment::most_slots> _held; // senders with a packet that the receiver had no memory for

@@ -13,8 +13,6 @@ namespace patchbay::btl::sm {
 namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t line = 64;
-// A slower ordinary copy is worse than one past the cache, for payloads of 2 KiB to 64 KiB.
-constexpr double most_cached_ns_per_kib = 65;
 constexpr double clock_ns = 30; // of reading the clock twice
 } // namespace
 
@@ -73,7 +71,7 @@ bool StoreWay::is_timed(std::size_t bytes) noexcept {
 }
 
 void StoreWay::note(double ns, std::size_t bytes) noexcept {
-    if (ns * 1024 <= most_cached_ns_per_kib * double(bytes) + clock_ns * 1024) {
+    if (ns * 1024 <= _most_ns_per_kib * double(bytes) + clock_ns * 1024) {
         _slow -= _slow > 0;
         if (_fast < votes_needed) {
             ++_fast;

@@ -79,6 +79,7 @@ struct Port {
     alignas(line_size) CellList returned;
     std::atomic<std::uint32_t> wants_cells; // 1: ring the bell when a cell is returned
     alignas(line_size) ProbeToken token;
+    std::atomic<std::uint32_t> life;    // of the library in this process, for the keys of one-sided operations
     std::atomic<std::uint32_t> inbound; // rings towards this process; senders count themselves, the process counts down
 
     // Only the process itself uses the rest; it is here for the next library generation.

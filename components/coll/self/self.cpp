@@ -6,6 +6,7 @@
 #include "frameworks/coll/schedule.h"
 #include "frameworks/coll/typed_buffer.h"
 #include "object/handle.h"
+#include "object/typed_copy.h"
 
 #include <new>
 
@@ -107,14 +108,14 @@ private:
         if (send == MPI_IN_PLACE || recv == MPI_IN_PLACE) {
             return MPI_SUCCESS;
         }
-        return copy(send, send_count, send_type, recv, recv_count, recv_type);
+        return typed_copy(send, send_count, send_type, recv, recv_count, recv_type);
     }
 };
 
 int SelfModule::blocking(const Call& call, Communicator& comm) noexcept {
     int result = MPI_SUCCESS;
     for_each_own_edge(*comm.topology, comm.rank, call, [&](const NeighborBlock& from, const NeighborBlock& into) {
-        const int code = coll::copy(from.address, from.count, *from.type, into.address, into.count, *into.type);
+        const int code = typed_copy(from.address, from.count, *from.type, into.address, into.count, *into.type);
         result = result != MPI_SUCCESS ? result : code;
     });
     return result;

@@ -3,6 +3,7 @@
 #include "frameworks/coll/immediate.h"
 #include "frameworks/coll/schedule.h"
 #include "object/op.h"
+#include "object/typed_copy.h"
 
 #include <algorithm>
 #include <array>
@@ -92,7 +93,7 @@ inline int join(const JoinedExchange& x, MPI_Count i) noexcept {
         return x.op.apply(x.own(i), x.joined(i), count, x.type);
     }
     if (x.mine != x.result) {
-        copy(x.own(i), count, x.type, x.joined(i), count, x.type);
+        typed_copy(x.own(i), count, x.type, x.joined(i), count, x.type);
     }
     return x.op.apply(x.received(i), x.joined(i), count, x.type);
 }

@@ -11,6 +11,9 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Values are destroyed by recursion. A decision table has four levels.
+constexpr std::size_t deepest = 100;
+
 // Reads a text and counts its lines. The parser reads one character beyond a number, so that what counts is the line of
 // the last character that is not white space.
 class Reader {
@@ -105,6 +108,9 @@ private:
         return value;
     }
     bool open(JsonValue::Kind kind) {
+        if (_open.size() == deepest) {
+            return refuse("arrays and objects are nested too deeply");
+        }
         _open.push_back(add(kind));
         return true;
     }

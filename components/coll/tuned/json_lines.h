@@ -22,7 +22,8 @@ struct JsonValue {
     std::vector<std::pair<std::string, JsonValue>> members; // of an object, in their order
 };
 
-// Errc::invalid: the text is no JSON, or has a number that is negative or has a fraction; "FILE:LINE: ...".
+// Errc::invalid: the text is no JSON, has a number that is negative or has a fraction, or is nested more than 100
+// levels deep; "FILE:LINE: ...".
 Result<JsonValue> parse_json(std::string_view text, const std::string& file);
 
 } // namespace patchbay::coll::tuned

@@ -5,6 +5,7 @@
 #include "frameworks/coll/tags.h"
 #include "frameworks/coll/transfer.h"
 #include "frameworks/coll/typed_buffer.h"
+#include "object/typed_copy.h"
 
 namespace patchbay::coll::tuned::pair {
 
@@ -56,7 +57,7 @@ int receive_and_join(
     };
     const auto copy_to_result = [&](const void* source) {
         if (!transfer.failed()) {
-            transfer.fail(copy(source, r.count, r.type, r.result, r.count, r.type));
+            transfer.fail(typed_copy(source, r.count, r.type, r.result, r.count, r.type));
         }
     };
     const bool in_place = r.mine == r.result;
@@ -109,7 +110,7 @@ int allgather(const void* send, MPI_Count send_count, const Datatype& send_type,
     }
     return transfer.exchange(send, send_count, send_type, peer, theirs, recv_count, recv_type, peer, [&] {
         if (!transfer.failed()) {
-            transfer.fail(copy(send, send_count, send_type, own, recv_count, recv_type));
+            transfer.fail(typed_copy(send, send_count, send_type, own, recv_count, recv_type));
         }
     });
 }
@@ -122,7 +123,7 @@ int alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, 
     return transfer.exchange(element(send, peer * send_count, send_type), send_count, send_type, peer,
         element(recv, peer * recv_count, recv_type), recv_count, recv_type, peer, [&] {
             if (!transfer.failed()) {
-                transfer.fail(copy(element(send, own * send_count, send_type), send_count, send_type,
+                transfer.fail(typed_copy(element(send, own * send_count, send_type), send_count, send_type,
                     element(recv, own * recv_count, recv_type), recv_count, recv_type));
             }
         });

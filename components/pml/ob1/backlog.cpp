@@ -139,6 +139,7 @@ void Backlog::join(Peer& peer) noexcept {
     if (!peer.in_backlog) {
         peer.in_backlog = true;
         _backlog.push_back(peer);
+        _peers.mark_work();
     }
     peer.refresh_direct();
 }

@@ -51,6 +51,8 @@ public:
     // Drops everything that is queued for this peer, which has failed. The requests of messages stay as they are.
     void drop(Peer& peer) noexcept;
 
+    // Ob1::work() has something to do; join() says so itself.
+    void mark_work() noexcept { _peers.mark_work(); }
     bool empty() const noexcept { return _backlog.empty(); }
     bool has_control(const Session* session) const noexcept;
     // Sends what the btls have room for now. Returns the number of packets.

@@ -3,7 +3,6 @@
 #include "components/pml/ob1/tool_tables.h"
 #include "core/component/describe.h"
 #include "core/core.h"
-#include "frameworks/btl/selection.h"
 #include "frameworks/context.h"
 
 #include <new>
@@ -50,14 +49,17 @@ public:
 
 private:
     Result<Candidate> make(Context& context) {
-        auto btls = context.select_btls();
-        if (!btls) {
-            return btls.error();
+        auto transports = context.transports();
+        if (!transports) {
+            return transports.error();
         }
         const Services services{context.progress(), context.runtime(), context.directory(), context.cid_counters(),
             context.self(), &context.core().tool};
-        return Candidate{
-            50, std::make_unique<Ob1>(services, std::move(btls->modules), _settings, std::move(btls->lease))};
+        auto module = std::make_unique<Ob1>(services, **transports, _settings);
+        if (Status ready = module->start(); !ready) {
+            return ready.error();
+        }
+        return Candidate{50, std::move(module)};
     }
 
     Settings _settings;

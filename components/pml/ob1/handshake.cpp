@@ -56,6 +56,7 @@ void Handshake::on_first_extended(CommState& state, RankState& sender, Peer& fro
     }
     state.comm.id->learned(match.source, match.index);
     _pending = {&sender, &state, &from};
+    _backlog.mark_work();
     sender.index = match.index;
     sender.match_word = MatchWords::make_first(match.index, state.comm.rank, same_index);
     sender.handshake_peer = from.endpoint == nullptr ? nullptr : &from; // so that the reply need not look it up

@@ -76,13 +76,22 @@ public:
     void on_ack(CommState* state, const CidAckHeader& ack) noexcept;
 
     // The pending acknowledgement: this process has to send its index to one rank, which knows the communicator by the
-    // same index. It waits for the next message to that rank, at the longest until the next poll.
+    // same index. It waits for the next message to that rank, at the longest until the end of the next poll.
     bool is_pending(const RankState& target) const noexcept { return _pending.to == &target; }
     bool has_pending() const noexcept { return _pending.to != nullptr; }
     bool has_pending(const Session* session) const noexcept {
         return _pending.to != nullptr && _pending.state->session == session;
     }
     void acknowledge() noexcept;
+    // Called at the end of each poll while there is one. The first time is the poll in which the message came: the
+    // program has not replied yet. Returns whether it still waits.
+    bool wait_or_acknowledge() noexcept {
+        if (!std::exchange(_pending.has_waited, true)) {
+            return true;
+        }
+        acknowledge();
+        return false;
+    }
     // The communicator is freed: no message for it is in transit, so that its index is of no use to a peer.
     void forget(const CommState& state) noexcept {
         if (_pending.state == &state) {
@@ -95,6 +104,7 @@ private:
         RankState* to = nullptr; // nullptr: none is pending
         CommState* state = nullptr;
         Peer* peer = nullptr;
+        bool has_waited = false; // for the end of a poll
     };
     static constexpr unsigned sends_per_poll = 8;
 

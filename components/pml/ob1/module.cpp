@@ -9,16 +9,14 @@
 
 namespace patchbay::pml::ob1 {
 
-Ob1::Ob1(
-    const Services& services, std::vector<std::unique_ptr<btl::Module>> btls, const Settings& settings, Lease btl_lease)
+Ob1::Ob1(const Services& services, btl::Transports& transports, const Settings& settings)
     : _progress(services.progress),
       _runtime(services.runtime),
-      _lock(services.progress.threads()),
+      _transports(transports),
+      _lock(transports.lock()),
       _alone(services.progress.threads()),
       _shortage(services.runtime, settings.memory_wait),
-      _peers(
-          services.progress, _shortage, services.self, std::move(btls), std::move(btl_lease),
-          [](void* self) noexcept { return static_cast<Ob1*>(self)->poll(); }, this),
+      _peers(services.progress, _shortage, services.self, transports),
       _backlog(_peers, _shortage),
       _flow(_backlog, _shortage, settings.unexpected_limit),
       _handshake(services.progress, _backlog, services.counters),
@@ -34,17 +32,52 @@ Ob1::Ob1(
     if (!_backlog.reserve()) {
         throw std::bad_alloc();
     }
-    _peers.receive_with(&Ob1::receive, this);
 }
 
 // Requests that were not given back are freed with the pools; the communicators that they refer to do not exist any
 // more.
-Ob1::~Ob1() {
-    _peers.stop_polling();
+Ob1::~Ob1() = default;
+
+Status Ob1::start() noexcept {
+    auto added = _transports.add_consumer(consumer,
+        {this, &Ob1::receive, [](void* self) noexcept { return static_cast<Ob1*>(self)->work(); },
+            [](void* self, ProcessId failed) noexcept { static_cast<Ob1*>(self)->end_with(failed); }});
+    if (!added) {
+        return added.error();
+    }
+    _consumer = std::move(*added);
+    Guard guard(*this);
+    for (const std::uint32_t rank : _runtime.local_peers()) {
+        if (Status ready = _transports.expect({own_job, rank}); !ready) {
+            return ready;
+        }
+    }
+    return {};
+}
+
+// Those of the own job have been expected from the start.
+Status Ob1::expect_members(const Communicator& comm) noexcept {
+    for (const Group* group : {comm.group.get(), comm.remote_group.get()}) {
+        if (group == nullptr || !group->has_other_jobs()) {
+            continue;
+        }
+        for (int rank = 0; rank < group->size(); ++rank) {
+            const ProcessId member = group->process(rank);
+            if (Status ready = member.job == own_job ? Status() : _transports.expect(member); !ready) {
+                return ready;
+            }
+        }
+    }
+    return {};
 }
 
 int Ob1::add_comm(Communicator& comm) noexcept {
     Guard guard(*this);
+    if (_transports.may_expect()) {
+        if (const Status ready = expect_members(comm); !ready) {
+            return note_cause(MPI_ERR_OTHER, ready.error().text);
+        }
+    }
     const cid::ExtendedId* excid = comm.id != nullptr ? comm.id->extended_id() : nullptr;
     if (excid == nullptr) {
         return _matching.add(comm);
@@ -81,18 +114,17 @@ std::string_view Ob1::failure_text(const Communicator& comm, int code) noexcept 
     return failure.happened() && failure.code == code ? failure.text() : std::string_view();
 }
 
-int Ob1::poll() noexcept {
-    Guard guard(*this);
-    if (_handshake.has_pending()) [[unlikely]] {
-        _handshake.acknowledge();
-    }
-    int events = _peers.poll();
-    // As a rule there is none of it: one branch.
-    if (_backlog.empty() & !_rendezvous.has_fetches()) [[likely]] {
-        return events;
+// At the end of a poll, if something of it was there in this poll or is left from earlier ones.
+int Ob1::work() noexcept {
+    int events = 0;
+    if (_handshake.has_pending()) {
+        events += _handshake.wait_or_acknowledge();
     }
     events += _backlog.push(_sends);
     events += _rendezvous.continue_fetches();
+    if (!_backlog.empty() || _rendezvous.has_fetches() || _handshake.has_pending()) {
+        _peers.mark_work();
+    }
     return events;
 }
 

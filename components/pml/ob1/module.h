@@ -39,13 +39,15 @@ struct Services {
 };
 
 // The pml interface. The work is done by the parts below (README.md says what each part owns); all of them are called
-// with the lock held, which is taken only when the process has several threads.
+// with the lock held, which is that of the transports and is taken only when the process has several threads.
 class Ob1 final : public Module {
 public:
-    // Throws std::bad_alloc.
-    Ob1(const Services& services, std::vector<std::unique_ptr<btl::Module>> btls, const Settings& settings,
-        Lease btl_lease = {});
+    // Throws std::bad_alloc. The transports exist as long as the module.
+    Ob1(const Services& services, btl::Transports& transports, const Settings& settings);
     ~Ob1() override;
+    // Called once, before all other functions: packets are received from now on. The processes of the own job on this
+    // node may send to this one.
+    Status start() noexcept;
 
     int add_comm(Communicator& comm) noexcept override;
     void remove_comm(Communicator& comm) noexcept override;
@@ -77,7 +79,8 @@ public:
     void drain_session(const Session* session) noexcept override;
     std::vector<EarlyMessage> take_early() noexcept override;
     void accept_early(const EarlyMessage& early) noexcept override;
-    void peer_failed(ProcessId process) noexcept override;
+    // The transports have told it already.
+    void peer_failed(ProcessId) noexcept override {}
     int max_tag() const noexcept override { return highest_tag; }
     std::uint32_t max_index() const noexcept override { return Matching::max_index; }
 
@@ -93,22 +96,15 @@ public:
 private:
     friend class Ob1ToolSource;
     // Holds the lock where several threads run; otherwise one branch.
-    class Guard {
+    class Guard : public btl::Transports::Guard {
     public:
         explicit Guard(Ob1& module) noexcept
-            : _lock(module._lock),
-              _alone(_lock.acquire()) {}
-        ~Guard() { _lock.release(_alone); }
-        Guard(const Guard&) = delete;
-        Guard& operator=(const Guard&) = delete;
-
-    private:
-        ProgressLock& _lock;
-        const bool _alone;
+            : btl::Transports::Guard(module._lock) {}
     };
 
     // module.cpp
-    int poll() noexcept;
+    int work() noexcept;
+    Status expect_members(const Communicator& comm) noexcept;
     template <class Condition>
     void wait_with_lock(const Condition& condition) noexcept {
         wait_until(_progress, [&] {
@@ -125,6 +121,7 @@ private:
     }
 
     // peer_failure.cpp
+    void end_with(ProcessId failed) noexcept;
     void fail_sends(const Peer& peer) noexcept;
     void fail_receives(ProcessId process) noexcept;
 
@@ -154,7 +151,8 @@ private:
 
     Progress& _progress;
     Runtime& _runtime; // only to end the job
-    ProgressLock _lock;
+    btl::Transports& _transports;
+    ProgressLock& _lock;        // of the transports
     SingleThreadSection _alone; // in place of the lock, on the hot paths of a single thread
     Shortage _shortage;
     Peers _peers;
@@ -170,7 +168,8 @@ private:
     Refusals _refusals;
     Traffic _traffic; // the parts above refer to it; none of them uses it in its constructor or destructor
     Pool<MatchedMessage, NoLock> _matched_messages;
-    Ob1ToolSource _tool; // declared last: destroyed while the rest exists
+    Ob1ToolSource _tool;           // declared behind what it reads: destroyed while that exists
+    btl::ConsumerHandle _consumer; // declared last: nothing arrives any more when the rest is destroyed
 };
 
 } // namespace patchbay::pml::ob1

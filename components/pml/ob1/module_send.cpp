@@ -94,7 +94,7 @@ int Ob1::isend_in_full(const void* buffer, MPI_Count count, const Datatype& type
             if (SendProtocol::send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
                 made->reuse({target->match_word, MatchWords::make_second(tag, made->id)}, *target->peer, buffer, count,
                     type, dest, comm);
-                made->clean = true;
+                made->clean = !_progress.threaded(); // only the path of one thread uses it again
                 made->set_complete();
                 return MPI_SUCCESS;
             }

@@ -6,33 +6,16 @@
 
 namespace patchbay::pml::ob1 {
 
-namespace {
-
-// A process that failed has left a bounded number of packets behind; each poll takes some of them.
-constexpr int most_polls = 1000;
-
-} // namespace
-
-void Ob1::peer_failed(ProcessId process) noexcept {
-    // What it had sent before it failed is received as from any other.
-    for (int polls = 0; polls < most_polls && poll() > 0; ++polls) {
+void Ob1::end_with(ProcessId failed) noexcept {
+    Peer* peer = _peers.find(failed);
+    if (peer == nullptr) {
+        _runtime.abort(MPI_ERR_NO_MEM, "pml/ob1: out of memory for the end of a process");
     }
-    {
-        Guard guard(*this);
-        Peer* peer = _peers.find(process);
-        if (peer == nullptr) {
-            _runtime.abort(MPI_ERR_NO_MEM, "pml/ob1: out of memory for the end of a process");
-        }
-        if (peer->failed) {
-            return;
-        }
-        _peers.note_failed(*peer);
-        _backlog.drop(*peer);
-        fail_sends(*peer);
-        _rendezvous.fail(*peer);
-        fail_receives(process);
-    }
-    _progress.wake(); // other threads may wait for the requests
+    _peers.note_failed(*peer);
+    _backlog.drop(*peer);
+    fail_sends(*peer);
+    _rendezvous.fail(*peer);
+    fail_receives(failed);
 }
 
 void Ob1::fail_sends(const Peer& peer) noexcept {

@@ -55,8 +55,13 @@ SendCode Rendezvous::send_fragment(SendRequest& request) noexcept {
     if (reservation.code != SendCode::ok) {
         return reservation.code;
     }
+    const std::size_t before = convertor.position();
     const std::size_t packed = convertor.pack(reservation.room.data(), std::min(left, reservation.room.size()));
-    return peer.btl->commit(*peer.endpoint, &header, sizeof header, packed);
+    const SendCode code = peer.btl->commit(*peer.endpoint, &header, sizeof header, packed);
+    if (code != SendCode::ok) {
+        convertor.seek(before); // it is packed again
+    }
+    return code;
 }
 
 void Rendezvous::begin(RecvRequest& request, Peer& from, const MatchHeader& match, std::uint64_t sender,
@@ -125,6 +130,7 @@ int Rendezvous::continue_fetches() noexcept {
 void Rendezvous::fetch(RecvRequest& request) noexcept {
     if (!fetch_chunk(request)) {
         _fetches.push_back(request);
+        _peers.mark_work();
     }
 }
 

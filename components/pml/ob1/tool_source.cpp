@@ -60,7 +60,7 @@ void Ob1ToolSource::count(std::size_t variable, bool on) noexcept {
     _counted = on ? _counted | bit : _counted & ~bit;
     if (_module._traffic.counting != (_counted != 0)) {
         _module._traffic.counting = _counted != 0;
-        _module._peers.count_messages(_counted != 0, _counted != 0 ? &Ob1::receive_and_count : &Ob1::receive, &_module);
+        _module._peers.count_messages(_counted != 0, _counted != 0 ? &Ob1::receive_and_count : &Ob1::receive);
     }
 }
 

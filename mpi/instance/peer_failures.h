@@ -14,8 +14,8 @@ namespace patchbay {
 class Instance;
 
 // Reports to the pml which processes have failed. The reports of the launcher come on the PMIx library's thread; a
-// poller passes them on. It exists only where the job goes on without such a process, so that no other job has the
-// poller.
+// poller passes them on. It exists only where this process goes on without such a process (Instance::watch_peers), so
+// that no other job has the poller.
 class PeerFailures {
 public:
     // The pml of the instance must be there until the result is destroyed. Error: the launcher reports no failures of

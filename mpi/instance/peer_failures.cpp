@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/library/peer_failures.h"
+#include "mpi/instance/peer_failures.h"
 
 #include "core/runtime/runtime.h"
 #include "mpi/instance/instance.h"
@@ -47,8 +47,7 @@ int PeerFailures::pass_on() noexcept {
         _any.store(false, std::memory_order_relaxed);
     }
     for (const ProcessId process : reported) {
-        _instance.pml().peer_failed(process);
-        _instance.tool_sources().note_peer_failed(process);
+        _instance.peer_failed(process);
     }
     return int(reported.size());
 }

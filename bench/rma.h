@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the benchmarks of one-sided communication share: windows of either kind, and times on rank 0. */
+#ifndef PATCHBAY_BENCH_RMA_H
+#define PATCHBAY_BENCH_RMA_H
+#include "repeat.h"
+
+#include <string.h>
+
+static int rank, ranks;
+static int bytes; /* of an operation */
+static MPI_Win window;
+static char *local_memory, *window_memory;
+
+/* The memory of the library, or of the program. */
+static inline void open_window(int allocated, MPI_Aint size) {
+    if (allocated) {
+        MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window_memory, &window);
+    } else {
+        window_memory = malloc((size_t)size);
+        MPI_Win_create(window_memory, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    }
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
+    memset(window_memory, 0, (size_t)size);
+    MPI_Win_unlock(rank, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static inline void close_window(int allocated) {
+    MPI_Win_free(&window);
+    if (!allocated) {
+        free(window_memory);
+    }
+}
+
+static inline void size_label(char* label, size_t room, long size) {
+    if (size >= 1 << 20 && size % (1 << 20) == 0) {
+        snprintf(label, room, "%ldMiB", size >> 20);
+    } else if (size >= 1 << 10 && size % (1 << 10) == 0) {
+        snprintf(label, room, "%ldKiB", size >> 10);
+    } else {
+        snprintf(label, room, "%ldB", size);
+    }
+}
+
+static inline double mean_of(void (*operation)(void), int rounds) {
+    const double start = MPI_Wtime();
+    for (int i = 0; i < rounds; i++) {
+        operation();
+    }
+    return (MPI_Wtime() - start) / rounds;
+}
+
+/* Microseconds of an operation of rank 0, while the others wait in MPI_Barrier: the median over chunks. */
+static inline double time_of_origin(void (*operation)(void)) {
+    enum { chunks = 7, most = 200000 };
+    double samples[chunks] = {0};
+    if (rank == 0) {
+        mean_of(operation, 5);
+        const double guess = 0.25 / BENCH_DIVISOR / chunks / mean_of(operation, 5);
+        const int rounds = guess > most ? most : guess < 3 ? 3 : (int)guess;
+        for (int k = 0; k < chunks; k++) {
+            samples[k] = mean_of(operation, rounds) * 1e6;
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return metric_median(samples, chunks);
+}
+
+/* The next size of a list of numbers with commas; 0 at its end. */
+static inline long next_size(const char** list) {
+    if (*list == NULL || **list == '\0') {
+        return 0;
+    }
+    const long size = atol(*list);
+    const char* comma = strchr(*list, ',');
+    *list = comma != NULL ? comma + 1 : NULL;
+    return size;
+}
+#endif

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Passive target: locks and flushes.
+#include "components/osc/pt2pt/module.h"
+#include "core/progress/poll_or_yield.h"
+#include "object/error_cause.h"
+
+#include <new>
+
+namespace patchbay::osc::pt2pt {
+
+namespace {
+
+int no_memory() noexcept {
+    return note_cause(MPI_ERR_NO_MEM, "osc/pt2pt: no memory for a synchronization");
+}
+
+int first_error(int first, int second) noexcept {
+    return first != MPI_SUCCESS ? first : second;
+}
+
+} // namespace
+
+// The program may access this memory by load and store as soon as lock() has returned.
+bool Pt2pt::must_hold(int rank) const noexcept {
+    return _window.members[std::size_t(rank)].shared != 0;
+}
+
+int Pt2pt::lock(bool exclusive, int rank, int assertion) noexcept {
+    if ((assertion & MPI_MODE_NOCHECK) != 0) {
+        return MPI_SUCCESS;
+    }
+    return rank == _window.rank ? lock_self(exclusive) : lock_peer(rank, exclusive);
+}
+
+int Pt2pt::lock_self(bool exclusive) noexcept {
+    {
+        const Guard guard(_lock);
+        try {
+            if (_locks.request(_window.rank, exclusive)) {
+                return MPI_SUCCESS;
+            }
+        } catch (const std::bad_alloc&) {
+            return no_memory();
+        }
+    }
+    wait_locked([this] { return _locks.is_held_by(_window.rank); }, [this] { watch_lock_holders(); });
+    return MPI_SUCCESS;
+}
+
+int Pt2pt::unlock_self() noexcept {
+    {
+        const Guard guard(_lock);
+        try {
+            release_lock(_window.rank);
+            advance_all();
+        } catch (const std::bad_alloc&) {
+            out_of_memory();
+        }
+    }
+    _progress.wake();
+    poll_or_yield(_progress);
+    return MPI_SUCCESS;
+}
+
+int Pt2pt::lock_peer(int rank, bool exclusive) noexcept {
+    UniqueLock lock(_lock);
+    Peer* const peer = find_peer(rank);
+    if (peer == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    int code = reserve(*peer, 1, lock);
+    code = code == MPI_SUCCESS ? ask_for_lock(*peer, exclusive) : code;
+    lock.unlock();
+    return code == MPI_SUCCESS && must_hold(rank) ? wait_for_lock(*peer) : code;
+}
+
+int Pt2pt::wait_for_lock(Peer& peer) noexcept {
+    Awaited one[1];
+    {
+        const Guard guard(_lock);
+        *one = now(peer);
+    }
+    return wait_for_peers(one, [](const Awaited& of) { return of.peer->done >= of.sent; });
+}
+
+int Pt2pt::ask_for_lock(Peer& peer, bool exclusive) noexcept {
+    const int flags = (exclusive ? flag_exclusive : 0) | (must_hold(peer.rank) ? flag_acknowledge : 0);
+    const int code = send_numbered(peer, Kind::lock, std::uint8_t(flags));
+    peer.locked = code == MPI_SUCCESS;
+    return code;
+}
+
+int Pt2pt::ask_for_acknowledgement(Peer& peer, UniqueLock& lock) noexcept {
+    if (peer.done == peer.sent || peer.asked == peer.sent) {
+        return MPI_SUCCESS;
+    }
+    const int code = reserve(peer, 1, lock);
+    return code == MPI_SUCCESS ? send_numbered(peer, Kind::flush, flag_acknowledge) : code;
+}
+
+int Pt2pt::ask_for_unlock(Peer& peer, UniqueLock& lock) noexcept {
+    if (!peer.locked) {
+        return ask_for_acknowledgement(peer, lock);
+    }
+    peer.locked = false;
+    const int code = reserve(peer, 1, lock);
+    return code == MPI_SUCCESS ? send_numbered(peer, Kind::unlock, flag_acknowledge) : code;
+}
+
+int Pt2pt::wait_until_complete(std::span<const Awaited> all, Where where) noexcept {
+    const int failure = wait_for_peers(all, [where](const Awaited& one) {
+        const Operation* const first = one.peer->operations.first();
+        return (first == nullptr || first->number >= one.operations) &&
+            (where == Where::at_origin || one.peer->done >= one.sent);
+    });
+    const Guard guard(_lock);
+    int code = failure;
+    for (const Awaited& one : all) {
+        code = first_error(code, one.peer->error != MPI_SUCCESS ? take_error(*one.peer) : MPI_SUCCESS);
+    }
+    return code;
+}
+
+// ask(peer, lock) sends what makes the target acknowledge. Each of these functions polls, also where there is nothing
+// to wait for: a program may call it in a loop until another process has changed the memory of this one.
+template <class Ask>
+int Pt2pt::complete_peer(int rank, Where where, const Ask& ask) noexcept {
+    poll_or_yield(_progress);
+    Awaited one[1];
+    int code = MPI_SUCCESS;
+    {
+        UniqueLock lock(_lock);
+        Peer* const peer = _peers[std::size_t(rank)].get();
+        if (peer == nullptr || rank == _window.rank) {
+            return MPI_SUCCESS;
+        }
+        code = ask(*peer, lock);
+        *one = now(*peer);
+    }
+    return first_error(wait_until_complete(one, where), code);
+}
+
+template <class Ask>
+int Pt2pt::complete_all(Where where, const Ask& ask) noexcept {
+    poll_or_yield(_progress);
+    int code = MPI_SUCCESS;
+    std::vector<Awaited> all;
+    try {
+        UniqueLock lock(_lock);
+        all.reserve(_peers.size());
+        for (std::size_t rank = 0; rank < _peers.size(); ++rank) {
+            Peer* const peer = _peers[rank].get();
+            if (peer != nullptr && peer->rank != _window.rank) {
+                code = first_error(code, ask(*peer, lock));
+                all.push_back(now(*peer));
+            }
+        }
+    } catch (const std::bad_alloc&) {
+        return no_memory();
+    }
+    return first_error(wait_until_complete(all, where), code);
+}
+
+int Pt2pt::unlock(int rank) noexcept {
+    if (rank == _window.rank) {
+        return unlock_self();
+    }
+    return complete_peer(
+        rank, Where::at_target, [this](Peer& peer, UniqueLock& lock) { return ask_for_unlock(peer, lock); });
+}
+
+int Pt2pt::lock_all(int assertion) noexcept {
+    _unchecked_all = (assertion & MPI_MODE_NOCHECK) != 0;
+    _locked_all = true;
+    if (_unchecked_all) {
+        return MPI_SUCCESS;
+    }
+    // The locks of the others are asked for with the first operation, unless the program can access them without one.
+    int code = lock_self(false);
+    for (int rank = 0; rank < _window.size && code == MPI_SUCCESS; ++rank) {
+        if (rank != _window.rank && must_hold(rank)) {
+            code = lock_peer(rank, false);
+        }
+    }
+    return code;
+}
+
+int Pt2pt::unlock_all() noexcept {
+    const int code =
+        complete_all(Where::at_target, [this](Peer& peer, UniqueLock& lock) { return ask_for_unlock(peer, lock); });
+    _locked_all = false;
+    return _unchecked_all ? code : first_error(code, unlock_self());
+}
+
+int Pt2pt::flush(int rank) noexcept {
+    return complete_peer(
+        rank, Where::at_target, [this](Peer& peer, UniqueLock& lock) { return ask_for_acknowledgement(peer, lock); });
+}
+
+int Pt2pt::flush_all() noexcept {
+    return complete_all(
+        Where::at_target, [this](Peer& peer, UniqueLock& lock) { return ask_for_acknowledgement(peer, lock); });
+}
+
+int Pt2pt::flush_local(int rank) noexcept {
+    return complete_peer(rank, Where::at_origin, [](Peer&, UniqueLock&) { return MPI_SUCCESS; });
+}
+
+int Pt2pt::flush_local_all() noexcept {
+    return complete_all(Where::at_origin, [](Peer&, UniqueLock&) { return MPI_SUCCESS; });
+}
+
+} // namespace patchbay::osc::pt2pt

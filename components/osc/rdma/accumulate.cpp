@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Accumulates: under the lock of the target for them (README.md says why always).
+#include "components/osc/rdma/module.h"
+#include "components/osc/rdma/operation.h"
+#include "frameworks/osc/combine.h"
+#include "object/error_cause.h"
+#include "object/typed_copy.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+
+namespace patchbay::osc::rdma {
+
+namespace {
+constexpr std::size_t chunk_bytes = 16 * 1024;
+
+const Datatype& basic_object(BasicIndex index) noexcept {
+    return *to_object<Datatype>(reinterpret_cast<MPI_Datatype>(std::uintptr_t(basic_type(index).handle)));
+}
+
+bool is_op(const Op& op, MPI_Op handle) noexcept {
+    return &op == to_object<Op>(handle);
+}
+
+// The next `bytes` bytes of one stream into the other.
+void move_values(Convertor& from, Convertor& into, std::size_t bytes) noexcept {
+    if (std::byte* const block = into.contiguous()) {
+        from.pack(block + into.position(), bytes);
+        into.seek(into.position() + bytes);
+    } else if (const std::byte* const source = from.contiguous()) {
+        into.unpack(source + from.position(), bytes);
+        from.seek(from.position() + bytes);
+    } else {
+        std::array<std::byte, 1024> values;
+        while (bytes > 0) {
+            const std::size_t some = from.pack(values.data(), std::min(bytes, values.size()));
+            into.unpack(values.data(), some);
+            bytes -= some;
+        }
+    }
+}
+} // namespace
+
+// Calls `step` with the elements of `rank` locked. A process that holds the exclusive lock of the member is alone
+// already, but for its own threads.
+template <class Step>
+int RdmaModule::with_update_lock(int rank, const Step& step) noexcept {
+    const std::lock_guard alone(_updates);
+    const Hold held = _members[rank].hold.load(std::memory_order_relaxed);
+    if (held == Hold::exclusive || held == Hold::exclusive_unchecked) {
+        return step();
+    }
+    if (const int code = _update_lock.acquire(rank, true); code != MPI_SUCCESS) {
+        return code;
+    }
+    const int code = step();
+    const int released = _update_lock.release(rank, true);
+    return code == MPI_SUCCESS ? released : code;
+}
+
+int RdmaModule::accumulate(const Origin& origin, const Target& target, const Op& op, Request** request) noexcept {
+    const int code = update(origin, nullptr, target, op);
+    return code == MPI_SUCCESS && request != nullptr ? complete_request(request) : code;
+}
+
+int RdmaModule::get_accumulate(
+    const Origin& origin, const Fetched& result, const Target& target, const Op& op, Request** request) noexcept {
+    const int code = update(origin, &result, target, op);
+    return code == MPI_SUCCESS && request != nullptr ? complete_request(request) : code;
+}
+
+int RdmaModule::update(const Origin& origin, const Fetched* result, const Target& target, const Op& op) noexcept {
+    int code = ready(target.rank);
+    Reach reach;
+    bool scattered = false;
+    if (code == MPI_SUCCESS) {
+        code = locate(target, reach, &scattered);
+    }
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    const Datatype& element = basic_object(element_type(*target.type));
+    if (!is_op(op, MPI_REPLACE) && !is_op(op, MPI_NO_OP) && !op.accepts(element)) {
+        return note_cause(MPI_ERR_OP, "the operation is not defined for the type");
+    }
+    if (!scattered && reach.mapped != nullptr) {
+        std::byte* const memory = reach.at(target.place + (_dynamic ? 0 : place_bias));
+        return with_update_lock(target.rank, [&] { return update_mapped(memory, origin, result, target, op); });
+    }
+    const bool has_origin = !is_op(op, MPI_NO_OP);
+    Convertor from;
+    Convertor into;
+    if (has_origin) {
+        from = Convertor(*origin.type, origin.count, origin.buffer);
+    }
+    if (result != nullptr) {
+        into = Convertor(*result->type, result->count, result->buffer);
+    }
+    const Update what{op, has_origin ? &from : nullptr, result != nullptr ? &into : nullptr, element};
+    Convertor there = places_of(target);
+    return with_update_lock(
+        target.rank, [&] { return update_chunks(target.rank, scattered ? nullptr : &reach, there, what); });
+}
+
+int RdmaModule::update_mapped(
+    std::byte* memory, const Origin& origin, const Fetched* result, const Target& target, const Op& op) noexcept {
+    if (result != nullptr) {
+        typed_copy(memory, target.count, *target.type, result->buffer, result->count, *result->type);
+    }
+    if (is_op(op, MPI_NO_OP)) {
+        return MPI_SUCCESS;
+    }
+    return combine(op, origin.buffer, origin.count, *origin.type, memory, target.count, *target.type);
+}
+
+// Reads elements of the target into scratch memory, changes them there, and writes them back before the lock is
+// released. In the scratch memory elements are as far apart as in an array, so that a pair has its gap.
+int RdmaModule::update_chunks(int rank, const Reach* reach, Convertor& there, const Update& what) noexcept {
+    alignas(64) std::array<std::byte, chunk_bytes> old_values;
+    alignas(64) std::array<std::byte, chunk_bytes> operands;
+    const auto size = std::size_t(what.element.size);
+    const auto extent = std::size_t(what.element.extent);
+    const bool replaces = is_op(what.op, MPI_REPLACE);
+    while (there.remaining() > 0) {
+        const std::size_t count = std::min(there.remaining() / size, chunk_bytes / extent);
+        const std::size_t start = there.position();
+        Convertor array(what.element, MPI_Count(count), old_values.data());
+        Convertor operand(what.element, MPI_Count(count), operands.data());
+        int code = MPI_SUCCESS;
+        if (what.result != nullptr || !replaces) {
+            code = access(rank, reach, Direction::get, array, there, count * size, nullptr);
+            code = code == MPI_SUCCESS ? flush(rank) : code;
+        }
+        array.seek(0);
+        if (code == MPI_SUCCESS && what.result != nullptr) {
+            move_values(array, *what.result, count * size);
+        }
+        if (code == MPI_SUCCESS && what.origin != nullptr) {
+            move_values(*what.origin, operand, count * size);
+            code = combine(what.op, operands.data(), MPI_Count(count), what.element, old_values.data(),
+                MPI_Count(count), what.element);
+            there.seek(start);
+            array.seek(0);
+            code =
+                code == MPI_SUCCESS ? access(rank, reach, Direction::put, array, there, count * size, nullptr) : code;
+            code = code == MPI_SUCCESS ? flush(rank) : code;
+        }
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+        there.seek(start + count * size);
+    }
+    return MPI_SUCCESS;
+}
+
+// One element: `change` makes the new value of what it is passed, and says whether there is one.
+template <class Change>
+int RdmaModule::update_element(
+    void* result, const Datatype& type, int rank, std::uint64_t place, const Change& change) noexcept {
+    const Target target{rank, place, 1, &type};
+    int code = ready(rank);
+    Reach reach;
+    bool scattered = false;
+    if (code == MPI_SUCCESS) {
+        code = locate(target, reach, &scattered);
+    }
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (reach.mapped != nullptr) {
+        std::byte* const memory = reach.at(place + (_dynamic ? 0 : place_bias));
+        return with_update_lock(rank, [&] {
+            typed_copy(memory, 1, type, result, 1, type);
+            return change(memory) < 0 ? int(MPI_ERR_OP) : int(MPI_SUCCESS);
+        });
+    }
+    return with_update_lock(rank, [&] {
+        alignas(16) std::array<std::byte, 32> value;
+        Convertor array(type, 1, value.data());
+        Convertor there = places_of(target);
+        int error = access(rank, &reach, Direction::get, array, there, array.total(), nullptr);
+        error = error == MPI_SUCCESS ? flush(rank) : error;
+        if (error != MPI_SUCCESS) {
+            return error;
+        }
+        typed_copy(value.data(), 1, type, result, 1, type);
+        const int changed = change(value.data());
+        if (changed <= 0) {
+            return changed < 0 ? int(MPI_ERR_OP) : int(MPI_SUCCESS);
+        }
+        array.seek(0);
+        there.seek(0);
+        error = access(rank, &reach, Direction::put, array, there, array.total(), nullptr);
+        return error == MPI_SUCCESS ? flush(rank) : error;
+    });
+}
+
+int RdmaModule::fetch_and_op(
+    const void* origin, void* result, const Datatype& type, int rank, std::uint64_t place, const Op& op) noexcept {
+    return update_element(result, type, rank, place, [&](std::byte* value) noexcept {
+        if (is_op(op, MPI_NO_OP)) {
+            return 0;
+        }
+        return combine(op, origin, 1, type, value, 1, type) == MPI_SUCCESS ? 1 : -1;
+    });
+}
+
+int RdmaModule::compare_and_swap(const void* origin, const void* compare, void* result, const Datatype& type, int rank,
+    std::uint64_t place) noexcept {
+    return update_element(result, type, rank, place, [&](std::byte* value) noexcept {
+        if (std::memcmp(value, compare, std::size_t(type.size)) != 0) {
+            return 0;
+        }
+        std::memcpy(value, origin, std::size_t(type.size));
+        return 1;
+    });
+}
+
+} // namespace patchbay::osc::rdma

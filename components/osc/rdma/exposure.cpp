@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/osc/rdma/exposure.h"
+
+#include "components/osc/rdma/await.h"
+#include "components/osc/rdma/errors.h"
+
+namespace patchbay::osc::rdma {
+
+Exposure::Exposure(Words& words, Word posted, Word completed, Progress& progress, const Failures& failures)
+    : _words(words),
+      _posted(posted),
+      _completed(completed),
+      _progress(progress),
+      _failures(failures),
+      _counts(new Counts[std::size_t(words.size)]()) {}
+
+int Exposure::post(std::span<const int> origins, bool tell) noexcept {
+    int result = MPI_SUCCESS;
+    for (const int origin : origins) {
+        Counts& counts = _counts[std::size_t(origin)];
+        ++counts.exposed;
+        if (!tell) {
+            continue;
+        }
+        const int code = _words.set_and_wake(origin, _posted + Word(_words.rank), ++counts.posted);
+        result = result == MPI_SUCCESS ? code : result;
+    }
+    return result;
+}
+
+// Waits for one member after the other: the order does not matter, because all of them must come.
+template <class Reached>
+int Exposure::wait_for_each(std::span<const int> members, const Reached& reached) noexcept {
+    for (const int member : members) {
+        const auto is_there = [&] { return reached(member); };
+        std::uint32_t seen = 0;
+        while (!is_there()) {
+            await(_progress, [&] { return is_there() || _failures.count() != seen; });
+            seen = _failures.count();
+            if (!is_there() && _failures.has_failed(member)) {
+                return report_failed_member(member);
+            }
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+int Exposure::start(std::span<const int> targets, bool wait) noexcept {
+    if (!wait) {
+        return MPI_SUCCESS;
+    }
+    for (const int target : targets) {
+        ++_counts[std::size_t(target)].started;
+    }
+    return wait_for_each(targets, [this](int target) {
+        return _words.own(_posted + Word(target)).load(std::memory_order_acquire) >=
+            _counts[std::size_t(target)].started;
+    });
+}
+
+int Exposure::complete(std::span<const int> targets) noexcept {
+    int result = MPI_SUCCESS;
+    for (const int target : targets) {
+        const int code =
+            _words.set_and_wake(target, _completed + Word(_words.rank), ++_counts[std::size_t(target)].completed);
+        result = result == MPI_SUCCESS ? code : result;
+    }
+    return result;
+}
+
+int Exposure::wait(std::span<const int> origins) noexcept {
+    return wait_for_each(origins, [this](int origin) {
+        return _words.own(_completed + Word(origin)).load(std::memory_order_acquire) >=
+            _counts[std::size_t(origin)].exposed;
+    });
+}
+
+int Exposure::test(std::span<const int> origins, bool* done) noexcept {
+    *done = true;
+    for (const int origin : origins) {
+        if (_words.own(_completed + Word(origin)).load(std::memory_order_acquire) <
+            _counts[std::size_t(origin)].exposed) {
+            *done = false;
+            if (_failures.has_failed(origin)) {
+                return report_failed_member(origin);
+            }
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+} // namespace patchbay::osc::rdma

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/osc/rdma/module.h"
+
+#include "components/common/short_copy.h"
+#include "components/osc/rdma/errors.h"
+#include "object/typed_copy.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+namespace patchbay::osc::rdma {
+
+RdmaModule::RdmaModule(Window& window, Jobs::Use job, std::unique_ptr<Memory> control, NodeSegment* segment)
+    : _window(window),
+      _job(std::move(job)),
+      _progress(_job->progress()),
+      _control(std::move(control)),
+      _layout(window.size),
+      _dynamic(window.flavor == MPI_WIN_FLAVOR_DYNAMIC),
+      _failures(window.size),
+      _members(window, *_job, _control->base(), _layout.bytes()),
+      _barrier(_members.words(), _layout.arrived, _progress, _failures),
+      _window_lock(_members.words(), _layout.window_lock, _progress, _failures),
+      _update_lock(_members.words(), _layout.update_lock, _progress, _failures),
+      _updates(_progress.threads()),
+      _exposure(_members.words(), _layout.posted, _layout.completed, _progress, _failures),
+      _own_regions(_members, segment, _progress),
+      _peer_regions(_members, _progress, _failures, window.size) {
+    _job->add(_failures, *window.comm->group);
+}
+
+RdmaModule::~RdmaModule() {
+    _job->remove(_failures);
+}
+
+int RdmaModule::put(const Origin& origin, const Target& target, Request** request) noexcept {
+    return transfer(Direction::put, const_cast<void*>(origin.buffer), origin.count, *origin.type, target, request);
+}
+
+int RdmaModule::get(const Fetched& result, const Target& target, Request** request) noexcept {
+    return transfer(Direction::get, result.buffer, result.count, *result.type, target, request);
+}
+
+namespace {
+void copy_mapped(Direction direction, void* buffer, MPI_Count count, const Datatype& type, std::byte* memory,
+    const Target& target) noexcept {
+    if (type.dense && target.type->dense) [[likely]] {
+        auto* const here = static_cast<std::byte*>(buffer) + type.true_lower_bound;
+        std::byte* const there = memory + target.type->true_lower_bound;
+        const auto bytes = std::size_t(count) * std::size_t(type.size);
+        direction == Direction::put ? common::copy_any(there, here, bytes) : common::copy_any(here, there, bytes);
+        return;
+    }
+    if (direction == Direction::put) {
+        typed_copy(buffer, count, type, memory, target.count, *target.type);
+    } else {
+        typed_copy(memory, target.count, *target.type, buffer, count, type);
+    }
+}
+} // namespace
+
+int RdmaModule::transfer(Direction direction, void* buffer, MPI_Count count, const Datatype& type, const Target& target,
+    Request** request) noexcept {
+    if (const int code = ready(target.rank); code != MPI_SUCCESS) [[unlikely]] {
+        return code;
+    }
+    if (std::byte* const mapped = _dynamic ? nullptr : _members[target.rank].mapped) {
+        auto* const memory = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(mapped) + target.place);
+        copy_mapped(direction, buffer, count, type, memory, target);
+        return request == nullptr ? MPI_SUCCESS : complete_request(request);
+    }
+    Convertor here(type, count, buffer);
+    TransferRequest* pending = nullptr;
+    if (request != nullptr) {
+        if (const int code = new_request(&pending); code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    const int code = transfer_far(direction, here, target, pending);
+    if (pending != nullptr) {
+        if (code != MPI_SUCCESS) {
+            pending->fail(code);
+        }
+        pending->end_of_starts();
+        *request = pending;
+        return MPI_SUCCESS;
+    }
+    return code;
+}
+
+int RdmaModule::transfer_far(
+    Direction direction, Convertor& here, const Target& target, TransferRequest* request) noexcept {
+    Reach reach;
+    bool scattered = false;
+    if (const int code = locate(target, reach, &scattered); code != MPI_SUCCESS) {
+        return code;
+    }
+    Convertor there = places_of(target);
+    if (!scattered && reach.mapped == nullptr && here.contiguous() != nullptr && there.contiguous() != nullptr)
+        [[likely]] {
+        const auto place = reinterpret_cast<std::uintptr_t>(there.contiguous());
+        return report_failure(
+            Transfer(_progress, reach, direction, request).run_block(here.contiguous(), place, here.total()),
+            target.rank);
+    }
+    return access(target.rank, scattered ? nullptr : &reach, direction, here, there, here.total(), request);
+}
+
+// As places: addresses in a dynamic window, otherwise biased offsets.
+Convertor RdmaModule::places_of(const Target& target) const noexcept {
+    return Convertor(
+        *target.type, target.count, reinterpret_cast<const void*>(target.place + (_dynamic ? 0 : place_bias)));
+}
+
+int RdmaModule::locate(const Target& target, Reach& reach, bool* scattered) noexcept {
+    if (!_dynamic) {
+        Peer& peer = _members[target.rank];
+        reach = Reach{&peer, target.rank, peer.key, place_bias, peer.mapped};
+        return MPI_SUCCESS;
+    }
+    const Datatype& type = *target.type;
+    const MPI_Aint last = MPI_Aint(target.count - 1) * type.extent;
+    const std::uint64_t begin = target.place + std::uint64_t(type.true_lower_bound + std::min<MPI_Aint>(last, 0));
+    const std::uint64_t bytes = std::uint64_t(type.true_extent + std::abs(last));
+    const int code = locate_range(target.rank, begin, bytes, reach);
+    if (code != MPI_ERR_RMA_RANGE || (type.dense && target.count > 0)) {
+        return code;
+    }
+    *scattered = true; // a type with absolute displacements may have its blocks in several regions
+    return check_blocks(target.rank, places_of(target));
+}
+
+int RdmaModule::locate_range(int rank, std::uint64_t place, std::uint64_t bytes, Reach& reach) noexcept {
+    if (rank != _window.rank) {
+        return _peer_regions.find(rank, place, bytes, reach);
+    }
+    if (!_own_regions.contains(place, bytes)) {
+        return _own_regions.report_outside(place, bytes);
+    }
+    reach = Reach{&_members[rank], rank, {}, place, reinterpret_cast<std::byte*>(place)};
+    return MPI_SUCCESS;
+}
+
+int RdmaModule::check_blocks(int rank, Convertor there) noexcept {
+    std::array<iovec, 64> blocks;
+    while (there.remaining() > 0) {
+        const std::size_t count = there.next_blocks(blocks, there.remaining());
+        for (std::size_t i = 0; i < count; ++i) {
+            Reach reach;
+            const int code =
+                locate_range(rank, reinterpret_cast<std::uintptr_t>(blocks[i].iov_base), blocks[i].iov_len, reach);
+            if (code != MPI_SUCCESS) {
+                return code;
+            }
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+// The next `bytes` bytes of both streams. `reach`: null where the blocks are in several regions.
+int RdmaModule::access(int rank, const Reach* reach, Direction direction, Convertor& here, Convertor& there,
+    std::size_t bytes, TransferRequest* request) noexcept {
+    if (reach == nullptr) {
+        return access_blocks(rank, direction, here, there, bytes, request);
+    }
+    if (reach->mapped != nullptr) {
+        copy_blocks(*reach, direction, here, there, bytes);
+        return MPI_SUCCESS;
+    }
+    return report_failure(Transfer(_progress, *reach, direction, request).run(here, there, bytes), rank);
+}
+
+int RdmaModule::access_blocks(int rank, Direction direction, Convertor& here, Convertor& there, std::size_t bytes,
+    TransferRequest* request) noexcept {
+    while (bytes > 0) {
+        iovec block;
+        const std::size_t start = there.position();
+        there.next_blocks({&block, 1}, bytes);
+        Reach reach;
+        int code = locate_range(rank, reinterpret_cast<std::uintptr_t>(block.iov_base), block.iov_len, reach);
+        if (code == MPI_SUCCESS) {
+            there.seek(start);
+            code = access(rank, &reach, direction, here, there, block.iov_len, request);
+        }
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+        bytes -= block.iov_len;
+    }
+    return MPI_SUCCESS;
+}
+
+void RdmaModule::copy_blocks(
+    const Reach& reach, Direction direction, Convertor& here, Convertor& there, std::size_t bytes) noexcept {
+    std::array<iovec, 64> blocks;
+    while (bytes > 0) {
+        const std::size_t count = there.next_blocks(blocks, bytes);
+        for (std::size_t i = 0; i < count; ++i) {
+            std::byte* const memory = reach.at(reinterpret_cast<std::uintptr_t>(blocks[i].iov_base));
+            direction == Direction::put ? here.pack(memory, blocks[i].iov_len) : here.unpack(memory, blocks[i].iov_len);
+            bytes -= blocks[i].iov_len;
+        }
+    }
+}
+
+int RdmaModule::new_request(TransferRequest** request) noexcept {
+    *request = new (std::nothrow) TransferRequest(_progress, *_window.comm);
+    return *request == nullptr ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+int RdmaModule::complete_request(Request** request) noexcept {
+    TransferRequest* made = nullptr;
+    const int code = new_request(&made);
+    if (code == MPI_SUCCESS) {
+        made->end_of_starts();
+        *request = made;
+    }
+    return code;
+}
+
+} // namespace patchbay::osc::rdma

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/osc/sm/module.h"
+#include "core/base/out_of_memory.h"
+#include "core/component/describe.h"
+#include "core/core.h"
+#include "core/runtime/runtime.h"
+#include "frameworks/context.h"
+
+#include <algorithm>
+
+namespace patchbay::osc::sm {
+
+namespace {
+
+constexpr char barrier_names[] = "auto,dissemination,central"; // in the order of BarrierKind
+
+constexpr ParamSpec params[] = {
+    {"priority", ParamType::integer, "60", "how much this component wants to serve a window (0 to 100)"},
+    {"barrier", ParamType::enumeration, "auto",
+        "how the members of a window wait for each other in MPI_Win_fence: dissemination (in rounds, by pairs), "
+        "central "
+        "(by one counter), auto (central where processes share cores)",
+        barrier_names, ParamLevel::tuner_detail, ParamScope::all_equal},
+};
+
+Error refusal(const char* why) {
+    return {Errc::not_available, why};
+}
+
+// Whether every member attaches to the segment of this process.
+bool all_are_here(Context& context, const Window& window, const NodeSegment& node) {
+    const Group& group = *window.comm->group;
+    for (int rank = 0; rank < window.size; ++rank) {
+        const ProcessId process = group.process(rank);
+        if (process != context.self() &&
+            (!context.runtime().is_local(process) || (process.job != own_job && !node.is_for_all_jobs()))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+class SmComponent final : public Component {
+public:
+    Status open(Core& core) override {
+        _priority = int(core.params.at("osc_sm_priority").as_int());
+        _barrier = BarrierKind(core.params.at("osc_sm_barrier").as_enum());
+        return {};
+    }
+    Capability capabilities() const noexcept override {
+        return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node;
+    }
+
+    Result<int> query(Context& context, const Window& window) noexcept override {
+        return unless_out_of_memory(
+            Result<int>(Error{Errc::out_of_memory, "osc/sm: out of memory"}), [&]() -> Result<int> {
+                const NodeSegment* node = context.core().node;
+                if (node == nullptr) {
+                    return refusal("this process has no memory that it shares with others");
+                }
+                if (window.flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+                    return refusal("the memory of a dynamic window is not known to the other members");
+                }
+                const auto unreachable = [](const WindowMember& member) {
+                    return member.bytes > 0 && member.shared == 0;
+                };
+                if (window.size > 1 && std::ranges::any_of(window.members, unreachable)) {
+                    return refusal("a member has memory that the others cannot map");
+                }
+                if (!all_are_here(context, window, *node)) {
+                    return refusal("not all members share the memory of this node");
+                }
+                return _priority;
+            });
+    }
+    Result<std::unique_ptr<Module>> create(Context& context, Window& window) noexcept override {
+        return Sm::create(
+            context.progress(), *context.core().node, window, _barrier, context.runtime().oversubscribed());
+    }
+
+private:
+    int _priority = 0;
+    BarrierKind _barrier = BarrierKind::automatic;
+};
+
+} // namespace
+
+} // namespace patchbay::osc::sm
+
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::osc::sm::SmComponent>("osc", patchbay::osc::interface_version, "sm",
+    "1.0.0", "one-sided communication by loads and stores in the memory of a node", patchbay::osc::sm::params);

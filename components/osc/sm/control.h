@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/osc/sm/element_lock.h"
+#include "components/osc/sm/rw_lock.h"
+
+#include <cstddef>
+
+namespace patchbay::osc::sm {
+
+// What a member of a window has in the memory of the node, for all members: a block of zeros at first. Arrays with a
+// word for each member follow.
+struct Control {
+    RwLock lock;
+    ElementLock elements;
+    alignas(64) std::atomic<std::uint64_t> arrived; // rounds of barriers that this member has come to
+    // Of the central barrier, in the block of rank 0 only.
+    alignas(64) std::atomic<std::uint64_t> arrivals; // of all members in all barriers
+    alignas(64) std::atomic<std::uint64_t> released; // barriers that have ended
+
+    using Word = std::atomic<std::uint32_t>;
+    Word* array(std::size_t number, std::uint32_t members) noexcept {
+        return reinterpret_cast<Word*>(this + 1) + number * members;
+    }
+    // For the tickets of `lock`.
+    Word* waiters(std::uint32_t members) noexcept { return array(0, members); }
+    // For `elements`.
+    Word* wants(std::uint32_t members) noexcept { return array(1, members); }
+    // How often a member has called post() for this one, and complete() for an epoch of this one. Written by that
+    // member only.
+    Word* posts(std::uint32_t members) noexcept { return array(2, members); }
+    Word* completions(std::uint32_t members) noexcept { return array(3, members); }
+    // Whether this member has a ticket of that member's lock. Written by this member only.
+    Word* tickets(std::uint32_t members) noexcept { return array(4, members); }
+
+    static std::size_t bytes(std::uint32_t members) noexcept { return sizeof(Control) + 5 * sizeof(Word) * members; }
+};
+
+} // namespace patchbay::osc::sm

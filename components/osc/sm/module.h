@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/osc/sm/control.h"
+#include "components/osc/sm/waits.h"
+#include "core/memory/node_segment.h"
+#include "frameworks/osc/osc.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace patchbay::osc::sm {
+
+enum class BarrierKind : std::uint8_t { automatic, dissemination, central };
+
+// The module of one window: every operation is carried out by the calling process, by loads and stores. Nothing is
+// under way when a call returns, so that a thread changes only what the epochs of the window give it alone, and no
+// function takes a lock of this process.
+class Sm final : public Module {
+public:
+    // Communicates over window.comm. Every member takes part, also one that has an error.
+    static Result<std::unique_ptr<Module>> create(
+        Progress& progress, NodeSegment& segment, Window& window, BarrierKind barrier, bool share_cores) noexcept;
+    ~Sm() override;
+
+    int put(const Origin& origin, const Target& target, Request** request) noexcept override;
+    int get(const Fetched& result, const Target& target, Request** request) noexcept override;
+    int accumulate(const Origin& origin, const Target& target, const Op& op, Request** request) noexcept override;
+    int get_accumulate(const Origin& origin, const Fetched& result, const Target& target, const Op& op,
+        Request** request) noexcept override;
+    int fetch_and_op(const void* origin, void* result, const Datatype& type, int rank, std::uint64_t place,
+        const Op& op) noexcept override;
+    int compare_and_swap(const void* origin, const void* compare, void* result, const Datatype& type, int rank,
+        std::uint64_t place) noexcept override;
+
+    int fence(int assertion) noexcept override;
+    int post(std::span<const int> origins, int assertion) noexcept override;
+    int start(std::span<const int> targets, int assertion) noexcept override;
+    int complete() noexcept override;
+    int wait() noexcept override;
+    int test(bool* done) noexcept override;
+
+    int lock(bool exclusive, int rank, int assertion) noexcept override;
+    int unlock(int rank) noexcept override;
+    int lock_all(int assertion) noexcept override;
+    int unlock_all() noexcept override;
+    int flush(int rank) noexcept override;
+    int flush_all() noexcept override;
+    int flush_local(int) noexcept override { return MPI_SUCCESS; }
+    int flush_local_all() noexcept override { return MPI_SUCCESS; }
+    int sync() noexcept override;
+
+    int attach(void* base, std::uint64_t bytes) noexcept override;
+    int detach(void* base) noexcept override;
+
+private:
+    enum class Held : std::uint8_t { nothing, shared, exclusive, unchecked };
+    struct Peer {
+        std::byte* base = nullptr; // where this process has the member's memory mapped
+        Control* control = nullptr;
+        Doorbell* bell = nullptr;
+        std::int32_t pid = 0;                // 0: this process cannot see whether it has ended
+        std::uint32_t posts_taken = 0;       // of its calls of post()
+        std::uint32_t completions_taken = 0; // of its calls of complete()
+        Held held = Held::nothing;           // its lock, by this process
+    };
+    // What a member tells all others.
+    struct Announcement {
+        SharedAddress control;
+        std::uint32_t slot;
+        std::int32_t pid;
+        BarrierKind barrier;
+        std::uint8_t share_cores;
+        std::uint8_t padding[6];
+    };
+
+    Sm(Progress& progress, NodeSegment& segment, Window& window) noexcept
+        : _waits(progress),
+          _progress(progress),
+          _segment(segment),
+          _window(window),
+          _size(std::uint32_t(window.size)),
+          _rank(std::uint32_t(window.rank)) {}
+    Status make(Announcement& own, std::vector<Announcement>& all);
+    static Status exchange(Window& window, const Announcement& own, std::vector<Announcement>& all) noexcept;
+    Status map(const std::vector<Announcement>& all) noexcept;
+    Status map_peer(int rank, const Announcement& announcement) noexcept;
+
+    std::uint32_t size() const noexcept { return _size; }
+    std::uint32_t rank() const noexcept { return _rank; }
+    Peer& peer(int rank) noexcept { return _peers[std::size_t(rank)]; }
+    std::byte* at(const Target& target) noexcept { return peer(target.rank).base + target.place; }
+    Control& own() noexcept { return *_own; }
+    auto ringer() noexcept {
+        return [this](std::uint32_t member) { _peers[member].bell->notify(); };
+    }
+    bool has_ended(int rank) noexcept { return sm::has_ended(peer(rank).pid); }
+    bool any_has_ended() const noexcept;
+
+    int done(int code, Request** request) noexcept {
+        return request == nullptr || code != MPI_SUCCESS ? code : give_request(request);
+    }
+    [[gnu::noinline]] int put_any(const Origin& origin, const Target& target, Request** request) noexcept;
+    [[gnu::noinline]] int get_any(const Fetched& result, const Target& target, Request** request) noexcept;
+    int give_request(Request** request) noexcept;
+
+    // The lock of a member's memory for accumulates.
+    int lock_elements(int rank) noexcept;
+    int wait_for_elements(Control& control) noexcept;
+    void unlock_elements(int rank) noexcept;
+
+    TicketQueue queue_of(Peer& target) noexcept { return {target.control->waiters(size()), size(), rank()}; }
+    int take_lock(bool exclusive, int rank) noexcept;
+    template <class Done>
+    int wait_for_lock(int rank, const Done& done) noexcept;
+    void leave_lock(int rank) noexcept;
+
+    int central_barrier() noexcept;
+    int dissemination_barrier() noexcept;
+    bool all_complete() noexcept;
+    int end_exposure(int code) noexcept;
+
+    const Waits _waits;
+    Progress& _progress;
+    NodeSegment& _segment;
+    Window& _window;
+    const std::uint32_t _size;
+    const std::uint32_t _rank;
+    SharedAddress _block = 0; // of `_own`
+    Control* _own = nullptr;
+    std::vector<Peer> _peers;
+    bool _central = false;
+    std::uint64_t _barrier_rounds = 0; // as in Control::arrived
+    std::uint64_t _barriers = 0;
+    std::vector<int> _targets;  // of start()
+    std::vector<int> _origins;  // of post()
+    std::size_t _completed = 0; // so many of these have completed
+    std::uint32_t _tests = 0;   // that found an epoch incomplete
+};
+
+} // namespace patchbay::osc::sm

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/progress/waiter.h"
+#include "include/mpi.h"
+
+#include <chrono>
+#include <cstdint>
+
+namespace patchbay::osc::sm {
+
+// Whether a process of this node has ended. One that this process cannot see (another namespace of pids) never has.
+bool has_ended(std::int32_t pid) noexcept;
+bool can_see(std::int32_t pid) noexcept;
+
+// Stores the cause and returns MPI_ERR_PROC_ABORTED.
+int report_ended() noexcept;
+
+// The waits of a window, with the library's waiting policy: what they wait for rings this process's doorbell, and a
+// process that fails does not. Therefore they look from time to time whether the processes still exist.
+class Waits {
+public:
+    explicit Waits(Progress& progress) noexcept
+        : _progress(progress) {}
+
+    // Waits until done() is true, which may only read, and may be called again after that. failed(): a process for
+    // which this one waits has ended; then the result is MPI_ERR_PROC_ABORTED.
+    template <class Done, class Failed>
+    int until(const Done& done, const Failed& failed) const noexcept {
+        if (done()) [[likely]] {
+            return MPI_SUCCESS;
+        }
+        const std::uint32_t first_polls = _progress.policy().first_polls;
+        // Where each process has a core, the other one answers within a cache line's way.
+        if (first_polls > 1) {
+            for (int i = 0; i < first_looks; ++i) {
+                if (done()) {
+                    return MPI_SUCCESS;
+                }
+            }
+        }
+        for (std::uint32_t polls = first_polls; polls != 0; --polls) {
+            _progress.poll();
+            if (done()) {
+                return MPI_SUCCESS;
+            }
+        }
+        while (!wait_for(_progress, between_looks, done)) {
+            if (failed()) {
+                return done() ? MPI_SUCCESS : report_ended();
+            }
+        }
+        return MPI_SUCCESS;
+    }
+
+private:
+    static constexpr int first_looks = 100;
+    static constexpr std::chrono::milliseconds between_looks{200};
+    Progress& _progress;
+};
+
+} // namespace patchbay::osc::sm

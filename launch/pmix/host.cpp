@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/pmix/host.h"
+
+#include "launch/pmix/info_list.h"
+#include "launch/pmix/pmix_thread.h"
+
+#include <type_traits>
+
+namespace patchbay::launch {
+
+PmixHost::PmixHost(EventLoop& loop, RankEvents& rank_events, std::uint32_t run_number, std::string socket_file)
+    : loop(loop),
+      rank_events(rank_events),
+      listener(loop, std::move(socket_file)),
+      links(loop, listener, run_number),
+      names(loop, listener),
+      ports(loop, jobs, run_number),
+      groups(jobs, run_number),
+      job_exchange(loop, jobs, links, run_number,
+          {[this](ProcessId rank, RankEnd end) { rank_ended(rank, end); }, [this](JobNumber job) { job_ended(job); }}),
+      port_exchange(loop, jobs, links, job_exchange, ports),
+      group_exchange(loop, jobs, links, job_exchange, groups) {
+    links.set_handlers({[this](const std::string& run, const RunMessage& message) { received(run, message); },
+        [this](const std::string& run) { job_exchange.run_ended(run); }});
+}
+
+void PmixHost::received(const std::string& run, const RunMessage& message) {
+    std::visit(
+        [&]<class T>(const T& m) {
+            if constexpr (std::is_same_v<T, ConnectRequest>) {
+                port_exchange.take(run, m);
+            } else if constexpr (std::is_same_v<T, ConnectDecision> || std::is_same_v<T, ConnectCancel>) {
+                port_exchange.take(m);
+            } else if constexpr (std::is_same_v<T, GroupRequest>) {
+                group_exchange.take(run, m);
+            } else if constexpr (requires { job_exchange.take(run, m); }) {
+                job_exchange.take(run, m);
+            }
+        },
+        message);
+}
+
+void PmixHost::rank_ended(ProcessId rank, RankEnd end) {
+    on_pmix_thread([this, rank] { groups.ended(rank); });
+    ports.ended(rank);
+    port_exchange.ended(rank);
+    if (end == RankEnd::clean) {
+        return;
+    }
+    pmix_proc_t proc = jobs.name_of(rank);
+    auto* infos = new InfoList;
+    infos->add_proc(PMIX_EVENT_AFFECTED_PROC, proc);
+    infos->add_flag(PMIX_EVENT_NON_DEFAULT);
+    const pmix_status_t code = end == RankEnd::signal ? PMIX_ERR_PROC_ABORTED : PMIX_ERR_EXIT_NONZERO_TERM;
+    const auto release = [](pmix_status_t, void* data) { delete static_cast<InfoList*>(data); };
+    const pmix_status_t status =
+        PMIx_Notify_event(code, &proc, PMIX_RANGE_SESSION, infos->data(), infos->size(), release, infos);
+    if (status != PMIX_SUCCESS) {
+        delete infos; // PMIx does not call back then
+    }
+}
+
+void PmixHost::job_ended(JobNumber job) {
+    on_pmix_thread([this, job] { groups.forget(job); });
+}
+
+} // namespace patchbay::launch
