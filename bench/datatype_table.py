@@ -14,7 +14,8 @@ def ratios(path):
     for metric, data in samples.items():
         least = {variant: min(values) for variant, values in data["values"].items()}
         own = least.pop("after" if "after" in least else "a")
-        yield metric, own / min(least.values())
+        best = min(least.values())
+        yield metric, own / best if best > 0 else float("inf")
 
 
 def main(paths):
