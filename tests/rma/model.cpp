@@ -10,8 +10,8 @@
 
 namespace {
 
-// So many windows take a job with a sanitizer some seconds, of which a test has tens, and with more processes than cores
-// many more.
+// So many windows take a job with a sanitizer some seconds, of which a test has tens, and with more processes than
+// cores many more.
 int affordable(int windows, int size) {
 #ifdef __SANITIZE_ADDRESS__
     return size < 4 ? windows : size < 8 ? std::max(1, windows / 2) : std::max(1, windows / 6);
