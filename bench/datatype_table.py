@@ -3,6 +3,7 @@
 each size: the ratio of this installation's least time to the least of the fastest other variant."""
 import collections
 import json
+import math
 import sys
 
 
@@ -14,8 +15,8 @@ def ratios(path):
     for metric, data in samples.items():
         least = {variant: min(values) for variant, values in data["values"].items()}
         own = least.pop("after" if "after" in least else "a")
-        best = min(least.values())
-        yield metric, own / best if best > 0 else float("inf")
+        other = min(least.values())
+        yield metric, own / other if other > 0 else math.inf  # nothing that could be measured, such as 0 KiB of memory
 
 
 def main(paths):

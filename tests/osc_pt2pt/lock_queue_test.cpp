@@ -50,6 +50,24 @@ TEST(LockQueue, AReaderWaitsBehindAWriter) {
     EXPECT_EQ(release(queue, 2), Ranks{3});
 }
 
+// A process in MPI_Win_lock_all may have what the holder here waits for, elsewhere.
+TEST(LockQueue, ALockOfAllWaitsForAnExclusiveHolderOnly) {
+    LockQueue queue;
+    EXPECT_TRUE(queue.request(1, false));
+    EXPECT_FALSE(queue.request(2, true));
+    EXPECT_TRUE(queue.request_ahead(3));
+    EXPECT_EQ(release(queue, 1), Ranks{});
+    EXPECT_EQ(release(queue, 3), Ranks{2});
+    EXPECT_FALSE(queue.request(4, false));
+    EXPECT_FALSE(queue.request(5, true));
+    EXPECT_FALSE(queue.request_ahead(6));
+    EXPECT_FALSE(queue.request_ahead(7));
+    EXPECT_EQ(release(queue, 2), (Ranks{6, 7, 4}));
+    EXPECT_EQ(release(queue, 6), Ranks{});
+    EXPECT_EQ(release(queue, 4), Ranks{});
+    EXPECT_EQ(release(queue, 7), Ranks{5});
+}
+
 TEST(LockQueue, ReleaseOfALockThatIsNotHeld) {
     LockQueue queue;
     Ranks granted;

@@ -42,6 +42,9 @@ static void survivors_of(MPI_Win win, const char* what, MPI_Comm rest) {
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win));
         CHECK_OK(MPI_Put(&rank, 1, MPI_INT, next, 1, 1, MPI_INT, win));
         CHECK_OK(MPI_Win_unlock(next, win));
+        /* The kernel refuses access to a process before its parent learns that it has ended. A survivor that left then
+         * would be the first process whose end the launcher sees, and the status would be its own. */
+        CHECK_CLASS(MPI_Win_fence(0, win), MPI_ERR_PROC_ABORTED);
     }
     MPI_Barrier(rest);
 }

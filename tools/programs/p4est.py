@@ -8,7 +8,6 @@ class P4est(Program):
     package = "p4est"
     about = "p4est: adaptive meshes as forests of octrees, with its library sc"
     tested = "every program of `make check`, with 2 and with 4 ranks"
-    excluded = {"sc_test_node_comm *": "it uses MPI_Win_allocate_shared: one-sided communication is not implemented yet"}
     ranks = (2, 4)
 
     def build(self, tree):

@@ -15,7 +15,6 @@ FOLDERS = {
     "snes/tutorials": "24",
 }
 NEIGHBOR = "-sf_type neighbor"
-NO_WINDOWS = "it uses windows: one-sided communication is not implemented yet"
 
 
 def judge_check(status, output):
@@ -113,7 +112,5 @@ class Petsc(Program):
             if ranks == "4" and "-sf_" not in text:
                 command = ["env", f"PETSC_OPTIONS={NEIGHBOR}", "bash", str(script)]
                 run.append(Test(f"{name} -n {ranks} {NEIGHBOR}", command, script.parent, judge=judge_tap))
-            for test in run:
-                test.excluded = NO_WINDOWS if re.search("sf_window|-sf_type window", text) else ""
             tests += run
         return tests

@@ -54,7 +54,7 @@ int Pt2pt::issue(const Plan& plan, Request** request) noexcept {
 int Pt2pt::issue(const Plan& plan, Request** request, Peer& peer, UniqueLock& lock) {
     int code = reserve(peer, credits_of_operation, lock);
     if (code == MPI_SUCCESS && _locked_all && !_unchecked_all && !peer.locked) {
-        code = ask_for_lock(peer, false);
+        code = ask_for_lock(peer, flag_lock_all);
     }
     Header header;
     code = code == MPI_SUCCESS ? name_target(peer, plan, header) : code;

@@ -7,11 +7,22 @@ namespace patchbay::osc::pt2pt {
 
 bool LockQueue::request(int rank, bool exclusive) {
     if (!_waiting.empty() || (!_holders.empty() && (_exclusive || exclusive))) {
-        _waiting.push_back({rank, exclusive});
+        _waiting.push_back({rank, exclusive, false});
         return false;
     }
     _holders.insert(rank);
     _exclusive = exclusive;
+    return true;
+}
+
+bool LockQueue::request_ahead(int rank) {
+    if (!_holders.empty() && _exclusive) {
+        const auto behind = std::ranges::find_if(_waiting, [](const Waiter& waiter) { return !waiter.ahead; });
+        _waiting.insert(behind, {rank, false, true});
+        return false;
+    }
+    _holders.insert(rank);
+    _exclusive = false;
     return true;
 }
 

@@ -13,6 +13,10 @@ class LockQueue {
 public:
     // true: `rank` has the lock now. false: a later release() or remove() grants it.
     bool request(int rank, bool exclusive);
+    // The same for a shared lock of MPI_Win_lock_all, which waits for nobody but an exclusive holder. Its process may
+    // hold the locks of other processes, in any order: if it waited behind those who wait here for a holder that in
+    // turn waits for such a lock, nobody would go on.
+    bool request_ahead(int rank);
     // `rank`, which has the lock, gives it back. Appends those that have it from now on to `granted`. false: `rank` did
     // not have it.
     bool release(int rank, std::vector<int>* granted);
@@ -27,6 +31,7 @@ private:
     struct Waiter {
         int rank;
         bool exclusive;
+        bool ahead; // of request_ahead()
     };
 
     void grant(std::vector<int>* granted);

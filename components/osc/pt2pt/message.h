@@ -43,7 +43,8 @@ inline constexpr std::uint8_t flag_acknowledge = 1;  // acknowledge at once when
 inline constexpr std::uint8_t flag_data_apart = 2;   // the origin's data is a message of its own
 inline constexpr std::uint8_t flag_result_apart = 4; // the result is to be a message of its own
 inline constexpr std::uint8_t flag_exclusive = 8;    // of a lock
-inline constexpr std::uint8_t all_flags = 15;
+inline constexpr std::uint8_t flag_lock_all = 16;    // of a lock: of MPI_Win_lock_all, asked for by an operation
+inline constexpr std::uint8_t all_flags = 31;
 
 // The first bytes of each control message. The inline data follows.
 struct alignas(16) Header {

@@ -189,11 +189,11 @@ private:
     int complete_at_once(int code, Request** request) noexcept;
 
     // passive.cpp
-    int lock_self(bool exclusive) noexcept;           // without the lock
-    int unlock_self() noexcept;                       // without the lock
-    int lock_peer(int rank, bool exclusive) noexcept; // without the lock
-    int wait_for_lock(Peer& peer) noexcept;           // without the lock
-    int ask_for_lock(Peer& peer, bool exclusive) noexcept;
+    int lock_self(bool exclusive) noexcept;                    // without the lock
+    int unlock_self() noexcept;                                // without the lock
+    int lock_peer(int rank, bool exclusive) noexcept;          // without the lock
+    int wait_for_lock(Peer& peer) noexcept;                    // without the lock
+    int ask_for_lock(Peer& peer, std::uint8_t flags) noexcept; // of message.h
     int ask_for_acknowledgement(Peer& peer, UniqueLock& lock) noexcept;
     int ask_for_unlock(Peer& peer, UniqueLock& lock) noexcept;
     bool must_hold(int rank) const noexcept;

@@ -69,7 +69,7 @@ int Pt2pt::lock_peer(int rank, bool exclusive) noexcept {
         return MPI_ERR_NO_MEM;
     }
     int code = reserve(*peer, 1, lock);
-    code = code == MPI_SUCCESS ? ask_for_lock(*peer, exclusive) : code;
+    code = code == MPI_SUCCESS ? ask_for_lock(*peer, exclusive ? flag_exclusive : 0) : code;
     lock.unlock();
     return code == MPI_SUCCESS && must_hold(rank) ? wait_for_lock(*peer) : code;
 }
@@ -83,9 +83,9 @@ int Pt2pt::wait_for_lock(Peer& peer) noexcept {
     return wait_for_peers(one, [](const Awaited& of) { return of.peer->done >= of.sent; });
 }
 
-int Pt2pt::ask_for_lock(Peer& peer, bool exclusive) noexcept {
-    const int flags = (exclusive ? flag_exclusive : 0) | (must_hold(peer.rank) ? flag_acknowledge : 0);
-    const int code = send_numbered(peer, Kind::lock, std::uint8_t(flags));
+int Pt2pt::ask_for_lock(Peer& peer, std::uint8_t flags) noexcept {
+    const int all_of_them = flags | (must_hold(peer.rank) ? flag_acknowledge : 0);
+    const int code = send_numbered(peer, Kind::lock, std::uint8_t(all_of_them));
     peer.locked = code == MPI_SUCCESS;
     return code;
 }
@@ -176,9 +176,13 @@ int Pt2pt::lock_all(int assertion) noexcept {
         return MPI_SUCCESS;
     }
     // The locks of the others are asked for with the first operation, unless the program can access them without one.
-    int code = lock_self(false);
+    // Those are taken in the order of ranks: a member that waits holds locks of lower ranks only, so that members never
+    // wait for each other in a circle.
+    int code = MPI_SUCCESS;
     for (int rank = 0; rank < _window.size && code == MPI_SUCCESS; ++rank) {
-        if (rank != _window.rank && must_hold(rank)) {
+        if (rank == _window.rank) {
+            code = lock_self(false);
+        } else if (must_hold(rank)) {
             code = lock_peer(rank, false);
         }
     }

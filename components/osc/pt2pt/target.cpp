@@ -164,7 +164,10 @@ bool Pt2pt::begin_lock(Entry& entry) {
     if (entry.peer.failed) {
         return true;
     }
-    const bool held = _locks.request(entry.peer.rank, (entry.header.flags & flag_exclusive) != 0);
+    const int rank = entry.peer.rank;
+    const bool held = (entry.header.flags & flag_lock_all) != 0
+        ? _locks.request_ahead(rank)
+        : _locks.request(rank, (entry.header.flags & flag_exclusive) != 0);
     if (!held) { // it would wait for ever if one that has the lock failed
         watch_lock_holders();
     }

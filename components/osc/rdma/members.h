@@ -16,7 +16,6 @@ namespace patchbay::osc::rdma {
 // The lock of a member that this process holds.
 enum class Hold : std::uint8_t {
     none,
-    coming, // a thread acquires it
     shared,
     exclusive,
     nothing_to_release, // MPI_MODE_NOCHECK

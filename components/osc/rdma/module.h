@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/osc/rdma/barrier.h"
+#include "components/osc/rdma/errors.h"
 #include "components/osc/rdma/exposure.h"
 #include "components/osc/rdma/fair_lock.h"
 #include "components/osc/rdma/members.h"
@@ -93,14 +94,13 @@ private:
     int update_element(
         void* result, const Datatype& type, int rank, std::uint64_t place, const Change& change) noexcept;
 
-    // Before an operation: the member has not failed, and its lock is held, if lock_all() has left that to be done.
+    // Before an operation: the member has not failed.
     int ready(int rank) noexcept {
-        if (_failures.has_failed(rank) || _takes_locks_later.load(std::memory_order_relaxed)) [[unlikely]] {
-            return ready_slowly(rank);
+        if (_failures.has_failed(rank)) [[unlikely]] {
+            return report_failed_member(rank);
         }
         return MPI_SUCCESS;
     }
-    int ready_slowly(int rank) noexcept;
     int take_lock(int rank, bool exclusive) noexcept;
     int drop_lock(int rank) noexcept;
 
@@ -121,7 +121,6 @@ private:
     PeerRegions _peer_regions;
     std::vector<int> _origins; // of the exposure epoch
     std::vector<int> _targets; // of the access epoch that start() began
-    std::atomic<bool> _takes_locks_later{false};
 };
 
 } // namespace patchbay::osc::rdma

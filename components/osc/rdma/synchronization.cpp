@@ -85,54 +85,32 @@ int RdmaModule::unlock(int rank) noexcept {
     return first_of(code, drop_lock(rank));
 }
 
-// A lock of each member would be taken one after the other, for members that the epoch may never access. An operation
-// takes the lock of its target instead, but for memory that the program may access without an operation.
+// In the order of ranks in all members, and before the first operation: a member that waits holds locks of lower ranks
+// only. If each operation took the lock of its target, members could wait for each other in a circle: one that has the
+// lock of A waits at B behind an exclusive request, which waits for the holder of B, which waits at A.
 int RdmaModule::lock_all(int assertion) noexcept {
     if ((assertion & MPI_MODE_NOCHECK) != 0) {
         return MPI_SUCCESS;
     }
-    if (_window.flavor != MPI_WIN_FLAVOR_SHARED) {
-        const int code = take_lock(_window.rank, false);
-        _takes_locks_later.store(code == MPI_SUCCESS, std::memory_order_relaxed);
-        return code;
+    for (int member = 0; member < _window.size; ++member) {
+        if (const int code = take_lock(member, false); code != MPI_SUCCESS) {
+            while (member > 0) {
+                drop_lock(--member);
+            }
+            return code;
+        }
     }
-    int code = MPI_SUCCESS;
-    for (int member = 0; member < _window.size && code == MPI_SUCCESS; ++member) {
-        code = take_lock(member, false);
-    }
-    return code;
+    return MPI_SUCCESS;
 }
 
 int RdmaModule::unlock_all() noexcept {
     int code = flush_all();
-    _takes_locks_later.store(false, std::memory_order_relaxed);
     for (int member = 0; member < _window.size; ++member) {
         if (_members[member].hold.load(std::memory_order_relaxed) != Hold::none) {
             code = first_of(code, drop_lock(member));
         }
     }
     return code;
-}
-
-int RdmaModule::ready_slowly(int rank) noexcept {
-    if (_failures.has_failed(rank)) {
-        return report_failed_member(rank);
-    }
-    std::atomic<Hold>& hold = _members[rank].hold;
-    for (;;) {
-        Hold before = hold.load(std::memory_order_acquire);
-        if (before == Hold::shared) {
-            return MPI_SUCCESS;
-        }
-        if (before == Hold::coming) {
-            wait_until(_progress, [&] { return hold.load(std::memory_order_acquire) != Hold::coming; });
-        } else if (hold.compare_exchange_strong(before, Hold::coming, std::memory_order_acq_rel)) {
-            const int code = _window_lock.acquire(rank, false);
-            hold.store(code == MPI_SUCCESS ? Hold::shared : Hold::none, std::memory_order_release);
-            _progress.wake(); // other threads wait for it
-            return code;
-        }
-    }
 }
 
 // Stores to mapped memory are ordered by the fence, so that a load of this process that follows cannot be ahead of
