@@ -22,10 +22,10 @@ public:
     // Of one message.
     std::uint64_t bytes() const noexcept { return _bytes; }
     // Whether the data is one block; in the present buffer it begins at data().
-    bool is_block() const noexcept { return _type.dense; }
+    bool is_block() const noexcept { return _type.dense || _bytes == 0; }
     std::byte* data() const noexcept { return _data; }
-    // Whether all starts have the same buffer.
-    bool is_single() const noexcept { return _slackness == 1 || _increment == 0; }
+    // Which buffer of the circle is the present one.
+    std::uint32_t index() const noexcept { return _index; }
 
     // The present message as a stream of bytes, from its beginning. Where it is not one block.
     Convertor& stream() noexcept {
@@ -39,7 +39,7 @@ public:
 
     // To the buffer of the next message.
     void advance() noexcept {
-        if (!is_single()) {
+        if (_slackness != 1) {
             advance_around();
         }
     }

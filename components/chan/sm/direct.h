@@ -29,10 +29,17 @@ public:
         _endpoint = &endpoint;
         _key = key;
     }
-    bool puts() const noexcept { return _module != nullptr; }
+
+    // The receiver is this process, too: its buffers are where it says.
+    void set_own_process() noexcept { _own_process = true; }
 
     // Where this process has the buffer mapped; nullptr: it has not.
-    std::byte* mapped(const Posted& posted) noexcept { return posted.shared == 0 ? nullptr : _heap.at(posted.shared); }
+    std::byte* mapped(const Posted& posted) noexcept {
+        if (_own_process) {
+            return reinterpret_cast<std::byte*>(posted.address);
+        }
+        return posted.shared == 0 ? nullptr : _heap.at(posted.shared);
+    }
     bool can_put(const Posted& posted) const noexcept { return _module != nullptr && posted.address != 0; }
 
     enum class Outcome : std::uint8_t { done, pending, refused };
@@ -73,6 +80,7 @@ private:
     enum class PutState : std::uint8_t { under_way, done, failed };
 
     SharedHeap& _heap;
+    bool _own_process = false;
     btl::OneSided* _module = nullptr;
     btl::Endpoint* _endpoint = nullptr;
     btl::RemoteKey _key;

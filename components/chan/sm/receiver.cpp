@@ -58,10 +58,8 @@ bool Receiver::take(std::byte* chunk, std::uint64_t word) noexcept {
             return false;
         }
     }
-    _length = _position;
+    end_message(_position);
     _position = 0;
-    ++_ended;
-    _buffers.advance();
     return true;
 }
 

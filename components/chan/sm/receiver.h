@@ -6,6 +6,8 @@
 #include "core/memory/shared_heap.h"
 #include "core/progress/doorbell.h"
 
+#include <memory>
+
 namespace patchbay::chan::sm {
 
 // The receiving half of the transfer. One thread at a time.
@@ -18,8 +20,10 @@ public:
         Doorbell* bell = nullptr;
     };
 
-    Receiver(const Buffers& buffers, std::uint32_t slackness, SharedHeap& heap) noexcept
+    // Throws std::bad_alloc.
+    Receiver(const Buffers& buffers, std::uint32_t slackness, SharedHeap& heap)
         : _buffers(buffers),
+          _lengths(new std::uint64_t[slackness]),
           _slackness(slackness),
           _heap(heap) {}
 
@@ -34,7 +38,7 @@ public:
         ++_started;
     }
     // Takes what has arrived of the oldest message whose receive has been started and has not ended. true: that message
-    // has ended; length() is known. Called only while there is such a receive.
+    // has ended; length() of its number is known. Called only while there is such a receive.
     bool advance() noexcept {
         std::byte* const chunk = _chunks + (_chunk & _mask) * _stride;
         const std::uint64_t word = reinterpret_cast<Word*>(chunk)->load(std::memory_order_acquire);
@@ -47,15 +51,18 @@ public:
         }
         common::copy_any(_buffers.data(), chunk + sizeof(Word), bytes);
         end_chunk();
-        _length = bytes;
-        ++_ended;
-        _buffers.advance();
+        end_message(bytes);
         return true;
     }
-    // Of the message that has ended last, as the sender has it: perhaps longer than the buffer.
-    std::uint64_t length() const noexcept { return _length; }
+    // Messages, counted from the first one. Those that have ended are complete in the buffer.
+    std::uint64_t started() const noexcept { return _started; }
+    std::uint64_t ended() const noexcept { return _ended; }
+    // Chunks that have been taken.
+    std::uint64_t chunks() const noexcept { return _chunk; }
+    // What the sender sent as this message, counted from 0, which has ended and is not older than the slackness:
+    // perhaps more than the buffer has room for.
+    std::uint64_t length(std::uint64_t message) const noexcept { return _lengths[message % _slackness]; }
     std::uint64_t capacity() const noexcept { return _buffers.bytes(); }
-    bool is_idle() const noexcept { return _started == _ended; }
     // Whether a message may be longer than the ring, so that the sender waits for this process to take parts of it.
     bool drains() const noexcept { return !_quick && _geometry.payload_bytes < _most; }
 
@@ -68,6 +75,11 @@ private:
     void set_quick() noexcept { _quick = _buffers.is_block() && _geometry.payload_offset == sizeof(Word); }
     void post() noexcept;
     bool take(std::byte* chunk, std::uint64_t word) noexcept;
+    void end_message(std::uint64_t bytes) noexcept {
+        _lengths[_buffers.index()] = bytes;
+        ++_ended;
+        _buffers.advance();
+    }
     void end_chunk() noexcept {
         ++_chunk;
         if (_chunk >= _publish_at) {
@@ -85,8 +97,8 @@ private:
     std::uint64_t _stride = 0;
     bool _quick = false; // messages stand beside the word of a chunk, and the buffer is one block
     bool _posts = false;
-    std::uint64_t _length = 0;
     Buffers _buffers;
+    const std::unique_ptr<std::uint64_t[]> _lengths; // of messages that have ended
 
     const std::uint32_t _slackness;
     std::uint64_t _position = 0; // bytes of the present message that have arrived

@@ -50,8 +50,10 @@ public:
     // and received as far as a synchronous send waits for that.
     bool advance() noexcept;
     // Messages whose sends are complete, counted from the first one.
-    std::uint64_t complete() noexcept { return _synchronous ? _complete : _sent; }
+    std::uint64_t complete() const noexcept { return _synchronous ? _complete : _sent; }
     std::uint64_t started() const noexcept { return _started; }
+    // Chunks that have been written.
+    std::uint64_t chunks() const noexcept { return _chunk; }
 
     // Between messages.
     void rebind(void* buffer, MPI_Count count) noexcept {
