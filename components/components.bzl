@@ -5,6 +5,7 @@ COMPONENTS = [
     ("btl", "self"),
     ("btl", "sm"),
     ("btl", "socket"),
+    ("chan", "emulated"),
     ("chan", "sm"),
     ("cid", "consensus"),
     ("cid", "excid"),
