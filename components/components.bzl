@@ -6,6 +6,7 @@ COMPONENTS = [
     ("btl", "sm"),
     ("btl", "socket"),
     ("chan", "emulated"),
+    ("chan", "sm"),
     ("cid", "consensus"),
     ("cid", "excid"),
     ("cid", "mask"),
