@@ -99,6 +99,8 @@ int PendingBinding::make_null_channel() noexcept {
 // an error if the process fails.
 int PendingBinding::begin_search() noexcept {
     _step = Step::search;
+    // Here, and not in the poll in which a proposal arrives; an error comes again there.
+    unless_out_of_memory(false, [&] { return bool(_owner.instance().open_chan()); });
     int code = MPI_SUCCESS;
     if (_what.peer != MPI_ANY_SOURCE) {
         code = receive_bytes(&_incoming, sizeof _incoming, _what.peer, chan::setup_tag(_number), *_comm, &_receiving);

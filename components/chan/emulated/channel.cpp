@@ -89,6 +89,7 @@ std::string_view EmulatedChannel::cause() const noexcept {
 }
 
 void EmulatedChannel::release_requests() noexcept {
+    _failed = nullptr;
     release(_requests);
 }
 
