@@ -72,6 +72,18 @@ public:
     }
     // The same for a request that is complete.
     int recycle_complete() noexcept { return retire(); }
+    // What the completing calls ask of an active request, before and between their rounds of progress: whether it is
+    // complete. A request that checks_itself looks first.
+    bool has_completed() noexcept {
+        if (is_complete()) {
+            return true;
+        }
+        if (!checks_itself) [[likely]] {
+            return false;
+        }
+        check();
+        return is_complete();
+    }
     // The continuation is counted down when the request completes. false: the request is complete already, and the
     // continuation was not counted up. Called by the user, for a request that is not inactive; the counter is not zero
     // (Continuation::open). A request has one continuation at a time, until it completes; the next start needs a new
@@ -124,10 +136,32 @@ public:
     // operations are used. Does not wake a sleeping thread. Returns what retire() returned, otherwise MPI_SUCCESS.
     int complete_outside() noexcept;
 
+    // For an operation of the library that completes on an inactive persistent request of the program, which has
+    // most_starts 1 (MPIX_Ibind_channel): borrow() makes the request active. The operation sets `status` and `error`,
+    // and calls complete(); the completing call then calls give_back() in place of finish(). start(), cancel() and
+    // recycle() are not called meanwhile.
+    void borrow() noexcept {
+        borrowed = calls_back ? Borrowed::from_callback : Borrowed::yes;
+        calls_back = true; // so that it is not is_plain()
+        set_active();
+    }
+    void give_back() noexcept {
+        calls_back = borrowed == Borrowed::from_callback;
+        borrowed = Borrowed::no;
+        error = MPI_SUCCESS;
+    }
+    bool is_borrowed() const noexcept { return borrowed != Borrowed::no; }
+
     MPI_Status status{};     // valid once complete
     int error = MPI_SUCCESS; // the operation's own code, valid once complete
     bool persistent = false;
-    bool calls_back = false; // finish() is overridden
+    bool calls_back : 1 = false; // finish() is overridden
+    // Only check() finds out that the request is complete: no poller does. A continuation that is attached to it runs
+    // when somebody has called has_completed().
+    bool checks_itself : 1 = false;
+    // Between borrow() and give_back().
+    enum class Borrowed : std::uint8_t { no, yes, from_callback }; // the latter: calls_back was set before
+    Borrowed borrowed : 2 = Borrowed::no;
     // How many starts of a persistent request may be outstanding; 1: only the next start() makes the request active
     // again. An owner that sets more overrides outstanding_starts() and end_first_start().
     std::uint16_t most_starts = 1;
@@ -155,6 +189,11 @@ protected:
     // Called by recycle() for an active request, before the owner can see that the handle is released. Must not block;
     // retire() follows, perhaps on another thread before recycle() returns.
     virtual void prepare_release() noexcept {}
+    // Called for an active request that checks_itself, on the thread that starts and completes it: completes the
+    // request by complete() if its operation, or the oldest of several starts, has ended. It is called often, and must
+    // be cheap; does not block. What it looks at must wake this process if it sleeps: a poller changes it, a thread
+    // that calls Progress::wake(), or a process that rings this one's doorbell.
+    virtual void check() noexcept {}
     // Has the next poll call retire().
     void retire_later(bool threaded) noexcept;
     // For most_starts above 1 (object/several_starts.h).

@@ -11,15 +11,38 @@ namespace {
 
 using Handles = std::span<MPI_Request>;
 
+// Looks this often at a request that checks itself between two rounds of progress: a look takes much less time, and its
+// message does not need the progress.
+constexpr int checks_per_poll = 8;
+
+void wait_for_request(Request& request) noexcept {
+    if (!request.checks_itself) {
+        wait_until(*request.progress, [&request] { return request.is_complete(); });
+        return;
+    }
+    const int checks = request.progress->policy().spin.count() == 0 ? 1 : checks_per_poll;
+    wait_until(*request.progress, [&request, checks] {
+        for (int i = 0; i < checks; ++i) {
+            if (request.has_completed()) {
+                return true;
+            }
+        }
+        return false;
+    });
+}
+
 // Completes an operation for the program: sets its status and handle, and returns its code. After an error, *comm gets
 // a reference to the communicator for the report, unless `comm` is null. The free callback of a generalized request
 // runs last; if it fails, its code is returned (MPI-5.0, 13.2).
 int complete_request(MPI_Request* handle, Request& request, MPI_Status* status, Ref<Communicator>* comm) noexcept {
-    int code = request.calls_back ? request.finish(&request.status) : request.error;
+    int code = finish(request);
     return_status(request.status, status);
     if (code != MPI_SUCCESS && comm != nullptr && !*comm) {
         *comm = Ref<Communicator>::share(request.comm);
-        note_cause(code, request.cause());
+        note_cause(code, cause_of(request));
+    }
+    if (request.is_borrowed()) [[unlikely]] {
+        request.give_back();
     }
     if (request.is_persistent()) {
         request.end_start();
@@ -42,18 +65,14 @@ int complete_request(MPI_Request* handle, Request& request, MPI_Status* status, 
         set_empty(status);
         return MPI_SUCCESS;
     }
-    wait_until(*request->progress, [request] { return request->is_complete(); });
+    wait_for_request(*request);
     Ref<Communicator> comm;
     const int code = complete_request(handle, *request, status, &comm);
     return report_code("MPI_Wait", comm.get(), code);
 }
 
-// A request that is complete without an error, as most are, needs little.
-int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
-    Request* request = handle != nullptr ? probed_object<Request>(*handle) : nullptr;
-    if (!thread_is_known() || request == nullptr || !request->is_complete() || !request->is_plain()) [[unlikely]] {
-        return wait_in_full(handle, status);
-    }
+// Ends a request that is complete and plain.
+inline int end_plainly(MPI_Request* handle, Request* request, MPI_Status* status) noexcept {
     return_status(request->status, status);
     if (request->is_persistent()) {
         request->end_start();
@@ -64,7 +83,26 @@ int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
     return MPI_SUCCESS;
 }
 
-int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
+// A request that only its own check() completes waits for one message, and for nothing else that a check of arguments
+// would take longer than.
+[[gnu::noinline]] int wait_checking(MPI_Request* handle, Request* request, MPI_Status* status) noexcept {
+    wait_for_request(*request);
+    return request->is_plain() ? end_plainly(handle, request, status) : wait_in_full(handle, status);
+}
+
+// A request that is complete without an error, as most are, needs little.
+int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
+    Request* request = handle != nullptr ? probed_object<Request>(*handle) : nullptr;
+    if (!thread_is_known() || request == nullptr || !request->is_complete() || !request->is_plain()) [[unlikely]] {
+        if (thread_is_known() && request != nullptr && request->checks_itself && request->is_active()) {
+            return wait_checking(handle, request, status);
+        }
+        return wait_in_full(handle, status);
+    }
+    return end_plainly(handle, request, status);
+}
+
+[[gnu::noinline]] int test_in_full(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
     Arguments args("MPI_Test", Arguments::Pending());
     if (checking() &&
         !(args.pointer("request", handle) && args.pointer("flag", flag) && args.request_or_null("request", *handle))) {
@@ -76,9 +114,9 @@ int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
         set_empty(status);
         return MPI_SUCCESS;
     }
-    if (!request->is_complete()) {
+    if (!request->has_completed()) {
         poll_or_yield(*request->progress);
-        if (!request->is_complete()) {
+        if (!request->has_completed()) {
             *flag = 0;
             return MPI_SUCCESS;
         }
@@ -86,6 +124,17 @@ int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
     Ref<Communicator> comm;
     const int code = complete_request(handle, *request, status, &comm);
     return report_code("MPI_Test", comm.get(), code);
+}
+
+// As MPI_Wait: a request that is complete without an error needs little.
+int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
+    Request* request = handle != nullptr ? probed_object<Request>(*handle) : nullptr;
+    if (!thread_is_known() || request == nullptr || flag == nullptr || !request->is_active() ||
+        !request->has_completed() || !request->is_plain()) [[unlikely]] {
+        return test_in_full(handle, flag, status);
+    }
+    *flag = 1;
+    return end_plainly(handle, request, status);
 }
 
 // Completes requests of which all are null, inactive or complete. If one has failed, the result is MPI_ERR_IN_STATUS,
@@ -124,7 +173,7 @@ int wait_all(int count, MPI_Request* array, MPI_Status* statuses) noexcept {
     const Handles handles(array, std::size_t(count));
     for (MPI_Request handle : handles) {
         if (Request* request = active(handle)) {
-            wait_until(*request->progress, [request] { return request->is_complete(); });
+            wait_for_request(*request);
         }
     }
     return complete_all("MPI_Waitall", handles, statuses);
@@ -205,7 +254,7 @@ int complete_some(const char* function, Handles handles, int* outcount, int* ind
     int found = 0;
     for (std::size_t i = 0; i < handles.size(); ++i) {
         Request* request = active(handles[i]);
-        if (request == nullptr || !request->is_complete()) {
+        if (request == nullptr || !request->has_completed()) {
             continue;
         }
         MPI_Status* status = nth(statuses, std::size_t(found));

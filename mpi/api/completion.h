@@ -4,6 +4,7 @@
 #include "object/error_cause.h"
 
 #include <span>
+#include <string_view>
 
 // Functions for the calls on one, any, some and all requests.
 namespace patchbay::api {
@@ -13,6 +14,14 @@ inline Request* active(MPI_Request handle) noexcept {
     Request* request = to_object<Request>(handle);
     return request != nullptr && request->is_active() ? request : nullptr;
 }
+
+// The code of a complete request, which its status is then ready for.
+inline int finish(Request& request) noexcept {
+    return request.calls_back && !request.is_borrowed() ? request.finish(&request.status) : request.error;
+}
+// The text of its error; empty: there is none. Defined in channel.cpp, because of the requests that a bind has
+// borrowed.
+std::string_view cause_of(const Request& request) noexcept;
 
 // The communicator to whose error handler an error of a call on the request is reported; nullptr: it may have been
 // destroyed (Request::comm), or there is none.
@@ -86,10 +95,10 @@ inline MPI_Status* nth(MPI_Status* statuses, std::size_t i) noexcept {
 inline int find_complete(std::span<const MPI_Request> handles, bool* any) noexcept {
     *any = false;
     for (std::size_t i = 0; i < handles.size(); ++i) {
-        const Request* request = active(handles[i]);
+        Request* request = active(handles[i]);
         if (request != nullptr) {
             *any = true;
-            if (request->is_complete()) {
+            if (request->has_completed()) {
                 return int(i);
             }
         }
@@ -99,8 +108,8 @@ inline int find_complete(std::span<const MPI_Request> handles, bool* any) noexce
 
 inline bool all_complete(std::span<const MPI_Request> handles) noexcept {
     for (MPI_Request handle : handles) {
-        const Request* request = active(handle);
-        if (request != nullptr && !request->is_complete()) {
+        Request* request = active(handle);
+        if (request != nullptr && !request->has_completed()) {
             return false;
         }
     }

@@ -45,7 +45,9 @@ bool can_start(Arguments& args, MPI_Request handle) noexcept {
     const Request& request = *to_object<Request>(handle);
     args.report_to(error_comm(request));
     return args.require(request.is_persistent(), MPI_ERR_REQUEST, "request", 0, "must be a persistent request") &&
-        args.require(request.may_start(), MPI_ERR_REQUEST, "request", 0, "must not be active");
+        args.require(request.may_start(), MPI_ERR_REQUEST, "request", 0,
+            request.most_starts == 1 ? "must not be active"
+                                     : "must not have more starts outstanding than its slackness allows");
 }
 
 [[gnu::noinline]] int start_in_full(MPI_Request* handle) noexcept {
@@ -59,7 +61,7 @@ bool can_start(Arguments& args, MPI_Request handle) noexcept {
 
 int start(MPI_Request* handle) noexcept {
     Request* request = handle != nullptr ? probed_object<Request>(*handle) : nullptr;
-    if (!thread_is_known() || request == nullptr || !request->is_persistent() || request->is_active()) [[unlikely]] {
+    if (!thread_is_known() || request == nullptr || !request->is_persistent() || !request->may_start()) [[unlikely]] {
         return start_in_full(handle);
     }
     const int code = request->start();
@@ -84,7 +86,10 @@ int start_all(int count, MPI_Request* handles) noexcept {
         Request& request = *to_object<Request>(handles[i]);
         if (checking() && !request.may_start()) {
             args.report_to(request.comm);
-            return args.fail(MPI_ERR_REQUEST, "the array contains a request twice; it has been started once");
+            return args.fail(MPI_ERR_REQUEST,
+                request.most_starts == 1 ? "the array contains a request twice; it has been started once"
+                                         : "the array contains a request more often than its slackness allows; it has "
+                                           "been started so often");
         }
         const int code = request.start();
         if (code != MPI_SUCCESS) {

@@ -15,12 +15,15 @@ namespace patchbay::api {
 
 namespace {
 
+constexpr std::string_view bind_is_under_way =
+    "the request is being bound to a channel, which cannot be cancelled: complete it first";
+
 // Returns the status of a complete request, whose state does not change.
 int show(Request& request, MPI_Status* status) noexcept {
-    const int code = request.finish(&request.status);
+    const int code = finish(request);
     return_status(request.status, status);
     if (code != MPI_SUCCESS) {
-        note_cause(code, request.cause());
+        note_cause(code, cause_of(request));
     }
     return code;
 }
@@ -36,10 +39,10 @@ int get_status(MPI_Request handle, int* flag, MPI_Status* status) noexcept {
         set_empty(status);
         return MPI_SUCCESS;
     }
-    if (!request->is_complete()) {
+    if (!request->has_completed()) {
         poll_or_yield(*request->progress);
     }
-    if (!request->is_complete()) {
+    if (!request->has_completed()) {
         *flag = 0;
         return MPI_SUCCESS;
     }
@@ -125,7 +128,7 @@ int get_status_some(int count, const MPI_Request* array, int* outcount, int* ind
     int found = 0;
     for (std::size_t i = 0; i < handles.size(); ++i) {
         Request* request = active(handles[i]);
-        if (request == nullptr || !request->is_complete()) {
+        if (request == nullptr || !request->has_completed()) {
             continue;
         }
         MPI_Status* status = nth(statuses, std::size_t(found));
@@ -152,6 +155,10 @@ int cancel(MPI_Request* handle) noexcept {
     if (request == nullptr) {
         return MPI_SUCCESS;
     }
+    if (request->is_borrowed()) {
+        args.report_to(request->comm);
+        return args.fail(MPI_ERR_REQUEST, bind_is_under_way);
+    }
     // cancel() may complete the request, and a thread that waits for it may then release it.
     Communicator* const comm = request->comm;
     return report_code("MPI_Cancel", comm, request->cancel());
@@ -163,7 +170,8 @@ int free_request(MPI_Request* handle) noexcept {
         return args.code();
     }
     Request* request = to_object<Request>(*handle);
-    if (const std::string_view why = request->refuses_free(); checking() && !why.empty()) {
+    const std::string_view why = request->is_borrowed() ? bind_is_under_way : request->refuses_free();
+    if ((checking() || request->is_borrowed()) && !why.empty()) {
         args.report_to(request->comm);
         return args.fail(MPI_ERR_REQUEST, why);
     }

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A rank fails that has channels with others, over each component of framework chan: with mpirun --disable-auto-cleanup
+the others get errors, without it the job ends. mpi_channel_survivors_test.py PREFIX PROGRAM COMPONENT..."""
+
+import os
+import signal
+import sys
+
+import harness
+
+COMPONENTS = []
+
+
+class Survivors(harness.LaunchTest):
+    def each(self, *options):
+        for component in COMPONENTS:
+            for when in ("bind", "use", "unbind"):
+                with self.subTest(component=component, when=when):
+                    yield self.run_words("-n", "3", "--mca", "chan", component, "--timeout", "60", *options,
+                                         harness.RANK_PROGRAM, when, limit=70)
+
+    def test_the_others_get_errors(self):
+        for result in self.each("--disable-auto-cleanup"):
+            self.assert_result(result, 128 + signal.SIGKILL, err_lines=1)
+            self.assertEqual(result.lines(), [f"rank {rank} survived" for rank in range(2)], str(result))
+
+    def test_the_job_ends(self):
+        for result in self.each():
+            self.assert_result(result, 128 + signal.SIGKILL)
+            self.assertLess(result.seconds, 30)
+
+
+if __name__ == "__main__":
+    PREFIX = os.path.dirname(os.path.dirname(os.path.realpath(os.path.join(sys.argv[1], "lib/libmpi_abi.so.1"))))
+    os.environ["LD_LIBRARY_PATH"] = os.path.join(PREFIX, "lib")
+    sys.argv[1] = os.path.join(PREFIX, "bin/mpirun")
+    COMPONENTS = sys.argv[3:]
+    del sys.argv[3:]
+    harness.main()
