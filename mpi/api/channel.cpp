@@ -51,8 +51,7 @@ bool check_different(Arguments& args, const char* name, const MPI_Request* handl
             args.require(twice(handles, count) == MPI_REQUEST_NULL, MPI_ERR_REQUEST, name, 0,
                 "must not contain a request twice");
     } catch (const std::bad_alloc&) {
-        args.fail(MPI_ERR_NO_MEM, "out of memory");
-        return false;
+        return args.require(false, MPI_ERR_NO_MEM, name, count, "there is no memory to look at all of them");
     }
 }
 
@@ -71,10 +70,13 @@ bool check_in(Arguments& args, const char* name, MPI_Request handle) noexcept {
         args.require(!request.is_active(), MPI_ERR_REQUEST, name, 0, "must not be active");
 }
 
-// Reads the info keys. MPI_ERR_INFO_VALUE is reported.
-bool read_info(Arguments& args, const char* name, MPI_Info handle, const Request& in, NewChannel* what) {
-    if (!args.info_or_null(name, handle) || handle == MPI_INFO_NULL) {
-        return handle == MPI_INFO_NULL;
+// Reads the info keys. Returns an MPI code, whose error has been reported.
+int read_info(Arguments& args, const char* name, MPI_Info handle, const Request& in, NewChannel* what) {
+    if (handle == MPI_INFO_NULL) {
+        return MPI_SUCCESS;
+    }
+    if (checking() && !args.info_or_null(name, handle)) {
+        return args.code();
     }
     const Info& info = *to_object<Info>(handle);
     what->component = info.get("patchbay_chan").value_or(std::string());
@@ -86,11 +88,10 @@ bool read_info(Arguments& args, const char* name, MPI_Info handle, const Request
     const auto [rest, problem] = std::from_chars(text.data(), end, elements);
     if (problem != std::errc() || rest != end ||
         __builtin_mul_overflow(elements, bound.type->extent, &what->increment_bytes)) {
-        args.fail(MPI_ERR_INFO_VALUE,
+        return args.fail(MPI_ERR_INFO_VALUE,
             "info key address_base_increment has the value '" + text + "': it must be a number of elements");
-        return false;
     }
-    return true;
+    return MPI_SUCCESS;
 }
 
 bool check_bind(Arguments& args, const Bind& bind) noexcept {
@@ -111,23 +112,27 @@ bool check_bind(Arguments& args, const Bind& bind) noexcept {
     return check_different(args, bind.in_name, bind.in, bind.count);
 }
 
-// What is to be bound; false: an error has been reported.
-bool read(Arguments& args, const Bind& bind, std::vector<NewChannel>* result) noexcept {
+// What is to be bound. Returns an MPI code, whose error has been reported.
+int read(Arguments& args, const Bind& bind, std::vector<NewChannel>* result) noexcept {
+    if (checking() && !check_bind(args, bind)) {
+        return args.code();
+    }
     try {
         for (int i = 0; i < bind.count; ++i) {
             Request* const in = to_object<Request>(bind.in[i]);
             args.report_to(in->comm);
             NewChannel what{in, &bind.out[i], bind.slackness != nullptr ? std::uint32_t(bind.slackness[i]) : 1, 0, {},
                 bind.function};
-            if (bind.infos != nullptr && !read_info(args, bind.info_name, bind.infos[i], *in, &what)) {
-                return false;
+            const int code =
+                bind.infos != nullptr ? read_info(args, bind.info_name, bind.infos[i], *in, &what) : MPI_SUCCESS;
+            if (code != MPI_SUCCESS) {
+                return code;
             }
             result->push_back(std::move(what));
         }
-        return true;
+        return MPI_SUCCESS;
     } catch (const std::bad_alloc&) {
-        args.fail(MPI_ERR_NO_MEM, "out of memory for the channels");
-        return false;
+        return args.fail(MPI_ERR_NO_MEM, "out of memory for the channels");
     }
 }
 
@@ -151,8 +156,8 @@ int begin_all(Arguments& args, const std::vector<NewChannel>& all, std::size_t* 
 int ibind(const Bind& bind) noexcept {
     Arguments args(bind.function, Arguments::Pending());
     std::vector<NewChannel> all;
-    if ((checking() && !check_bind(args, bind)) || !read(args, bind, &all)) {
-        return args.code();
+    if (const int read_code = read(args, bind, &all); read_code != MPI_SUCCESS) {
+        return read_code;
     }
     std::size_t begun = 0;
     return args.result(begin_all(args, all, &begun));
@@ -173,8 +178,8 @@ int wait_borrowed(Request& in) noexcept {
 int bind(const Bind& bind) noexcept {
     Arguments args(bind.function, Arguments::Pending());
     std::vector<NewChannel> all;
-    if ((checking() && !check_bind(args, bind)) || !read(args, bind, &all)) {
-        return args.code();
+    if (const int read_code = read(args, bind, &all); read_code != MPI_SUCCESS) {
+        return read_code;
     }
     std::size_t begun = 0;
     int code = begin_all(args, all, &begun);
