@@ -9,6 +9,10 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
+#if __has_include(<mpix.h>) /* also other MPI libraries are measured */
+#include <mpix.h>
+#define HAVE_CHANNELS
+#endif
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,6 +26,10 @@ static MPI_Comm comm;
 static double out = 1, in;
 static double two_out[2], two_in[2]; /* a block for each rank */
 static MPI_Request request, persistent_send, persistent_receive;
+static int flag;
+#ifdef HAVE_CHANNELS
+static MPI_Request channel_send, channel_receive;
+#endif
 
 /* The text of the assembler comment differs, so that the compiler does not merge functions with equal bodies. */
 #define MEASURE(name, call)                                                                                            \
@@ -38,6 +46,18 @@ MEASURE(irecv, MPI_Irecv(&in, 1, MPI_DOUBLE, 1, tag, comm, &request))
 MEASURE(wait_irecv, MPI_Wait(&request, MPI_STATUS_IGNORE))
 MEASURE(start_recv, MPI_Start(&persistent_receive))
 MEASURE(wait_start_recv, MPI_Wait(&persistent_receive, MPI_STATUS_IGNORE))
+MEASURE(start_test_send, MPI_Start(&persistent_send))
+MEASURE(test_start_send, MPI_Test(&persistent_send, &flag, MPI_STATUS_IGNORE))
+#ifdef HAVE_CHANNELS
+MEASURE(channel_send, MPI_Start(&channel_send))
+MEASURE(wait_channel_send, MPI_Wait(&channel_send, MPI_STATUS_IGNORE))
+MEASURE(channel_test_send, MPI_Start(&channel_send))
+MEASURE(test_channel_send, MPI_Test(&channel_send, &flag, MPI_STATUS_IGNORE))
+MEASURE(channel_receive, MPI_Start(&channel_receive))
+MEASURE(wait_channel_receive, MPI_Wait(&channel_receive, MPI_STATUS_IGNORE))
+MEASURE(channel_test_receive, MPI_Start(&channel_receive))
+MEASURE(test_channel_receive, MPI_Test(&channel_receive, &flag, MPI_STATUS_IGNORE))
+#endif
 MEASURE(recv, MPI_Recv(&in, 1, MPI_DOUBLE, 1, tag, comm, MPI_STATUS_IGNORE))
 MEASURE(recv_unexpected, MPI_Recv(&in, 1, MPI_DOUBLE, 1, tag, comm, MPI_STATUS_IGNORE))
 
@@ -78,6 +98,16 @@ static void reply_send_other(void) {
 static void reply_recv(void) {
     MPI_Recv(&in, 1, MPI_DOUBLE, 0, tag, comm, MPI_STATUS_IGNORE);
 }
+#ifdef HAVE_CHANNELS
+static void reply_channel_receive(void) {
+    MPI_Start(&channel_receive);
+    MPI_Wait(&channel_receive, MPI_STATUS_IGNORE);
+}
+static void reply_channel_send(void) {
+    MPI_Start(&channel_send);
+    MPI_Wait(&channel_send, MPI_STATUS_IGNORE);
+}
+#endif
 /* The message with `tag`, which was sent before this one, is an unexpected one afterwards. */
 static void take_other(void) {
     MPI_Recv(&in, 1, MPI_DOUBLE, 1, tag + 1, comm, MPI_STATUS_IGNORE);
@@ -114,6 +144,18 @@ static const struct step steps[] = {
     {measure_wait_isend, NULL, call_first},
     {measure_start_send, reply_recv, call_first},
     {measure_wait_start_send, NULL, call_first},
+    {measure_start_test_send, reply_recv, call_first},
+    {measure_test_start_send, NULL, call_first},
+#ifdef HAVE_CHANNELS
+    {measure_channel_send, reply_channel_receive, call_first},
+    {measure_wait_channel_send, NULL, call_first},
+    {measure_channel_test_send, reply_channel_receive, call_first},
+    {measure_test_channel_send, NULL, call_first},
+    {measure_channel_receive, NULL, call_first},
+    {measure_wait_channel_receive, reply_channel_send, reply_first},
+    {measure_channel_test_receive, NULL, call_first},
+    {measure_test_channel_receive, reply_channel_send, reply_first},
+#endif
     {measure_irecv, NULL, call_first},
     {measure_wait_irecv, reply_send, reply_first},
     {measure_start_recv, NULL, call_first},
@@ -215,6 +257,13 @@ int main(int argc, char** argv) {
     }
     MPI_Send_init(&out, 1, MPI_DOUBLE, 1 - rank, tag, comm, &persistent_send);
     MPI_Recv_init(&in, 1, MPI_DOUBLE, 1 - rank, tag, comm, &persistent_receive);
+#ifdef HAVE_CHANNELS
+    MPI_Request plain[] = {persistent_send, persistent_receive}, bound[2];
+    MPI_Info none[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    MPIX_Bind_channels(plain, bound, 2, none);
+    channel_send = bound[0];
+    channel_receive = bound[1];
+#endif
     MPI_Barrier(MPI_COMM_WORLD);
     run_rounds(warm_up, rank, word);
     for (int i = 0; i < blocks; ++i) {
@@ -222,6 +271,10 @@ int main(int argc, char** argv) {
         run_rounds(rounds, rank, word);
         end_to_count();
     }
+#ifdef HAVE_CHANNELS
+    MPI_Request ending[] = {channel_send, channel_receive};
+    MPIX_Unbind_channels(ending, 2);
+#endif
     MPI_Request_free(&persistent_send);
     MPI_Request_free(&persistent_receive);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Half round trips of the transfer alone, without MPI: transfer_bench [chunk ring] prints for each size ns through the
-// ring, and written directly to a mapped buffer, and for comparison those of one bare cache line.
+// Half round trips of the transfer alone, without MPI: transfer_bench [chunk ring stores] prints ns through the ring and
+// written directly to a mapped buffer, and before each size those of one bare cache line.
 #include "tests/chan_sm/two_ends.h"
 
 #include <algorithm>
@@ -39,8 +39,7 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-double bare(Both& both) {
-    double result = 0;
+void bare(Both& both) {
     both.line[0] = both.line[16] = 0;
     test::run_processes(2, 100, [&](int rank) {
         bind_to(rank);
@@ -68,7 +67,6 @@ double bare(Both& both) {
         }
         return true;
     });
-    return result;
 }
 
 void pingpong(Both& both, std::size_t bytes, const Plan& plan, const char* name) {
@@ -94,15 +92,10 @@ void pingpong(Both& both, std::size_t bytes, const Plan& plan, const char* name)
             return std::make_unique<SendEnd>(
                 file, board, plan, policy, Buffers(out.data(), MPI_Count(bytes), bytes_type(), 1, 0));
         };
-        // The receiver shows its block first.
-        std::unique_ptr<SendEnd> send;
+            std::unique_ptr<SendEnd> send;
         std::unique_ptr<ReceiveEnd> receive;
-        if (rank == 0) {
-            both.boards[1].step = 0;
-        }
         auto& mine = both.boards[rank];
         auto& other = both.boards[1 - rank];
-        // Shown before either waits: blocks of both ends are made by the constructors of the ends.
         if (rank == 0) {
             send = make_send(fd, mine);
             receive = make_receive(fd2, other);

@@ -49,7 +49,8 @@ bool send_all(SendEnd& end, Memory& memory, std::size_t message, std::uint32_t s
     return true;
 }
 
-bool receive_all(ReceiveEnd& end, Memory& memory, std::size_t message, std::uint32_t slackness, std::uint64_t messages) {
+bool receive_all(
+    ReceiveEnd& end, Memory& memory, std::size_t message, std::uint32_t slackness, std::uint64_t messages) {
     std::mt19937 random(2);
     std::uint64_t started = 0;
     for (std::uint64_t ended = 0; ended < messages; ++ended) {
@@ -161,9 +162,9 @@ struct Pair {
         receive.begin(to);
         // begin() has made another block: the sender gets that one.
         auto* own = reinterpret_cast<SenderBlock*>(send->segment->heap().at(board.sender.load()));
-        send->sender.connect({own, send->geometry,
-                                 reinterpret_cast<ReceiverBlock*>(send->segment->heap().at(board.receiver.load())),
-                                 &receive.segment->own_control().bell},
+        send->sender.connect(
+            {own, send->geometry, reinterpret_cast<ReceiverBlock*>(send->segment->heap().at(board.receiver.load())),
+                &receive.segment->own_control().bell},
             plan.direct ? Sender::Mode::direct : Sender::Mode::ring);
     }
     Sender& sender() { return send->sender; }
@@ -228,7 +229,8 @@ TEST(Direct, AMessageIsWrittenToABufferOfTheSegmentOnceTheReceiveIsStarted) {
     auto memory = pair.receive.segment->heap().alloc(out.size(), pair.receive.segment->slot());
     ASSERT_TRUE(memory);
     std::byte* in = memory->bytes.data();
-    pair.connect({out.data(), MPI_Count(out.size()), bytes_type(), 1, 0}, {in, MPI_Count(out.size()), bytes_type(), 1, 0});
+    pair.connect(
+        {out.data(), MPI_Count(out.size()), bytes_type(), 1, 0}, {in, MPI_Count(out.size()), bytes_type(), 1, 0});
     for (std::uint64_t message = 0; message < 40; ++message) {
         fill(out.data(), message, out.size());
         EXPECT_FALSE(pair.sender().start());
@@ -247,8 +249,8 @@ TEST(Direct, ABufferElsewhereGetsItsMessageThroughTheRing) {
     std::vector<std::byte> out(100'000);
     std::vector<std::byte> in(out.size());
     Pair pair({.direct = true});
-    pair.connect({out.data(), MPI_Count(out.size()), bytes_type(), 1, 0},
-        {in.data(), MPI_Count(in.size()), bytes_type(), 1, 0});
+    pair.connect(
+        {out.data(), MPI_Count(out.size()), bytes_type(), 1, 0}, {in.data(), MPI_Count(in.size()), bytes_type(), 1, 0});
     fill(out.data(), 3, out.size());
     pair.receiver().start();
     pair.sender().start();

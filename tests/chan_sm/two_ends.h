@@ -120,11 +120,10 @@ public:
     // Behind the constructor, because buffers may be in the segment.
     void begin(const Buffers& buffers) {
         receiver = std::make_unique<Receiver>(buffers, _plan.slackness, segment->heap());
-        auto* own =
-            reinterpret_cast<ReceiverBlock*>(allocate(ReceiverBlock::bytes(_plan.slackness), _board.receiver));
-        receiver->connect({own, reinterpret_cast<SenderBlock*>(find(_board.sender)),
-                              Geometry::make(buffers.bytes(), _plan.slackness, _plan.ring_bytes, _plan.chunk_bytes),
-                              &bell_of(0)},
+        auto* own = reinterpret_cast<ReceiverBlock*>(allocate(ReceiverBlock::bytes(_plan.slackness), _board.receiver));
+        receiver->connect(
+            {own, reinterpret_cast<SenderBlock*>(find(_board.sender)),
+                Geometry::make(buffers.bytes(), _plan.slackness, _plan.ring_bytes, _plan.chunk_bytes), &bell_of(0)},
             _plan.direct || _plan.synchronous);
     }
     void wait_for(std::uint64_t messages) {

@@ -16,8 +16,8 @@ class DirectWay : private btl::Completion {
 public:
     explicit DirectWay(SharedHeap& heap) noexcept
         : Completion{[](btl::Completion& self, int error) noexcept {
-              static_cast<DirectWay&>(self)._put.store(error == 0 ? PutState::done : PutState::failed,
-                  std::memory_order_release);
+              static_cast<DirectWay&>(self)._put.store(
+                  error == 0 ? PutState::done : PutState::failed, std::memory_order_release);
           }},
           _heap(heap) {}
     DirectWay(const DirectWay&) = delete;

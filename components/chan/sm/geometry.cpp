@@ -11,6 +11,9 @@ constexpr std::uint64_t in_lines(std::uint64_t bytes) noexcept {
     return (bytes + line_bytes - 1) / line_bytes * line_bytes;
 }
 constexpr std::uint32_t least_chunks = 16;
+// Of one line each. Each time that the ring appears to be full, the sender reads what has been consumed, about 170
+// instructions: of 64 messages it is one.
+constexpr std::uint32_t least_lines = 64;
 } // namespace
 
 // Twice the slackness at least, so that a sender whose messages are outstanding at the receiver can start as many again
@@ -25,7 +28,8 @@ Geometry Geometry::make(
         made.payload_offset = line_bytes;
     }
     made.stride = std::uint32_t(in_lines(made.payload_offset + made.payload_bytes));
-    const std::uint32_t wanted = std::bit_ceil(std::max(least_chunks, 2 * slackness));
+    const std::uint32_t least = made.stride == line_bytes ? least_lines : least_chunks;
+    const std::uint32_t wanted = std::bit_ceil(std::max(least, 2 * slackness));
     const auto room = std::uint32_t(std::bit_floor(std::max<std::size_t>(ring_bytes / made.stride, 4)));
     if (made.payload_offset == sizeof(Word)) {
         made.chunks = wanted; // short messages are what a large slackness is for

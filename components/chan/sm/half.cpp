@@ -24,8 +24,7 @@ Result<SharedBlock> Half::allocate(std::size_t bytes, Offer& offer) {
     return block;
 }
 
-int Half::read_offer(
-    std::span<const std::byte> bytes, Offer& offer, std::byte** block, Doorbell** bell) noexcept {
+int Half::read_offer(std::span<const std::byte> bytes, Offer& offer, std::byte** block, Doorbell** bell) noexcept {
     if (bytes.size() != sizeof offer) {
         return note_cause(MPI_ERR_INTERN, "chan/sm: the partner has another version of this component");
     }
@@ -59,8 +58,7 @@ Half::Access Half::find_access() noexcept {
             return {};
         }
         const ProcessId partner = binding().partner;
-        btl::Module* const module =
-            (*transports)->one_sided_to(partner, btl::Offers::put | btl::Offers::any_range);
+        btl::Module* const module = (*transports)->one_sided_to(partner, btl::Offers::put | btl::Offers::any_range);
         if (module == nullptr) {
             return {};
         }

@@ -17,10 +17,10 @@ struct Offer {
     std::uint64_t segment = 0;
     SharedAddress block = 0;
     std::uint32_t slot = 0;
-    Geometry geometry{};           // of the sender
-    std::uint8_t wants_posts = 0;  // the sender reads what the receiver posts
-    std::uint8_t is_block = 0;     // the receive buffer
-    std::uint8_t is_mapped = 0;    // the receive buffer
+    Geometry geometry{};          // of the sender
+    std::uint8_t wants_posts = 0; // the sender reads what the receiver posts
+    std::uint8_t is_block = 0;    // the receive buffer
+    std::uint8_t is_mapped = 0;   // the receive buffer
     std::uint8_t has_key = 0;
     btl::RemoteKey key; // of the whole address space of the receiver
 };
@@ -40,7 +40,7 @@ struct Node {
 class Half : public Channel, protected Unfinished {
 public:
     void disconnect() noexcept final;
-    void partner_failed() noexcept final;
+    void partner_failed() noexcept override;
     std::string_view cause() const noexcept final;
 
 protected:

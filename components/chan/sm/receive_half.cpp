@@ -4,6 +4,7 @@
 #include "object/status.h"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 namespace patchbay::chan::sm {
@@ -30,8 +31,7 @@ Status ReceiveHalf::make(Offer& offer) {
     if (!buffers.is_block() || binding().bytes == 0) {
         return {};
     }
-    offer.is_mapped =
-        _node.segment.heap().address_of_memory(buffers.data(), std::size_t(buffers.bytes())) != 0;
+    offer.is_mapped = _node.segment.heap().address_of_memory(buffers.data(), std::size_t(buffers.bytes())) != 0;
     if (offer.is_mapped == 0 && wants_single_copy()) {
         const Access access = find_access();
         if (access.module != nullptr) {
@@ -51,19 +51,32 @@ int ReceiveHalf::connect(std::span<const std::byte> partner_offer) noexcept {
     if (const int code = read_offer(partner_offer, sender, &block, &bell); code != MPI_SUCCESS) {
         return code;
     }
-    _receiver.connect(
-        {_block, reinterpret_cast<SenderBlock*>(block), sender.geometry, bell}, sender.wants_posts != 0);
+    _receiver.connect({_block, reinterpret_cast<SenderBlock*>(block), sender.geometry, bell}, sender.wants_posts != 0);
     _drains = !sender.geometry.whole_messages(binding().bytes);
     return MPI_SUCCESS;
 }
 
 int ReceiveHalf::rebind(void* buffer, MPI_Count count) noexcept {
+    end_quick(false);
     _receiver.rebind(buffer, count);
     return MPI_SUCCESS;
 }
 
 int ReceiveHalf::start() noexcept {
-    if (is_listed()) [[unlikely]] {
+    if (_quick.chunks == nullptr) [[unlikely]] {
+        return start_slowly();
+    }
+    set_active();
+    return MPI_SUCCESS;
+}
+
+int ReceiveHalf::start_slowly() noexcept {
+    _quick = _receiver.quick_way();
+    if (_quick.chunks != nullptr) {
+        set_active();
+        return MPI_SUCCESS;
+    }
+    if (is_listed()) {
         const std::lock_guard hold(lock());
         _receiver.start();
     } else {
@@ -76,6 +89,44 @@ int ReceiveHalf::start() noexcept {
     return MPI_SUCCESS;
 }
 
+void ReceiveHalf::end_quick(bool started) noexcept {
+    if (_quick.chunks != nullptr) {
+        _receiver.catch_up(_quick.next, _quick.next + started);
+        _reported = _quick.next;
+        _quick.chunks = nullptr;
+    }
+}
+
+// The critical path of a short message that has the length of the buffer.
+void ReceiveHalf::check() noexcept {
+    if (_quick.chunks == nullptr) [[unlikely]] {
+        check_slowly();
+        return;
+    }
+    const std::uint64_t message = _quick.next;
+    const std::uint64_t bytes = _quick.bytes;
+    std::byte* const chunk = _quick.chunks + (message & _quick.mask) * _quick.stride;
+    const std::uint64_t word = reinterpret_cast<Word*>(chunk)->load(std::memory_order_acquire);
+    if (word != ChunkWord::make(message, ChunkWord::last | bytes) || bytes != status_bytes(status) ||
+        error != MPI_SUCCESS) [[unlikely]] {
+        if (ChunkWord::is_of(word, message) || has_failed()) {
+            end_quick(true);
+            check_slowly();
+        }
+        return;
+    }
+    if (bytes == 8) [[likely]] {
+        std::memcpy(_quick.data, chunk + sizeof(Word), 8);
+    } else {
+        common::copy_any(_quick.data, chunk + sizeof(Word), bytes);
+    }
+    _quick.next = message + 1;
+    if (_quick.next >= _quick.publish_at) [[unlikely]] {
+        _quick.publish_at = _receiver.publish_quickly(_quick.next);
+    }
+    progress->with_thread_level([this](bool) { complete_oldest(); });
+}
+
 // Whether the oldest start has ended that the program does not know of.
 bool ReceiveHalf::has_ended() noexcept {
     if (is_listed()) [[unlikely]] {
@@ -85,7 +136,7 @@ bool ReceiveHalf::has_ended() noexcept {
     return _receiver.ended() > _reported || _receiver.advance();
 }
 
-void ReceiveHalf::check() noexcept {
+void ReceiveHalf::check_slowly() noexcept {
     const bool failed = has_failed(); // before the last look
     if (has_ended()) {
         const std::uint64_t length = _receiver.length(_reported);

@@ -20,8 +20,14 @@ private:
     void check() noexcept override;
     bool go_on(int* events) noexcept override;
     bool has_ended() noexcept;
+    [[gnu::noinline]] int start_slowly() noexcept;
+    [[gnu::noinline]] void check_slowly() noexcept;
+    void end_quick(bool started) noexcept;
     [[gnu::noinline]] void report(std::uint64_t length) noexcept;
 
+    // Messages of one chunk beside its word, with one start outstanding and one buffer of the same length: check()
+    // takes them itself, and _receiver gets to know of them when that ends. nullptr in `chunks`: _receiver is used.
+    Receiver::QuickWay _quick;
     ReceiverBlock* _block = nullptr;
     bool _drains = false;
     Receiver _receiver;

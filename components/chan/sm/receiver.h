@@ -37,6 +37,33 @@ public:
         }
         ++_started;
     }
+    // For a caller that takes messages of one chunk itself (ReceiveHalf::check()); `chunks` is nullptr: messages are
+    // not like that, or some have not ended.
+    struct QuickWay {
+        std::byte* chunks = nullptr;
+        std::uint64_t mask = 0;
+        std::uint64_t stride = 0;
+        std::byte* data = nullptr;
+        std::uint64_t bytes = 0;
+        std::uint64_t next = 0;       // message, and chunk
+        std::uint64_t publish_at = 0; // call publish_quickly() when so many have been taken
+    };
+    QuickWay quick_way() const noexcept {
+        const bool possible = _quick && !_posts && _slackness == 1 && _started == _chunk && _ended == _chunk;
+        return {possible ? _chunks : nullptr, _mask, _stride, _buffers.data(), _buffers.bytes(), _chunk, _publish_at};
+    }
+    // What such a caller has done: so many messages have ended in all, and so many receives were started.
+    void catch_up(std::uint64_t ended, std::uint64_t started) noexcept {
+        _ended = _chunk = ended;
+        _started = started;
+    }
+    // Returns the next publish_at.
+    std::uint64_t publish_quickly(std::uint64_t taken) noexcept {
+        _chunk = taken;
+        publish();
+        return _publish_at;
+    }
+
     // Takes what has arrived of the oldest message whose receive has been started and has not ended. true: that message
     // has ended; length() of its number is known. Called only while there is such a receive.
     bool advance() noexcept {

@@ -3,6 +3,7 @@
 
 #include "object/status.h"
 
+#include <cstring>
 #include <mutex>
 
 namespace patchbay::chan::sm {
@@ -64,47 +65,92 @@ bool SendHalf::writes_directly(const Offer& receiver) noexcept {
 }
 
 int SendHalf::rebind(void* buffer, MPI_Count count) noexcept {
+    end_quick();
     _sender.rebind(buffer, count);
     set_status_bytes(status, std::uint64_t(binding().side.type->size) * std::uint64_t(count));
     return MPI_SUCCESS;
 }
 
+// The critical path of a number of 8 bytes. What it calls is called last, so that it saves no registers.
 int SendHalf::start() noexcept {
-    if (is_listed() || has_failed()) [[unlikely]] {
+    const std::uint64_t message = _next;
+    if (message >= _quick_end.load(std::memory_order_relaxed)) [[unlikely]] {
         return start_slowly();
     }
-    const bool shows = !is_active(); // this start is the oldest one
-    const bool done = _sender.start();
+    if (_quick.bytes != 8) {
+        return start_short();
+    }
+    std::byte* const chunk = _quick.chunks + (message & _quick.mask) * _quick.stride;
+    std::memcpy(chunk + sizeof(Word), _quick.data, 8);
+    publish_quickly(chunk, message, 8);
+    return _quick.bell->must_be_rung() ? ring() : MPI_SUCCESS;
+}
+
+int SendHalf::start_short() noexcept {
+    const std::uint64_t message = _next;
+    const std::uint64_t bytes = _quick.bytes;
+    std::byte* const chunk = _quick.chunks + (message & _quick.mask) * _quick.stride;
+    common::copy_any(chunk + sizeof(Word), _quick.data, bytes);
+    publish_quickly(chunk, message, bytes);
+    return _quick.bell->must_be_rung() ? ring() : MPI_SUCCESS;
+}
+
+int SendHalf::ring() noexcept {
+    _quick.bell->ring();
+    return MPI_SUCCESS;
+}
+
+void SendHalf::begin_quick() noexcept {
+    if (most_starts == 1 && !is_listed() && !has_failed()) {
+        _quick = _sender.quick_way();
+        _next = _sender.chunks();
+        _is_quick = _quick.limit > _next;
+        _quick_end.store(_is_quick ? _quick.limit : 0, std::memory_order_relaxed);
+    }
+}
+
+void SendHalf::end_quick() noexcept {
+    if (_is_quick) {
+        _is_quick = false;
+        _quick_end.store(0, std::memory_order_relaxed);
+        _sender.catch_up(_next);
+        _reported = _next;
+    }
+}
+
+void SendHalf::partner_failed() noexcept {
+    Half::partner_failed();
+    _quick_end.store(0, std::memory_order_relaxed);
+}
+
+int SendHalf::start_slowly() noexcept {
+    end_quick();
+    const bool is_oldest = !is_active();
+    if (has_failed()) {
+        add_start(false);
+        if (is_oldest) {
+            check();
+        }
+        return MPI_SUCCESS;
+    }
+    const bool done = start_general();
     add_start(done);
-    if (done) [[likely]] {
-        _reported += shows;
+    if (done) {
+        _reported += is_oldest;
+        begin_quick();
     } else {
         leave_to_poller();
     }
     return MPI_SUCCESS;
 }
 
-int SendHalf::start_slowly() noexcept {
-    const bool shows = !is_active();
-    if (has_failed()) {
-        add_start(false);
-        if (shows) {
-            check();
-        }
-        return MPI_SUCCESS;
-    }
-    bool done;
-    {
+// Whether the message has been sent.
+bool SendHalf::start_general() noexcept {
+    if (is_listed()) {
         const std::lock_guard hold(lock());
-        done = _sender.start();
+        return _sender.start();
     }
-    add_start(done);
-    if (!done) {
-        leave_to_poller();
-    } else {
-        _reported += shows;
-    }
-    return MPI_SUCCESS;
+    return _sender.start();
 }
 
 void SendHalf::check() noexcept {

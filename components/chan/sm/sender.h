@@ -46,6 +46,24 @@ public:
         }
         return advance();
     }
+    // For a caller that writes messages of one chunk itself (SendHalf::start()): where, and how many in all have room
+    // now; 0: messages are not like that, or some have not been sent.
+    struct QuickWay {
+        std::byte* chunks = nullptr;
+        std::uint64_t mask = 0;
+        std::uint64_t stride = 0;
+        const std::byte* data = nullptr;
+        std::uint64_t bytes = 0;
+        Doorbell* bell = nullptr;
+        std::uint64_t limit = 0;
+    };
+    QuickWay quick_way() const noexcept {
+        const bool idle = _started == _chunk && _sent == _chunk;
+        return {_chunks, _mask, _stride, _buffers.data(), _buffers.bytes(), _bell, idle ? _quick_limit : 0};
+    }
+    // What such a caller has done: so many messages have been sent in all.
+    void catch_up(std::uint64_t messages) noexcept { _started = _sent = _chunk = messages; }
+
     // Does what can be done now for the messages that have been started. Returns whether all of them have been sent,
     // and received as far as a synchronous send waits for that.
     bool advance() noexcept;
@@ -77,9 +95,7 @@ private:
         ++_chunk;
         _bell->notify();
     }
-    bool has_room() noexcept {
-        return _chunk < _limit || refresh_limit();
-    }
+    bool has_room() noexcept { return _chunk < _limit || refresh_limit(); }
     bool refresh_limit() noexcept;
     void set_quick_limit() noexcept;
     bool send_present() noexcept;

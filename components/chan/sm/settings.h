@@ -9,13 +9,14 @@
 namespace patchbay::chan::sm {
 
 enum class SingleCopy : std::uint8_t { automatic, cma, none };
-inline constexpr char single_copy_names[] = "auto,cma,none"; // in the order of SingleCopy
+inline constexpr char single_copy_names[] = "auto,cma,none";  // in the order of SingleCopy
 inline constexpr char store_names[] = "auto,cached,uncached"; // in the order of common::Stores
 
 inline constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "60", "how much this component wants to serve a channel (0 to 100)"},
     {"ring_size", ParamType::size, "128KiB",
-        "memory of a channel for messages of more than 504 bytes; shorter ones take as many chunks as the slackness needs",
+        "memory of a channel for messages of more than 504 bytes; shorter ones take as many chunks as the slackness "
+        "needs",
         nullptr, ParamLevel::tuner_detail},
     {"chunk", ParamType::size, "8KiB", "longer messages go through the ring in chunks of this size (1KiB to 8MiB)",
         nullptr, ParamLevel::tuner_detail},
@@ -24,7 +25,8 @@ inline constexpr ParamSpec params[] = {
         "(MPI_Alloc_mem), and no copy is made",
         nullptr, ParamLevel::tuner_basic},
     {"single_copy", ParamType::enumeration, "auto",
-        "whether messages from chan_sm_copy_from bytes on are written to other receive buffers by the kernel (cma), where "
+        "whether messages from chan_sm_copy_from bytes on are written to other receive buffers by the kernel (cma), "
+        "where "
         "a btl offers that, or copied through the ring (none); auto: cma where processes share cores",
         single_copy_names, ParamLevel::user_basic},
     {"copy_from", ParamType::size, "16KiB", "the smallest message that chan_sm_single_copy=cma applies to", nullptr,
