@@ -5,6 +5,8 @@ COMPONENTS = [
     ("btl", "self"),
     ("btl", "sm"),
     ("btl", "socket"),
+    ("chan", "emulated"),
+    ("chan", "sm"),
     ("cid", "consensus"),
     ("cid", "excid"),
     ("cid", "mask"),

@@ -195,10 +195,10 @@ protected:
     // Called by recycle() for an active request, before the owner can see that the handle is released. Must not block;
     // retire() follows, perhaps on another thread before recycle() returns.
     virtual void prepare_release() noexcept {}
-    // Called for an active request that checks_itself, on the thread that starts and completes it: completes the request
-    // by complete() if its operation, or the oldest of several starts, has ended. It is called often, and must be cheap;
-    // does not block. What it looks at must wake this process if it sleeps: a poller changes it, a thread that calls
-    // Progress::wake(), or a process that rings this one's doorbell.
+    // Called for an active request that checks_itself, on the thread that starts and completes it: completes the
+    // request by complete() if its operation, or the oldest of several starts, has ended. It is called often, and must
+    // be cheap; does not block. What it looks at must wake this process if it sleeps: a poller changes it, a thread
+    // that calls Progress::wake(), or a process that rings this one's doorbell.
     virtual void check() noexcept {}
     // Has the next poll call retire().
     void retire_later(bool threaded) noexcept;

@@ -59,10 +59,10 @@ struct Side {
 // bytes and the slacknesses are equal.
 struct Binding {
     Side side;
-    Communicator* comm; // Channel holds a reference
-    int peer;           // the other side's rank in the remote group (== local group for intracommunicators)
-    int tag;            // of the program: what the status of a message says
-    ProcessId partner;  // perhaps this process
+    Communicator* comm;  // Channel holds a reference
+    int peer;            // the other side's rank in the remote group (== local group for intracommunicators)
+    int tag;             // of the program: what the status of a message says
+    ProcessId partner;   // perhaps this process
     std::uint64_t bytes; // of a message, at most
     // Tags of the pml on `comm` that no other message has while the channel exists: for messages to this process, and
     // for messages to the partner. In query(): not known yet.
@@ -70,9 +70,9 @@ struct Binding {
     int tag_there;
 };
 
-// One half of a channel: the bound request itself. Made by Component::create(), which is followed by connect() or, after
-// an error of either side, directly by disconnect(). The library calls disconnect() once before retire(), in which the
-// component destroys the object.
+// One half of a channel: the bound request itself. Made by Component::create(), which is followed by connect() or,
+// after an error of either side, directly by disconnect(). The library calls disconnect() once before retire(), in
+// which the component destroys the object.
 class Channel : public Request {
 public:
     // The binding as it was made: rebind() does not change it.
@@ -102,6 +102,8 @@ public:
     // pollers.
     int cancel() noexcept final;
     std::string_view refuses_free() const noexcept override;
+    // By default a text for MPI_ERR_PROC_ABORTED and MPI_ERR_TRUNCATE.
+    std::string_view cause() const noexcept override;
     // Its own reference; a component that holds more adds them.
     std::int32_t references_to_comm() const noexcept override { return 1; }
 

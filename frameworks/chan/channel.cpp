@@ -25,6 +25,14 @@ std::string_view Channel::refuses_free() const noexcept {
                       : "the request is bound to a channel: MPIX_Unbind_channel on both sides releases it";
 }
 
+std::string_view Channel::cause() const noexcept {
+    if (error == MPI_ERR_PROC_ABORTED) {
+        return "the process on the other side of the channel has failed";
+    }
+    return error == MPI_ERR_TRUNCATE ? "the message is longer than the buffer to which the request has been rebound"
+                                     : "";
+}
+
 void Channel::begin_unbinding() noexcept {
     leave_list();
     set_kind(ObjectKind::request); // the handle is valid until a completing call has ended the unbinding

@@ -22,6 +22,9 @@ constexpr int setup_tag(int number) noexcept {
 constexpr int component_tag(int number) noexcept {
     return setup_tag(most_numbers - 1) - 1 - number;
 }
+constexpr int number_of_component_tag(int tag) noexcept {
+    return component_tag(0) - tag;
+}
 static_assert(std::int64_t(setup_tag(0)) - 2 * std::int64_t(most_numbers) + 1 >= INT32_MIN);
 
 } // namespace patchbay::chan

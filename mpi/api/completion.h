@@ -19,10 +19,9 @@ inline Request* active(MPI_Request handle) noexcept {
 inline int finish(Request& request) noexcept {
     return request.calls_back && !request.is_borrowed() ? request.finish(&request.status) : request.error;
 }
-// The text of its error; empty: there is none.
-inline std::string_view cause_of(const Request& request) noexcept {
-    return request.cause();
-}
+// The text of its error; empty: there is none. Defined in channel.cpp, because of the requests that a bind has
+// borrowed.
+std::string_view cause_of(const Request& request) noexcept;
 
 // The communicator to whose error handler an error of a call on the request is reported; nullptr: it may have been
 // destroyed (Request::comm), or there is none.

@@ -87,9 +87,9 @@ int start_all(int count, MPI_Request* handles) noexcept {
         if (checking() && !request.may_start()) {
             args.report_to(request.comm);
             return args.fail(MPI_ERR_REQUEST,
-                request.most_starts == 1
-                    ? "the array contains a request twice; it has been started once"
-                    : "the array contains a request more often than its slackness allows; it has been started so often");
+                request.most_starts == 1 ? "the array contains a request twice; it has been started once"
+                                         : "the array contains a request more often than its slackness allows; it has "
+                                           "been started so often");
         }
         const int code = request.start();
         if (code != MPI_SUCCESS) {

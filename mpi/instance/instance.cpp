@@ -32,10 +32,12 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
       _cid_framework("cid", cid::interface_version),
       _coll_framework("coll", coll::interface_version, coll::params, std::size(coll::params)),
       _osc_framework("osc", osc::interface_version),
+      _chan_framework("chan", chan::interface_version),
       _pset_framework("pset", pset::interface_version),
       _coll_engine(core),
       _coll_selector(_coll_framework, _coll_engine),
       _osc_selector(_osc_framework),
+      _chan_selector(_chan_framework),
       _partitioned(std::make_unique<pml::PartitionedEngine>(core)),
       _hw_resources(std::make_unique<HwResources>()) {}
 
@@ -86,6 +88,7 @@ void Instance::peer_failed(ProcessId process) noexcept {
         made->peer_failed(process);
     }
     _pml->peer_failed(process);
+    _bound_channels.peer_failed(process);
     _tool_sources->note_peer_failed(process);
 }
 
@@ -209,8 +212,13 @@ Status Instance::choose_locking() {
         }
         _thread_safe_leases.push_back(std::move(*lease));
     }
-    if (_osc_lease) { // otherwise the first window opens the framework
-        auto lease = _osc_framework.open(_core, Capability::thread_multiple);
+    // These are opened by the first window and the first channel otherwise.
+    for (FrameworkBase* framework : {_osc_lease ? static_cast<FrameworkBase*>(&_osc_framework) : nullptr,
+             _chan_lease ? static_cast<FrameworkBase*>(&_chan_framework) : nullptr}) {
+        if (framework == nullptr) {
+            continue;
+        }
+        auto lease = framework->open(_core, Capability::thread_multiple);
         if (!lease) {
             return lease.error();
         }
@@ -235,16 +243,24 @@ Status Instance::open_cid(Capability needed) {
 }
 
 Status Instance::open_osc() {
+    return open_when_used(_osc_framework, _osc_lease);
+}
+
+Status Instance::open_chan() {
+    return open_when_used(_chan_framework, _chan_lease);
+}
+
+Status Instance::open_when_used(FrameworkBase& framework, Lease& kept) {
     const bool threaded = progress().threaded() && _thread_level == MPI_THREAD_MULTIPLE;
     std::lock_guard lock(_mutex);
-    if (_osc_lease) {
+    if (kept) {
         return {};
     }
-    auto lease = _osc_framework.open(_core, threaded ? Capability::thread_multiple : Capability::none);
+    auto lease = framework.open(_core, threaded ? Capability::thread_multiple : Capability::none);
     if (!lease) {
         return lease.error();
     }
-    _osc_lease = std::move(*lease);
+    kept = std::move(*lease);
     return {};
 }
 

@@ -3,6 +3,8 @@
 #include "core/component/framework.h"
 #include "core/core.h"
 #include "frameworks/btl/transports.h"
+#include "frameworks/chan/bound_channels.h"
+#include "frameworks/chan/selector.h"
 #include "frameworks/cid/cid.h"
 #include "frameworks/cid/counters.h"
 #include "frameworks/cid/directory.h"
@@ -32,6 +34,7 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
+class Channels;
 class ConstructionQueue;
 class HwResources;
 class BootstrapExchange;
@@ -96,10 +99,12 @@ public:
     Framework<cid::Component>& cid_framework() noexcept { return _cid_framework; }
     Framework<coll::Component>& coll_framework() noexcept { return _coll_framework; }
     Framework<osc::Component>& osc_framework() noexcept { return _osc_framework; }
+    Framework<chan::Component>& chan_framework() noexcept { return _chan_framework; }
     Framework<pset::Component>& pset_framework() noexcept { return _pset_framework; }
     // All frameworks, for operations that treat them alike.
-    std::array<FrameworkBase*, 6> frameworks() noexcept {
-        return {&_pml_framework, &_btl_framework, &_cid_framework, &_coll_framework, &_osc_framework, &_pset_framework};
+    std::array<FrameworkBase*, 7> frameworks() noexcept {
+        return {&_pml_framework, &_btl_framework, &_cid_framework, &_coll_framework, &_osc_framework, &_chan_framework,
+            &_pset_framework};
     }
     // Defines the parameters of the library and of its frameworks in the core, and starts nothing. It is a step of the
     // initialization, and the only one that a tool needs which lists parameters.
@@ -118,6 +123,12 @@ public:
     // another thread opens it.
     Status open_osc();
     osc::Selector& osc_selector() noexcept { return _osc_selector; }
+    // The same for framework chan, before the component of a channel is selected.
+    Status open_chan();
+    chan::Selector& chan_selector() noexcept { return _chan_selector; }
+    chan::BoundChannels& bound_channels() noexcept { return _bound_channels; }
+    // The channels that are being bound or unbound (mpi/channels/channels.h).
+    Channels& channels() noexcept { return *_channels; }
     // What partitioned requests share.
     pml::PartitionedEngine& partitioned() noexcept { return *_partitioned; }
     // Exchange of messages between processes that have no communicator in common.
@@ -179,6 +190,7 @@ public:
 private:
     friend class Library;       // calls add_user()
     friend class InstanceLease; // calls remove_user()
+    Status open_when_used(FrameworkBase& framework, Lease& kept);
     void add_user(const User& user);
     void remove_user(const User& user) noexcept;
     bool one_thread_at_a_time();
@@ -194,6 +206,7 @@ private:
     Framework<cid::Component> _cid_framework;
     Framework<coll::Component> _coll_framework;
     Framework<osc::Component> _osc_framework;
+    Framework<chan::Component> _chan_framework;
     Framework<pset::Component> _pset_framework;
     std::mutex _transports_mutex; // protects the making of the transports
     std::unique_ptr<btl::Transports> _transports;
@@ -202,6 +215,8 @@ private:
     coll::Engine _coll_engine;
     coll::Selector _coll_selector;
     osc::Selector _osc_selector;
+    chan::Selector _chan_selector;
+    chan::BoundChannels _bound_channels;
     std::unique_ptr<pml::PartitionedEngine> _partitioned;
     // Made by make_tables().
     std::optional<cid::IndexTable> _communicators;
@@ -210,6 +225,7 @@ private:
     std::atomic<cid::Module*> _cid_module{nullptr};
     BootstrapExchange* _bootstrap = nullptr;     // InstanceBuilder sets and owns it
     ConstructionQueue* _constructions = nullptr; // InstanceBuilder sets and owns it
+    Channels* _channels = nullptr;               // InstanceBuilder sets and owns it
     std::unique_ptr<HwResources> _hw_resources;
     std::unique_ptr<ToolSources> _tool_sources;
     PredefinedAttributes _attributes{*this};
@@ -223,6 +239,7 @@ private:
     std::atomic<std::size_t> _user_count{0}; // their number
     Lease _cid_lease;
     Lease _osc_lease;
+    Lease _chan_lease;
     std::vector<Lease> _thread_safe_leases; // on frameworks whose components must support several threads
     std::vector<Session*> _sessions;
     std::vector<Window*> _windows;

@@ -9,6 +9,7 @@
 #include "frameworks/pml/partitioned_engine.h"
 #include "frameworks/pset/sets.h"
 #include "mpi/bootstrap/exchange.h"
+#include "mpi/channels/channels.h"
 #include "mpi/check/collective_check.h"
 #include "mpi/check/message_check.h"
 #include "mpi/check/page_guard.h"
@@ -67,6 +68,7 @@ Status InstanceBuilder::build() {
         {"prepare framework cid", &InstanceBuilder::prepare_cid},
         {"open framework coll", &InstanceBuilder::open_coll},
         {"prepare framework osc", &InstanceBuilder::prepare_osc},
+        {"prepare framework chan", &InstanceBuilder::prepare_chan},
         {"make the process sets", &InstanceBuilder::make_psets},
         {"have the failures of other processes reported", &InstanceBuilder::watch_peers},
         {"open the bootstrap exchange", &InstanceBuilder::open_bootstrap},
@@ -84,6 +86,7 @@ Status InstanceBuilder::build() {
             instance.pml().drain(); // sends the messages that peers still wait for
             instance.partitioned().cancel_unmatched();
         }
+        instance.channels().close();
         instance.constructions().clear();
         instance.bootstrap().close();
         while (!instance.progress().ready_list().empty()) {
@@ -292,6 +295,20 @@ Status InstanceBuilder::prepare_osc() {
     const ParamRegistry& params = _instance.core().params;
     const bool given = !params.at("osc").is_default() || params.gives_any("osc_");
     return given ? _instance.open_osc() : Status();
+}
+
+// The same for framework chan, which the first channel opens.
+Status InstanceBuilder::prepare_chan() {
+    auto channels = std::make_shared<Channels>(_instance);
+    _instance._channels = channels.get();
+    _cleanup.push([channels, &instance = _instance]() mutable {
+        instance._channels = nullptr;
+        channels.reset();
+        instance._chan_lease.release();
+    });
+    const ParamRegistry& params = _instance.core().params;
+    const bool given = !params.at("chan").is_default() || params.gives_any("chan_");
+    return given ? _instance.open_chan() : Status();
 }
 
 Status InstanceBuilder::make_psets() {

@@ -25,6 +25,7 @@ private:
     Status choose_pml_that(Capability can);
     Status prepare_cid();
     Status prepare_osc();
+    Status prepare_chan();
     Status open_coll();
     Status make_psets();
     Status open_bootstrap();

@@ -3,6 +3,7 @@
 
 #include "core/progress/progress.h"
 #include "mpi/bootstrap/exchange.h"
+#include "mpi/channels/channels.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_queue.h"
 #include "mpi/instance/send_buffer.h"
@@ -100,6 +101,7 @@ int close_session(Session& session) noexcept {
     // error.
     session.constructions->clear();
     abandon_windows(*session.instance, &session);
+    session.instance->channels().abandon(&session);
     while (Communicator* comm = first_communicator(session)) {
         if (Origins* const origins = Origins::active()) {
             origins->lose(to_handle(comm), comm->name);

@@ -5,6 +5,7 @@
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/cid/index_table.h"
+#include "mpi/channels/channels.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/parent_reduction.h"
 #include "mpi/dynamic/spawn.h"
@@ -177,6 +178,7 @@ int World::finalize() {
     const int code = synchronize();
     instance().drain(nullptr);
     abandon_windows(instance(), nullptr);
+    instance().channels().abandon(nullptr);
     report_pending(instance());
     _state.store(State::finished, std::memory_order_release);
     _cleanup.reset();

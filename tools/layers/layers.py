@@ -24,7 +24,7 @@ LAYERS = [
     ["components", "mpi/check", "mpi/instance"],
     ["mpi/bootstrap"],
     ["mpi/communicators"],
-    ["mpi/dynamic", "mpi/topologies", "mpi/windows"],
+    ["mpi/channels", "mpi/dynamic", "mpi/topologies", "mpi/windows"],
     ["mpi/library"],
     ["mpi/tool"],
     ["mpi/api"],

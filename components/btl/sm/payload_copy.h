@@ -1,95 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <cstddef>
-#include <cstdint>
+#include "components/common/payload_copy.h"
 
 namespace patchbay::btl::sm {
 
-// How a payload is written to shared memory. The receiver read the same lines a lap earlier, so that its core has them
-// in its cache, and each ordinary store has to take a line from there: 25 ns per KiB where the cores are near each
-// other, 120 to 450 where they are not. Stores past the cache take 25 ns per KiB anywhere. The receiver then reads from
-// memory, which takes longer than reading from a near core's cache, and as long as reading from a distant one's.
-enum class Stores : std::uint8_t { automatic, cached, uncached };
-
-// Copies by stores past the cache. `to` begins a cache line, and `bytes` are rounded up to whole lines there: what is
-// behind them in the last line is overwritten. Other cores see all of it before what the caller stores next.
-void copy_past_cache(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
-
-// The way in which payloads of similar size are written for one receiver. With `automatic` it times ordinary copies,
-// all at first and some later, and changes to stores past the cache when several were slow. After some MiB it tries
-// ordinary ones again, because processes and virtual cores move.
-class StoreWay {
-public:
-    // An ordinary copy that takes longer than `most_ns_per_kib` is slower than one past the cache.
-    StoreWay(Stores stores, double most_ns_per_kib) noexcept
-        : _most_ns_per_kib(most_ns_per_kib),
-          _automatic(stores == Stores::automatic),
-          _uncached(stores == Stores::uncached) {}
-
-    // `to` as for copy_past_cache().
-    void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
-    // Whether the caller may as well write the next payload by itself. Otherwise copy() is to do it. skip() or copy()
-    // follows.
-    bool any_way_will_do() const noexcept {
-        return !_uncached && (!_automatic || _untimed_bytes > 0 || _until_timed > 1);
-    }
-    void skip(std::size_t bytes) noexcept;
-    bool uncached() const noexcept { return _uncached; }
-
-    // An ordinary copy has taken that long.
-    void note(double ns, std::size_t bytes) noexcept;
-
-    // One lap of a ring: what is written during it was not in the receiver's cache, or not in memory at all.
-    static constexpr std::size_t lap = std::size_t(128) << 10;
-    static constexpr std::size_t shortest_stay = std::size_t(1) << 20; // with stores past the cache, in bytes
-    static constexpr std::size_t longest_stay = std::size_t(64) << 20;
-    // Slow copies, net of fast ones, that change the way: a single one may have been interrupted.
-    static constexpr std::uint8_t votes_needed = 4;
-    static constexpr std::uint8_t seldom = 16; // one copy in so many is timed once they have been fast
-
-private:
-    // What this payload needs of the state. true: an ordinary copy that is to be timed.
-    bool is_timed(std::size_t bytes) noexcept;
-
-    const double _most_ns_per_kib;
-    const bool _automatic;
-    bool _uncached;
-    std::uint8_t _slow = 0; // votes
-    std::uint8_t _fast = 0; // fast copies in a row
-    std::uint8_t _until_timed = 1;
-    std::size_t _untimed_bytes = lap; // to be copied before the next one is timed
-    std::size_t _stay = shortest_stay;
-    std::size_t _left = 0; // bytes until ordinary stores are tried again
-};
-
-// Both ways of a receiver: short and long payloads differ in what is faster.
-class PayloadCopy {
-public:
-    explicit PayloadCopy(Stores stores) noexcept
-        : _short(stores, most_ns_per_kib_short),
-          _long(stores, most_ns_per_kib_long) {}
-
-    // `to` as for copy_past_cache().
-    void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
-    bool any_way_will_do(std::size_t bytes) noexcept { return bytes < least || way(bytes).any_way_will_do(); }
-    void skip(std::size_t bytes) noexcept {
-        if (bytes >= least) {
-            way(bytes).skip(bytes);
-        }
-    }
-
-private:
-    // Below this the stores of a copy are still on their way when it ends, so that its time says nothing.
-    static constexpr std::size_t least = 2048;
-    static constexpr std::size_t long_from = 12 * 1024;
-    // What the receiver loses by reading from memory counts more for a short payload, of which it waits for the first
-    // lines. Of 4 KiB one way, with ordinary copies of 65 ns per KiB: 545 ns, and 720 past the cache.
-    static constexpr double most_ns_per_kib_short = 110;
-    static constexpr double most_ns_per_kib_long = 65;
-    StoreWay& way(std::size_t bytes) noexcept { return bytes < long_from ? _short : _long; }
-
-    StoreWay _short;
-    StoreWay _long;
-};
+using common::copy_past_cache;
+using common::PayloadCopy;
+using common::Stores;
+using common::StoreWay;
 
 } // namespace patchbay::btl::sm

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/chan/sm/receive_half.h"
+#include "components/chan/sm/send_half.h"
+#include "core/base/out_of_memory.h"
+#include "core/component/describe.h"
+#include "core/core.h"
+#include "core/runtime/runtime.h"
+#include "frameworks/context.h"
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+
+namespace patchbay::chan::sm {
+
+namespace {
+
+constexpr std::size_t least_chunk = 1024, most_chunk = std::size_t(8) << 20;
+constexpr std::size_t most_ring = std::size_t(256) << 20;
+
+Error refusal(const char* why) {
+    return {Errc::not_available, why};
+}
+
+Error no_memory() {
+    return {Errc::out_of_memory, "chan/sm: no memory for a channel"};
+}
+
+class SmComponent final : public Component {
+public:
+    Status open(Core& core) override {
+        const ParamRegistry& registry = core.params;
+        _settings.priority = int(registry.at("chan_sm_priority").as_int());
+        _settings.ring_bytes = registry.at("chan_sm_ring_size").as_size();
+        _settings.chunk_bytes = registry.at("chan_sm_chunk").as_size();
+        _settings.direct_from = registry.at("chan_sm_direct_from").as_size();
+        _settings.single_copy = SingleCopy(registry.at("chan_sm_single_copy").as_enum());
+        _settings.copy_from = registry.at("chan_sm_copy_from").as_size();
+        _settings.stores = common::Stores(registry.at("chan_sm_stores").as_enum());
+        if (_settings.chunk_bytes < least_chunk || _settings.chunk_bytes > most_chunk) {
+            return Error{Errc::invalid, "chan_sm_chunk: must be from 1 KiB to 8 MiB"};
+        }
+        if (_settings.ring_bytes > most_ring) {
+            return Error{Errc::invalid, "chan_sm_ring_size: must be at most 256 MiB"};
+        }
+        return {};
+    }
+    void close() noexcept override { _node.reset(); }
+    Capability capabilities() const noexcept override {
+        return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node;
+    }
+
+    Result<int> query(Context& context, const Binding& binding) noexcept override {
+        const NodeSegment* node = context.core().node;
+        if (node == nullptr) {
+            return refusal("this process has no memory that it shares with others");
+        }
+        const ProcessId partner = binding.partner;
+        if (partner != context.self() &&
+            (!context.runtime().is_local(partner) || (partner.job != own_job && !node->is_for_all_jobs()))) {
+            return refusal("the two processes do not share the memory of a node");
+        }
+        return _settings.priority;
+    }
+
+    Result<Channel*> create(
+        Context& context, const Binding& binding, std::span<std::byte> offer, std::size_t* used) noexcept override {
+        return unless_out_of_memory(Result<Channel*>(no_memory()), [&]() -> Result<Channel*> {
+            Node& node = node_of(context);
+            return binding.side.sends ? make<SendHalf>(node, binding, offer, used)
+                                      : make<ReceiveHalf>(node, binding, offer, used);
+        });
+    }
+
+private:
+    // Throws std::bad_alloc.
+    Node& node_of(Context& context) {
+        const std::lock_guard lock(_mutex);
+        if (_node == nullptr) {
+            _node.reset(new Node{context, context.progress(), *context.core().node, _settings,
+                UnfinishedList(context.progress()), context.runtime().oversubscribed()});
+        }
+        return *_node;
+    }
+
+    template <class Kind>
+    static Result<Channel*> make(Node& node, const Binding& binding, std::span<std::byte> bytes, std::size_t* used) {
+        auto* half = new Kind(node, binding);
+        Offer offer;
+        if (Status made = half->make(offer); !made) {
+            half->disconnect();
+            half->recycle();
+            return made.error();
+        }
+        std::memcpy(bytes.data(), &offer, sizeof offer);
+        *used = sizeof offer;
+        return half;
+    }
+
+    Settings _settings;
+    std::mutex _mutex;
+    std::unique_ptr<Node> _node; // made for the first channel
+};
+
+} // namespace
+
+} // namespace patchbay::chan::sm
+
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::chan::sm::SmComponent>("chan", patchbay::chan::interface_version,
+    "sm", "1.0.0", "persistent channels through the memory of a node", patchbay::chan::sm::params);

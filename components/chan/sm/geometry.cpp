@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/chan/sm/shared.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace patchbay::chan::sm {
+
+namespace {
+constexpr std::uint64_t in_lines(std::uint64_t bytes) noexcept {
+    return (bytes + line_bytes - 1) / line_bytes * line_bytes;
+}
+constexpr std::uint32_t least_chunks = 16;
+} // namespace
+
+// Twice the slackness at least, so that a sender whose messages are outstanding at the receiver can start as many again
+// before it has to look at what the receiver has consumed.
+Geometry Geometry::make(
+    std::uint64_t bytes, std::uint32_t slackness, std::size_t ring_bytes, std::size_t chunk_bytes) noexcept {
+    Geometry made{};
+    made.payload_bytes = std::uint32_t(std::min<std::uint64_t>(bytes, chunk_bytes));
+    if (bytes <= longest_beside_word) {
+        made.payload_offset = sizeof(Word);
+    } else {
+        made.payload_offset = line_bytes;
+    }
+    made.stride = std::uint32_t(in_lines(made.payload_offset + made.payload_bytes));
+    const std::uint32_t wanted = std::bit_ceil(std::max(least_chunks, 2 * slackness));
+    const auto room = std::uint32_t(std::bit_floor(std::max<std::size_t>(ring_bytes / made.stride, 4)));
+    if (made.payload_offset == sizeof(Word)) {
+        made.chunks = wanted; // short messages are what a large slackness is for
+    } else {
+        made.chunks = made.whole_messages(bytes) ? std::min(wanted, room) : room;
+    }
+    return made;
+}
+
+} // namespace patchbay::chan::sm

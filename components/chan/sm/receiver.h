@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/chan/sm/buffers.h"
+#include "components/chan/sm/shared.h"
+#include "components/common/short_copy.h"
+#include "core/memory/shared_heap.h"
+#include "core/progress/doorbell.h"
+
+#include <memory>
+
+namespace patchbay::chan::sm {
+
+// The receiving half of the transfer. One thread at a time.
+class Receiver {
+public:
+    struct Shared {
+        ReceiverBlock* own = nullptr;
+        SenderBlock* partner = nullptr;
+        Geometry geometry{}; // the sender's
+        Doorbell* bell = nullptr;
+    };
+
+    // Throws std::bad_alloc.
+    Receiver(const Buffers& buffers, std::uint32_t slackness, SharedHeap& heap)
+        : _buffers(buffers),
+          _lengths(new std::uint64_t[slackness]),
+          _slackness(slackness),
+          _heap(heap) {}
+
+    // Before the first message. `posts`: the sender wants to know of each start.
+    void connect(const Shared& shared, bool posts) noexcept;
+
+    // Starts a receive; advance() continues.
+    void start() noexcept {
+        if (_posts) {
+            post();
+        }
+        ++_started;
+    }
+    // Takes what has arrived of the oldest message whose receive has been started and has not ended. true: that message
+    // has ended; length() of its number is known. Called only while there is such a receive.
+    bool advance() noexcept {
+        std::byte* const chunk = _chunks + (_chunk & _mask) * _stride;
+        const std::uint64_t word = reinterpret_cast<Word*>(chunk)->load(std::memory_order_acquire);
+        if (!ChunkWord::is_of(word, _chunk)) {
+            return false;
+        }
+        const std::uint64_t bytes = word & ChunkWord::bytes_mask;
+        if (!_quick || bytes != _buffers.bytes()) [[unlikely]] {
+            return take(chunk, word);
+        }
+        common::copy_any(_buffers.data(), chunk + sizeof(Word), bytes);
+        end_chunk();
+        end_message(bytes);
+        return true;
+    }
+    // Messages, counted from the first one. Those that have ended are complete in the buffer.
+    std::uint64_t started() const noexcept { return _started; }
+    std::uint64_t ended() const noexcept { return _ended; }
+    // Chunks that have been taken.
+    std::uint64_t chunks() const noexcept { return _chunk; }
+    // What the sender sent as this message, counted from 0, which has ended and is not older than the slackness:
+    // perhaps more than the buffer has room for.
+    std::uint64_t length(std::uint64_t message) const noexcept { return _lengths[message % _slackness]; }
+    std::uint64_t capacity() const noexcept { return _buffers.bytes(); }
+    // Whether a message may be longer than the ring, so that the sender waits for this process to take parts of it.
+    bool drains() const noexcept { return !_quick && _geometry.payload_bytes < _most; }
+
+    void rebind(void* buffer, MPI_Count count) noexcept {
+        _buffers.rebind(buffer, count);
+        set_quick();
+    }
+
+private:
+    void set_quick() noexcept { _quick = _buffers.is_block() && _geometry.payload_offset == sizeof(Word); }
+    void post() noexcept;
+    bool take(std::byte* chunk, std::uint64_t word) noexcept;
+    void end_message(std::uint64_t bytes) noexcept {
+        _lengths[_buffers.index()] = bytes;
+        ++_ended;
+        _buffers.advance();
+    }
+    void end_chunk() noexcept {
+        ++_chunk;
+        if (_chunk >= _publish_at) {
+            publish();
+        }
+    }
+    void publish() noexcept;
+
+    std::uint64_t _started = 0; // receives
+    std::uint64_t _ended = 0;
+    std::uint64_t _chunk = 0;      // the next one
+    std::uint64_t _publish_at = 0; // the sender is told what is consumed when this many chunks are
+    std::byte* _chunks = nullptr;
+    std::uint64_t _mask = 0;
+    std::uint64_t _stride = 0;
+    bool _quick = false; // messages stand beside the word of a chunk, and the buffer is one block
+    bool _posts = false;
+    Buffers _buffers;
+    const std::unique_ptr<std::uint64_t[]> _lengths; // of messages that have ended
+
+    const std::uint32_t _slackness;
+    std::uint64_t _position = 0; // bytes of the present message that have arrived
+    std::uint64_t _most = 0;     // bytes of a message
+    Geometry _geometry{};
+    ReceiverBlock* _own = nullptr;
+    Doorbell* _bell = nullptr;
+    SharedHeap& _heap;
+};
+
+} // namespace patchbay::chan::sm
