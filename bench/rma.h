@@ -3,6 +3,7 @@
 #ifndef PATCHBAY_BENCH_RMA_H
 #define PATCHBAY_BENCH_RMA_H
 #include "repeat.h"
+#include "sizes.h"
 
 #include <string.h>
 
@@ -32,16 +33,6 @@ static inline void close_window(int allocated) {
     }
 }
 
-static inline void size_label(char* label, size_t room, long size) {
-    if (size >= 1 << 20 && size % (1 << 20) == 0) {
-        snprintf(label, room, "%ldMiB", size >> 20);
-    } else if (size >= 1 << 10 && size % (1 << 10) == 0) {
-        snprintf(label, room, "%ldKiB", size >> 10);
-    } else {
-        snprintf(label, room, "%ldB", size);
-    }
-}
-
 static inline double mean_of(void (*operation)(void), int rounds) {
     const double start = MPI_Wtime();
     for (int i = 0; i < rounds; i++) {
@@ -64,16 +55,5 @@ static inline double time_of_origin(void (*operation)(void)) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     return metric_median(samples, chunks);
-}
-
-/* The next size of a list of numbers with commas; 0 at its end. */
-static inline long next_size(const char** list) {
-    if (*list == NULL || **list == '\0') {
-        return 0;
-    }
-    const long size = atol(*list);
-    const char* comma = strchr(*list, ',');
-    *list = comma != NULL ? comma + 1 : NULL;
-    return size;
 }
 #endif

@@ -6,6 +6,7 @@ COMPONENTS = [
     ("btl", "sm"),
     ("btl", "socket"),
     ("chan", "emulated"),
+    ("chan", "rdma"),
     ("chan", "sm"),
     ("cid", "consensus"),
     ("cid", "excid"),

@@ -15,6 +15,7 @@ enum class ObjectKind : std::uint32_t {
     datatype = 0x65707974,
     op = 0x706f5f5f,
     request = 0x73716572,
+    bundled_request = 0x6c646e62, // a request that is a member of a bundle (object/bundle.h)
     message = 0x7367736d,
     info = 0x6f666e69,
     errhandler = 0x68727265,

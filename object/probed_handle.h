@@ -12,7 +12,7 @@ namespace patchbay {
 // listed in a section of its own; while the library handles faults (mpi/instance/handle_faults.h), a fault of it makes
 // the result false. So the check of a valid handle costs no more than the comparison, and no table of objects is
 // needed.
-template <class T>
+template <class T, ObjectKind wanted = HandleTraits<T>::kind>
 [[gnu::always_inline]] inline bool is_object(const T* object) noexcept {
     // The kind is at the beginning of the base, which has another address than an object with virtual functions.
     constexpr std::uintptr_t aligned = 1 << 16;
@@ -29,14 +29,14 @@ template <class T>
                     ".long %l[other] - .\n"
                     ".popsection"
                     :
-                    : "m"(*kind), "i"(HandleTraits<T>::kind)
+                    : "m"(*kind), "i"(wanted)
                     : "cc"
                     : other);
     return true;
 other:
     return false;
 #else
-    return *kind == HandleTraits<T>::kind;
+    return *kind == wanted;
 #endif
 }
 
@@ -46,6 +46,13 @@ template <class T>
 [[gnu::always_inline]] inline T* probed_object(typename HandleTraits<T>::handle_type handle) noexcept {
     T* object = to_object<T>(handle);
     return object != nullptr && is_object(object) ? object : nullptr;
+}
+
+// The request of a handle that is a member of a bundle; nullptr: the handle is anything else. Few calls accept a
+// member.
+inline Request* bundled_request(MPI_Request handle) noexcept {
+    Request* request = to_object<Request>(handle);
+    return request != nullptr && is_object<Request, ObjectKind::bundled_request>(request) ? request : nullptr;
 }
 
 } // namespace patchbay

@@ -121,6 +121,12 @@ public:
     // complete: no communication is pending for these references.
     static std::int32_t idle_references(const Communicator& comm) noexcept;
 
+    // The request is a member of a bundle (object/bundle.h), which starts and completes it: only calls that accept a
+    // member accept its handle. Of an inactive request, which has no continuation.
+    void enter_bundle() noexcept { set_kind(ObjectKind::bundled_request); }
+    void leave_bundle() noexcept { set_kind(ObjectKind::request); }
+    bool is_in_bundle() const noexcept { return kind() == ObjectKind::bundled_request; }
+
     // For the owner:
 
     // Completes the operation of an active request. It is the owner's end, and the last thing that the owner does with

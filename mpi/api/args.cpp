@@ -53,6 +53,13 @@ int Arguments::bad_pointer(ErrorTarget target, const char* function, int code, c
 
 int Arguments::bad_handle(ErrorTarget target, const char* function, int code, const char* name, const char* handle_type,
     std::uintptr_t handle) noexcept {
+    if (code == MPI_ERR_REQUEST && bundled_request(reinterpret_cast<MPI_Request>(handle)) != nullptr) {
+        return report(target, function, code,
+            fmt::format(
+                "{} is {:#x}, which is a member of a bundle: until MPI_Request_free of the bundle only the bundle "
+                "starts and completes it",
+                name, handle));
+    }
     const char* hint = "";
     if (handle == 0) {
         hint = " (the variable may not have been initialized)";

@@ -180,6 +180,11 @@ public:
     bool request(const char* name, MPI_Request handle) noexcept {
         return valid<Request>(MPI_ERR_REQUEST, name, handle);
     }
+    // The same for a call that may also be made on a member of a bundle.
+    bool request_or_member(const char* name, MPI_Request handle) noexcept {
+        return good(probed_object<Request>(handle) != nullptr) || bundled_request(handle) != nullptr ||
+            request(name, handle);
+    }
     bool request_or_null(const char* name, MPI_Request handle) noexcept {
         return good(handle == MPI_REQUEST_NULL) || request(name, handle);
     }

@@ -38,10 +38,10 @@ bool is_a(const Request& request) noexcept {
     return typeid(request) == typeid(T);
 }
 
-// The request of a partitioned send or receive.
+// The request of a partitioned send or receive, which may be a member of a bundle.
 template <class T>
 bool partitioned(Arguments& args, MPI_Request handle, const char* rule) noexcept {
-    if (!args.request("request", handle)) {
+    if (!args.request_or_member("request", handle)) {
         return false;
     }
     const Request& request = *to_object<Request>(handle);

@@ -30,10 +30,17 @@ int show(Request& request, MPI_Status* status) noexcept {
 
 int get_status(MPI_Request handle, int* flag, MPI_Status* status) noexcept {
     Arguments args("MPI_Request_get_status", Arguments::Pending());
-    if (checking() && !(args.request_or_null("request", handle) && args.pointer("flag", flag))) {
+    // A member of a bundle has no completing call of its own, so that its last status is shown also when it is
+    // inactive.
+    Request* const member = bundled_request(handle);
+    if (checking() && !((member != nullptr || args.request_or_null("request", handle)) && args.pointer("flag", flag))) {
         return args.code();
     }
-    Request* request = active(handle);
+    Request* request = member != nullptr ? member : active(handle);
+    if (member != nullptr && !member->is_active()) {
+        *flag = 1;
+        return report_code("MPI_Request_get_status", member->comm, show(*member, status));
+    }
     *flag = 1;
     if (request == nullptr) {
         set_empty(status);

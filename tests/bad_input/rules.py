@@ -225,6 +225,7 @@ exception("MPI_Dist_graph_neighbors", r"\w*weights", any_value("p.zeros()")) # t
 exception(r"MPI_(Get_\w+|(Comm|Type|Win)_get_name|Error_string|Info_get(_string|_nthkey)?)",
           "(version|name|comm_name|type_name|win_name|string|value)", OUT)
 exception("MPI_Info_get_nthkey", "key", OUT)
+exception("MPIX_Bundle_init", "requests", handle("MPI_Request", place="array"))
 exception("MPI_Request_get_status", "request", handle("MPI_Request", which=NOT_NULL))
 exception("MPI_(Wait|Test)", "request", handle("MPI_Request", place="variable", which=NOT_NULL))
 exception("MPI_(Wait|Test|Request_get_status_)(all|any|some)", "array_of_requests",

@@ -18,6 +18,11 @@ PROGRAMS = {
                            "iallreduce_1MiB_hidden": "percent"},
     ("pingpong.c", "", 2): {"half_round_trip_8B": "us", "half_round_trip_4KiB": "us", "half_round_trip_64KiB": "us",
                             "half_round_trip_1MiB": "us", "message_rate_8B": "M/s"},
+    **{("channels.c", f"pingpong 8,4096,65536 {way}", 2): {
+        f"half_round_trip_{size}": "us" for size in ("8B", "4KiB", "64KiB")}
+       for way in ("plain", "persistent", "channel")},
+    **{("channels.c", f"rate {way}", 2): {f"message_rate_slack_{slack:02}": "M/s" for slack in (1, 2, 4, 8, 16)}
+       for way in ("plain", "channel")},
     ("collectives.c", "", 2): {"barrier": "us", "allreduce_8B": "us"},
     ("collective_sizes.c", "barrier,allreduce 8,4096", 2): {
         "barrier": "us", "allreduce_8B": "us", "allreduce_4KiB": "us", "most_page_faults": "pages"},
