@@ -233,17 +233,18 @@ int end(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, 
         Carrier& carrier = *all.carrier;
         // The messages that this process sends below wait behind those of its threads.
         wait_until(engine.progress(), [&carrier] { return carrier.sent_all(); });
+        // A process that goes on sooner may have started again: its messages wait in the pml until this one has, too.
+        carrier.close();
         int highest = MPI_SUCCESS;
         const int reduced = (*carrier.comm().coll)[coll::Function::allreduce].allreduce(
             &code, &highest, 1, *to_object<Datatype>(MPI_INT), *to_object<Op>(MPI_MAX), carrier.comm());
         code = reduced != MPI_SUCCESS ? reduced : highest;
     }
     if (code == MPI_SUCCESS) {
-        if (all.carrier != nullptr) {
-            all.carrier->close();
-        }
         give_up(all, activation);
         all.instance.end_threads();
+    } else if (all.carrier != nullptr) {
+        all.carrier->open(all.activations, activation->engines());
     }
     return code;
 }

@@ -126,6 +126,21 @@ void check_several_activations() {
     CHECK_OK(MPIX_Threadcomm_free(&comm));
 }
 
+// A process may have started again while another one has not left yet.
+void check_back_to_back() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    CHECK_OK(MPIX_Threadcomm_init(MPI_COMM_WORLD, 2, &comm));
+    for (int round = 0; round < 200; ++round) {
+        run_threads(comm, 2, [&](const Here& here) {
+            int got = -1;
+            CHECK_OK(MPI_Sendrecv(&round, 1, MPI_INT, (here.rank + 1) % here.size, 0, &got, 1, MPI_INT,
+                (here.rank + here.size - 1) % here.size, 0, here.comm, MPI_STATUS_IGNORE));
+            CHECK_EQUAL(got, round);
+        });
+    }
+    CHECK_OK(MPIX_Threadcomm_free(&comm));
+}
+
 // A wait on one goes on with the messages of the other.
 void check_two_at_once() {
     MPI_Comm a = MPI_COMM_NULL, b = MPI_COMM_NULL;
@@ -168,6 +183,7 @@ int main() {
     check_inquiries();
     check_attributes();
     check_several_activations();
+    check_back_to_back();
     check_two_at_once();
     return finish();
 }
