@@ -17,7 +17,7 @@ namespace patchbay::threads {
 // headers, and each long payload has another tag, which its header tells.
 class Carrier {
 public:
-    // Longer messages are received straight into the buffer of the receiver.
+    // Longer messages are received straight into the buffer of the receiver. Not chosen by a measurement yet.
     static constexpr std::size_t eager_limit = 4096;
 
     Carrier(Communicator& comm, Progress& process_progress) noexcept
