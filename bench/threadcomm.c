@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ranks are the threads of a region of OpenMP, or, with argument "processes", the processes: half round trips between
-   ranks 0 and 1, MPI_Barrier, MPI_Allreduce, and for threads the barrier of OpenMP and start and finish. Build with
-   -fopenmp. mpirun -n 1 threadcomm; mpirun -n 2 threadcomm processes. */
+/* The ranks are the threads of a region of OpenMP, or, with argument "processes", the processes: half round trips
+   between ranks 0 and 1, MPI_Barrier, MPI_Allreduce, and for threads the barrier of OpenMP and start and finish. Build
+   with -fopenmp. mpirun -n 1 threadcomm; mpirun -n 2 threadcomm processes. */
 #include "metric.h"
 #include <mpi.h>
 #include <mpix.h>

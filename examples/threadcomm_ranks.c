@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listing 1 of the paper on thread communicators: every thread of every process is a rank. Usage: threadcomm_ranks THREADS */
+/* Listing 1 of the paper on thread communicators: every thread of every process is a rank. Usage: threadcomm_ranks
+ * THREADS */
 #include <mpix.h>
 #include <omp.h>
 #include <stdio.h>

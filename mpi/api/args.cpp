@@ -43,8 +43,8 @@ int Arguments::bad_inter(Communicator* comm, const char* function, bool wanted) 
 }
 
 int Arguments::bad_threads(Communicator* comm, const char* function) noexcept {
-    return report(comm, function, MPI_ERR_COMM,
-        "the ranks of comm are threads, but the call needs a communicator of processes");
+    return report(
+        comm, function, MPI_ERR_COMM, "the ranks of comm are threads, but the call needs a communicator of processes");
 }
 
 int Arguments::bad_value(

@@ -21,8 +21,8 @@ const char* why_not(const std::shared_ptr<SendBuffer>& used) noexcept {
     return used != nullptr ? no_room : none_attached;
 }
 
-// Of a rank that is a thread: the library copies the message to memory of its own, but as for any buffered send a buffer
-// must be attached.
+// Of a rank that is a thread: the library copies the message to memory of its own, but as for any buffered send a
+// buffer must be attached.
 int no_buffer_for_thread(const Arguments& args) noexcept {
     return SendBuffer::find(*args.comm()) != nullptr ? MPI_SUCCESS : args.fail(MPI_ERR_BUFFER, none_attached);
 }
@@ -66,9 +66,8 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
             return missing;
         }
         const auto mode = pml::SendMode::buffered;
-        const int made = persistent
-            ? on.pml->send_init(buf, count, type_of(type), dest, tag, mode, on, &request)
-            : on.pml->isend(buf, count, type_of(type), dest, tag, mode, on, &request);
+        const int made = persistent ? on.pml->send_init(buf, count, type_of(type), dest, tag, mode, on, &request)
+                                    : on.pml->isend(buf, count, type_of(type), dest, tag, mode, on, &request);
         return persistent ? give_persistent(args, made, request, handle) : give(args, made, request, handle);
     }
     const int code = make_buffered_request(buf, count, type_of(type), dest, tag, *args.comm(), persistent, &request);

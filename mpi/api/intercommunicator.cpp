@@ -19,8 +19,8 @@ bool rank_in(Arguments& args, const char* name, int rank, int size) noexcept {
 // remote leader or the tag.
 Communicator* reachable_peer(MPI_Comm peer, int remote_leader, int tag) noexcept {
     Communicator* comm = probed_object<Communicator>(peer);
-    const bool reaches = comm != nullptr && comm->view == nullptr && remote_leader >= 0 && remote_leader < comm->remote_size && tag >= 0 &&
-        tag <= comm->pml->max_tag();
+    const bool reaches = comm != nullptr && comm->view == nullptr && remote_leader >= 0 &&
+        remote_leader < comm->remote_size && tag >= 0 && tag <= comm->pml->max_tag();
     return reaches ? comm : nullptr;
 }
 

@@ -50,8 +50,8 @@ int PMPIX_Threadcomm_init(MPI_Comm parent_comm, int num_threads, MPI_Comm* threa
     }
     const int refused = api::check_init(args, num_threads, threadcomm);
     MPI_Comm made = MPI_COMM_NULL;
-    const int code = unless_out_of_memory(
-        MPI_ERR_NO_MEM, [&] { return threads::init(*args.comm(), num_threads, refused, &made); });
+    const int code =
+        unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return threads::init(*args.comm(), num_threads, refused, &made); });
     if (refused != MPI_SUCCESS) {
         return refused; // which has been reported
     }

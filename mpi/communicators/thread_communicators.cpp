@@ -131,8 +131,8 @@ void place_ranks(const ThreadCommunicator& all, Activation& activation) {
 }
 
 // The communicator of one thread behind the handle.
-int make_view(
-    ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, int number, MPI_Comm handle, ThreadContext& context) {
+int make_view(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, int number, MPI_Comm handle,
+    ThreadContext& context) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     ProcessId self = all.processes[std::size_t(all.process)];
     self.thread = std::uint16_t(number + 1);

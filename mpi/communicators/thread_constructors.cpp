@@ -93,8 +93,7 @@ int finish(Communicator& parent, Ref<Communicator> comm, std::uint32_t context, 
     const View& of_parent = *parent.view;
     comm->progress = parent.progress;
     comm->pml = parent.pml;
-    comm->view =
-        new View(*comm, of_parent.engine, of_parent.activation, context, members_of(parent, *comm->group));
+    comm->view = new View(*comm, of_parent.engine, of_parent.activation, context, members_of(parent, *comm->group));
     if (const int code = open(*comm); code != MPI_SUCCESS) {
         return code;
     }
@@ -145,9 +144,8 @@ int create(Communicator& parent, Ref<Group> group, std::shared_ptr<const Topolog
 int create_group(Communicator& parent, Group& group, int tag, Communicator** made) {
     std::uint32_t context = 0;
     const int code = agree_in_group(parent, group, group_construction_tag(tag), &context);
-    return code != MPI_SUCCESS
-        ? code
-        : finish(parent, child_of(parent, Ref<Group>::share(&group), nullptr), context, made);
+    return code != MPI_SUCCESS ? code
+                               : finish(parent, child_of(parent, Ref<Group>::share(&group), nullptr), context, made);
 }
 
 int split(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) {

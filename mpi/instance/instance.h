@@ -142,8 +142,8 @@ public:
     Status choose_locking();
     // Turns the locks on until the instance is destroyed. `reason` is a phrase for mpirun --explain.
     void enable_locks(std::string_view reason) noexcept;
-    // The threads of a thread communicator are about to communicate, each by itself and below MPI_THREAD_MULTIPLE too, and
-    // end that. Meanwhile no call compares its thread with the one of choose_locking(). `share_pml`: they use the
+    // The threads of a thread communicator are about to communicate, each by itself and below MPI_THREAD_MULTIPLE too,
+    // and end that. Meanwhile no call compares its thread with the one of choose_locking(). `share_pml`: they use the
     // selected pml together, so that the library locks; where it did not before and has one user, it does not
     // afterwards. Called by one of the threads while the others are in no other function of the library.
     void begin_threads(bool share_pml) noexcept;
@@ -233,8 +233,8 @@ private:
     std::mutex _mutex; // protects the members below
     std::vector<User> _users;
     std::atomic<std::size_t> _user_count{0}; // their number
-    int _thread_activations = 0;       // between begin_threads() and end_threads()
-    bool _locks_for_threads = false; // the library locks because of them only
+    int _thread_activations = 0;             // between begin_threads() and end_threads()
+    bool _locks_for_threads = false;         // the library locks because of them only
     Lease _cid_lease;
     Lease _osc_lease;
     std::vector<Lease> _thread_safe_leases; // on frameworks whose components must support several threads

@@ -36,8 +36,8 @@ public:
     // The start is given up, unless it has happened. Returns whether it has not.
     bool give_up() noexcept;
 
-    // The threads wait for each other at the end, each with an MPI code. true for the last one: *code is the first error
-    // of all, and it calls release() next. The others wait in here, and *code is what release() was called with.
+    // The threads wait for each other at the end, each with an MPI code. true for the last one: *code is the first
+    // error of all, and it calls release() next. The others wait in here, and *code is what release() was called with.
     bool gather(int number, int* code) noexcept;
     void release(int code) noexcept;
 

@@ -69,8 +69,8 @@ int Carrier::send_header(const Outgoing& message, const Member& to, int payload_
         Convertor(message.type, message.count, message.buffer).pack(memory + sizeof header, bytes);
     }
     Request* request = nullptr;
-    const int code = _comm.pml->isend(memory, MPI_Count(size), bytes_type(), to.process, header_tag,
-        pml::SendMode::standard, _comm, &request);
+    const int code = _comm.pml->isend(
+        memory, MPI_Count(size), bytes_type(), to.process, header_tag, pml::SendMode::standard, _comm, &request);
     if (code != MPI_SUCCESS) {
         std::free(memory);
         return code;

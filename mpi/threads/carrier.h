@@ -12,9 +12,9 @@
 namespace patchbay::threads {
 
 // Messages between the processes of a thread communicator, over the selected pml. They go on a communicator of the
-// processes that nothing else uses, the carrier. Every message has a header with the communicator, the ranks and the tag
-// of the program, and the thread that it is for, so that nothing of these is in the tag of the carrier: tag 0 is that of
-// headers, and each long payload has another tag, which its header tells.
+// processes that nothing else uses, the carrier. Every message has a header with the communicator, the ranks and the
+// tag of the program, and the thread that it is for, so that nothing of these is in the tag of the carrier: tag 0 is
+// that of headers, and each long payload has another tag, which its header tells.
 class Carrier {
 public:
     // Longer messages are received straight into the buffer of the receiver. Not chosen by a measurement yet.
@@ -40,7 +40,8 @@ public:
     // Sends a header, and starts to send the payload: *request.
     int start(const Outgoing& message, const Member& to, Request** request) noexcept;
     // Starts to receive a payload.
-    int receive(const Envelope& envelope, void* buffer, MPI_Count count, const Datatype& type, Request** request) noexcept;
+    int receive(
+        const Envelope& envelope, void* buffer, MPI_Count count, const Datatype& type, Request** request) noexcept;
 
     // One round of progress, unless another thread makes it just now. Returns the number of events.
     int poll() noexcept;

@@ -6,9 +6,10 @@
 
 namespace patchbay::threads {
 
-// The queue in which all threads of a process put messages for one of them. Each slot is a cache line, and the word that
-// publishes a message is in the line of its envelope, so that a short message costs the receiver one transfer of a line.
-// The line with the tail is written by senders only. Lock-free; bounded: a sender that finds no free slot tries again.
+// The queue in which all threads of a process put messages for one of them. Each slot is a cache line, and the word
+// that publishes a message is in the line of its envelope, so that a short message costs the receiver one transfer of a
+// line. The line with the tail is written by senders only. Lock-free; bounded: a sender that finds no free slot tries
+// again.
 class Inbox {
 public:
     static constexpr std::uint64_t slot_count = 128;

@@ -180,8 +180,7 @@ int ThreadPml::imrecv(
     void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept {
     auto* matched = static_cast<MatchedMessage*>(message);
     const Envelope& envelope = matched->unexpected.envelope;
-    auto* made =
-        new (std::nothrow) RecvRequest(matched->view, buffer, count, type, envelope.source, envelope.tag);
+    auto* made = new (std::nothrow) RecvRequest(matched->view, buffer, count, type, envelope.source, envelope.tag);
     if (made == nullptr) {
         return MPI_ERR_NO_MEM;
     }

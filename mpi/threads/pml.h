@@ -6,8 +6,8 @@ namespace patchbay::threads {
 
 // The pml of communicators whose ranks are threads. It stands over the selected one: messages between threads of one
 // process go through the engines of these threads (engine.h), all others through the carrier (carrier.h). It has no
-// state: that is in the views of the communicators (view.h). Each function is called by the thread that the communicator
-// belongs to.
+// state: that is in the views of the communicators (view.h). Each function is called by the thread that the
+// communicator belongs to.
 class ThreadPml final : public pml::Module {
 public:
     explicit ThreadPml(pml::Module& below) noexcept
@@ -34,14 +34,14 @@ public:
         Request** request) noexcept override;
 
     int iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status* status) noexcept override;
-    int improbe(int source, int tag, Communicator& comm, bool* found, Message** message,
-        MPI_Status* status) noexcept override;
+    int improbe(
+        int source, int tag, Communicator& comm, bool* found, Message** message, MPI_Status* status) noexcept override;
     int probe(int source, int tag, Communicator& comm, MPI_Status* status) noexcept override;
     int mprobe(int source, int tag, Communicator& comm, Message** message, MPI_Status* status) noexcept override;
-    int mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message,
-        MPI_Status* status) noexcept override;
-    int imrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message,
-        Request** request) noexcept override;
+    int mrecv(
+        void* buffer, MPI_Count count, const Datatype& type, Message* message, MPI_Status* status) noexcept override;
+    int imrecv(
+        void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept override;
 
     // A thread leaves only when its requests are complete.
     void drain() noexcept override {}

@@ -51,8 +51,7 @@ int SendRequest::cancel() noexcept {
 }
 
 bool SendRequest::bound(pml::PersistentRequest* what) const noexcept {
-    *what = {
-        const_cast<void*>(message.buffer), message.count, &message.type, message.dest, message.tag, message.mode};
+    *what = {const_cast<void*>(message.buffer), message.count, &message.type, message.dest, message.tag, message.mode};
     return persistent;
 }
 

@@ -58,9 +58,9 @@ public:
     bool bound(pml::PersistentRequest* what) const noexcept override;
 
     const Outgoing message;
-    bool queued = false;    // in the backlog of the engine
+    bool queued = false;      // in the backlog of the engine
     bool at_receiver = false; // a rendezvous that the receiver has not completed
-    bool cancelled = false; // set by the receiver before it completes the request
+    bool cancelled = false;   // set by the receiver before it completes the request
     Link<SendRequest> backlog_link;
     SendRequest* next_completed = nullptr;
 };

@@ -99,8 +99,7 @@ void of_processes_only() {
         MPI_Request request = MPI_REQUEST_NULL;
         void* base = nullptr;
         int word = 0, code = 0;
-        CHECK_CLASS(
-            MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, here.comm, &made, &code), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, here.comm, &made, &code), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Comm_accept("", MPI_INFO_NULL, 0, here.comm, &made), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Win_allocate(8, 1, MPI_INFO_NULL, here.comm, &base, &window), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Win_create(&word, 4, 1, MPI_INFO_NULL, here.comm, &window), MPI_ERR_COMM);

@@ -108,8 +108,8 @@ void truncation(const Here& here) {
         std::vector<int> out(std::size_t(count), here.rank), in(std::size_t(count), -1);
         MPI_Request request;
         CHECK_OK(MPI_Isend(out.data(), count, MPI_INT, next(here), 9, here.comm, &request));
-        CHECK_CLASS(MPI_Recv(in.data(), count / 2, MPI_INT, previous(here), 9, here.comm, MPI_STATUS_IGNORE),
-            MPI_ERR_TRUNCATE);
+        CHECK_CLASS(
+            MPI_Recv(in.data(), count / 2, MPI_INT, previous(here), 9, here.comm, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
         CHECK_EQUAL(in[std::size_t(count) / 2], -1);
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }
