@@ -26,8 +26,12 @@ class Table;
 namespace cid {
 class CommunicatorId;
 }
+namespace threads {
+class View;
+}
 class Instance;
 class JobReferences;
+class Progress;
 class Topology;
 
 // A communicator: its groups, its local index (CID), and the modules that it uses. It depends on no protocol: a module
@@ -54,6 +58,10 @@ public:
     Session* session = nullptr;        // nullptr: world model
     cid::CommunicatorId* id = nullptr; // its identifier and its peers' indices; owned by cid
     Instance* instance = nullptr;
+    // Of a rank that is a thread (mpi/threads/view.h): what that thread has of the communicator, and what its waits
+    // poll. The object belongs to this one thread. Both are null for a rank that is a process.
+    threads::View* view = nullptr;
+    Progress* progress = nullptr;
     Communicator* next_of_session = nullptr; // in the list of the session's communicators
     Communicator* previous_of_session = nullptr;
     bool in_session = false; // whether it is in that list

@@ -85,6 +85,30 @@ inline T* to_object(typename HandleTraits<T>::handle_type handle) noexcept {
     return index < HandleTraits<T>::count ? Predefined<T>::table[index] : nullptr;
 }
 
+// The handle of a thread communicator is the same in all threads of the process, and each of them has a communicator of
+// its own behind it (object/thread_views.h). Such a handle is one of these numbers, which are below all addresses and
+// above all predefined handles: no other handle costs anything for it.
+inline constexpr std::uintptr_t first_thread_handle = 0xc00;
+inline constexpr std::size_t thread_handles = 0x400;
+inline bool is_thread_handle(std::uintptr_t value) noexcept {
+    return value - first_thread_handle < thread_handles;
+}
+// The calling thread's communicator behind such a handle; nullptr: the thread has none.
+Communicator* thread_view(std::uintptr_t value) noexcept;
+
+template <>
+inline Communicator* to_object<Communicator>(MPI_Comm handle) noexcept {
+    const auto value = reinterpret_cast<std::uintptr_t>(handle);
+    if (value >= first_dynamic_handle) [[likely]] {
+        return reinterpret_cast<Communicator*>(value);
+    }
+    const std::uintptr_t index = value - HandleTraits<Communicator>::first;
+    if (index < HandleTraits<Communicator>::count) {
+        return Predefined<Communicator>::table[index];
+    }
+    return is_thread_handle(value) ? thread_view(value) : nullptr;
+}
+
 template <class T>
 inline typename HandleTraits<T>::handle_type to_handle(const T* object) noexcept {
     // The handle is not the address of the base: an object with virtual functions does not begin with its base.

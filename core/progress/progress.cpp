@@ -59,6 +59,12 @@ void Progress::enable_threads() noexcept {
     _threads.turn_on([](void* self) { static_cast<Progress*>(self)->doorbell().ring(); }, this);
 }
 
+void Progress::disable_threads() noexcept {
+    if (_fenced) {
+        _threads.turn_off();
+    }
+}
+
 PollerHandle Progress::add_poller(PollFunction poll, void* context, std::chrono::nanoseconds longest_sleep) {
     std::lock_guard hold(_list_lock);
     Slot* slot = find_free_slot();

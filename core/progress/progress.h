@@ -63,11 +63,14 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // Thread-level upgrade: several threads may call from now on; cannot be undone. Another thread may be anywhere in
+    // Thread-level upgrade: several threads may call from now on. Another thread may be anywhere in
     // the library at that time, also asleep in a wait. Not to be called from inside a poller. Each thread that begins
     // to use the library beside another one calls this first, even when it was called before: it returns when all other
     // threads lock.
     void enable_threads() noexcept;
+    // Undoes it, where no other thread is in the library and none comes without calling enable_threads() first. Nothing
+    // happens where sleeps need the locks anyway.
+    void disable_threads() noexcept;
     bool threaded() const noexcept { return _threads.on(); }
     // For the locks of pollers, and of other objects that a single thread uses until then.
     ThreadLevelUpgrade& threads() noexcept { return _threads; }

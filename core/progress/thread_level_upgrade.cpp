@@ -54,4 +54,13 @@ void ThreadLevelUpgrade::turn_on(void (*wake)(void*), void* context) noexcept {
     _settled.store(true, std::memory_order_release);
 }
 
+void ThreadLevelUpgrade::turn_off() noexcept {
+    const std::lock_guard lock(_mutex);
+    _settled.store(false, std::memory_order_release);
+    _on.store(false, std::memory_order_release);
+    for (SingleThreadSection* section : _sections) {
+        section->_threaded.store(false, std::memory_order_relaxed);
+    }
+}
+
 } // namespace patchbay

@@ -50,7 +50,8 @@ private:
     ThreadLevelUpgrade* _switch = nullptr;
 };
 
-// Whether several threads use the library: off for one, and turned on at most once, at any moment.
+// Whether several threads use the library: off for one, and turned on at any moment. It is turned off again only by a
+// caller who knows that no other thread is in the library.
 class ThreadLevelUpgrade {
 public:
     explicit ThreadLevelUpgrade(bool on) noexcept
@@ -63,6 +64,10 @@ public:
     // then, so that a thread that sleeps in a section leaves it. The caller must not be in a section. Every further
     // thread that begins to use the library calls this first. Requires that register_all_cores_barrier() has succeeded.
     void turn_on(void (*wake)(void*), void* context) noexcept;
+
+    // The calling thread is the only one that uses the library from now on, and no other one is in it: the others have
+    // passed what the caller has synchronised with them by. Another one that comes later calls turn_on() first.
+    void turn_off() noexcept;
 
 private:
     friend class SingleThreadSection;

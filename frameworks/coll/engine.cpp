@@ -36,9 +36,14 @@ Progress& Engine::progress() noexcept {
     return *_core.progress;
 }
 
+Progress& Engine::progress_of(const Communicator& comm) noexcept {
+    return comm.progress != nullptr ? *comm.progress : progress();
+}
+
+// An operation keeps its Progress, so that those of threads are made for one use.
 Operation* Engine::take(Communicator& comm, Form form) noexcept {
     Operation* operation = nullptr;
-    {
+    if (comm.progress == nullptr) {
         std::lock_guard lock(_lock);
         if (_unused != nullptr) {
             operation = std::exchange(_unused, _unused->next);
@@ -46,7 +51,7 @@ Operation* Engine::take(Communicator& comm, Form form) noexcept {
         }
     }
     if (operation == nullptr) {
-        operation = new (std::nothrow) Operation(*this, progress());
+        operation = new (std::nothrow) Operation(*this, progress_of(comm));
     }
     if (operation != nullptr) {
         operation->set_up(comm, form);
@@ -55,7 +60,7 @@ Operation* Engine::take(Communicator& comm, Form form) noexcept {
 }
 
 void Engine::give_back(Operation* operation) noexcept {
-    {
+    if (operation->progress == &progress()) {
         std::lock_guard lock(_lock);
         if (_unused_count < most_kept) {
             ++_unused_count;
@@ -98,7 +103,7 @@ int Engine::run(Module& module, const Call& call, Communicator& comm) noexcept {
     }
     operation->set_tag(tag_of(call.function));
     operation->start();
-    wait_until(progress(), [operation] { return operation->is_complete(); });
+    wait_until(progress_of(comm), [operation] { return operation->is_complete(); });
     code = operation->error;
     if (code != MPI_SUCCESS) {
         note_cause(code, operation->cause());
@@ -116,7 +121,7 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     if (const int code = plan(module, call, comm, Form::nonblocking, &operation); code != MPI_SUCCESS) {
         return code; // without a tag, so that the next call gets the tag of this one
     }
-    if (_checker != nullptr) [[unlikely]] {
+    if (_checker != nullptr && comm.view == nullptr) [[unlikely]] {
         operation->gate = _checker->look_at(call, Form::nonblocking, comm);
     }
     *request = operation;
@@ -124,7 +129,7 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     if (outstanding->add(*operation)) {
         operation->begin();
     }
-    progress().poll(); // sends the first messages before the caller continues its computation
+    progress_of(comm).poll(); // sends the first messages before the caller continues its computation
     return MPI_SUCCESS;
 }
 
@@ -143,7 +148,7 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
         return code;
     }
     operation->set_tag(tag);
-    if (_checker != nullptr) [[unlikely]] {
+    if (_checker != nullptr && comm.view == nullptr) [[unlikely]] {
         operation->gate = _checker->look_at(call, Form::persistent, comm);
     }
     *request = operation;

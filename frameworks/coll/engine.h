@@ -60,6 +60,8 @@ private:
     static constexpr std::size_t most_kept = 64;
 
     Progress& progress() noexcept;
+    // That of a rank that is a thread, otherwise that of the process.
+    Progress& progress_of(const Communicator& comm) noexcept;
     Operation* take(Communicator& comm, Form form) noexcept;
     void give_back(Operation* operation) noexcept;
     int plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept;

@@ -85,7 +85,8 @@ Result<Table*> Selector::select(Context& context, Communicator& comm, const std:
 }
 
 Selector::Key Selector::key_of(const Communicator& comm) noexcept {
-    return {comm.size, comm.is_inter, comm.topology != nullptr ? comm.topology->kind() : MPI_UNDEFINED};
+    return {comm.size, comm.is_inter, comm.topology != nullptr ? comm.topology->kind() : MPI_UNDEFINED,
+        comm.view != nullptr};
 }
 
 Table* Selector::find(const Communicator& comm) noexcept {
@@ -173,8 +174,11 @@ Result<Table*> Selector::make(Context& context, Communicator& comm, const std::s
         table->_entries.push_back({std::move(offer.below), std::move(offer.module), provided, (*offers)[i].name});
         names.push_back((*offers)[i].name);
     }
-    if (Status wrapped = wrap(context, comm, object, names, *table); !wrapped) {
-        return wrapped.error();
+    // Interposers communicate with the other processes in ways of their own, which threads do not have.
+    if (comm.view == nullptr) {
+        if (Status wrapped = wrap(context, comm, object, names, *table); !wrapped) {
+            return wrapped.error();
+        }
     }
     return table.release();
 }

@@ -51,6 +51,7 @@ private:
         int size;
         bool is_inter;
         int topology; // MPI_UNDEFINED: none
+        bool of_threads;
 
         bool operator==(const Key&) const = default;
     };

@@ -42,6 +42,11 @@ int Arguments::bad_inter(Communicator* comm, const char* function, bool wanted) 
                : "comm is an intercommunicator, but the call needs an intracommunicator");
 }
 
+int Arguments::bad_threads(Communicator* comm, const char* function) noexcept {
+    return report(
+        comm, function, MPI_ERR_COMM, "the ranks of comm are threads, but the call needs a communicator of processes");
+}
+
 int Arguments::bad_value(
     ErrorTarget target, const char* function, int code, const char* name, MPI_Count value, const char* rule) noexcept {
     return report(target, function, code, fmt::format("{} is {} and {}", name, value, rule));
@@ -66,6 +71,9 @@ int Arguments::bad_handle(ErrorTarget target, const char* function, int code, co
     } else if (handle == reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD) ||
         handle == reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF)) {
         hint = " now: MPI is not initialized, or has been finalized";
+    } else if (is_thread_handle(handle)) {
+        hint = " of this thread: a thread communicator can be used between MPIX_Threadcomm_start and "
+               "MPIX_Threadcomm_finish of the calling thread";
     }
     return report(
         target, function, code, fmt::format("{} is {:#x}, which is no {}{}", name, handle, handle_type, hint));

@@ -116,6 +116,9 @@ public:
         return communicator() && (good(_comm->is_inter) || note(bad_inter(_comm, _function, true)));
     }
 
+    // MPI_ERR_COMM if the ranks of the communicator are threads: for what only processes can do.
+    bool of_processes() noexcept { return good(_comm->view == nullptr) || note(bad_threads(_comm, _function)); }
+
     // MPI_ERR_COUNT if the count is negative.
     bool count(const char* name, MPI_Count value) noexcept {
         return good(value >= 0) ||
@@ -274,6 +277,7 @@ private:
     }
 
     [[gnu::cold]] static int bad_inter(Communicator*, const char* function, bool wanted) noexcept;
+    [[gnu::cold]] static int bad_threads(Communicator*, const char* function) noexcept;
     [[gnu::cold]] static int bad_value(
         ErrorTarget, const char* function, int code, const char* name, MPI_Count value, const char* rule) noexcept;
     [[gnu::cold]] static int bad_pointer(ErrorTarget, const char* function, int code, const char* name) noexcept;

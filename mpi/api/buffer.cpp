@@ -21,6 +21,12 @@ const char* why_not(const std::shared_ptr<SendBuffer>& used) noexcept {
     return used != nullptr ? no_room : none_attached;
 }
 
+// Of a rank that is a thread: the library copies the message to memory of its own, but as for any buffered send a
+// buffer must be attached.
+int no_buffer_for_thread(const Arguments& args) noexcept {
+    return SendBuffer::find(*args.comm()) != nullptr ? MPI_SUCCESS : args.fail(MPI_ERR_BUFFER, none_attached);
+}
+
 int bsend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
     MPI_Comm comm) noexcept {
     Arguments args(function, comm);
@@ -29,6 +35,12 @@ int bsend(const char* function, const void* buf, MPI_Count count, MPI_Datatype t
     }
     if (dest == MPI_PROC_NULL) {
         return MPI_SUCCESS;
+    }
+    if (Communicator& comm_of_thread = *args.comm(); comm_of_thread.view != nullptr) {
+        const int missing = no_buffer_for_thread(args);
+        return missing != MPI_SUCCESS ? missing
+                                      : args.result(comm_of_thread.pml->send(buf, count, type_of(type), dest, tag,
+                                            pml::SendMode::buffered, comm_of_thread));
     }
     std::shared_ptr<SendBuffer> used;
     const int code = SendBuffer::send(buf, count, type_of(type), dest, tag, *args.comm(), &used, nullptr);
@@ -48,6 +60,16 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
             : give_null(args, handle);
     }
     Request* request = nullptr;
+    if (Communicator& on = *args.comm(); on.view != nullptr) {
+        if (const int missing = no_buffer_for_thread(args); missing != MPI_SUCCESS) {
+            *handle = MPI_REQUEST_NULL;
+            return missing;
+        }
+        const auto mode = pml::SendMode::buffered;
+        const int made = persistent ? on.pml->send_init(buf, count, type_of(type), dest, tag, mode, on, &request)
+                                    : on.pml->isend(buf, count, type_of(type), dest, tag, mode, on, &request);
+        return persistent ? give_persistent(args, made, request, handle) : give(args, made, request, handle);
+    }
     const int code = make_buffered_request(buf, count, type_of(type), dest, tag, *args.comm(), persistent, &request);
     if (code == MPI_ERR_BUFFER) {
         *handle = MPI_REQUEST_NULL;

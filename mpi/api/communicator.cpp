@@ -82,7 +82,8 @@ bool is_split_type(int type) noexcept {
 bool check_freeable(Arguments& args, MPI_Comm handle) noexcept {
     return args.communicator() &&
         args.require(!args.comm()->is_predefined(), MPI_ERR_COMM, "comm", reinterpret_cast<std::intptr_t>(handle),
-            "must not be MPI_COMM_WORLD or MPI_COMM_SELF");
+            args.comm()->view != nullptr ? "is a thread communicator, which MPIX_Threadcomm_free frees"
+                                         : "must not be MPI_COMM_WORLD or MPI_COMM_SELF");
 }
 
 int release(const char* function, MPI_Comm* comm, int (*act)(Communicator&)) {

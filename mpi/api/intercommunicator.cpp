@@ -19,14 +19,16 @@ bool rank_in(Arguments& args, const char* name, int rank, int size) noexcept {
 // remote leader or the tag.
 Communicator* reachable_peer(MPI_Comm peer, int remote_leader, int tag) noexcept {
     Communicator* comm = probed_object<Communicator>(peer);
-    const bool reaches = comm != nullptr && remote_leader >= 0 && remote_leader < comm->remote_size && tag >= 0 &&
-        tag <= comm->pml->max_tag();
+    const bool reaches = comm != nullptr && comm->view == nullptr && remote_leader >= 0 &&
+        remote_leader < comm->remote_size && tag >= 0 && tag <= comm->pml->max_tag();
     return reaches ? comm : nullptr;
 }
 
 // Checks the arguments that are significant at the leader only.
 bool check_bridge(Arguments& args, MPI_Comm peer, int remote_leader, int tag) noexcept {
     return args.valid<Communicator>(MPI_ERR_COMM, "peer_comm", peer) &&
+        args.require(to_object<Communicator>(peer)->view == nullptr, MPI_ERR_COMM, "peer_comm",
+            reinterpret_cast<std::intptr_t>(peer), "must not be a communicator of threads") &&
         rank_in(args, "remote_leader", remote_leader, to_object<Communicator>(peer)->remote_size) &&
         args.send_tag("tag", tag) && args.same_session(*args.comm(), *to_object<Communicator>(peer));
 }
@@ -45,7 +47,7 @@ int PMPI_Intercomm_create(
     }
     Communicator& local = *args.comm();
     const bool is_leader = local.rank == local_leader;
-    if (api::checking() && !args.intracommunicator()) {
+    if (api::checking() && !(args.intracommunicator() && args.of_processes())) {
         if (is_leader) {
             Communicator* peer = api::reachable_peer(peer_comm, remote_leader, tag);
             unless_out_of_memory(MPI_ERR_NO_MEM, [&] {

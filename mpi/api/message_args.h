@@ -46,7 +46,7 @@ namespace patchbay::api {
 }
 
 inline Progress& progress_of(const Communicator& comm) noexcept {
-    return comm.instance->progress();
+    return comm.progress != nullptr ? *comm.progress : comm.instance->progress();
 }
 
 inline void return_proc_null(MPI_Status* status) noexcept {

@@ -86,7 +86,7 @@ int with_scope(Arguments& args, MPI_Info info, Act&& act) {
 int connect(
     const char* function, PortSide side, const char* name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
     Arguments args(function, comm);
-    if (checking() && !args.intracommunicator()) {
+    if (checking() && !(args.intracommunicator() && args.of_processes())) {
         return args.code();
     }
     Communicator& local = *args.comm();

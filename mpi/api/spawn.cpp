@@ -47,7 +47,7 @@ std::vector<SpawnArguments> programs_of(const RootArguments& root) {
 int spawn_programs(const char* function, const RootArguments& root_arguments, int root, MPI_Comm comm,
     MPI_Comm* intercomm, int* errcodes) {
     Arguments args(function, comm);
-    if (checking() && !args.intracommunicator()) {
+    if (checking() && !(args.intracommunicator() && args.of_processes())) {
         return args.code();
     }
     Communicator& parents = *args.comm();

@@ -13,9 +13,11 @@
 #include "mpi/communicators/new_communicator.h"
 #include "mpi/communicators/session_list.h"
 #include "mpi/communicators/split.h"
+#include "mpi/communicators/thread_constructors.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/send_buffer.h"
+#include "object/error_cause.h"
 #include "object/request.h"
 #include "object/session.h"
 
@@ -128,6 +130,9 @@ int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string
 
 int duplicate(Communicator& parent, const Info* info, Communicator** made) {
     Ref<Communicator> comm;
+    if (parent.view != nullptr) {
+        return threads::duplicate(parent, info, made);
+    }
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
         return code;
     }
@@ -138,6 +143,9 @@ int duplicate(Communicator& parent, const Info* info, Communicator** made) {
 }
 
 int duplicate_for_library(Communicator& parent, Communicator** made) {
+    if (parent.view != nullptr) {
+        return threads::create(parent, parent.group, nullptr, nullptr, MPI_SUCCESS, made);
+    }
     Ref<Communicator> comm = child_of(parent, parent.group, nullptr);
     if (!comm->hints && parent.topology == nullptr && parent.coll->is_shared()) {
         comm->coll = parent.coll;
@@ -147,6 +155,10 @@ int duplicate_for_library(Communicator& parent, Communicator** made) {
 }
 
 int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) {
+    if (parent.view != nullptr) {
+        return note_cause(
+            MPI_ERR_COMM, "communicators of threads cannot be duplicated by a nonblocking call; MPI_Comm_dup does it");
+    }
     Ref<Communicator> comm;
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
         return code;
@@ -168,6 +180,9 @@ int create_from_subgroup(Communicator& parent, Group& group, Communicator** made
 
 int create_with_topology(Communicator& parent, Group& group, std::shared_ptr<const Topology> topology, const Info* info,
     int refused, Communicator** made) {
+    if (parent.view != nullptr) {
+        return threads::create(parent, Ref<Group>::share(&group), std::move(topology), info, refused, made);
+    }
     const int status_tag = next_construction_tag(parent); // taken by all members, so that their next tags are equal
     const int tag = next_construction_tag(parent);
     *made = nullptr;
@@ -190,6 +205,9 @@ int create_group(Communicator& parent, Group& group, int tag, Communicator** mad
     if (group.rank() == MPI_UNDEFINED) {
         return MPI_SUCCESS;
     }
+    if (parent.view != nullptr) {
+        return threads::create_group(parent, group, tag, made);
+    }
     return build(
         parent, child_of(parent, Ref<Group>::share(&group), nullptr), false, group_construction_tag(tag), made);
 }
@@ -203,6 +221,9 @@ int split_by_color(Communicator& parent, std::int64_t color, int key, const Info
         return split_inter(parent, color, key, info, made);
     }
     *made = nullptr;
+    if (parent.view != nullptr) {
+        return threads::split(parent, color, key, info, made);
+    }
     std::vector<SplitArguments> arguments;
     if (const int code = gather_split_arguments(parent, own_split_arguments(parent, color, key, 1), &arguments);
         code != MPI_SUCCESS) {
@@ -236,6 +257,9 @@ std::int32_t pending_operations(const Communicator& comm) noexcept {
 }
 
 int disconnect(Communicator& comm) {
+    if (comm.view != nullptr) {
+        return threads::disconnect(comm);
+    }
     comm.pml->drain_communicator(comm); // before the synchronization, because a peer may not poll any more after it
     if (const int code = synchronize_finalize(comm); code != MPI_SUCCESS) {
         return code;

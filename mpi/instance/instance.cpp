@@ -15,11 +15,13 @@
 #include "mpi/instance/operation_key.h"
 #include "mpi/instance/peer_failures.h"
 #include "mpi/instance/thread_levels.h"
+#include "mpi/instance/thread_registry.h"
 #include "object/session.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <utility>
 
 namespace patchbay {
 
@@ -39,6 +41,7 @@ Instance::Instance(Core& core, ProcessState& process_state, int thread_level)
       _osc_selector(_osc_framework),
       _chan_selector(_chan_framework),
       _partitioned(std::make_unique<pml::PartitionedEngine>(core)),
+      _thread_communicators(std::make_unique<threads::Registry>()),
       _hw_resources(std::make_unique<HwResources>()) {}
 
 Instance::~Instance() = default;
@@ -158,7 +161,7 @@ void Instance::remove_user(const User& user) noexcept {
 // Called with the mutex held, after a change of the users.
 void Instance::choose_single_thread() noexcept {
     _user_count.store(_users.size(), std::memory_order_relaxed);
-    const bool alone = !_users.empty() && !progress().threaded() &&
+    const bool alone = !_users.empty() && !progress().threaded() && _thread_activations == 0 &&
         std::all_of(_users.begin(), _users.end(), [](const User& user) { return user.uses_one_thread(); });
     single_thread_instance.store(alone ? this : nullptr, std::memory_order_relaxed);
     single_thread.store(alone ? _users.front().thread : 0, std::memory_order_release);
@@ -191,6 +194,28 @@ void Instance::enable_locks(std::string_view reason) noexcept {
     // This store comes last, because a thread that finds `single_thread` set meanwhile must wait for enable_threads()
     // too.
     single_thread.store(0, std::memory_order_relaxed);
+}
+
+void Instance::begin_threads(bool share_pml) noexcept {
+    if (share_pml && !progress().threaded()) {
+        progress().enable_threads();
+        const std::lock_guard lock(_mutex);
+        _locks_for_threads = true;
+    }
+    const std::lock_guard lock(_mutex);
+    ++_thread_activations;
+    choose_single_thread();
+}
+
+void Instance::end_threads() noexcept {
+    const std::lock_guard lock(_mutex);
+    --_thread_activations;
+    // Another user may be in the library now.
+    const bool alone = _users.size() == 1 && _users.front().thread_level < MPI_THREAD_MULTIPLE;
+    if (_thread_activations == 0 && std::exchange(_locks_for_threads, false) && alone) {
+        progress().disable_threads();
+    }
+    choose_single_thread();
 }
 
 Status Instance::choose_locking() {

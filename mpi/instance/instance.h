@@ -42,6 +42,9 @@ class PeerFailures;
 namespace pml {
 class PartitionedEngine;
 }
+namespace threads {
+class Registry;
+}
 namespace pset {
 class Sets;
 }
@@ -150,6 +153,14 @@ public:
     Status choose_locking();
     // Turns the locks on until the instance is destroyed. `reason` is a phrase for mpirun --explain.
     void enable_locks(std::string_view reason) noexcept;
+    // The threads of a thread communicator are about to communicate, each by itself and below MPI_THREAD_MULTIPLE too,
+    // and end that. Meanwhile no call compares its thread with the one of choose_locking(). `share_pml`: they use the
+    // selected pml together, so that the library locks; where it did not before and has one user, it does not
+    // afterwards. Called by one of the threads while the others are in no other function of the library.
+    void begin_threads(bool share_pml) noexcept;
+    void end_threads() noexcept;
+    // The thread communicators of this process, by handle.
+    threads::Registry& thread_communicators() noexcept { return *_thread_communicators; }
     // Records for mpirun --explain whether the library uses locks.
     void record_locking(bool on, std::string_view reason);
 
@@ -218,6 +229,7 @@ private:
     chan::Selector _chan_selector;
     chan::BoundChannels _bound_channels;
     std::unique_ptr<pml::PartitionedEngine> _partitioned;
+    std::unique_ptr<threads::Registry> _thread_communicators;
     // Made by make_tables().
     std::optional<cid::IndexTable> _communicators;
     std::optional<cid::Directory> _directory;
@@ -237,6 +249,8 @@ private:
     std::mutex _mutex; // protects the members below
     std::vector<User> _users;
     std::atomic<std::size_t> _user_count{0}; // their number
+    int _thread_activations = 0;             // between begin_threads() and end_threads()
+    bool _locks_for_threads = false;         // the library locks because of them only
     Lease _cid_lease;
     Lease _osc_lease;
     Lease _chan_lease;

@@ -30,6 +30,10 @@ inline constexpr ParamSpec mpi_params[] = {
         "which processes find the name of a service that MPI_Publish_name publishes, and whose names MPI_Lookup_name "
         "finds, where info key scope does not say: those of this mpirun, or of all mpirun of this user on this machine",
         "mpirun,user", ParamLevel::user_basic, ParamScope::local},
+    {"threadcomm_start_timeout", ParamType::duration, "60s",
+        "how long MPIX_Threadcomm_start waits for the other threads of the process before it returns an error; 0: "
+        "without a limit",
+        nullptr, ParamLevel::user_basic, ParamScope::local},
     {"part_message_size", ParamType::size, "128KiB",
         "partitions of a request of MPI_Psend_init are sent in one message until it has at least this many bytes; 0: "
         "each partition is sent in a message of its own",

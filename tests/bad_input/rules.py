@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 # Functions of which no argument can be wrong in a way that the library must detect, or that other tests call.
 UNTESTED = {
+    r"MPIX_Threadcomm_\w+": "they need threads; tests/threadcomm/errors.cpp calls them with wrong arguments",
     r"MPI_(Init|Init_thread|Finalize|Initialized|Finalized|Abort)": "tests/init; before_and_after.cpp",
     r"MPI_Intercomm_create(_from_groups)?": "tests/intercomm/errors.c: the other leader gets the error, too",
     r"MPI_(Wtime|Wtick|Aint_add|Aint_diff|Pcontrol)": "they return no code",

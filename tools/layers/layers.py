@@ -22,7 +22,7 @@ LAYERS = [
     ["object"],
     ["frameworks"],
     ["components", "mpi/check", "mpi/instance"],
-    ["mpi/bootstrap"],
+    ["mpi/bootstrap", "mpi/threads"],
     ["mpi/communicators"],
     ["mpi/channels", "mpi/dynamic", "mpi/topologies", "mpi/windows"],
     ["mpi/library"],

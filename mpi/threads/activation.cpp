@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/threads/activation.h"
+
+#include "core/progress/waiter.h"
+
+#include <algorithm>
+
+namespace patchbay::threads {
+
+namespace {
+// Descriptors of other transports cannot wake a thread, which sleeps on the bell of the process.
+constexpr std::chrono::milliseconds longest_sleep_with_others{5};
+} // namespace
+
+Activation::Activation(int threads)
+    : _threads(std::size_t(threads)),
+      _engines(std::size_t(threads), nullptr),
+      _error(MPI_SUCCESS),
+      _result(MPI_SUCCESS) {}
+
+bool Activation::join(int* number) noexcept {
+    *number = _joined.fetch_add(1, std::memory_order_relaxed);
+    return *number < threads();
+}
+
+int Activation::joined() const noexcept {
+    return std::min(_joined.load(std::memory_order_relaxed), threads());
+}
+
+void Activation::make_engine(int number, std::shared_ptr<ThreadContext> context, Carrier* carrier) {
+    Thread& thread = _threads[std::size_t(number)];
+    thread.context = std::move(context);
+    thread.carrier = carrier;
+    Progress& progress = thread.context->progress();
+    thread.engine = std::make_unique<Engine>(progress, carrier, number, threads());
+    thread.poller = progress.add_poller(&Activation::poll, &thread,
+        carrier != nullptr ? std::chrono::nanoseconds(longest_sleep_with_others) : sleeps_well);
+    _engines[std::size_t(number)] = thread.engine.get();
+}
+
+void Activation::drop_engine(int number) noexcept {
+    Thread& thread = _threads[std::size_t(number)];
+    thread.poller.reset();
+    thread.engine.reset();
+}
+
+int Activation::poll(void* context) noexcept {
+    Thread& thread = *static_cast<Thread*>(context);
+    int events = thread.engine->poll();
+    if (thread.carrier != nullptr) {
+        events += thread.carrier->poll();
+    }
+    return events;
+}
+
+bool Activation::is_last_to_be_ready() noexcept {
+    return _ready.fetch_add(1, std::memory_order_acq_rel) + 1 == threads();
+}
+
+void Activation::started() noexcept {
+    State before = State::gathering;
+    _state.compare_exchange_strong(before, State::started, std::memory_order_acq_rel);
+    wake_all();
+}
+
+bool Activation::give_up() noexcept {
+    State before = State::gathering;
+    if (_state.compare_exchange_strong(before, State::given_up, std::memory_order_acq_rel)) {
+        return true;
+    }
+    return before == State::given_up;
+}
+
+bool Activation::wait_for_start(int number, std::chrono::nanoseconds limit) noexcept {
+    Progress& progress = _threads[std::size_t(number)].context->progress();
+    const auto decided = [this] { return _state.load(std::memory_order_acquire) != State::gathering; };
+    if (!wait_for(progress, limit, decided)) {
+        return !give_up();
+    }
+    return _state.load(std::memory_order_acquire) == State::started;
+}
+
+bool Activation::gather(int number, int* code) noexcept {
+    if (int none = MPI_SUCCESS; *code != MPI_SUCCESS) {
+        _error.compare_exchange_strong(none, *code, std::memory_order_acq_rel);
+    }
+    const std::uint32_t round = _round.load(std::memory_order_acquire);
+    if (_gathered.fetch_add(1, std::memory_order_acq_rel) + 1 == threads()) {
+        *code = _error.load(std::memory_order_acquire);
+        return true;
+    }
+    wait_until(_threads[std::size_t(number)].context->progress(),
+        [this, round] { return _round.load(std::memory_order_acquire) != round; });
+    *code = _result;
+    return false;
+}
+
+void Activation::release(int code) noexcept {
+    _result = code;
+    _error.store(MPI_SUCCESS, std::memory_order_relaxed);
+    _gathered.store(0, std::memory_order_relaxed);
+    _round.fetch_add(1, std::memory_order_acq_rel);
+    wake_all(); // the contexts exist as long as this object, which the caller keeps
+}
+
+void Activation::wake_all() noexcept {
+    for (const Thread& thread : _threads) {
+        thread.context->progress().doorbell().notify();
+    }
+}
+
+} // namespace patchbay::threads

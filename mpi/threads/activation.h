@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "mpi/threads/carrier.h"
+#include "mpi/threads/engine.h"
+#include "mpi/threads/thread_context.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace patchbay::threads {
+
+// The time of one thread communicator between the start and the finish of its threads: the threads of this process, and
+// where all ranks are. Its threads keep it.
+class Activation {
+public:
+    explicit Activation(int threads);
+
+    // Whether the calling thread gets a number: the first calls do, one for each thread.
+    bool join(int* number) noexcept;
+    int threads() const noexcept { return int(_threads.size()); }
+    int joined() const noexcept;
+
+    // Makes the engine of a thread, in its context. Throws std::bad_alloc.
+    void make_engine(int number, std::shared_ptr<ThreadContext> context, Carrier* carrier);
+    void drop_engine(int number) noexcept;
+    Engine& engine(int number) noexcept { return *_threads[std::size_t(number)].engine; }
+    std::span<Engine* const> engines() const noexcept { return _engines; }
+
+    // Called by each thread when it has its engine: true for the last one, which calls started() next.
+    bool is_last_to_be_ready() noexcept;
+    void started() noexcept;
+    // Waits for that. false: it did not happen within `limit`, and then it never does.
+    bool wait_for_start(int number, std::chrono::nanoseconds limit) noexcept;
+    // The start is given up, unless it has happened. Returns whether it has not.
+    bool give_up() noexcept;
+
+    // The threads wait for each other at the end, each with an MPI code. true for the last one: *code is the first
+    // error of all, and it calls release() next. The others wait in here, and *code is what release() was called with.
+    bool gather(int number, int* code) noexcept;
+    void release(int code) noexcept;
+
+    // Set by the last thread before started().
+    std::shared_ptr<const Members> members;
+    std::vector<ProcessId> processes; // of the ranks
+
+private:
+    enum class State { gathering, started, given_up };
+    struct Thread {
+        std::shared_ptr<ThreadContext> context;
+        std::unique_ptr<Engine> engine;
+        Carrier* carrier = nullptr;
+        PollerHandle poller;
+    };
+    static int poll(void* thread) noexcept;
+    void wake_all() noexcept;
+
+    std::vector<Thread> _threads;
+    std::vector<Engine*> _engines;
+    std::atomic<int> _joined{0};
+    std::atomic<int> _ready{0};
+    std::atomic<State> _state{State::gathering};
+    std::atomic<int> _gathered{0};
+    std::atomic<int> _error;
+    std::atomic<std::uint32_t> _round{0};
+    int _result; // of the round; written before it ends
+};
+
+} // namespace patchbay::threads

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/progress/progress.h"
+#include "mpi/threads/engine.h"
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+
+namespace patchbay::threads {
+
+// Messages between the processes of a thread communicator, over the selected pml. They go on a communicator of the
+// processes that nothing else uses, the carrier. Every message has a header with the communicator, the ranks and the
+// tag of the program, and the thread that it is for, so that nothing of these is in the tag of the carrier: tag 0 is
+// that of headers, and each long payload has another tag, which its header tells.
+class Carrier {
+public:
+    // Longer messages are received straight into the buffer of the receiver. Not chosen by a measurement yet.
+    static constexpr std::size_t eager_limit = 4096;
+
+    Carrier(Communicator& comm, Progress& process_progress) noexcept
+        : _comm(comm),
+          _process_progress(process_progress) {}
+    ~Carrier();
+    Carrier(const Carrier&) = delete;
+    Carrier& operator=(const Carrier&) = delete;
+
+    Communicator& comm() noexcept { return _comm; }
+
+    // The threads of an activation, which get the messages; the number of the activation is the same in all processes.
+    void open(std::uint32_t activation, std::span<Engine* const> threads) noexcept;
+    // No thread gets messages any more, and poll() does nothing, also one under way on another thread.
+    void close() noexcept;
+
+    // These are called by any thread of the activation, return an MPI code, and do not block.
+    // Sends a message with its payload.
+    int send(const Outgoing& message, const Member& to) noexcept;
+    // Sends a header, and starts to send the payload: *request.
+    int start(const Outgoing& message, const Member& to, Request** request) noexcept;
+    // Starts to receive a payload.
+    int receive(
+        const Envelope& envelope, void* buffer, MPI_Count count, const Datatype& type, Request** request) noexcept;
+
+    // One round of progress, unless another thread makes it just now. Returns the number of events.
+    int poll() noexcept;
+    // Whether all headers have left this process.
+    bool sent_all() noexcept;
+
+private:
+    struct Header {
+        std::uint32_t activation;
+        std::uint32_t thread; // that the message is for
+        std::uint32_t context;
+        std::int32_t source;
+        std::int32_t tag;
+        std::int32_t payload_tag; // 0: the payload follows the header
+        std::uint64_t bytes;
+    };
+    struct Sending {
+        Request* request;
+        std::byte* memory;
+    };
+
+    int send_header(const Outgoing& message, const Member& to, int payload_tag) noexcept;
+    int take_messages() noexcept;
+    bool take_message() noexcept;
+    void retire_sent() noexcept;
+
+    Communicator& _comm;
+    Progress& _process_progress;
+    std::atomic<std::uint32_t> _payloads{0}; // numbers them
+    std::atomic_flag _polling{};             // protects the members below
+    std::uint32_t _activation = 0;
+    std::span<Engine* const> _threads;
+    std::mutex _mutex; // protects the member below
+    std::deque<Sending> _sending;
+    std::atomic<std::size_t> _sending_count{0};
+};
+
+} // namespace patchbay::threads

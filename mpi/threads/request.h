@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/base/list.h"
+#include "frameworks/pml/pml.h"
+#include "mpi/threads/message.h"
+#include "object/request.h"
+
+namespace patchbay::threads {
+
+class Engine;
+class View;
+
+// A message that is to be sent.
+struct Outgoing {
+    View& view;
+    const void* buffer;
+    MPI_Count count;
+    const Datatype& type;
+    int dest;
+    int tag;
+    pml::SendMode mode;
+
+    std::size_t bytes() const noexcept { return std::size_t(count) * std::size_t(type.size); }
+};
+
+// What sends and receives have in common. A request belongs to the thread that made it: only its engine completes it,
+// in a poll of that thread's Progress.
+class ThreadRequest : public Request {
+public:
+    ThreadRequest(View& view, const Datatype& type) noexcept;
+
+    // Takes references to the datatype and the communicator, for a request that outlives the call.
+    void hold() noexcept;
+    std::int32_t references_to_comm() const noexcept override { return _holding && !comm->is_predefined() ? 1 : 0; }
+    using Request::set_active;
+
+    // The transfer with another process that this request waits for; nullptr: none.
+    Request* inner = nullptr;
+    View& view;
+
+protected:
+    int retire() noexcept override;
+
+private:
+    const Datatype& _held_type;
+    bool _holding = false;
+};
+
+class SendRequest final : public ThreadRequest {
+public:
+    SendRequest(View& view, const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag,
+        pml::SendMode mode) noexcept
+        : ThreadRequest(view, type),
+          message{view, buffer, count, type, dest, tag, mode} {}
+
+    int start() noexcept override;
+    int cancel() noexcept override;
+    bool bound(pml::PersistentRequest* what) const noexcept override;
+
+    const Outgoing message;
+    bool queued = false;      // in the backlog of the engine
+    bool at_receiver = false; // a rendezvous that the receiver has not completed
+    bool cancelled = false;   // set by the receiver before it completes the request
+    Link<SendRequest> backlog_link;
+    SendRequest* next_completed = nullptr;
+};
+
+class RecvRequest final : public ThreadRequest {
+public:
+    RecvRequest(View& view, void* buffer, MPI_Count count, const Datatype& type, int source, int tag) noexcept
+        : ThreadRequest(view, type),
+          buffer(buffer),
+          count(count),
+          type(type),
+          source(source),
+          tag(tag) {}
+
+    int start() noexcept override;
+    int cancel() noexcept override;
+    bool bound(pml::PersistentRequest* what) const noexcept override;
+
+    bool accepts(const Envelope& envelope) const noexcept {
+        return (source == envelope.source || source == MPI_ANY_SOURCE) &&
+            (tag == envelope.tag || (tag == MPI_ANY_TAG && envelope.tag >= 0));
+    }
+
+    void* const buffer;
+    const MPI_Count count;
+    const Datatype& type;
+    const int source;
+    const int tag;
+    bool posted = false;
+    Link<RecvRequest> posted_link;
+};
+
+// A message that no receive has matched yet.
+struct Unexpected {
+    Envelope envelope;
+    Link<Unexpected> link;
+};
+
+class MatchedMessage final : public Message {
+public:
+    MatchedMessage(View& view, Unexpected& unexpected) noexcept;
+    ~MatchedMessage() = default;
+    View& view;
+    Unexpected& unexpected;
+};
+
+} // namespace patchbay::threads

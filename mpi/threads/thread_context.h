@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "core/progress/progress.h"
+#include "object/thread_views.h"
+
+#include <memory>
+
+namespace patchbay::threads {
+
+// What a thread has as long as it is a rank of a thread communicator, of however many: one Progress, so that a wait on
+// one of its communicators goes on with the messages of all of them, and its communicators by handle.
+//
+// Where all threads are in one process, each sleeps on a bell of its own. Otherwise a message from another process may
+// be for any of them: they sleep on the bell of the process, and those that are woken in vain sleep again.
+class ThreadContext {
+public:
+    // `process`: the Progress of the process, if messages come from others.
+    ThreadContext(const WaitPolicy& policy, Progress* process) noexcept
+        : _progress(process != nullptr, policy),
+          _shares_bell(process != nullptr) {
+        if (process != nullptr) {
+            _progress.set_doorbell(&process->doorbell());
+            _progress.set_sleeps_fenced(process->sleeps_are_fenced());
+        }
+    }
+
+    Progress& progress() noexcept { return _progress; }
+    ThreadViews& views() noexcept { return _views; }
+    bool shares_bell() const noexcept { return _shares_bell; }
+
+    // That of the calling thread, made for its first communicator. Throws std::bad_alloc.
+    static std::shared_ptr<ThreadContext> enter(const WaitPolicy& policy, Progress* process);
+    // That of the calling thread, which has entered one.
+    static ThreadContext& of_thread() noexcept;
+    // The calling thread leaves one communicator. An activation keeps the context until all its threads are woken.
+    static void leave() noexcept;
+
+private:
+    Progress _progress;
+    ThreadViews _views{};
+    const bool _shares_bell;
+    int _communicators = 0;
+};
+
+} // namespace patchbay::threads

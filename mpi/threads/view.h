@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "frameworks/pml/pml.h"
+#include "mpi/threads/request.h"
+
+#include <memory>
+#include <vector>
+
+namespace patchbay::threads {
+
+class Activation;
+
+// Where a rank of a communicator is.
+struct Member {
+    Engine* engine; // of a thread of this process; nullptr: in another process
+    int process;    // its rank in the parent of the thread communicator
+    int thread;     // its number in its process
+};
+using Members = std::vector<Member>;
+
+// What one thread has of one communicator whose ranks are threads.
+class View final : public pml::CommData {
+public:
+    View(Communicator& comm, Engine& engine, std::shared_ptr<Activation> activation, std::uint32_t context,
+        std::shared_ptr<const Members> members) noexcept
+        : comm(comm),
+          engine(engine),
+          activation(std::move(activation)),
+          context(context),
+          members(std::move(members)) {}
+
+    const Member& member(int rank) const noexcept { return (*members)[std::size_t(rank)]; }
+
+    // The first posted receive that matches, which is not posted any more then; nullptr: there is none.
+    RecvRequest* match(const Envelope& envelope) noexcept {
+        for (RecvRequest* request = posted.first(); request != nullptr; request = posted.next(*request)) {
+            if (request->accepts(envelope)) {
+                posted.erase(*request);
+                request->posted = false;
+                return request;
+            }
+        }
+        return nullptr;
+    }
+    // The first unexpected message that such a receive matches; nullptr: there is none.
+    Unexpected* find(int source, int tag) const noexcept {
+        for (Unexpected* one = unexpected.first(); one != nullptr; one = unexpected.next(*one)) {
+            const Envelope& envelope = one->envelope;
+            if ((source == envelope.source || source == MPI_ANY_SOURCE) &&
+                (tag == envelope.tag || (tag == MPI_ANY_TAG && envelope.tag >= 0))) {
+                return one;
+            }
+        }
+        return nullptr;
+    }
+
+    Communicator& comm;
+    Engine& engine;
+    const std::shared_ptr<Activation> activation;
+    const std::uint32_t context;
+    const std::shared_ptr<const Members> members;
+    List<RecvRequest, &RecvRequest::posted_link> posted;
+    List<Unexpected, &Unexpected::link> unexpected;
+};
+
+} // namespace patchbay::threads

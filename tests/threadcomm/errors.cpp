@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a program may do wrong with a thread communicator, and what its threads cannot do: errors, not waits.
+#include "tests/threadcomm/region.h"
+
+#include <atomic>
+#include <cstring>
+
+namespace {
+
+void wrong_arguments() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    CHECK_CLASS(MPIX_Threadcomm_init(MPI_COMM_NULL, 2, &comm), MPI_ERR_COMM);
+    CHECK_CLASS(MPIX_Threadcomm_init(MPI_COMM_WORLD, 0, &comm), MPI_ERR_ARG);
+    CHECK_CLASS(MPIX_Threadcomm_init(MPI_COMM_WORLD, 1025, &comm), MPI_ERR_ARG);
+    CHECK_CLASS(MPIX_Threadcomm_init(MPI_COMM_WORLD, 2, nullptr), MPI_ERR_ARG);
+    // One process is wrong: all get an error.
+    int process = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &process);
+    CHECK_CLASS(MPIX_Threadcomm_init(MPI_COMM_WORLD, process == 0 ? -1 : 2, &comm), MPI_ERR_ARG);
+    comm = MPI_COMM_WORLD;
+    CHECK_CLASS(MPIX_Threadcomm_start(MPI_COMM_WORLD), MPI_ERR_COMM);
+    CHECK_CLASS(MPIX_Threadcomm_finish(MPI_COMM_WORLD), MPI_ERR_COMM);
+    CHECK_CLASS(MPIX_Threadcomm_free(&comm), MPI_ERR_COMM);
+    CHECK_CLASS(MPIX_Threadcomm_free(nullptr), MPI_ERR_ARG);
+    CHECK_CLASS(MPIX_Threadcomm_start(MPI_COMM_NULL), MPI_ERR_COMM);
+}
+
+// Outside of a region, and from a thread that has not started it.
+void inactive() {
+    MPI_Comm comm = MPI_COMM_NULL, other = MPI_COMM_NULL;
+    CHECK_OK(MPIX_Threadcomm_init(MPI_COMM_WORLD, 1, &comm));
+    int rank = -1, length = 0;
+    char text[MPI_MAX_ERROR_STRING];
+    const int code = MPI_Comm_rank(comm, &rank);
+    CHECK_CLASS(code, MPI_ERR_COMM);
+    MPI_Error_string(code, text, &length);
+    CHECK(std::strstr(text, "MPIX_Threadcomm_start") != nullptr);
+    CHECK_CLASS(MPI_Barrier(comm), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Send(&rank, 1, MPI_INT, 0, 0, comm), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_dup(comm, &other), MPI_ERR_COMM);
+    CHECK_CLASS(MPIX_Threadcomm_finish(comm), MPI_ERR_COMM);
+    run_threads(comm, 1, [&](const Here& here) {
+        CHECK_CLASS(MPIX_Threadcomm_start(here.comm), MPI_ERR_COMM);
+        MPI_Comm handle = here.comm;
+        CHECK_CLASS(MPIX_Threadcomm_free(&handle), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Comm_free(&handle), MPI_ERR_COMM);
+        std::thread stranger([&] {
+            int of_stranger = -1;
+            CHECK_CLASS(MPI_Comm_rank(here.comm, &of_stranger), MPI_ERR_COMM);
+            CHECK_CLASS(MPIX_Threadcomm_start(here.comm), MPI_ERR_COMM); // one too many
+            CHECK_CLASS(MPIX_Threadcomm_finish(here.comm), MPI_ERR_COMM);
+        });
+        stranger.join();
+    });
+    CHECK_OK(MPIX_Threadcomm_free(&comm));
+}
+
+// Parameter mpi_threadcomm_start_timeout is a second here.
+void too_few_threads() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    CHECK_OK(MPIX_Threadcomm_init(MPI_COMM_SELF, 3, &comm));
+    std::thread a([&] { CHECK_CLASS(MPIX_Threadcomm_start(comm), MPI_ERR_COMM); });
+    std::thread b([&] { CHECK_CLASS(MPIX_Threadcomm_start(comm), MPI_ERR_COMM); });
+    a.join();
+    b.join();
+    run_threads(comm, 3, [](const Here& here) { CHECK_OK(MPI_Barrier(here.comm)); });
+    CHECK_OK(MPIX_Threadcomm_free(&comm));
+}
+
+// All threads get an error, may mend it, and finish then.
+void finish_with_something_left() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    CHECK_OK(MPIX_Threadcomm_init(MPI_COMM_WORLD, 2, &comm));
+    run_threads(comm, 2, [](const Here& here) {
+        int word = 0;
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (here.rank == 0) {
+            CHECK_OK(MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 0, here.comm, &request));
+        }
+        CHECK_CLASS(MPIX_Threadcomm_finish(here.comm), MPI_ERR_PENDING);
+        if (here.rank == 0) {
+            CHECK_OK(MPI_Cancel(&request));
+            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        }
+        MPI_Comm dup;
+        CHECK_OK(MPI_Comm_dup(here.comm, &dup));
+        CHECK_CLASS(MPIX_Threadcomm_finish(here.comm), MPI_ERR_PENDING);
+        CHECK_OK(MPI_Barrier(dup));
+        CHECK_OK(MPI_Comm_free(&dup));
+    });
+    CHECK_OK(MPIX_Threadcomm_free(&comm));
+}
+
+// What only processes can do.
+void of_processes_only() {
+    in_region(2, true, [](const Here& here) {
+        MPI_Comm made = MPI_COMM_NULL;
+        MPI_Win window = MPI_WIN_NULL;
+        MPI_Request request = MPI_REQUEST_NULL;
+        void* base = nullptr;
+        int word = 0, code = 0;
+        CHECK_CLASS(MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, here.comm, &made, &code), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Comm_accept("", MPI_INFO_NULL, 0, here.comm, &made), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Win_allocate(8, 1, MPI_INFO_NULL, here.comm, &base, &window), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Win_create(&word, 4, 1, MPI_INFO_NULL, here.comm, &window), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Win_create_dynamic(MPI_INFO_NULL, here.comm, &window), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Psend_init(&word, 1, 1, MPI_INT, 0, 0, here.comm, MPI_INFO_NULL, &request), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Comm_idup(here.comm, &made, &request), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Intercomm_create(here.comm, 0, here.comm, 0, 0, &made), MPI_ERR_COMM);
+        CHECK_CLASS(MPIX_Threadcomm_init(here.comm, 1, &made), MPI_ERR_COMM);
+    });
+}
+
+} // namespace
+
+int main() {
+    MPI_Init(nullptr, nullptr);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    wrong_arguments();
+    inactive();
+    too_few_threads();
+    finish_with_something_left();
+    of_processes_only();
+    return finish();
+}
