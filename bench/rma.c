@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided communication by operation, size and kind of memory; rank 0 is the origin, the last rank the target.
      rma allocate [SIZE,...]    each operation with its synchronization, on memory of MPI_Win_allocate
-     rma create [SIZE,...]      the same on memory of MPI_Win_create; without MPI_Compare_and_swap, which crashes there with
-                                Open MPI 4.1
+     rma create [SIZE,...]      the same on memory of MPI_Win_create; without MPI_Compare_and_swap, which crashes
+                                there with Open MPI 4.1
      rma contention             all ranks acquire the exclusive lock of rank 0: the time of one acquisition
-     rma windows                MPI_Win_allocate and MPI_Win_create with MPI_Win_free, and the memory of a window */
+     rma windows                MPI_Win_allocate and MPI_Win_create with MPI_Win_free, and a window's memory */
 #include "rma.h"
 
 enum { largest = 4 << 20 };

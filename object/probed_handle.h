@@ -48,11 +48,4 @@ template <class T>
     return object != nullptr && is_object(object) ? object : nullptr;
 }
 
-// The request of a handle that is a member of a bundle; nullptr: the handle is anything else. Few calls accept a
-// member.
-inline Request* bundled_request(MPI_Request handle) noexcept {
-    Request* request = to_object<Request>(handle);
-    return request != nullptr && is_object<Request, ObjectKind::bundled_request>(request) ? request : nullptr;
-}
-
 } // namespace patchbay

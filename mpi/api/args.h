@@ -16,6 +16,13 @@ inline bool checking() noexcept {
     return settings.check_arguments.load(std::memory_order_relaxed);
 }
 
+// The request of a handle that is a member of a bundle; nullptr: the handle is anything else. Few calls accept a
+// member.
+inline Request* bundled_request(MPI_Request handle) noexcept {
+    Request* request = to_object<Request>(handle);
+    return request != nullptr && is_object<Request, ObjectKind::bundled_request>(request) ? request : nullptr;
+}
+
 // MPI_BOTTOM, MPI_IN_PLACE and MPI_BUFFER_AUTOMATIC are the addresses 0, 1 and 2.
 inline bool is_special_address(const void* address) noexcept {
     return reinterpret_cast<std::uintptr_t>(address) <= 2;

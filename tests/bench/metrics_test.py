@@ -51,11 +51,14 @@ PROGRAMS = {
     ("sessions.c", "create", 2): {"create_from_group": "us"},
     ("streams.c", "all 16384,1048576", 2): {f"{way}_{size}": "us" for size in (16384, 1048576)
                                             for way in ("pingpong", "exchange", "serial", "produced", "window")},
-    ("rma.c", "operations 8,65536", 2): {
-        f"{memory}_{operation}_{size}": "us" for memory in ("allocate", "create") for operation, sizes in (
+    **{("rma.c", f"{memory} 8,65536", 2): {
+        f"{memory}_{operation}_{size}": "us" for operation, sizes in (
             *((name, ("8B", "64KiB")) for name in (
                 "put_flush", "get_flush", "accumulate_flush", "shared_put", "exclusive_put", "put_fence", "put_pscw")),
-            *((name, ("8B",)) for name in ("fetch_and_op_flush", "compare_and_swap_flush", "fence"))) for size in sizes},
+            *((name, ("8B",)) for name in (
+                "fetch_and_op_flush", *(["compare_and_swap_flush"] if memory == "allocate" else []), "fence")))
+        for size in sizes}
+       for memory in ("allocate", "create")},
     ("rma.c", "contention", 4): {"contended_lock_4ranks": "us", "contended_lock_longest_4ranks": "us"},
     ("rma.c", "windows", 2): {"window_allocate_4KiB": "us", "window_create_4KiB": "us",
                               "window_memory_allocate_8B": "KiB", "window_memory_create_8B": "KiB"},
@@ -65,6 +68,11 @@ PROGRAMS = {
         f"{name}_{size}": "us" for size in ("8B", "64KiB") for name in (
             "put", "get", "message", "put_stream", "get_stream", "message_stream")},
     ("rma_figures.c", "epochs 8", 2): {f"puts_{count:03}_8B": "us" for count in (1, 4, 16, 64, 256)},
+    **{("threadcomm.c", arguments, ranks): {
+        **{f"half_round_trip_{size}": "us" for size in ("8B", "1KiB", "4KiB", "64KiB", "1MiB")},
+        "barrier": "us", "allreduce_8B": "us",
+        **({} if arguments else {"openmp_barrier": "us", "start_and_finish": "us"})}
+       for arguments, ranks in (("", 1), ("processes", 2))},
     ("instructions.c", "dup", 2): {},  # bench/instructions counts what it does, under valgrind
     ("cache_line.cpp", "", 0): {"cache_line_one_way": "us"},
 }
@@ -85,8 +93,8 @@ class Metrics(unittest.TestCase):
     def run_program(self, name, arguments, ranks):
         binary = os.path.join(self.folder.name, "program")
         compiler = os.path.join(PREFIX, "bin", "mpicxx" if name.endswith(".cpp") else "mpicc")
-        language = ["-std=c++20"] if name.endswith(".cpp") else []
-        subprocess.run([compiler, *language, "-O1", "-Wall", "-Werror", "-DBENCH_DIVISOR=50", os.path.join(BENCH, name), "-o",
+        options = ["-std=c++20"] if name.endswith(".cpp") else ["-fopenmp"] if name == "threadcomm.c" else []
+        subprocess.run([compiler, *options, "-O1", "-Wall", "-Werror", "-DBENCH_DIVISOR=50", os.path.join(BENCH, name), "-o",
                         binary], check=True)
         launcher = [os.path.join(PREFIX, "bin", "mpirun"), "--timeout", "100", "-n", str(ranks)] if ranks else []
         return subprocess.run([*launcher, binary, *arguments.split()], check=True, stdout=subprocess.PIPE,

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Half round trips of the transfer alone, without MPI: transfer_bench [chunk ring stores] prints ns through the ring and
-// written directly to a mapped buffer, and before each size those of one bare cache line.
+// Half round trips of the transfer alone, without MPI: transfer_bench [chunk ring stores] prints ns through the ring
+// and written directly to a mapped buffer, and before each size those of one bare cache line.
+#include "object/communicator.h"
 #include "tests/chan_sm/two_ends.h"
 
 #include <algorithm>
 #include <chrono>
 #include <sched.h>
 #include <vector>
+
+void patchbay::Communicator::destroy(Communicator*) noexcept {}
 
 using namespace patchbay;
 using namespace patchbay::chan::sm;
@@ -92,7 +95,7 @@ void pingpong(Both& both, std::size_t bytes, const Plan& plan, const char* name)
             return std::make_unique<SendEnd>(
                 file, board, plan, policy, Buffers(out.data(), MPI_Count(bytes), bytes_type(), 1, 0));
         };
-            std::unique_ptr<SendEnd> send;
+        std::unique_ptr<SendEnd> send;
         std::unique_ptr<ReceiveEnd> receive;
         auto& mine = both.boards[rank];
         auto& other = both.boards[1 - rank];
