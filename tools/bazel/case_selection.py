@@ -2,12 +2,16 @@
 """Which cases of an MPI test run: mpi_test.bzl lists all, and `./dev test` sets the choice in the environment.
 
 PATCHBAY_TEST_SET       default: a sample; quick: the sample without the static library; full: every case
-PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases; of a sanitizer's cases a third or a half
-PATCHBAY_TEST_ROTATION  a number that grows with the commits: which variant of a program the sanitizers run
+PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases; of a sanitizer a third or a half
+PATCHBAY_TEST_ROTATION  a number that grows with the commits: which of its cases a test runs with a sanitizer
 PATCHBAY_TEST_BUILD     plain, asan or tsan, set by .bazelrc
 TESTBRIDGE_TEST_ONLY    Bazel's --test_filter: the cases whose names match this pattern, and nothing else
+
+As a program, `case_selection.py BUILD FIFTH`, it reads labels of tests and prints those that this fifth runs in this
+build: the others are not even compiled.
 """
 import fnmatch
+import sys
 import zlib
 from dataclasses import dataclass
 
@@ -55,7 +59,7 @@ def all_cases(test, wish):
     """Every case of a test in this build. `test` is what mpi_test.bzl has written."""
     variants, ranks = list(test["variants"]), test["np"]
     if wish.build != "plain":
-        sample = _sanitizer_sample(variants, ranks, wish.rotation)
+        sample = _sanitizer_sample(variants, ranks, wish.rotation if wish.fifth < 0 else wish.rotation // 5)
         return [Case(variant, n, False, (variant, n) == sample) for variant in variants for n in ranks]
     sample = _sample(variants, ranks)
     plain = [Case(variant, n, False, (variant, n) in sample) for variant in variants for n in ranks]
@@ -75,9 +79,23 @@ def select(label, test, wish):
 
 
 def in_fifth(wish, label, name):
-    """Each case of each build is in one part of as many as there are runs with it, always the same."""
-    runs = FIFTHS[wish.build]
-    return runs[zlib.crc32(f"{wish.build} {label} {name}".encode()) % len(runs)] == wish.fifth
+    """Each case of each build is in one part of as many as there are runs with it, always the same. A test that one
+    fifth runs with a sanitizer takes another part of its cases each time, that is after five commits."""
+    if wish.fifth < 0:
+        return False
+    parts = len(FIFTHS[wish.build])
+    now = wish.fifth if wish.build == "plain" else wish.rotation // 5 % parts
+    return _part(f"{wish.build} {label} {name}", parts) == now
+
+
+def test_in_fifth(build, label, fifth):
+    """Whether this fifth runs this test in this build."""
+    runs = FIFTHS[build]
+    return build == "plain" or runs[_part(f"{build} {label}", len(runs))] == fifth
+
+
+def _part(text, parts):
+    return zlib.crc32(text.encode()) % parts
 
 
 def _sample(variants, ranks):
@@ -86,5 +104,9 @@ def _sample(variants, ranks):
 
 
 def _sanitizer_sample(variants, ranks, rotation):
-    """One variant, another one with each commit, at the lowest number of ranks that communicate."""
+    """One variant, another one each time, at the lowest number of ranks that communicate."""
     return variants[rotation % len(variants)], next((n for n in ranks if n > 1), ranks[0])
+
+
+if __name__ == "__main__":
+    sys.stdout.writelines(line for line in sys.stdin if test_in_fifth(sys.argv[1], line.strip(), int(sys.argv[2])))
