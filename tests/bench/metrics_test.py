@@ -73,6 +73,9 @@ PROGRAMS = {
         "barrier": "us", "allreduce_8B": "us",
         **({} if arguments else {"openmp_barrier": "us", "start_and_finish": "us"})}
        for arguments, ranks in (("", 1), ("processes", 2))},
+    **{("spmv.c", arguments, ranks): {
+        f"{what}_{edge}": "us" for edge in (8, 16, 32, 64) for what in ("product", "exchange")}
+       for arguments, ranks in (("", 1), ("processes", 2))},
     ("instructions.c", "dup", 2): {},  # bench/instructions counts what it does, under valgrind
     ("cache_line.cpp", "", 0): {"cache_line_one_way": "us"},
 }
@@ -93,7 +96,7 @@ class Metrics(unittest.TestCase):
     def run_program(self, name, arguments, ranks):
         binary = os.path.join(self.folder.name, "program")
         compiler = os.path.join(PREFIX, "bin", "mpicxx" if name.endswith(".cpp") else "mpicc")
-        options = ["-std=c++20"] if name.endswith(".cpp") else ["-fopenmp"] if name == "threadcomm.c" else []
+        options = ["-std=c++20"] if name.endswith(".cpp") else ["-fopenmp"] if name in ("spmv.c", "threadcomm.c") else []
         subprocess.run([compiler, *options, "-O1", "-Wall", "-Werror", "-DBENCH_DIVISOR=50", os.path.join(BENCH, name), "-o",
                         binary], check=True)
         launcher = [os.path.join(PREFIX, "bin", "mpirun"), "--timeout", "100", "-n", str(ranks)] if ranks else []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transfers and words over a btl whose operations end later than they begin.
+#include "components/common/run_operation.h"
 #include "components/osc/rdma/btl_words.h"
-#include "components/osc/rdma/operation.h"
 #include "components/osc/rdma/transfer.h"
 #include "object/handle.h"
 #include "object/recipe.h"
@@ -65,7 +65,7 @@ protected:
         Convertor places(remote, remote_count, reinterpret_cast<const void*>(place_bias + place));
         EXPECT_EQ(Transfer(progress, reach, direction, nullptr).run(mine, places, mine.total()), 0);
         EXPECT_GT(peer.started.load(), 0u);
-        EXPECT_EQ(run_operation(progress, [&](btl::Completion* end) { return btl.flush(endpoint, end); }), 0);
+        EXPECT_EQ(common::run_operation(progress, [&](btl::Completion* end) { return btl.flush(endpoint, end); }), 0);
         EXPECT_EQ(btl.pending(), 0u);
         EXPECT_TRUE(here == expected_here);
         EXPECT_TRUE(there == expected_there);

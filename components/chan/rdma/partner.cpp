@@ -1,45 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/chan/rdma/partner.h"
 
-#include "core/progress/poll_or_yield.h"
-#include "core/progress/waiter.h"
+#include "components/common/run_operation.h"
 
 #include <cstring>
 
 namespace patchbay::chan::rdma {
-
-namespace {
-
-// Waits until an operation of the transport is complete; no process is waited for. Returns 0 or an errno.
-template <class Start>
-int run_operation(Progress& progress, const Start& start) noexcept {
-    struct End final : btl::Completion {
-        std::atomic<bool> ended{false};
-        int error = 0;
-    } end;
-    end.done = [](btl::Completion& self, int error) noexcept {
-        auto& operation = static_cast<End&>(self);
-        operation.error = error;
-        operation.ended.store(true, std::memory_order_release);
-    };
-    for (;;) {
-        const btl::Started started = start(&end);
-        switch (started.code) {
-        case btl::StartCode::done:
-            return 0;
-        case btl::StartCode::failed:
-            return started.error;
-        case btl::StartCode::pending:
-            wait_until(progress, [&] { return end.ended.load(std::memory_order_acquire); });
-            return end.error;
-        case btl::StartCode::full:
-            poll_or_yield(progress);
-            break;
-        }
-    }
-}
-
-} // namespace
 
 Result<Partner> Partner::find(btl::Transports& transports, ProcessId process) {
     Partner partner;
@@ -94,14 +60,14 @@ int Partner::write_control(
     }
     const iovec local{const_cast<void*>(from), bytes};
     const btl::RemotePiece remote{place, bytes};
-    const int error = run_operation(progress, [&](btl::Completion* end) {
+    const int error = common::run_operation(progress, [&](btl::Completion* end) {
         return _one_sided->put(*_endpoint, {&local, 1}, _control, {&remote, 1}, btl::Wake::nobody, end);
     });
-    return error != 0 ? error : run_operation(progress, [&](btl::Completion* end) { return flush(end); });
+    return error != 0 ? error : common::run_operation(progress, [&](btl::Completion* end) { return flush(end); });
 }
 
 int Partner::write_word(Progress& progress, std::uint64_t place, std::uint64_t value) const noexcept {
-    return run_operation(progress, [&](btl::Completion* end) { return set_word(place, value, end); });
+    return common::run_operation(progress, [&](btl::Completion* end) { return set_word(place, value, end); });
 }
 
 } // namespace patchbay::chan::rdma

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Accumulates: under the lock of the target for them (README.md says why always).
+#include "components/osc/rdma/errors.h"
 #include "components/osc/rdma/module.h"
-#include "components/osc/rdma/operation.h"
 #include "frameworks/osc/combine.h"
 #include "object/error_cause.h"
 #include "object/typed_copy.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/rdma/btl_words.h"
 
-#include "components/osc/rdma/operation.h"
+#include "components/common/run_operation.h"
+#include "components/osc/rdma/errors.h"
 
 namespace patchbay::osc::rdma {
 
@@ -20,7 +21,7 @@ int BtlWords::fetch_op(
     int member, btl::Atomic op, Word word, std::uint64_t operand, std::uint64_t& before, btl::Wake wake) noexcept {
     const Way& way = _ways[std::size_t(member)];
     std::uint64_t fetched = 0;
-    const int error = run_operation(_progress, [&](btl::Completion* end) {
+    const int error = common::run_operation(_progress, [&](btl::Completion* end) {
         return way.one_sided->fetch_op(
             *way.endpoint, op, btl::Width::bits64, way.key, word * sizeof(std::uint64_t), operand, &fetched, wake, end);
     });
@@ -49,7 +50,7 @@ int BtlWords::far_compare_swap(
     int member, Word word, std::uint64_t expected, std::uint64_t desired, bool& swapped) noexcept {
     const Way& way = _ways[std::size_t(member)];
     std::uint64_t fetched = 0;
-    const int error = run_operation(_progress, [&](btl::Completion* end) {
+    const int error = common::run_operation(_progress, [&](btl::Completion* end) {
         return way.one_sided->compare_swap(*way.endpoint, btl::Width::bits64, way.key, word * sizeof(std::uint64_t),
             expected, desired, &fetched, btl::Wake::nobody, end);
     });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/rdma/regions.h"
 
-#include "components/osc/rdma/operation.h"
+#include "components/common/run_operation.h"
+#include "components/osc/rdma/errors.h"
 #include "core/base/out_of_memory.h"
 #include "object/error_cause.h"
 
@@ -263,7 +264,7 @@ int PeerRegions::copy_table(int member, const btl::RemoteKey& key, std::vector<s
     }
     const iovec local{table.data(), bytes};
     const btl::RemotePiece remote{0, bytes};
-    const int error = run_operation(_progress, [&](btl::Completion* end) {
+    const int error = common::run_operation(_progress, [&](btl::Completion* end) {
         return peer.one_sided->get(*peer.endpoint, {&local, 1}, key, {&remote, 1}, end);
     });
     return report_failure(error, member);

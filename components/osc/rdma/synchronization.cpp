@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Epochs: fence, groups, locks, flushes.
 #include "components/osc/rdma/module.h"
-#include "components/osc/rdma/operation.h"
+
+#include "components/common/run_operation.h"
+#include "components/osc/rdma/errors.h"
 #include "core/base/out_of_memory.h"
 
 #include <atomic>
@@ -122,8 +124,8 @@ int RdmaModule::flush(int rank) noexcept {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         return MPI_SUCCESS;
     }
-    const int error =
-        run_operation(_progress, [&](btl::Completion* end) { return peer.one_sided->flush(*peer.endpoint, end); });
+    const int error = common::run_operation(
+        _progress, [&](btl::Completion* end) { return peer.one_sided->flush(*peer.endpoint, end); });
     std::uint64_t flushed = peer.flushed.load(std::memory_order_relaxed);
     while (flushed < started && !peer.flushed.compare_exchange_weak(flushed, started, std::memory_order_acq_rel)) {
     }

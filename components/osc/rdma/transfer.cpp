@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/rdma/transfer.h"
 
-#include "components/osc/rdma/operation.h"
+#include "components/common/run_operation.h"
+#include "components/osc/rdma/errors.h"
 
 #include <algorithm>
 #include <array>
@@ -129,7 +130,7 @@ int Transfer::move(std::span<const iovec> here, std::span<const btl::RemotePiece
         return started;
     };
     if (wait) {
-        return run_operation(_progress, start);
+        return common::run_operation(_progress, start);
     }
     for (;;) {
         if (_request != nullptr) {

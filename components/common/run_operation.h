@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/osc/rdma/errors.h"
 #include "core/progress/poll_or_yield.h"
 #include "core/progress/waiter.h"
 #include "frameworks/btl/one_sided.h"
 
 #include <atomic>
 
-namespace patchbay::osc::rdma {
+namespace patchbay::common {
 
-// Waits until one operation of a btl is complete at the origin. Returns 0 or the errno of btl::Started.
+// Waits until one operation of a btl is complete at the origin; no process is waited for. Returns 0 or the errno of
+// btl::Started.
 // `start(btl::Completion*)` starts it.
 template <class Start>
 int run_operation(Progress& progress, const Start& start) noexcept {
@@ -39,4 +39,4 @@ int run_operation(Progress& progress, const Start& start) noexcept {
     }
 }
 
-} // namespace patchbay::osc::rdma
+} // namespace patchbay::common
