@@ -2,6 +2,7 @@
 // Transfers and words over a btl whose operations end later than they begin.
 #include "components/common/run_operation.h"
 #include "components/osc/rdma/btl_words.h"
+#include "components/osc/rdma/errors.h"
 #include "components/osc/rdma/transfer.h"
 #include "object/handle.h"
 #include "object/recipe.h"
