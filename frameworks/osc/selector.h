@@ -6,12 +6,24 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
 namespace osc {
+
+// A module that stands before the module of every window, whatever component serves it.
+class Outermost {
+public:
+    // Called for a new window by the thread that constructs it, before another thread can use it. Must not communicate.
+    // May throw std::bad_alloc; then `module` is as it was.
+    virtual void wrap(const Window& window, std::unique_ptr<Module>& module) = 0;
+
+protected:
+    ~Outermost() = default;
+};
 
 // Selects the component of a window, the same in all of its members: each member queries its components, the members
 // exchange what these answer, and of the components that none of them refuses the one with the highest priority wins,
@@ -42,8 +54,17 @@ public:
         _framework.note_winner(window.describe(), candidates);
     }
 
+    // Null: nothing stands before the modules. It must exist until the last window has been destroyed.
+    void set_outermost(Outermost* outermost) noexcept { _outermost = outermost; }
+    void wrap(const Window& window, std::unique_ptr<Module>& module) const {
+        if (_outermost != nullptr) {
+            _outermost->wrap(window, module);
+        }
+    }
+
 private:
     Framework<Component>& _framework;
+    Outermost* _outermost = nullptr;
 };
 
 } // namespace osc

@@ -13,45 +13,6 @@ namespace patchbay::check {
 
 namespace {
 
-struct Block {
-    std::uintptr_t begin;
-    std::uintptr_t end;
-};
-
-// The blocks of memory of a buffer by address; empty: there are too many to compare.
-std::vector<Block> blocks_of(const MessageCall& call) {
-    constexpr std::size_t most = 4096;
-    std::vector<Block> blocks;
-    Convertor data(*call.type, call.count, call.buffer);
-    std::array<iovec, 64> vectors;
-    while (data.remaining() > 0) {
-        const std::size_t filled = data.next_blocks(vectors, data.remaining());
-        for (std::size_t i = 0; i < filled; ++i) {
-            const auto begin = reinterpret_cast<std::uintptr_t>(vectors[i].iov_base);
-            blocks.push_back({begin, begin + vectors[i].iov_len});
-        }
-        if (blocks.size() > most) {
-            return {};
-        }
-    }
-    std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.begin < b.begin; });
-    return blocks;
-}
-
-// The number of bytes that two buffers share.
-std::size_t shared_bytes(const MessageCall& first, const MessageCall& second) {
-    const std::vector<Block> a = blocks_of(first);
-    const std::vector<Block> b = blocks_of(second);
-    std::size_t shared = 0;
-    for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
-        const std::uintptr_t begin = std::max(i->begin, j->begin);
-        const std::uintptr_t end = std::min(i->end, j->end);
-        shared += begin < end ? end - begin : 0;
-        i->end < j->end ? ++i : ++j;
-    }
-    return shared;
-}
-
 // FNV-1a over words; zero bytes fill the last one.
 std::uint64_t hash_of(const MessageCall& call) noexcept {
     Convertor data(*call.type, call.count, call.buffer);
@@ -67,22 +28,24 @@ std::uint64_t hash_of(const MessageCall& call) noexcept {
     return hash;
 }
 
-bool set_range(const MessageCall& call, std::uintptr_t* begin, std::uintptr_t* end) noexcept {
-    const Datatype& type = *call.type;
-    if (call.count <= 0 || type.size <= 0) {
-        return false;
+// The words for the buffer of a call, its operation, and how that is completed.
+struct Words {
+    const char* buffer;
+    const char* operation;
+    const char* completion;
+};
+
+Words words_of(const MessageCall& call) noexcept {
+    if (call.window != nullptr) {
+        return {"origin buffer", "operation", "MPI_Win_flush or MPI_Win_flush_local, or the end of the epoch"};
     }
-    const MPI_Aint reach = (call.count - 1) * type.extent;
-    const auto first = reinterpret_cast<std::uintptr_t>(call.buffer) + std::uintptr_t(type.true_lower_bound);
-    *begin = first + std::uintptr_t(std::min<MPI_Aint>(reach, 0));
-    *end = first + std::uintptr_t(type.true_extent) + std::uintptr_t(std::max<MPI_Aint>(reach, 0));
-    return true;
+    return {"send buffer", "send", "MPI_Wait, MPI_Test"};
 }
 
 } // namespace
 
 void BufferCheck::begin(Use& use, const MessageCall& call, const CallSite& site) noexcept {
-    if (!_on || use._active || !set_range(call, &use._begin, &use._end)) {
+    if (!_on || use._active || !call.range().bounds(&use._begin, &use._end)) {
         return;
     }
     unless_exhausted([&] {
@@ -103,7 +66,8 @@ void BufferCheck::begin(Use& use, const MessageCall& call, const CallSite& site)
         use._place = _uses.emplace(use._begin, &use);
         use._active = true;
         _longest = std::max(_longest, use._end - use._begin);
-        if (call.sends() && call.type->dense) {
+        // Other processes write to the memory of windows, which may be beside the buffer.
+        if (call.sends() && call.type->dense && call.window == nullptr) {
             use._pages.protect(use._begin, use._end);
         }
     });
@@ -111,7 +75,7 @@ void BufferCheck::begin(Use& use, const MessageCall& call, const CallSite& site)
 
 void BufferCheck::look_at(const MessageCall& call) noexcept {
     Use use;
-    if (!_on || !set_range(call, &use._begin, &use._end)) {
+    if (!_on || !call.range().bounds(&use._begin, &use._end)) {
         return;
     }
     use._call = &call;
@@ -130,11 +94,12 @@ void BufferCheck::find_overlap(const Use& use, const CallSite& site) {
         if (used._end <= use._begin || (used._call->sends() && use._call->sends())) {
             continue;
         }
-        if (const std::size_t shared = shared_bytes(*use._call, *used._call); shared > 0) {
+        if (const std::size_t shared = shared_bytes(use._call->range(), used._call->range()); shared > 0) {
             print_finding("buffers",
-                fmt::format("{}: {} {} of argument buf {} in use by {}. Complete that operation before, or use other "
+                fmt::format("{}: {} {} of {} {} in use by {}. Complete that operation before, or use other "
                             "memory",
-                    use._call->text(site), shared, shared == 1 ? "byte" : "bytes", shared == 1 ? "is" : "are",
+                    use._call->text(site), shared, shared == 1 ? "byte" : "bytes",
+                    use._call->window != nullptr ? "its buffer" : "argument buf", shared == 1 ? "is" : "are",
                     used._call->text(*used._site)));
             return;
         }
@@ -161,24 +126,25 @@ void BufferCheck::end(Use& use) noexcept {
 
 void BufferCheck::compare(const Use& use) {
     const MessageCall& call = *use._call;
+    const Words words = words_of(call);
     std::string what;
     Convertor data(*call.type, call.count, call.buffer);
     if (data.total() > longest_copy) {
-        what = hash_of(call) != use._hash ? "the send buffer" : "";
+        what = hash_of(call) != use._hash ? fmt::format("the {}", words.buffer) : "";
     } else {
         std::vector<std::byte> now(data.total());
         data.pack(now.data(), now.size());
         const auto [was, is] = std::mismatch(use._copy.begin(), use._copy.end(), now.begin());
         if (was != use._copy.end()) {
-            what = fmt::format("byte {} of the send buffer (was {:#04x}, is {:#04x})", was - use._copy.begin(),
+            what = fmt::format("byte {} of the {} (was {:#04x}, is {:#04x})", was - use._copy.begin(), words.buffer,
                 std::to_integer<unsigned>(*was), std::to_integer<unsigned>(*is));
         }
     }
     if (!what.empty()) {
         print_finding("buffers",
-            fmt::format("{}: the program changed {} before the send was complete. Complete it (MPI_Wait, MPI_Test) "
-                        "before the buffer is changed",
-                call.text(*use._site), what));
+            fmt::format("{}: the program changed {} before the {} was complete. Complete it ({}) before the buffer is "
+                        "changed",
+                call.text(*use._site), what, words.operation, words.completion));
     }
 }
 

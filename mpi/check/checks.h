@@ -13,11 +13,13 @@ struct Checks {
     bool collectives = false;
     bool buffers = false;
     bool leaks = false;
+    bool windows = false;
 
-    bool any() const noexcept { return types || collectives || buffers || leaks; }
+    bool any() const noexcept { return types || collectives || buffers || leaks || windows; }
     // Whether something stands before the pml, and before the collectives.
     bool of_messages() const noexcept { return types || buffers || leaks; }
     bool of_collectives() const noexcept { return collectives || leaks; }
+    bool of_windows() const noexcept { return types || buffers || windows; }
 
     // Errc::invalid: the list has a name that stands for no check. May throw std::bad_alloc.
     static Result<Checks> of(const ParamRegistry& params) {
@@ -25,7 +27,7 @@ struct Checks {
         const Param& list = params.at("mpi_check");
         for (const std::string& name : list.as_list()) {
             if (name == "all") {
-                checks = {true, true, true, true};
+                checks = {true, true, true, true, true};
             } else if (name == "types") {
                 checks.types = true;
             } else if (name == "collectives") {
@@ -34,10 +36,12 @@ struct Checks {
                 checks.buffers = true;
             } else if (name == "leaks") {
                 checks.leaks = true;
+            } else if (name == "windows") {
+                checks.windows = true;
             } else if (name != "none") {
                 return Error{Errc::invalid,
                     "parameter mpi_check: '" + name +
-                        "' is no check; there are types, collectives, buffers, leaks, all "
+                        "' is no check; there are types, collectives, buffers, leaks, windows, all "
                         "and none [" +
                         list.origin() + "]"};
             }

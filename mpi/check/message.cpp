@@ -4,12 +4,17 @@
 #include "mpi/check/finding.h"
 #include "object/error_cause.h"
 #include "object/status.h"
+#include "object/window.h"
 
 #include <fmt/format.h>
 
 namespace patchbay::check {
 
 std::string MessageCall::text(const CallSite& site) const {
+    if (window != nullptr) {
+        return fmt::format(
+            "{} {} rank {} on {} at {}", function, sends() ? "to" : "from", peer, window->describe(), site.text());
+    }
     std::string with = tag == MPI_ANY_TAG ? "MPI_ANY_TAG" : fmt::format("tag {}", tag);
     std::string rank = peer == MPI_ANY_SOURCE ? "MPI_ANY_SOURCE" : fmt::format("rank {}", peer);
     return fmt::format(

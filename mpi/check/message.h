@@ -4,27 +4,35 @@
 #include "frameworks/coll/call.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/check/checks.h"
+#include "mpi/check/memory_range.h"
 #include "mpi/check/signature.h"
 
 #include <optional>
 #include <string>
 
-namespace patchbay::check {
+namespace patchbay {
 
-// One send or receive of the program, in the words of the call.
+class Window;
+
+namespace check {
+
+// One send or receive of the program, in the words of the call; or one buffer of this process in a one-sided operation.
 struct MessageCall {
     const char* function; // "MPI_Isend"
     void* buffer;         // of a send: only to be read
     MPI_Count count;
     const Datatype* type;
-    int peer;                          // or MPI_ANY_SOURCE
-    int tag;                           // or MPI_ANY_TAG
-    std::optional<pml::SendMode> mode; // of a send; none: a receive
+    int peer; // or MPI_ANY_SOURCE
+    int tag;  // or MPI_ANY_TAG
+    std::optional<pml::SendMode>
+        mode; // of a send; none: a receive. The operation only reads the buffer if there is one
     Communicator* comm;
+    const Window* window = nullptr; // of a one-sided operation, which has neither tag nor communicator
 
     bool sends() const noexcept { return mode.has_value(); }
     // "MPI_Isend to rank 1 with tag 5 on communicator MPI_COMM_WORLD at solver.c:12 in main".
     std::string text(const CallSite& site) const;
+    MemoryRange range() const noexcept { return {buffer, count, type}; }
 };
 
 const char* name_of_send(pml::SendMode mode, coll::Form form) noexcept;
@@ -39,4 +47,5 @@ inline bool is_of_program(int tag) noexcept {
 int compare_types(
     const MessageCall& receive, const CallSite& site, const Signature& sent, const MPI_Status& status) noexcept;
 
-} // namespace patchbay::check
+} // namespace check
+} // namespace patchbay

@@ -13,6 +13,7 @@
 #include "mpi/check/collective_check.h"
 #include "mpi/check/message_check.h"
 #include "mpi/check/page_guard.h"
+#include "mpi/check/window_check.h"
 #include "mpi/communicators/cid_stats.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_queue.h"
@@ -293,6 +294,14 @@ Status InstanceBuilder::open_coll() {
 Status InstanceBuilder::prepare_osc() {
     _cleanup.push([&instance = _instance] { instance._osc_lease.release(); });
     const ParamRegistry& params = _instance.core().params;
+    if (_checks.of_windows()) {
+        auto checked = std::make_shared<check::WindowCheck>(_checks);
+        _instance._osc_selector.set_outermost(checked.get());
+        _cleanup.push([checked, &instance = _instance]() mutable {
+            instance._osc_selector.set_outermost(nullptr);
+            checked.reset();
+        });
+    }
     const bool given = !params.at("osc").is_default() || params.gives_any("osc_");
     return given ? _instance.open_osc() : Status();
 }

@@ -300,6 +300,7 @@ int Construction::make_with_first() noexcept {
     return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         auto module = _candidates.front().component->create(_instance, *_window);
         if (module) {
+            _instance.osc_selector().wrap(*_window, *module);
             _window->module = module->release();
             return enter();
         }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The texts that a user reads when mpi_check finds a mistake, all of them and nothing else:
-messages_test.py RUNTIME PROGRAM SOURCE SUBJECT, where SUBJECT is one of leaks, collectives, types, buffers."""
+messages_test.py RUNTIME PROGRAM SOURCE SUBJECT, where SUBJECT is one of leaks, collectives, types, buffers, windows."""
 import os
 import re
 import subprocess
@@ -19,10 +19,12 @@ REMEDY = {
 WAIT = "Complete it (MPI_Wait, MPI_Test) before the buffer is changed"
 ORDER = "All members must call the same collectives in the same order"
 SAME = "What is sent and what is received must be the same basic types in the same number"
+CONFLICT = ("in the same epoch, with no flush between the calls: the result is not defined. Complete the first operation "
+            "before (MPI_Win_flush), or let both be accumulates of the same type")
 TYPES = "Give the same basic types in the same order on both sides"
 
 # How each line begins, behind the rank.
-LEVEL = {"leaks": "warning", "collectives": "error", "types": "error", "buffers": "error"}
+LEVEL = {"leaks": "warning", "collectives": "error", "types": "error", "buffers": "error", "windows": "error"}
 # Subject -> (case, number of ranks, the expected lines as "rank text"). {label} stands for the file and line.
 CASES = {
     "leaks": [
@@ -112,6 +114,9 @@ CASES = {
             "1 mpi_check types: MPI_Mrecv from MPI_ANY_SOURCE with MPI_ANY_TAG on communicator MPI_COMM_WORLD at {mrecv} "
             "in wrong_bytes: the message from rank 0 with tag 0 was sent as 1 MPI_LONG_LONG_INT, but argument datatype "
             "receives it as 8 MPI_BYTE. " + TYPES]),
+        ("put_other_type", 1, [
+            "0 mpi_check types: MPI_Put on window grid at {put_float} in put_other_type: the origin is 2 MPI_INT, but the "
+            "target's side, of rank 0, is 2 MPI_FLOAT. " + TYPES]),
     ],
     "buffers": [
         ("changed_send", 1, [
@@ -131,6 +136,22 @@ CASES = {
             "sent_while_received: 16 bytes of argument buf are in use by MPI_Irecv from rank 0 with tag 1 on "
             "communicator MPI_COMM_SELF at {under_way} in sent_while_received. Complete that operation before, or use "
             "other memory"]),
+        ("changed_origin", 1, [
+            "0 mpi_check buffers: MPI_Put to rank 0 on window grid at {put_changed} in changed_origin: the program changed "
+            "byte 8 of the origin buffer (was 0x03, is 0x17) before the operation was complete. Complete it (MPI_Win_flush "
+            "or MPI_Win_flush_local, or the end of the epoch) before the buffer is changed"]),
+        ("two_results", 1, [
+            "0 mpi_check buffers: MPI_Get from rank 0 on window grid at {into_old} in two_results: 4 bytes of its buffer "
+            "are in use by MPI_Fetch_and_op from rank 0 on window grid at {first_old} in two_results. Complete that "
+            "operation before, or use other memory"]),
+    ],
+    "windows": [
+        ("same_target", 1, [
+            "0 mpi_check windows: MPI_Put to rank 0 on window grid at {second_put} in same_target: 4 bytes of the target's "
+            "memory are accessed by MPI_Put to rank 0 on window grid at {first_put} in same_target " + CONFLICT,
+            "0 mpi_check windows: MPI_Accumulate to rank 0 on window grid at {sum_after} in same_target: 4 bytes of the "
+            "target's memory are accessed by MPI_Get from rank 0 on window grid at {get_after} in same_target " + CONFLICT,
+        ]),
     ],
 }
 
@@ -176,7 +197,7 @@ class Messages(unittest.TestCase):
 
     def test_off(self):
         case, ranks, _ = CASES[self.subject][0]
-        if self.subject in ("leaks", "buffers"):  # the others wait for ever, or are received as they are
+        if self.subject in ("leaks", "buffers", "windows"):  # the others wait for ever, or are received as they are
             result = self.launch(ranks, case, checks="none")
             self.assertEqual((result.stderr, result.returncode), ("", 0))
 
@@ -192,8 +213,8 @@ class Messages(unittest.TestCase):
     def test_unknown_check(self):
         result = self.launch(1, "leak_objects", checks="leaks,tipes")
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn("parameter mpi_check: 'tipes' is no check; there are types, collectives, buffers, leaks, all and "
-                      "none", result.stderr)
+        self.assertIn("parameter mpi_check: 'tipes' is no check; there are types, collectives, buffers, leaks, windows, "
+                      "all and none", result.stderr)
 
 
 if __name__ == "__main__":

@@ -298,11 +298,61 @@ static void handles(void) {
     MPI_Session_finalize(&session);
 }
 
+/* Accesses to the same memory that are defined: reads, accumulates of one type, and what a flush or an epoch lies
+   between; origins that are used again when they are complete; other memory of the same window. */
+static void one_sided(void) {
+    enum { cells = 16 };
+    int *memory, data[4] = {1, 2, 3, 4}, results[4], one = 1, old;
+    const int next = (rank + 1) % size;
+    MPI_Win window;
+    MPI_Datatype every_other;
+    MPI_Request request;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &every_other);
+    MPI_Type_commit(&every_other);
+    MPI_Win_allocate(cells * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    memset(memory, 0, cells * sizeof(int));
+    MPI_Win_fence(0, window);
+    MPI_Put(data, 2, MPI_INT, next, 0, 1, every_other, window);
+    MPI_Put(data + 2, 2, MPI_INT, next, 1, 1, every_other, window);
+    MPI_Win_fence(0, window);
+    CHECK(memory[0] == 1 && memory[2] == 2 && memory[1] == 3 && memory[3] == 4);
+    memset(data, 0, sizeof data);
+    MPI_Get(results, 2, MPI_INT, next, 0, 2, MPI_INT, window);
+    MPI_Get(results + 2, 2, MPI_INT, next, 1, 2, MPI_INT, window);
+    MPI_Win_fence(0, window);
+    CHECK(results[0] == 1 && results[1] == 3 && results[2] == 3 && results[3] == 2);
+    MPI_Win_lock_all(0, window);
+    for (int i = 0; i < 3; ++i) {
+        MPI_Accumulate(&one, 1, MPI_INT, next, 8, 1, MPI_INT, MPI_SUM, window);
+    }
+    MPI_Fetch_and_op(NULL, &old, MPI_INT, next, 8, MPI_NO_OP, window);
+    MPI_Win_flush(next, window);
+    CHECK_EQUAL(old, 3);
+    MPI_Put(&one, 1, MPI_INT, next, 9, 1, MPI_INT, window);
+    MPI_Win_flush(next, window);
+    one = 7;
+    MPI_Put(&one, 1, MPI_INT, next, 9, 1, MPI_INT, window);
+    MPI_Win_flush_local(next, window);
+    one = 1;
+    MPI_Get(&old, 1, MPI_INT, next, 0, 1, MPI_INT, window);
+    MPI_Win_flush_local(next, window);
+    MPI_Put(&one, 1, MPI_INT, next, 0, 1, MPI_INT, window);
+    MPI_Rput(data, 1, MPI_INT, next, 10, 1, MPI_INT, window, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    data[0] = 2;
+    MPI_Win_unlock_all(window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQUAL(memory[9], 7);
+    MPI_Type_free(&every_other);
+    MPI_Win_free(&window);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     signatures();
+    one_sided();
     packed();
     copied();
     probes();

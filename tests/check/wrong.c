@@ -272,6 +272,69 @@ FUNCTION sent_while_received(void) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* One-sided operations. */
+
+static MPI_Win new_window(int** memory) {
+    MPI_Win window;
+    MPI_Win_allocate(64 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_SELF, memory, &window);
+    MPI_Win_set_name(window, "grid");
+    MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+    memset(*memory, 0, 64 * sizeof(int));
+    return window;
+}
+
+FUNCTION put_other_type(void) {
+    int* memory;
+    MPI_Win window = new_window(&memory);
+    const int data[2] = {1, 2};
+    MPI_Win_fence(0, window);
+    CHECK_CLASS(MPI_Put(data, 2, MPI_INT, 0, 0, 2, MPI_FLOAT, window), MPI_ERR_TYPE); /* line: put_float */
+    CHECK_OK(MPI_Put(data, 2, MPI_INT, 0, 0, 2, MPI_INT, window));
+    MPI_Win_fence(0, window);
+    CHECK_EQUAL(memory[1], 2);
+    MPI_Win_free(&window);
+}
+
+FUNCTION changed_origin(void) {
+    int* memory;
+    MPI_Win window = new_window(&memory);
+    int data[4] = {1, 2, 3, 4};
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+    MPI_Put(data, 4, MPI_INT, 0, 0, 4, MPI_INT, window); /* line: put_changed */
+    data[2] = 0x17;
+    __asm__ volatile("" ::: "memory");
+    MPI_Win_flush_local(0, window);
+    data[2] = 5; /* it is complete at the origin */
+    MPI_Win_unlock(0, window);
+    MPI_Win_free(&window);
+}
+
+FUNCTION two_results(void) {
+    int* memory;
+    MPI_Win window = new_window(&memory);
+    int one = 1, old[2];
+    MPI_Win_lock_all(0, window);
+    MPI_Fetch_and_op(&one, &old[0], MPI_INT, 0, 0, MPI_SUM, window); /* line: first_old */
+    MPI_Fetch_and_op(&one, &old[1], MPI_INT, 0, 0, MPI_SUM, window);
+    MPI_Get(old, 1, MPI_INT, 0, 1, 1, MPI_INT, window); /* line: into_old */
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+}
+
+FUNCTION same_target(void) {
+    int* memory;
+    MPI_Win window = new_window(&memory);
+    int data[4] = {1, 2, 3, 4}, result[2];
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+    MPI_Put(data, 4, MPI_INT, 0, 8, 4, MPI_INT, window);  /* line: first_put */
+    MPI_Put(data, 2, MPI_INT, 0, 11, 2, MPI_INT, window); /* line: second_put */
+    MPI_Win_flush(0, window);
+    MPI_Get(result, 2, MPI_INT, 0, 8, 2, MPI_INT, window);               /* line: get_after */
+    MPI_Accumulate(data, 1, MPI_INT, 0, 9, 1, MPI_INT, MPI_SUM, window); /* line: sum_after */
+    MPI_Win_unlock(0, window);
+    MPI_Win_free(&window);
+}
+
 static const struct {
     const char* name;
     void (*run)(void);
@@ -294,6 +357,10 @@ static const struct {
     {"changed_long_send", changed_long_send},
     {"shared_receive", shared_receive},
     {"sent_while_received", sent_while_received},
+    {"put_other_type", put_other_type},
+    {"changed_origin", changed_origin},
+    {"two_results", two_results},
+    {"same_target", same_target},
 };
 
 int main(int argc, char** argv) {

@@ -101,12 +101,12 @@ void exclusive_locks(bool allocated) {
 void exclusive_locks_and_stores(bool allocated) {
     Counters counters(1, allocated);
     for (int i = 0; i < rounds; ++i) {
+        std::int64_t value = -1; // the put needs it until the unlock
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, counters.window);
         if (rank == 0) {
             volatile std::int64_t* const own = counters.values;
             *own = *own + 1;
         } else {
-            std::int64_t value = -1;
             MPI_Get(&value, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, counters.window);
             MPI_Win_flush_local(0, counters.window);
             ++value;
