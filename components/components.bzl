@@ -68,6 +68,23 @@ TEST_VARIANTS = {
             "pml_ob1_fetch_chunk": "10000",
         },
     }},
+    # Which way the messages of a channel go.
+    ("chan", "sm"): {"ways": {
+        "sm": {"chan": "sm"},
+        "sm_cma": {
+            "chan": "sm",
+            "chan_sm_single_copy": "cma",
+            "chan_sm_copy_from": "1KiB",
+        },
+        # Rings so small that senders wait for a chunk all the time, and no copies by the kernel.
+        "sm_tight": {
+            "chan": "sm",
+            "chan_sm_ring_size": "4KiB",
+            "chan_sm_chunk": "1KiB",
+            "chan_sm_single_copy": "none",
+            "chan_sm_stores": "uncached",
+        },
+    }},
     ("cid", "excid"): {
         # The forms of the bootstrap exchange that need no launcher.
         "bootstrap": {

@@ -28,6 +28,10 @@ inline constexpr ParamSpec shm_params[] = {
         "auto,memfd,file", ParamLevel::user_detail, ParamScope::all_equal},
     {"directory", ParamType::string, "/dev/shm", "directory of the file when shm_backing is file", nullptr,
         ParamLevel::user_detail, ParamScope::all_equal},
+    {"alloc_mem", ParamType::size, "1GiB",
+        "MPI_Alloc_mem takes blocks from 4KiB up to this size from the memory that the processes of the node share, so "
+        "that channels and windows write to them without a copy in between; 0: none",
+        nullptr, ParamLevel::user_basic},
 };
 
 enum class ShmBacking : std::uint8_t { automatic, memfd, file };

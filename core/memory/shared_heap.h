@@ -104,6 +104,13 @@ public:
     // has mapped.
     SharedAddress address_of_memory(const void* memory, std::size_t bytes) const noexcept;
 
+    // The chunk of this block remains mapped in this process when the heap goes: the program uses the block still.
+    void leave_mapped(SharedAddress block) noexcept {
+        _mapped[block >> offset_bits].store(nullptr, std::memory_order_release);
+    }
+    // How many chunks there are, of at most most_chunks.
+    std::size_t chunks() const noexcept { return _table.chunks.load(std::memory_order_acquire); }
+
     Usage usage() noexcept;
     void set_probe(const HeapProbe& probe) noexcept { _probe = probe; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Inquiries about the library and the machine, time, memory and addresses (MPI-5.0, 9.1, 9.2, 9.6, 5.1.5). Except for
 // those on memory and addresses, these functions may be called before MPI_Init and after MPI_Finalize, by any thread.
+#include "core/memory/node_allocations.h"
 #include "mpi/api/args.h"
 
 #include <fmt/format.h>
@@ -51,9 +52,10 @@ int allocate(const Arguments& args, MPI_Aint size, const Info* info, void* basep
         return args.fail(
             MPI_ERR_INFO_VALUE, "the info key mpi_minimum_memory_alignment has a value that is not a power of two");
     }
-    void* memory = nullptr;
+    void* memory = NodeAllocations::get().allocate(std::size_t(size), *alignment);
     // At least one byte, so that every allocation has an address of its own.
-    const int error = posix_memalign(&memory, *alignment, std::max<std::size_t>(std::size_t(size), 1));
+    const int error =
+        memory != nullptr ? 0 : posix_memalign(&memory, *alignment, std::max<std::size_t>(std::size_t(size), 1));
     if (error != 0) {
         return args.fail(
             MPI_ERR_NO_MEM, fmt::format("{} bytes with alignment {}: {}", size, *alignment, std::strerror(error)));
@@ -128,7 +130,9 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
 }
 
 int PMPI_Free_mem(void* base) {
-    std::free(base);
+    if (!NodeAllocations::get().free(base)) {
+        std::free(base);
+    }
     return MPI_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 #include "mpi/library/instance_builder.h"
 
 #include "core/log.h"
+#include "core/memory/node_allocations.h"
 #include "core/memory/node_segment.h"
 #include "core/progress/progress.h"
 #include "core/runtime/runtime.h"
@@ -171,6 +172,7 @@ Status InstanceBuilder::attach_node() {
         return node.error();
     }
     core.node = node->release();
+    NodeAllocations::get().attach(*core.node, core.params.at("shm_alloc_mem").as_size());
     core.progress->set_doorbell(&core.node->own_control().bell);
     core.progress->set_sleeps_fenced(core.progress->sleeps_are_fenced() && core.node->all_fenced());
     if (!core.progress->sleeps_are_fenced()) {
@@ -180,6 +182,7 @@ Status InstanceBuilder::attach_node() {
     _cleanup.push([&core] {
         core.runtime->set_wake({}); // the wake function uses the doorbell of the segment that is about to be detached
         core.progress->set_doorbell(nullptr);
+        NodeAllocations::get().detach();
         delete std::exchange(core.node, nullptr);
     });
     return {};

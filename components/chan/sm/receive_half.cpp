@@ -52,7 +52,9 @@ int ReceiveHalf::connect(std::span<const std::byte> partner_offer) noexcept {
         return code;
     }
     _receiver.connect({_block, reinterpret_cast<SenderBlock*>(block), sender.geometry, bell}, sender.wants_posts != 0);
-    _drains = !sender.geometry.whole_messages(binding().bytes);
+    // All messages that may be outstanding have room in the ring: the sender then never waits for this process.
+    const std::uint64_t chunks_each = binding().bytes / std::max(sender.geometry.payload_bytes, 1U) + 1;
+    _drains = chunks_each * binding().side.slackness > sender.geometry.chunks;
     return MPI_SUCCESS;
 }
 
