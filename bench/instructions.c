@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls that bench/instructions counts: 8-byte messages from rank 0 to rank 1 and back, and blocking collectives of
- * 8 bytes. Each call stands in a function of its own, measure_*, so that callgrind counts each call separately. When a
- * call is counted, everything that it needs has happened already (the message has arrived, the peer does not sleep), so
- * that no count depends on time. In a collective in which each rank needs the other one, rank 1 is in the call for some
- * time before rank 0 calls; where that was too short, the count of a block of rounds is too high, and
- * bench/instructions takes the least of all blocks. The processes synchronise through a word of shared memory, not
- * through messages. */
+/* The calls that bench/instructions counts: 8-byte messages from rank 0 to rank 1 and back, and collectives of
+ * 8 bytes, blocking and persistent. Each call stands in a function of its own, measure_*, so that callgrind counts each
+ * call separately. When a call is counted, everything that it needs has happened already (the message has arrived, the
+ * peer does not sleep), so that no count depends on time. In a collective in which each rank needs the other one, rank
+ * 1 is in the call for some time before rank 0 calls; where that was too short, the count of a block of rounds is too
+ * high, and bench/instructions takes the least of all blocks. The processes synchronise through a word of shared
+ * memory, not through messages. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -69,6 +69,48 @@ MEASURE(reduce, MPI_Reduce(&out, NULL, 1, MPI_DOUBLE, MPI_SUM, 1, comm))
 MEASURE(allreduce, MPI_Allreduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, comm))
 MEASURE(allgather, MPI_Allgather(&out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, comm))
 MEASURE(alltoall, MPI_Alltoall(two_out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, comm))
+
+/* A start of a persistent collective, and the wait for it, in one count: the same work as the blocking call. */
+enum {
+    barrier_again,
+    bcast_root_again,
+    bcast_again,
+    reduce_root_again,
+    reduce_again,
+    allreduce_again,
+    allgather_again,
+    alltoall_again,
+    collectives
+};
+static MPI_Request again[collectives];
+__attribute__((always_inline)) static inline void run_again(MPI_Request* persistent) {
+    MPI_Start(persistent);
+    MPI_Wait(persistent, MPI_STATUS_IGNORE);
+}
+#define PERSISTENT(name)                                                                                               \
+    MEASURE(persistent_##name, run_again(&again[name##_again]))                                                        \
+    static void reply_persistent_##name(void) {                                                                        \
+        run_again(&again[name##_again]);                                                                               \
+    }
+PERSISTENT(barrier)
+PERSISTENT(bcast_root)
+PERSISTENT(bcast)
+PERSISTENT(reduce_root)
+PERSISTENT(reduce)
+PERSISTENT(allreduce)
+PERSISTENT(allgather)
+PERSISTENT(alltoall)
+
+static void init_collectives(void) {
+    MPI_Barrier_init(comm, MPI_INFO_NULL, &again[barrier_again]);
+    MPI_Bcast_init(&out, 1, MPI_DOUBLE, 0, comm, MPI_INFO_NULL, &again[bcast_root_again]);
+    MPI_Bcast_init(&in, 1, MPI_DOUBLE, 1, comm, MPI_INFO_NULL, &again[bcast_again]);
+    MPI_Reduce_init(&out, &in, 1, MPI_DOUBLE, MPI_SUM, 0, comm, MPI_INFO_NULL, &again[reduce_root_again]);
+    MPI_Reduce_init(&out, &in, 1, MPI_DOUBLE, MPI_SUM, 1, comm, MPI_INFO_NULL, &again[reduce_again]);
+    MPI_Allreduce_init(&out, &in, 1, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &again[allreduce_again]);
+    MPI_Allgather_init(&out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, comm, MPI_INFO_NULL, &again[allgather_again]);
+    MPI_Alltoall_init(two_out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, comm, MPI_INFO_NULL, &again[alltoall_again]);
+}
 
 /* callgrind's counts begin here (--zero-before). */
 __attribute__((noinline)) static void begin_to_count(void) {
@@ -171,6 +213,14 @@ static const struct step steps[] = {
     {measure_allreduce, reply_allreduce, together},
     {measure_allgather, reply_allgather, together},
     {measure_alltoall, reply_alltoall, together},
+    {measure_persistent_barrier, reply_persistent_barrier, together},
+    {measure_persistent_bcast_root, reply_persistent_bcast_root, call_first},
+    {measure_persistent_bcast, reply_persistent_bcast, reply_first},
+    {measure_persistent_reduce_root, reply_persistent_reduce_root, reply_first},
+    {measure_persistent_reduce, reply_persistent_reduce, call_first},
+    {measure_persistent_allreduce, reply_persistent_allreduce, together},
+    {measure_persistent_allgather, reply_persistent_allgather, together},
+    {measure_persistent_alltoall, reply_persistent_alltoall, together},
 };
 
 /* A word in memory that both processes share: rank 0 makes it, rank 1 opens it through /proc. */
@@ -257,6 +307,7 @@ int main(int argc, char** argv) {
     }
     MPI_Send_init(&out, 1, MPI_DOUBLE, 1 - rank, tag, comm, &persistent_send);
     MPI_Recv_init(&in, 1, MPI_DOUBLE, 1 - rank, tag, comm, &persistent_receive);
+    init_collectives();
 #ifdef HAVE_CHANNELS
     MPI_Request plain[] = {persistent_send, persistent_receive}, bound[2];
     MPI_Info none[] = {MPI_INFO_NULL, MPI_INFO_NULL};
@@ -277,6 +328,9 @@ int main(int argc, char** argv) {
 #endif
     MPI_Request_free(&persistent_send);
     MPI_Request_free(&persistent_receive);
+    for (int i = 0; i < collectives; ++i) {
+        MPI_Request_free(&again[i]);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     if (comm != MPI_COMM_WORLD) {
         MPI_Comm_free(&comm);

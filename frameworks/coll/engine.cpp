@@ -148,6 +148,10 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
         return code;
     }
     operation->set_tag(tag);
+    if (const int code = operation->bind_messages(); code != MPI_SUCCESS) {
+        operation->recycle();
+        return code;
+    }
     if (_checker != nullptr && comm.view == nullptr) [[unlikely]] {
         operation->gate = _checker->look_at(call, Form::persistent, comm);
     }

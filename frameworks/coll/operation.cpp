@@ -97,6 +97,58 @@ int Operation::prepare() noexcept {
     return _progressions.make(*this, schedule.steps().size()) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
+int Operation::bind_message(const Step& step, Request** made) noexcept {
+    pml::Module& pml = *step.comm->pml;
+    return step.kind == StepKind::send
+        ? pml.send_init(step.source, step.source_count, *step.source_type, step.peer, _tag, pml::SendMode::standard,
+              *step.comm, made)
+        : pml.recv_init(step.target, step.target_count, *step.target_type, step.peer, _tag, *step.comm, made);
+}
+
+// The messages on other communicators than that of the operation are not bound, because a bound message holds its
+// communicator, and the local communicator of an intercommunicator ends with the intercommunicator. A message that the
+// pml cannot bind for another reason than memory is made in each start, which reports the error.
+int Operation::bind_messages() noexcept {
+    if (schedule.execution() != nullptr || comm->view != nullptr) { // its own messages; ranks that are threads
+        return MPI_SUCCESS;
+    }
+    return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        const std::span<const Step> steps = schedule.steps();
+        for (StepId id = 0; id < steps.size() && _bound.size() < most_bound; ++id) {
+            const Step& step = steps[id];
+            if ((step.kind != StepKind::send && step.kind != StepKind::recv) || step.comm != comm) {
+                continue;
+            }
+            _bound.reserve(_bound.size() + 1);
+            Request* made = nullptr;
+            const int code = bind_message(step, &made);
+            if (code == MPI_ERR_NO_MEM) {
+                return code;
+            }
+            if (code == MPI_SUCCESS) {
+                _bound.push_back(made);
+                _progressions[id].bound = made;
+            }
+        }
+        return MPI_SUCCESS;
+    });
+}
+
+void Operation::release_bound() noexcept {
+    for (Request* message : _bound) {
+        message->recycle();
+    }
+    _bound.clear();
+}
+
+std::int32_t Operation::references_to_comm() const noexcept {
+    std::int32_t references = _comm ? 1 : 0;
+    for (const Request* message : _bound) {
+        references += message->references_to_comm();
+    }
+    return references;
+}
+
 int Operation::start() noexcept {
     set_active();
     begin();
@@ -121,6 +173,7 @@ int Operation::retire() noexcept {
     if (persistent && _tag != no_tag) {
         comm->outstanding->free_persistent_tag(_tag);
     }
+    release_bound();
     _complete_reference.clear();
     gate.reset();
     schedule.clear(nullptr);
@@ -270,10 +323,15 @@ void Operation::start_send(StepId id) noexcept {
     Progression& progression = _progressions[id];
     const bool empty = progression.empty || failed();
     progression.empty = empty;
-    progression.message = nullptr;
-    const Datatype& type = empty ? *to_object<Datatype>(MPI_BYTE) : *step.source_type;
-    const int code = step.comm->pml->isend(empty ? nullptr : step.source, empty ? 0 : step.source_count, type,
-        step.peer, _tag, pml::SendMode::standard, *step.comm, &progression.message);
+    progression.message = empty ? nullptr : progression.bound;
+    int code = MPI_SUCCESS;
+    if (progression.message != nullptr) {
+        code = progression.message->start();
+    } else {
+        const Datatype& type = empty ? *to_object<Datatype>(MPI_BYTE) : *step.source_type;
+        code = step.comm->pml->isend(empty ? nullptr : step.source, empty ? 0 : step.source_count, type, step.peer,
+            _tag, pml::SendMode::standard, *step.comm, &progression.message);
+    }
     if (code != MPI_SUCCESS) [[unlikely]] {
         progression.message = nullptr;
         end_send(id, code);
@@ -291,10 +349,15 @@ void Operation::start_recv(StepId id) noexcept {
     }
     const bool empty = progression.empty || failed();
     progression.empty = empty;
-    const Datatype& type = empty ? *to_object<Datatype>(MPI_BYTE) : *step.target_type;
-    progression.message = nullptr;
-    const int code = step.comm->pml->irecv(empty ? nullptr : step.target, empty ? 0 : step.target_count, type,
-        step.peer, _tag, *step.comm, &progression.message);
+    progression.message = empty ? nullptr : progression.bound;
+    int code = MPI_SUCCESS;
+    if (progression.message != nullptr) {
+        code = progression.message->start();
+    } else {
+        const Datatype& type = empty ? *to_object<Datatype>(MPI_BYTE) : *step.target_type;
+        code = step.comm->pml->irecv(empty ? nullptr : step.target, empty ? 0 : step.target_count, type, step.peer,
+            _tag, *step.comm, &progression.message);
+    }
     if (code != MPI_SUCCESS) [[unlikely]] {
         progression.message = nullptr;
         fail(code, noted_cause(code));
@@ -329,7 +392,11 @@ void Operation::end_message(StepId id) noexcept {
     if (code != MPI_SUCCESS) [[unlikely]] {
         fail(code, message->cause());
     }
-    message->recycle();
+    if (message == _progressions[id].bound) {
+        message->end_start();
+    } else {
+        message->recycle();
+    }
     if (schedule.steps()[id].kind == StepKind::send) {
         end_send(id, code);
     } else {

@@ -34,6 +34,9 @@ public:
     // Allocates what a start needs. MPI code.
     int prepare() noexcept;
     void set_tag(int value) noexcept { _tag = value; }
+    // Of a persistent operation, when it has its tag: makes persistent requests of the messages, which each start only
+    // starts again. MPI code.
+    int bind_messages() noexcept;
     // Has the next poll start the schedule; the request is active.
     void begin() noexcept { _begin.post(); }
     void activate() noexcept { set_active(); }
@@ -42,7 +45,7 @@ public:
     int cancel() noexcept override;
     std::string_view refuses_free() const noexcept override;
     std::string_view cause() const noexcept override { return _cause; }
-    std::int32_t references_to_comm() const noexcept override { return _comm ? 1 : 0; }
+    std::int32_t references_to_comm() const noexcept override;
 
     Schedule schedule;
     std::unique_ptr<Gate> gate;    // null: none, as without the checking mode
@@ -52,6 +55,9 @@ public:
 
 private:
     static constexpr int no_tag = 0;
+    // Bound messages take memory of the pml for as long as the operation exists. The messages after these are made anew
+    // in each start, as those of nonblocking operations are.
+    static constexpr std::size_t most_bound = 256;
 
     // How far a step is.
     struct Progression : Continuation {
@@ -63,6 +69,7 @@ private:
 
         Operation& operation;
         Request* message = nullptr;
+        Request* bound = nullptr; // the persistent request of the step's message; nullptr: none
         const StepId id;
         std::uint32_t waits = 0; // the steps that have to end or start before
         StepId next_ready = no_step;
@@ -122,6 +129,8 @@ private:
     StepId take_ready() noexcept;
     void release(StepId id) noexcept; // one step less for it to wait for
     void end_step(StepId id) noexcept;
+    int bind_message(const Step& step, Request** made) noexcept;
+    void release_bound() noexcept;
     void start_message(StepId id) noexcept;
     void start_send(StepId id) noexcept;
     void start_recv(StepId id) noexcept;
@@ -141,6 +150,7 @@ private:
     Deferred<&Operation::end_gate> _open;    // after a Gate
     GateEnd _gate_end{*this};
     Progressions _progressions;
+    std::vector<Request*> _bound; // the persistent requests of the messages
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;
     Ref<Communicator> _comm;               // null for a predefined one, unless the operation is persistent

@@ -181,6 +181,56 @@ TEST_F(EngineTest, PersistentOperationsKeepTheirTag) {
     request->recycle();
 }
 
+// A start makes no message. After an error the messages that are left have no elements, and so are not the bound ones;
+// the next start uses these again.
+TEST_F(EngineTest, PersistentOperationsStartBoundMessages) {
+    pml.binds = true;
+    module.steps = [&](Schedule& schedule) {
+        schedule.recv(data, 1, byte, 1);
+        schedule.round();
+        schedule.send(data, 1, byte, 2);
+        return MPI_SUCCESS;
+    };
+    Request* request = init();
+    ASSERT_EQ(pml.bound.size(), 2u);
+    const auto end_bound = [&](std::size_t i, std::uint64_t bytes) {
+        pml.bound[i]->end(MPI_SUCCESS, bytes);
+        poll();
+    };
+    for (int turn = 1; turn <= 3; ++turn) {
+        EXPECT_EQ(request->start(), MPI_SUCCESS);
+        EXPECT_EQ(pml.bound[0]->starts, turn);
+        EXPECT_EQ(pml.bound[1]->starts, turn - 1);
+        end_bound(0, 1);
+        EXPECT_EQ(pml.bound[1]->starts, turn);
+        end_bound(1, 1);
+        ASSERT_TRUE(request->is_complete());
+        EXPECT_EQ(request->error, MPI_SUCCESS);
+        request->end_start();
+    }
+    EXPECT_EQ(started(), 0u);
+    EXPECT_EQ(request->start(), MPI_SUCCESS);
+    end_bound(0, 0); // too short
+    EXPECT_EQ(pml.bound[1]->starts, 3);
+    ASSERT_EQ(started(), 1u);
+    EXPECT_EQ(message(0).count, 0);
+    end(0);
+    ASSERT_TRUE(request->is_complete());
+    EXPECT_NE(request->error, MPI_SUCCESS);
+    request->end_start();
+    EXPECT_EQ(request->start(), MPI_SUCCESS);
+    EXPECT_EQ(pml.bound[0]->starts, 5);
+    end_bound(0, 1);
+    end_bound(1, 1);
+    ASSERT_TRUE(request->is_complete());
+    EXPECT_EQ(request->error, MPI_SUCCESS);
+    request->end_start();
+    EXPECT_FALSE(pml.bound[0]->released);
+    request->recycle();
+    EXPECT_TRUE(pml.bound[0]->released);
+    EXPECT_TRUE(pml.bound[1]->released);
+}
+
 // A receive that is too short: another member has failed.
 TEST_F(EngineTest, AfterAnErrorMessagesHaveNoElements) {
     module.steps = [&](Schedule& schedule) {

@@ -43,6 +43,33 @@ private:
     int retire() noexcept override { return MPI_SUCCESS; } // FakePml owns it
 };
 
+// A persistent request of a message. The test ends each start of it.
+class FakeBoundMessage final : public Request {
+public:
+    explicit FakeBoundMessage(Progress& waits) { progress = &waits; }
+    ~FakeBoundMessage() override = default;
+    int start() noexcept override {
+        ++starts;
+        set_active();
+        return MPI_SUCCESS;
+    }
+    int cancel() noexcept override { return MPI_ERR_REQUEST; }
+    void end(int code, std::uint64_t bytes) noexcept {
+        error = code;
+        set_status_bytes(status, bytes);
+        complete();
+    }
+
+    int starts = 0;
+    bool released = false;
+
+private:
+    int retire() noexcept override {
+        released = true;
+        return MPI_SUCCESS; // FakePml owns it
+    }
+};
+
 // Starts messages and transfers none.
 class FakePml final : public UnusedPml {
 public:
@@ -52,7 +79,9 @@ public:
     std::vector<std::unique_ptr<FakeMessage>> messages; // in the order in which they were started
     std::deque<int> send_codes;                         // what the next calls of isend return; empty: MPI_SUCCESS
     std::deque<int> recv_codes;                         // the same for irecv
-    std::string failure;                                // the text of failure_text()
+    bool binds = false;                                 // whether send_init and recv_init make requests
+    std::vector<std::unique_ptr<FakeBoundMessage>> bound;
+    std::string failure; // the text of failure_text()
 
     int isend(const void*, MPI_Count count, const Datatype&, int dest, int tag, pml::SendMode, Communicator&,
         Request** request) noexcept override {
@@ -62,9 +91,24 @@ public:
         Request** request) noexcept override {
         return start(recv_codes, false, source, tag, count, request);
     }
+    int send_init(const void*, MPI_Count, const Datatype&, int, int, pml::SendMode, Communicator&,
+        Request** request) noexcept override {
+        return bind(request);
+    }
+    int recv_init(void*, MPI_Count, const Datatype&, int, int, Communicator&, Request** request) noexcept override {
+        return bind(request);
+    }
     std::string_view failure_text(const Communicator&, int) noexcept override { return failure; }
 
 private:
+    int bind(Request** request) {
+        if (!binds) {
+            return MPI_ERR_INTERN;
+        }
+        bound.push_back(std::make_unique<FakeBoundMessage>(_progress));
+        *request = bound.back().get();
+        return MPI_SUCCESS;
+    }
     int start(std::deque<int>& codes, bool sends, int peer, int tag, MPI_Count count, Request** request) {
         if (!codes.empty()) {
             const int code = codes.front();
