@@ -2,6 +2,7 @@
 #include "components/btl/sm/payload_copy.h"
 
 #include "components/common/large_copy.h"
+#include "components/common/window_copy.h"
 #include "tests/btl/sm_node.h"
 
 #include <algorithm>
@@ -54,6 +55,35 @@ void expect_exact_copies(const Copy& copy) {
 TEST(LargeCopy, WritesAllBytesAndNoOthers) {
     expect_exact_copies(
         [](std::byte* to, const std::byte* from, std::size_t bytes) { common::copy_large(to, from, bytes); });
+}
+
+TEST(WindowCopy, WritesAllBytesAndNoOthers) {
+    expect_exact_copies(
+        [](std::byte* to, const std::byte* from, std::size_t bytes) { common::copy_window(to, from, bytes); });
+}
+
+// Several pieces and a rest, both aliased and not, by the offset of the target in its page relative to the source.
+TEST(WindowCopy, CopiesMoreThanOnePiece) {
+    constexpr std::size_t page = 4096;
+    for (const std::size_t size : {common::window_copy_piece, 2 * common::window_copy_piece + 77}) {
+        std::vector<std::byte> from(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            from[i] = std::byte(i * 31 + i / page);
+        }
+        std::vector<std::byte> to(size + 2 * page);
+        const std::size_t start = (reinterpret_cast<std::uintptr_t>(from.data()) + page -
+                                      reinterpret_cast<std::uintptr_t>(to.data()) % page) %
+            page;
+        for (const std::size_t distance : {0, 1, 16, 63, 64, 128, 2048}) {
+            std::byte* place = to.data() + start + distance;
+            EXPECT_EQ(common::is_aliased(place, from.data()), distance > 0 && distance < 64) << distance;
+            std::fill(to.begin(), to.end(), std::byte(99));
+            common::copy_window(place, from.data(), size);
+            EXPECT_TRUE(std::equal(from.begin(), from.end(), place)) << size << " bytes, " << distance << " behind";
+            EXPECT_EQ(place[size], std::byte(99));
+            EXPECT_TRUE(std::all_of(to.data(), place, [](std::byte one) { return one == std::byte(99); }));
+        }
+    }
 }
 
 #ifdef __SSE2__

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/rdma/module.h"
 
-#include "components/common/short_copy.h"
+#include "components/common/window_copy.h"
 #include "components/osc/rdma/errors.h"
 #include "object/typed_copy.h"
 
@@ -49,7 +49,7 @@ void copy_mapped(Direction direction, void* buffer, MPI_Count count, const Datat
         auto* const here = static_cast<std::byte*>(buffer) + type.true_lower_bound;
         std::byte* const there = memory + target.type->true_lower_bound;
         const auto bytes = std::size_t(count) * std::size_t(type.size);
-        direction == Direction::put ? common::copy_any(there, here, bytes) : common::copy_any(here, there, bytes);
+        direction == Direction::put ? common::copy_window(there, here, bytes) : common::copy_window(here, there, bytes);
         return;
     }
     if (direction == Direction::put) {

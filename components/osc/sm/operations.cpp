@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communication: copies and updates by the calling process.
-#include "components/common/short_copy.h"
+#include "components/common/window_copy.h"
 #include "components/osc/sm/module.h"
 #include "frameworks/osc/combine.h"
 #include "object/error_cause.h"
@@ -17,7 +17,7 @@ namespace {
     MPI_Count to_count, const Datatype& to_type) noexcept {
     const MPI_Count bytes = from_count * from_type.size;
     if (from_type.dense && to_type.dense && bytes == to_count * to_type.size) {
-        common::copy_any(static_cast<std::byte*>(to) + to_type.true_lower_bound,
+        common::copy_window(static_cast<std::byte*>(to) + to_type.true_lower_bound,
             static_cast<const std::byte*>(from) + from_type.true_lower_bound, std::size_t(bytes));
         return MPI_SUCCESS;
     }
