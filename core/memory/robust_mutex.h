@@ -50,8 +50,8 @@ public:
     void unlock() noexcept { pthread_mutex_unlock(&_mutex); }
 
 private:
-    // About 10 us: holders are shorter, and a process that sleeps is woken long after the lock is free. A holder that is
-    // longer does not run, which it may have to wait for this processor to do.
+    // About 10 us: holders are shorter, and a process that sleeps is woken long after the lock is free. A holder that
+    // is longer does not run, which it may have to wait for this processor to do.
     static constexpr int most_tries = 50;
     static constexpr int pauses_per_try = 16;
 

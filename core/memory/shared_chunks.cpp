@@ -178,8 +178,8 @@ bool SharedHeap::discard(std::uint64_t file_offset, std::byte* mapped, std::size
 }
 
 // The whole pages of a block go back to the system if they are many, or have perhaps no memory; the rest, which other
-// blocks share, is overwritten, and so is a small block: its pages are soon part of another one, and all processes would
-// have to map them again. false: neither is possible.
+// blocks share, is overwritten, and so is a small block: its pages are soon part of another one, and all processes
+// would have to map them again. false: neither is possible.
 bool SharedHeap::clear(SharedAddress address, std::size_t bytes, bool sparse) noexcept {
     std::byte* block = at(address);
     if (block == nullptr) {
