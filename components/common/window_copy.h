@@ -20,8 +20,8 @@ inline bool is_aliased(const void* to, const void* from) noexcept {
 
 // memcpy between the buffer of an operation and the memory of a window that this process has mapped. memcpy of the C
 // library takes `rep movsb` where the processor announces it as fast: it writes whole lines without reading them first,
-// which for lines that the target has read since is up to five times as fast as any loop of stores (Zen 4), and never
-// slower, unless the blocks are aliased; then the loop is better.
+// which a loop of stores does for lines that the target has used since. Above about half a cache the C library leaves
+// it, and so the copy is made in pieces. Blocks that are aliased keep the loop.
 inline void copy_window(void* to, const void* from, std::size_t bytes) noexcept {
     if (bytes < window_copy_from || is_aliased(to, from)) {
         copy_any(to, from, bytes);

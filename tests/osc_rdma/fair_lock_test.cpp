@@ -104,6 +104,46 @@ TEST(FairLock, ByOperations) {
     use_by(16, 200, 3, Access::far);
 }
 
+// One member, as a poller does, takes the lock only where it is free, beside others that wait for it.
+TEST(FairLock, IsTriedByOneMember) {
+    auto* const shared = shared_memory<Shared>();
+    EXPECT_TRUE(run_processes(4, 60, [&](int rank) {
+        Node node(shared->blocks, rank, 4, Access::mapped);
+        FairLock lock = window_lock(node);
+        for (int uses = 0; uses < 2000;) {
+            if (rank != 0 ? lock.acquire(0, true) != MPI_SUCCESS : !lock.try_acquire(0)) {
+                if (rank != 0) {
+                    return false;
+                }
+                sched_yield();
+                continue;
+            }
+            if (shared->writers.fetch_add(1) != 0) {
+                shared->step = broken;
+            }
+            ++shared->count;
+            shared->writers.fetch_sub(1);
+            ++uses;
+            if (lock.release(0, true) != MPI_SUCCESS) {
+                return false;
+            }
+        }
+        return true;
+    }));
+    EXPECT_NE(shared->step.load(), broken);
+    EXPECT_EQ(shared->count, 4u * 2000u);
+    Node node(shared->blocks, 0, 4, Access::mapped);
+    FairLock lock = window_lock(node);
+    EXPECT_EQ(lock.acquire(0, true), MPI_SUCCESS);
+    EXPECT_FALSE(lock.try_acquire(0));
+    EXPECT_EQ(lock.release(0, true), MPI_SUCCESS);
+    EXPECT_EQ(lock.acquire(0, false), MPI_SUCCESS);
+    EXPECT_FALSE(lock.try_acquire(0));
+    EXPECT_EQ(lock.release(0, false), MPI_SUCCESS);
+    EXPECT_TRUE(lock.try_acquire(0));
+    EXPECT_EQ(lock.release(0, true), MPI_SUCCESS);
+}
+
 bool reached(const std::atomic<std::uint32_t>& word, std::uint32_t value) {
     for (int i = 0; i < 20000 && word.load() < value; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <mutex>
 
 namespace patchbay::osc::rdma {
 
@@ -43,21 +42,16 @@ void move_values(Convertor& from, Convertor& into, std::size_t bytes) noexcept {
 }
 } // namespace
 
-// Calls `step` with the elements of `rank` locked. A process that holds the exclusive lock of the member is alone
-// already, but for its own threads.
+// A process that holds the exclusive lock of the member is alone already, but for its own threads.
+bool RdmaModule::is_alone_with(int rank) noexcept {
+    const Hold held = _members[rank].hold.load(std::memory_order_relaxed);
+    return held == Hold::exclusive || held == Hold::exclusive_unchecked;
+}
+
+// Calls `step` with the elements of `rank` locked.
 template <class Step>
 int RdmaModule::with_update_lock(int rank, const Step& step) noexcept {
-    const std::lock_guard alone(_updates);
-    const Hold held = _members[rank].hold.load(std::memory_order_relaxed);
-    if (held == Hold::exclusive || held == Hold::exclusive_unchecked) {
-        return step();
-    }
-    if (const int code = _update_lock.acquire(rank, true); code != MPI_SUCCESS) {
-        return code;
-    }
-    const int code = step();
-    const int released = _update_lock.release(rank, true);
-    return code == MPI_SUCCESS ? released : code;
+    return _update_lock.with(rank, is_alone_with(rank), step);
 }
 
 int RdmaModule::accumulate(const Origin& origin, const Target& target, const Op& op, Request** request) noexcept {
@@ -89,6 +83,37 @@ int RdmaModule::update(const Origin& origin, const Fetched* result, const Target
         std::byte* const memory = reach.at(target.place + (_dynamic ? 0 : place_bias));
         return with_update_lock(target.rank, [&] { return update_mapped(memory, origin, result, target, op); });
     }
+    std::size_t done = 0;
+    if (_delegations != nullptr) {
+        const Delegated outcome = delegate_update(origin, result, target, op, element, &done);
+        if (outcome != Delegated::not_done) {
+            return complete_delegated(outcome, target.rank);
+        }
+    }
+    if (done > 0) [[unlikely]] {
+        return update_rest(origin, result, target, op, element, reach, done);
+    }
+    return update_directly(origin, result, target, op, element, scattered ? nullptr : &reach);
+}
+
+// Behind the first `done` bytes, which are whole elements; all buffers are arrays of them.
+int RdmaModule::update_rest(const Origin& origin, const Fetched* result, const Target& target, const Op& op,
+    const Datatype& element, const Reach& reach, std::size_t done) noexcept {
+    const MPI_Count rest = target.count * target.type->size / element.size - MPI_Count(done) / element.size;
+    const auto* operands = static_cast<const std::byte*>(origin.buffer);
+    operands += is_op(op, MPI_NO_OP) ? 0 : origin.type->true_lower_bound + MPI_Aint(done);
+    Fetched results{};
+    if (result != nullptr) {
+        results = {static_cast<std::byte*>(result->buffer) + result->type->true_lower_bound + done, rest, &element};
+    }
+    const std::uint64_t place = target.place + std::uint64_t(target.type->true_lower_bound) + done;
+    return update_directly({operands, rest, &element}, result != nullptr ? &results : nullptr,
+        {target.rank, place, rest, &element}, op, element, &reach);
+}
+
+// `reach`: null where the blocks are in several regions.
+int RdmaModule::update_directly(const Origin& origin, const Fetched* result, const Target& target, const Op& op,
+    const Datatype& element, const Reach* reach) noexcept {
     const bool has_origin = !is_op(op, MPI_NO_OP);
     Convertor from;
     Convertor into;
@@ -100,8 +125,7 @@ int RdmaModule::update(const Origin& origin, const Fetched* result, const Target
     }
     const Update what{op, has_origin ? &from : nullptr, result != nullptr ? &into : nullptr, element};
     Convertor there = places_of(target);
-    return with_update_lock(
-        target.rank, [&] { return update_chunks(target.rank, scattered ? nullptr : &reach, there, what); });
+    return with_update_lock(target.rank, [&] { return update_chunks(target.rank, reach, there, what); });
 }
 
 int RdmaModule::update_mapped(
@@ -199,6 +223,12 @@ int RdmaModule::update_element(
 
 int RdmaModule::fetch_and_op(
     const void* origin, void* result, const Datatype& type, int rank, std::uint64_t place, const Op& op) noexcept {
+    if (_delegations != nullptr && ready(rank) == MPI_SUCCESS) {
+        const Delegated outcome = delegate_fetch(origin, result, type, rank, place, op);
+        if (outcome != Delegated::not_done) {
+            return complete_delegated(outcome, rank);
+        }
+    }
     return update_element(result, type, rank, place, [&](std::byte* value) noexcept {
         if (is_op(op, MPI_NO_OP)) {
             return 0;
@@ -209,6 +239,12 @@ int RdmaModule::fetch_and_op(
 
 int RdmaModule::compare_and_swap(const void* origin, const void* compare, void* result, const Datatype& type, int rank,
     std::uint64_t place) noexcept {
+    if (_delegations != nullptr && ready(rank) == MPI_SUCCESS) {
+        const Delegated outcome = delegate_swap(origin, compare, result, type, rank, place);
+        if (outcome != Delegated::not_done) {
+            return complete_delegated(outcome, rank);
+        }
+    }
     return update_element(result, type, rank, place, [&](std::byte* value) noexcept {
         if (std::memcmp(value, compare, std::size_t(type.size)) != 0) {
             return 0;

@@ -3,6 +3,7 @@
 #include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
 #include "core/core.h"
+#include "core/memory/node_segment.h"
 
 namespace patchbay::osc::rdma {
 
@@ -10,14 +11,29 @@ namespace {
 
 constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "40", "how much this component wants to serve a window (0 to 100)"},
+    {"delegation", ParamType::enumeration, "auto",
+        "whether operations on memory that is not mapped are left to the process of the target while that is in the "
+        "library: auto, where each local rank has a core of its own",
+        "auto,always,never"},
+    {"delegation_limit", ParamType::size, "4MiB", "the most bytes of an operation that is left to the target"},
+    {"delegation_patience", ParamType::duration, "2us",
+        "how long an operation is left to a target that does not begin it"},
+    {"mailbox_size", ParamType::size, "64KiB",
+        "the most memory that the operations left to one member of a window take in its process"},
 };
 
 class RdmaComponent final : public Component {
 public:
     Status open(Core& core) override {
         _priority = int(core.params.at("osc_rdma_priority").as_int());
+        _delegation = Delegation(core.params.at("osc_rdma_delegation").as_enum());
+        _limit = core.params.at("osc_rdma_delegation_limit").as_size();
+        _patience = core.params.at("osc_rdma_delegation_patience").as_duration();
+        _mailbox_size = core.params.at("osc_rdma_mailbox_size").as_size();
+        _counters.open(core.tool);
         return {};
     }
+    void close() noexcept override { _counters.close(); }
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
             Capability::peers_network;
@@ -62,15 +78,37 @@ private:
             return job.error();
         }
         NodeSegment* const segment = context.core().node;
-        auto control = Memory::allocate(segment, ControlLayout(window.size).bytes(), 64, false);
+        const std::size_t payload = mailbox_payload(window, segment);
+        const std::size_t bytes = ControlLayout(window.size).bytes() + MailboxLayout(window.size, payload).bytes();
+        auto control = Memory::allocate(segment, bytes, 64, false);
         if (!control) {
             return control.error();
         }
-        module = std::make_unique<RdmaModule>(window, std::move(*job), std::move(*control), segment);
+        const bool enabled = _delegation == Delegation::always ||
+            (_delegation == Delegation::automatic && context.progress().policy().spin.count() != 0);
+        module = std::make_unique<RdmaModule>(window, std::move(*job), std::move(*control), payload,
+            RdmaModule::Delegating{enabled, _limit, _patience, &_counters}, segment);
         return module->prepare();
     }
 
+    // 0 where all others have the window memory of this process mapped, or reach it otherwise than by its places.
+    std::size_t mailbox_payload(const Window& window, NodeSegment* segment) const noexcept {
+        const std::uint64_t bytes = window.members[std::size_t(window.rank)].bytes;
+        if (_delegation == Delegation::never || segment == nullptr || window.flavor == MPI_WIN_FLAVOR_DYNAMIC ||
+            bytes == 0 || segment->heap().address_of_memory(window.base, bytes) != 0) {
+            return 0;
+        }
+        return MailboxLayout::fitting_payload(window.size, _limit, _mailbox_size, bytes);
+    }
+
+    enum class Delegation : std::uint8_t { automatic, always, never };
+
     int _priority = 0;
+    Delegation _delegation = Delegation::automatic;
+    std::size_t _limit = 0;
+    std::size_t _mailbox_size = 0;
+    std::chrono::nanoseconds _patience{0};
+    DelegationCounters _counters;
     Jobs _jobs;
 };
 
@@ -79,4 +117,5 @@ private:
 } // namespace patchbay::osc::rdma
 
 PATCHBAY_COMPONENT = patchbay::describe<patchbay::osc::rdma::RdmaComponent>("osc", patchbay::osc::interface_version,
-    "rdma", "1.0.0", "one-sided operations over any btl with put, get and atomics", patchbay::osc::rdma::params);
+    "rdma", "1.0.0", "one-sided operations over any btl with put, get and atomics", patchbay::osc::rdma::params,
+    patchbay::ToolTables(patchbay::osc::rdma::tool_variables));

@@ -39,6 +39,26 @@ int FairLock::acquire(int member, bool exclusive) noexcept {
     return exclusive ? MPI_SUCCESS : admit_readers(member, ticket + 1);
 }
 
+// While no ticket is in use, none can come to be: `ended` is that of the next one, and nobody else can change it before
+// the next one is taken.
+bool FairLock::try_acquire(int member) noexcept {
+    std::uint64_t ended = 0;
+    std::uint64_t tickets = 0;
+    if (_failures.has_failed(member) || _words.load(member, _at.ended, ended) != MPI_SUCCESS ||
+        _words.load(member, _at.tickets, tickets) != MPI_SUCCESS || ended != tickets) {
+        return false;
+    }
+    bool taken = false;
+    const Word intent = _at.intent + Word(_words.rank);
+    if (_words.set(member, intent, 1) == MPI_SUCCESS) {
+        const int code = _words.compare_swap(member, _at.tickets, ended, ended + 1, taken);
+        if (code == MPI_SUCCESS && !taken) {
+            _words.set(member, intent, 0);
+        }
+    }
+    return taken;
+}
+
 int FairLock::wait(int member, bool exclusive, std::uint64_t ticket) noexcept {
     const std::uint64_t entry = entry_without_member(ticket, exclusive) | std::uint64_t(_words.rank);
     const Word place = waiter_of(ticket);

@@ -21,6 +21,8 @@ public:
     // May block. MPI_ERR_PROC_ABORTED: `member` has failed, or a process that holds its lock or waits for it has; the
     // lock cannot be used any more.
     int acquire(int member, bool exclusive) noexcept;
+    // Takes the exclusive lock where nobody has it or waits for it; false: otherwise, or an error. Does not block.
+    bool try_acquire(int member) noexcept;
     // Does not block.
     int release(int member, bool exclusive) noexcept;
 

@@ -66,6 +66,7 @@ struct Members::Record {
         btl::RemoteKey memory;
     };
     std::uint64_t ways_used = 0;
+    std::uint64_t mailbox_payload = 0;
     Way ways[most_modules];
 };
 
@@ -81,11 +82,12 @@ std::string Members::refuse(btl::Transports& transports, const Group& group, int
     return {};
 }
 
-Members::Members(Window& window, Job& job, std::byte* control, std::size_t control_bytes)
+Members::Members(Window& window, Job& job, std::byte* control, std::size_t control_bytes, std::size_t mailbox_payload)
     : _window(window),
       _job(job),
       _control(control),
       _control_bytes(control_bytes),
+      _mailbox_payload(mailbox_payload),
       _words(window.rank, window.size, control, job.progress()),
       _peers(new Peer[std::size_t(window.size)]()),
       _modules(std::size_t(window.size)),
@@ -136,6 +138,7 @@ Status Members::register_own(Record& record) {
     }
     _own_memory = std::move(*memory);
     record.ways_used = std::uint32_t(_own_modules.count());
+    record.mailbox_payload = _mailbox_payload;
     for (std::size_t i = 0; i < _own_modules.count(); ++i) {
         std::strncpy(record.ways[i].module, _own_modules[i].module->name(), sizeof record.ways[i].module - 1);
         record.ways[i].control = _own_control.key(i);
@@ -246,10 +249,20 @@ Status Members::connect() {
         }
     }
     _peers[std::size_t(_window.rank)].mapped = static_cast<std::byte*>(_window.base);
+    if (verdict != Verdict::mapped) {
+        _blocks.clear();
+    }
+    return {};
+}
+
+std::size_t Members::mailbox_payload(int member) const noexcept {
+    return std::size_t(_records[std::size_t(member)].mailbox_payload);
+}
+
+void Members::end_construction() noexcept {
     std::vector<Record>().swap(_records);
     std::vector<std::byte*>().swap(_blocks);
     std::vector<btl::Module*>().swap(_modules);
-    return {};
 }
 
 } // namespace patchbay::osc::rdma

@@ -81,7 +81,8 @@ public:
     static std::string refuse(btl::Transports& transports, const Group& group, int rank);
 
     // Throws std::bad_alloc. `control`: the own control block.
-    Members(Window& window, Job& job, std::byte* control, std::size_t control_bytes);
+    // `mailbox_payload`: what MailboxLayout of the own mailboxes has, which follow the control block.
+    Members(Window& window, Job& job, std::byte* control, std::size_t control_bytes, std::size_t mailbox_payload);
     ~Members();
 
     // Local: the first contact to the others, and the keys of this process.
@@ -92,6 +93,16 @@ public:
     // Collective, after success of all: exchanges the keys, and decides how control blocks are accessed.
     // Errc::not_available in all members: one of them cannot access the memory of another one.
     Status connect();
+    // Of another member, after connect(): where its control block is mapped; nullptr: control blocks are accessed by
+    // operations. What its mailboxes have. And the bell of its process.
+    std::byte* block(int member) const noexcept { return _blocks.empty() ? nullptr : _blocks[std::size_t(member)]; }
+    std::size_t mailbox_payload(int member) const noexcept;
+    Doorbell* bell(int member) noexcept {
+        const Peer& peer = _peers[std::size_t(member)];
+        return peer.one_sided->bell(*peer.endpoint);
+    }
+    // The three functions above are not called any more.
+    void end_construction() noexcept;
 
     Peer& operator[](int member) noexcept { return _peers[std::size_t(member)]; }
     BtlWords& words() noexcept { return _words; }
@@ -113,11 +124,12 @@ private:
     Job& _job;
     std::byte* const _control;
     const std::size_t _control_bytes;
+    const std::size_t _mailbox_payload;
     BtlWords _words;
     std::unique_ptr<Peer[]> _peers;
-    // By member, until connect() is done:
+    // By member, until end_construction():
     std::vector<btl::Module*> _modules; // null: this process
-    std::vector<std::byte*> _blocks;    // the control block where it is mapped
+    std::vector<std::byte*> _blocks;    // the control block where it is mapped; empty: by operations
     std::vector<Record> _records;
     OwnModules _own_modules;
     Registration _own_control;

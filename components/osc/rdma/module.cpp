@@ -3,6 +3,7 @@
 
 #include "components/common/window_copy.h"
 #include "components/osc/rdma/errors.h"
+#include "object/handle.h"
 #include "object/typed_copy.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 
 namespace patchbay::osc::rdma {
 
-RdmaModule::RdmaModule(Window& window, Jobs::Use job, std::unique_ptr<Memory> control, NodeSegment* segment)
+RdmaModule::RdmaModule(Window& window, Jobs::Use job, std::unique_ptr<Memory> control, std::size_t mailbox_payload,
+    const Delegating& delegating, NodeSegment* segment)
     : _window(window),
       _job(std::move(job)),
       _progress(_job->progress()),
@@ -19,19 +21,31 @@ RdmaModule::RdmaModule(Window& window, Jobs::Use job, std::unique_ptr<Memory> co
       _layout(window.size),
       _dynamic(window.flavor == MPI_WIN_FLAVOR_DYNAMIC),
       _failures(window.size),
-      _members(window, *_job, _control->base(), _layout.bytes()),
+      _members(window, *_job, _control->base(), _layout.bytes() + MailboxLayout(window.size, mailbox_payload).bytes(),
+          mailbox_payload),
       _barrier(_members.words(), _layout.arrived, _progress, _failures),
       _window_lock(_members.words(), _layout.window_lock, _progress, _failures),
       _update_lock(_members.words(), _layout.update_lock, _progress, _failures),
-      _updates(_progress.threads()),
       _exposure(_members.words(), _layout.posted, _layout.completed, _progress, _failures),
       _own_regions(_members, segment, _progress),
-      _peer_regions(_members, _progress, _failures, window.size) {
+      _peer_regions(_members, _progress, _failures, window.size),
+      _mailbox_payload(mailbox_payload),
+      _delegating(delegating) {
     _job->add(_failures, *window.comm->group);
 }
 
 RdmaModule::~RdmaModule() {
+    _mailboxes.reset();
     _job->remove(_failures);
+}
+
+Status RdmaModule::connect() {
+    Status connected = _members.connect();
+    if (connected) {
+        open_mailboxes();
+        _members.end_construction();
+    }
+    return connected;
 }
 
 int RdmaModule::put(const Origin& origin, const Target& target, Request** request) noexcept {
@@ -70,6 +84,26 @@ int RdmaModule::transfer(Direction direction, void* buffer, MPI_Count count, con
         copy_mapped(direction, buffer, count, type, memory, target);
         return request == nullptr ? MPI_SUCCESS : complete_request(request);
     }
+    if (_delegations != nullptr) {
+        std::size_t done = 0;
+        const Delegated outcome = delegate_transfer(direction, buffer, count, type, target, &done);
+        if (outcome != Delegated::not_done) {
+            const int code = complete_delegated(outcome, target.rank);
+            return code != MPI_SUCCESS || request == nullptr ? code : complete_request(request);
+        }
+        if (done > 0) { // of bytes that are contiguous on both sides
+            const Datatype& byte = *to_object<Datatype>(MPI_BYTE);
+            const MPI_Count rest = count * type.size - MPI_Count(done);
+            const std::uint64_t place = target.place + std::uint64_t(target.type->true_lower_bound) + done;
+            return transfer_directly(direction, static_cast<std::byte*>(buffer) + type.true_lower_bound + done, rest,
+                byte, {target.rank, place, rest, &byte}, request);
+        }
+    }
+    return transfer_directly(direction, buffer, count, type, target, request);
+}
+
+int RdmaModule::transfer_directly(Direction direction, void* buffer, MPI_Count count, const Datatype& type,
+    const Target& target, Request** request) noexcept {
     Convertor here(type, count, buffer);
     TransferRequest* pending = nullptr;
     if (request != nullptr) {

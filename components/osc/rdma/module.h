@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/osc/rdma/barrier.h"
+#include "components/osc/rdma/delegations.h"
 #include "components/osc/rdma/errors.h"
 #include "components/osc/rdma/exposure.h"
 #include "components/osc/rdma/fair_lock.h"
+#include "components/osc/rdma/mailboxes.h"
 #include "components/osc/rdma/members.h"
 #include "components/osc/rdma/regions.h"
 #include "components/osc/rdma/transfer.h"
-#include "core/progress/lock.h"
+#include "components/osc/rdma/update_lock.h"
 #include "frameworks/osc/memory.h"
 #include "frameworks/osc/osc.h"
 
@@ -20,12 +22,21 @@ namespace patchbay::osc::rdma {
 
 class RdmaModule final : public Module {
 public:
-    // Local. Throws std::bad_alloc. `control` has room for the words of ControlLayout(window.size).
-    RdmaModule(Window& window, Jobs::Use job, std::unique_ptr<Memory> control, NodeSegment* segment);
+    // What parameters say about delegated operations.
+    struct Delegating {
+        bool enabled;      // of this process as an origin
+        std::size_t limit; // the most bytes of an operation
+        std::chrono::nanoseconds patience;
+        DelegationCounters* counters;
+    };
+    // Local. Throws std::bad_alloc. `control` has room for the words of ControlLayout(window.size), and behind it for
+    // MailboxLayout(window.size, mailbox_payload).
+    RdmaModule(Window& window, Jobs::Use job, std::unique_ptr<Memory> control, std::size_t mailbox_payload,
+        const Delegating& delegating, NodeSegment* segment);
     ~RdmaModule() override;
     // The parts of Members that create() calls.
     Status prepare() { return _members.prepare(); }
-    Status connect() { return _members.connect(); }
+    Status connect(); // throws std::bad_alloc
 
     int put(const Origin& origin, const Target& target, Request** request) noexcept override;
     int get(const Fetched& result, const Target& target, Request** request) noexcept override;
@@ -70,6 +81,8 @@ private:
 
     int transfer(Direction direction, void* buffer, MPI_Count count, const Datatype& type, const Target& target,
         Request** request) noexcept;
+    int transfer_directly(Direction direction, void* buffer, MPI_Count count, const Datatype& type,
+        const Target& target, Request** request) noexcept;
     int transfer_far(Direction direction, Convertor& here, const Target& target, TransferRequest* request) noexcept;
     int locate(const Target& target, Reach& reach, bool* scattered) noexcept;
     int locate_range(int rank, std::uint64_t place, std::uint64_t bytes, Reach& reach) noexcept;
@@ -84,12 +97,47 @@ private:
     int new_request(TransferRequest** request) noexcept;
     int complete_request(Request** request) noexcept;
 
+    int update_directly(const Origin& origin, const Fetched* result, const Target& target, const Op& op,
+        const Datatype& element, const Reach* reach) noexcept;
+    int update_rest(const Origin& origin, const Fetched* result, const Target& target, const Op& op,
+        const Datatype& element, const Reach& reach, std::size_t done) noexcept;
     int update(const Origin& origin, const Fetched* result, const Target& target, const Op& op) noexcept;
     int update_mapped(
         std::byte* memory, const Origin& origin, const Fetched* result, const Target& target, const Op& op) noexcept;
     int update_chunks(int rank, const Reach* reach, Convertor& there, const Update& what) noexcept;
     template <class Step>
     int with_update_lock(int rank, const Step& step) noexcept;
+    bool is_alone_with(int rank) noexcept;
+
+    // Delegated operations (delegated.cpp). The result of a function: whether the operation is complete, or the target
+    // has failed; not_done: the caller carries it out.
+    using Delegated = Delegations::Outcome;
+    void open_mailboxes();
+    // *done is set where a part of the bytes has been done: the caller carries out the rest.
+    Delegated delegate_transfer(Direction direction, void* buffer, MPI_Count count, const Datatype& type,
+        const Target& target, std::size_t* done) noexcept;
+    Delegated transfer_pieces(Delegations::Entry& entry, Direction direction, std::byte* buffer, std::uint64_t place,
+        std::size_t bytes, std::size_t* done) noexcept;
+    Delegated delegate_update(const Origin& origin, const Fetched* result, const Target& target, const Op& op,
+        const Datatype& element, std::size_t* done) noexcept;
+    // An accumulate whose buffers are dense, and the target's, too.
+    struct ArrayUpdate {
+        const Origin& origin;
+        const Fetched* result; // null: not wanted
+        int rank;
+        std::uint64_t place;
+        std::size_t bytes;
+    };
+    Delegated update_pieces(
+        Delegations::Entry& entry, const ArrayUpdate& update, std::size_t most, std::size_t* done) noexcept;
+    Delegated delegate_fetch(
+        const void* origin, void* result, const Datatype& type, int rank, std::uint64_t place, const Op& op) noexcept;
+    Delegated delegate_swap(const void* origin, const void* compare, void* result, const Datatype& type, int rank,
+        std::uint64_t place) noexcept;
+    Delegated run_update(Delegations::Entry& entry, int rank) noexcept;
+    int complete_delegated(Delegated outcome, int rank) noexcept {
+        return outcome == Delegated::done ? MPI_SUCCESS : report_failed_member(rank);
+    }
     template <class Change>
     int update_element(
         void* result, const Datatype& type, int rank, std::uint64_t place, const Change& change) noexcept;
@@ -114,13 +162,16 @@ private:
     Members _members;
     Barrier _barrier;
     FairLock _window_lock;
-    FairLock _update_lock;
-    ProgressLock _updates; // the accumulates of this process, which is one user of _update_lock
+    UpdateLock _update_lock;
     Exposure _exposure;
     OwnRegions _own_regions;
     PeerRegions _peer_regions;
     std::vector<int> _origins; // of the exposure epoch
     std::vector<int> _targets; // of the access epoch that start() began
+    const std::size_t _mailbox_payload;
+    const Delegating _delegating;
+    std::unique_ptr<Mailboxes> _mailboxes;     // null: all others have the window memory of this process mapped
+    std::unique_ptr<Delegations> _delegations; // null: no other member has mailboxes that this process uses
 };
 
 } // namespace patchbay::osc::rdma

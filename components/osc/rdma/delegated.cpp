@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations that are left to the process of the target, see README.md.
+#include "components/common/window_copy.h"
+#include "components/osc/rdma/module.h"
+#include "frameworks/osc/combine.h"
+#include "object/handle.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace patchbay::osc::rdma {
+
+namespace {
+
+// Buffers of the program to and from the bytes of an entry.
+void pack(const void* buffer, MPI_Count count, const Datatype& type, std::byte* payload, std::size_t bytes) noexcept {
+    if (type.dense) [[likely]] {
+        common::copy_window(payload, static_cast<const std::byte*>(buffer) + type.true_lower_bound, bytes);
+    } else {
+        Convertor(type, count, buffer).pack(payload, bytes);
+    }
+}
+
+void unpack(
+    const std::byte* payload, void* buffer, MPI_Count count, const Datatype& type, std::size_t bytes) noexcept {
+    if (type.dense) [[likely]] {
+        common::copy_window(static_cast<std::byte*>(buffer) + type.true_lower_bound, payload, bytes);
+    } else {
+        Convertor(type, count, buffer).unpack(payload, bytes);
+    }
+}
+
+std::uint32_t number_of(const Op& op) noexcept {
+    return std::uint32_t(reinterpret_cast<std::uintptr_t>(to_handle(&op)));
+}
+
+// The first byte of a buffer of a dense type.
+const std::byte* bytes_of(const Origin& origin) noexcept {
+    return static_cast<const std::byte*>(origin.buffer) + origin.type->true_lower_bound;
+}
+std::byte* bytes_of(const Fetched& result) noexcept {
+    return static_cast<std::byte*>(result.buffer) + result.type->true_lower_bound;
+}
+
+// Pieces of about the same size, none of them larger than `most`: whole lines where that has some.
+std::size_t even_piece(std::size_t bytes, std::size_t most) noexcept {
+    const std::size_t pieces = (bytes + most - 1) / most;
+    const std::size_t lines = ((bytes + pieces - 1) / pieces + 63) / 64 * 64;
+    return std::min(lines, most);
+}
+
+// What an entry can describe: elements one behind the other.
+bool is_array(const Datatype& type, const Datatype& element) noexcept {
+    return type.dense && element.size == element.extent;
+}
+
+} // namespace
+
+// Where control blocks are mapped: the mailboxes of this process, and those of the members whose memory is not mapped.
+void RdmaModule::open_mailboxes() {
+    if (_window.size < 2 || _members.block(_window.rank == 0 ? 1 : 0) == nullptr) {
+        return;
+    }
+    const std::size_t behind = _layout.bytes();
+    if (_mailbox_payload != 0) {
+        auto bells = std::make_unique<Doorbell*[]>(std::size_t(_window.size));
+        for (int member = 0; member < _window.size; ++member) {
+            bells[std::size_t(member)] = member == _window.rank ? nullptr : _members.bell(member);
+        }
+        const WindowMember& self = _window.members[std::size_t(_window.rank)];
+        _mailboxes = std::make_unique<Mailboxes>(_control->base() + behind,
+            MailboxLayout(_window.size, _mailbox_payload), _window.rank,
+            Mailboxes::Memory{static_cast<std::byte*>(_window.base), self.bytes}, std::move(bells), _update_lock,
+            _progress, *_delegating.counters);
+    }
+    for (int member = 0; _delegating.enabled && member < _window.size; ++member) {
+        const bool mapped = _members[member].mapped != nullptr;
+        const std::size_t payload = member == _window.rank || mapped ? 0 : _members.mailbox_payload(member);
+        if (payload == 0) {
+            continue;
+        }
+        if (_delegations == nullptr) {
+            _delegations = std::make_unique<Delegations>(_window.size, _mailboxes.get(), _delegating.limit,
+                _delegating.patience, _progress, _failures, *_delegating.counters);
+        }
+        _delegations->add(member, _window.rank, _members.block(member) + behind, MailboxLayout(_window.size, payload),
+            *_members.bell(member));
+    }
+}
+
+RdmaModule::Delegated RdmaModule::delegate_transfer(Direction direction, void* buffer, MPI_Count count,
+    const Datatype& type, const Target& target, std::size_t* done) noexcept {
+    const std::size_t bytes = std::size_t(target.count) * std::size_t(target.type->size);
+    if (!target.type->dense) {
+        return Delegated::not_done;
+    }
+    Delegations::Entry entry = _delegations->use(target.rank, bytes);
+    if (!entry || (entry.payload() < bytes && !type.dense)) {
+        return Delegated::not_done;
+    }
+    entry->kind = direction == Direction::put ? EntryKind::put : EntryKind::get;
+    const std::uint64_t place = target.place + std::uint64_t(target.type->true_lower_bound);
+    if (entry.payload() < bytes) [[unlikely]] {
+        return transfer_pieces(
+            entry, direction, static_cast<std::byte*>(buffer) + type.true_lower_bound, place, bytes, done);
+    }
+    entry->bytes = std::uint32_t(bytes);
+    entry->place = place;
+    if (direction == Direction::put) {
+        pack(buffer, count, type, entry->payload(), bytes);
+    }
+    const Delegated outcome = _delegations->run(entry);
+    if (direction == Direction::get && outcome == Delegated::done) {
+        unpack(entry->payload(), buffer, count, type, bytes);
+    }
+    return outcome;
+}
+
+// What does not fit into the entry, one piece after the other. *done: how many bytes are done when one piece is not.
+RdmaModule::Delegated RdmaModule::transfer_pieces(Delegations::Entry& entry, Direction direction, std::byte* buffer,
+    std::uint64_t place, std::size_t bytes, std::size_t* done) noexcept {
+    auto outcome = Delegated::done;
+    const std::size_t most = even_piece(bytes, entry.payload());
+    for (std::size_t at = 0; at < bytes && outcome == Delegated::done;) {
+        const std::size_t piece = std::min(bytes - at, most);
+        entry->bytes = std::uint32_t(piece);
+        entry->place = place + at;
+        if (direction == Direction::put) {
+            common::copy_window(entry->payload(), buffer + at, piece);
+        }
+        outcome = _delegations->run(entry);
+        if (outcome == Delegated::done) {
+            if (direction == Direction::get) {
+                common::copy_window(buffer + at, entry->payload(), piece);
+            }
+            at += piece;
+        }
+        *done = at;
+    }
+    return outcome;
+}
+
+// With the exclusive lock of the target the threads of this process take turns, because the target takes no lock then.
+RdmaModule::Delegated RdmaModule::run_update(Delegations::Entry& entry, int rank) noexcept {
+    entry->alone = is_alone_with(rank);
+    auto outcome = Delegated::not_done;
+    if (!entry->alone) {
+        return _delegations->run(entry);
+    }
+    _update_lock.with(rank, true, [&] {
+        outcome = _delegations->run(entry);
+        return int(MPI_SUCCESS);
+    });
+    return outcome;
+}
+
+RdmaModule::Delegated RdmaModule::delegate_update(const Origin& origin, const Fetched* result, const Target& target,
+    const Op& op, const Datatype& element, std::size_t* done) noexcept {
+    const std::size_t bytes = std::size_t(target.count) * std::size_t(target.type->size);
+    if (!is_array(*target.type, element)) {
+        return Delegated::not_done;
+    }
+    Delegations::Entry entry = _delegations->use(target.rank, bytes);
+    if (!entry) {
+        return Delegated::not_done;
+    }
+    const bool has_origin = to_handle(&op) != MPI_NO_OP;
+    entry->kind = result == nullptr ? EntryKind::accumulate : EntryKind::get_accumulate;
+    entry->element = element.basic;
+    entry->op = number_of(op);
+    const std::uint64_t place = target.place + std::uint64_t(target.type->true_lower_bound);
+    const auto fits = [&](std::size_t some) {
+        return (result == nullptr ? some : MailboxEntry::padded(some) + some) <= entry.payload();
+    };
+    if (fits(bytes)) [[likely]] {
+        entry->bytes = std::uint32_t(bytes);
+        entry->place = place;
+        if (has_origin) {
+            pack(origin.buffer, origin.count, *origin.type, entry->payload(), bytes);
+        }
+        const Delegated outcome = run_update(entry, target.rank);
+        if (result != nullptr && outcome == Delegated::done) {
+            unpack(entry->second(bytes), result->buffer, result->count, *result->type, bytes);
+        }
+        return outcome;
+    }
+    if ((has_origin && !origin.type->dense) || (result != nullptr && !result->type->dense)) {
+        return Delegated::not_done;
+    }
+    const std::size_t room = (result == nullptr ? entry.payload() : entry.payload() / 2 / 16 * 16);
+    return update_pieces(entry, {origin, result, target.rank, place, bytes}, room / std::size_t(element.size) *
+        std::size_t(element.size), done);
+}
+
+// As transfer_pieces(). Each element is in one piece.
+RdmaModule::Delegated RdmaModule::update_pieces(
+    Delegations::Entry& entry, const ArrayUpdate& update, std::size_t most, std::size_t* done) noexcept {
+    auto outcome = most == 0 ? Delegated::not_done : Delegated::done;
+    for (std::size_t at = 0; at < update.bytes && outcome == Delegated::done;) {
+        const std::size_t piece = std::min(update.bytes - at, most);
+        entry->bytes = std::uint32_t(piece);
+        entry->place = update.place + at;
+        if (entry->op != number_of(*to_object<Op>(MPI_NO_OP))) {
+            common::copy_window(entry->payload(), bytes_of(update.origin) + at, piece);
+        }
+        outcome = run_update(entry, update.rank);
+        if (outcome == Delegated::done) {
+            if (update.result != nullptr) {
+                common::copy_window(bytes_of(*update.result) + at, entry->second(piece), piece);
+            }
+            at += piece;
+        }
+        *done = at;
+    }
+    return outcome;
+}
+
+RdmaModule::Delegated RdmaModule::delegate_fetch(
+    const void* origin, void* result, const Datatype& type, int rank, std::uint64_t place, const Op& op) noexcept {
+    const Fetched fetched{result, 1, &type};
+    if (!op.is_accumulate_only() && !op.accepts(type)) {
+        return Delegated::not_done; // the error is reported there
+    }
+    std::size_t done = 0; // one element is in one piece
+    return delegate_update({origin, 1, &type}, &fetched, {rank, place, 1, &type}, op, type, &done);
+}
+
+RdmaModule::Delegated RdmaModule::delegate_swap(const void* origin, const void* compare, void* result,
+    const Datatype& type, int rank, std::uint64_t place) noexcept {
+    const auto bytes = std::size_t(type.size);
+    Delegations::Entry entry = _delegations->use(rank, bytes);
+    if (!entry || type.size != type.extent || MailboxEntry::padded(bytes) + bytes > entry.payload()) {
+        return Delegated::not_done;
+    }
+    entry->kind = EntryKind::compare_swap;
+    entry->bytes = std::uint32_t(bytes);
+    entry->place = place;
+    std::memcpy(entry->payload(), origin, bytes);
+    std::memcpy(entry->second(bytes), compare, bytes);
+    const Delegated outcome = run_update(entry, rank);
+    if (outcome == Delegated::done) {
+        std::memcpy(result, entry->second(bytes), bytes);
+    }
+    return outcome;
+}
+
+} // namespace patchbay::osc::rdma

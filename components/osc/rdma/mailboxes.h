@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "components/osc/rdma/delegation_counters.h"
+#include "components/osc/rdma/mailbox.h"
+#include "components/osc/rdma/update_lock.h"
+#include "core/progress/doorbell.h"
+#include "core/progress/progress.h"
+
+#include <memory>
+
+namespace patchbay::osc::rdma {
+
+// The target's side of delegated operations: looks for posted entries in the mailboxes of this process whenever it
+// polls, and carries them out on its window memory.
+class Mailboxes {
+public:
+    struct Memory {
+        std::byte* base;
+        std::uint64_t bytes;
+    };
+    // Throws std::bad_alloc. `bells`: of the members, by rank. The mailboxes are zero-filled, and others may use them
+    // already.
+    Mailboxes(std::byte* mailboxes, const MailboxLayout& layout, int own_rank, const Memory& memory,
+        std::unique_ptr<Doorbell*[]> bells, UpdateLock& updates, Progress& progress, DelegationCounters& counters);
+    // No poller runs any more afterwards. Not inside of a poller.
+    ~Mailboxes();
+
+    // Returns how many operations have been carried out or declined. Any thread, several at once.
+    int serve() noexcept {
+        if (_layout.entries() == 1) {
+            return is_posted(0) ? serve_entry(0) : 0;
+        }
+        return _hints.load(std::memory_order_relaxed) == 0 ? 0 : serve_hints();
+    }
+
+private:
+    bool is_posted(std::size_t entry) const noexcept {
+        return _layout.at(_mailboxes, entry).state.load(std::memory_order_relaxed) == EntryState::posted;
+    }
+    [[gnu::noinline]] int serve_entry(std::size_t entry) noexcept;
+    [[gnu::noinline]] int serve_hints() noexcept;
+    bool carry_out(MailboxEntry& entry) noexcept;
+    void update(MailboxEntry& entry, std::byte* memory) noexcept;
+
+    std::byte* const _mailboxes;
+    std::atomic<std::uint64_t>& _hints;
+    const MailboxLayout _layout;
+    const int _own_rank;
+    const Memory _memory;
+    const std::unique_ptr<Doorbell*[]> _bells;
+    UpdateLock& _updates;
+    Progress& _progress;
+    DelegationCounters& _counters;
+    PollerHandle _poller;
+};
+
+} // namespace patchbay::osc::rdma
