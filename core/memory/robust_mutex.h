@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/pause.h"
 #include "core/base/result.h"
 
+#include <cerrno>
 #include <cstring>
 #include <pthread.h>
 #include <string>
@@ -29,7 +31,17 @@ public:
     }
     // true: the last holder failed with the lock.
     bool lock() noexcept {
-        if (pthread_mutex_lock(&_mutex) != EOWNERDEAD) {
+        int code = pthread_mutex_trylock(&_mutex);
+        for (int tries = 0; code == EBUSY && tries < most_tries; ++tries) {
+            for (int pause = 0; pause < pauses_per_try; ++pause) {
+                pause_processor();
+            }
+            code = pthread_mutex_trylock(&_mutex);
+        }
+        if (code == EBUSY) {
+            code = pthread_mutex_lock(&_mutex);
+        }
+        if (code != EOWNERDEAD) {
             return false;
         }
         pthread_mutex_consistent(&_mutex);
@@ -38,6 +50,11 @@ public:
     void unlock() noexcept { pthread_mutex_unlock(&_mutex); }
 
 private:
+    // About 10 us: holders are shorter, and a process that sleeps is woken long after the lock is free. A holder that
+    // is longer does not run, which it may have to wait for this processor to do.
+    static constexpr int most_tries = 50;
+    static constexpr int pauses_per_try = 16;
+
     pthread_mutex_t _mutex;
 };
 

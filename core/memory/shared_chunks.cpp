@@ -14,6 +14,8 @@ namespace patchbay {
 
 namespace {
 constexpr std::size_t page = 4096;
+// Overwriting fewer bytes takes no longer than the faults by which each process would get new pages.
+constexpr std::size_t returned_from = std::size_t(64) << 10;
 
 std::byte* map_file(int fd, std::uint64_t offset, std::size_t bytes, void* where) noexcept {
     const int flags =
@@ -175,7 +177,9 @@ bool SharedHeap::discard(std::uint64_t file_offset, std::byte* mapped, std::size
     return _fd < 0 ? madvise(mapped, bytes, MADV_DONTNEED) == 0 : shared_file::discard(_fd, file_offset, bytes);
 }
 
-// Whole pages go back to the system; the rest, which other blocks share, is overwritten. false: neither is possible.
+// The whole pages of a block go back to the system if they are many, or have perhaps no memory; the rest, which other
+// blocks share, is overwritten, and so is a small block: its pages are soon part of another one, and all processes
+// would have to map them again. false: neither is possible.
 bool SharedHeap::clear(SharedAddress address, std::size_t bytes, bool sparse) noexcept {
     std::byte* block = at(address);
     if (block == nullptr) {
@@ -184,7 +188,7 @@ bool SharedHeap::clear(SharedAddress address, std::size_t bytes, bool sparse) no
     const std::uint64_t offset = _table.chunk[address >> offset_bits].offset + offset_in(address);
     const std::uint64_t first = (offset + page - 1) / page * page;
     const std::uint64_t end = (offset + bytes) / page * page;
-    if (first >= end) {
+    if (first >= end || (!sparse && end - first < returned_from)) {
         std::memset(block, 0, bytes);
         return true;
     }

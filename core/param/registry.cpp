@@ -14,7 +14,9 @@ namespace patchbay {
 namespace {
 
 std::string full_name(std::string_view framework, std::string_view component, std::string_view name) {
-    std::string result(framework);
+    std::string result;
+    result.reserve(framework.size() + component.size() + name.size() + 2); // each process makes hundreds of names
+    result += framework;
     for (const std::string_view part : {component, name}) {
         if (!part.empty()) {
             result += result.empty() ? "" : "_";
@@ -72,8 +74,9 @@ Status ParamRegistry::define(
 
 Status ParamRegistry::define_one(std::string_view framework, std::string_view component, const ParamSpec& spec) {
     const std::string name = full_name(framework, component, spec.name == nullptr ? "" : spec.name);
-    if (const auto found = _by_name.find(name); found != _by_name.end()) {
-        const Param& other = *found->second;
+    const auto place = _by_name.lower_bound(name);
+    if (place != _by_name.end() && place->first == name) {
+        const Param& other = *place->second;
         if (other.framework() == framework && other.component() == component) {
             const auto ill_typed = _ill_typed.find(name);
             return ill_typed == _ill_typed.end() ? Status() : Status(ill_typed->second);
@@ -99,7 +102,7 @@ Status ParamRegistry::define_one(std::string_view framework, std::string_view co
         }
     }
     param->_frozen.store(_frozen.contains(framework), std::memory_order_release);
-    _by_name.emplace(param->name(), param.get());
+    _by_name.emplace_hint(place, param->name(), param.get());
     _params.push_back(std::move(param));
     return status;
 }

@@ -93,6 +93,19 @@ public:
         return events;
     }
 
+    // Calls run() as a poll would, with no other poll at the same time, where that takes no lock: below several
+    // threads. false: it was not called, and the caller links a ready item in its place.
+    template <class Run>
+    bool run_alone(const Run& run) noexcept {
+        bool outer;
+        if (!_polling_alone.enter_again(outer)) [[unlikely]] {
+            return false;
+        }
+        run();
+        _polling_alone.leave_to(outer);
+        return true;
+    }
+
     // Returns when no poll that another thread began before this call is still running. Call it without locks that a
     // poller takes. Inside a poller, and with one thread, it returns at once.
     void quiesce() noexcept;

@@ -151,8 +151,11 @@ std::int32_t Operation::references_to_comm() const noexcept {
 
 int Operation::start() noexcept {
     set_active();
-    begin();
-    progress->poll(); // sends the first messages before the caller continues its computation
+    // The first messages are sent before the caller continues its computation.
+    if (!progress->run_alone([this] { begin_start(); })) [[unlikely]] {
+        begin();
+        progress->poll();
+    }
     return MPI_SUCCESS;
 }
 
@@ -369,8 +372,13 @@ void Operation::start_recv(StepId id) noexcept {
 
 void Operation::watch(StepId id) noexcept {
     Progression& progression = _progressions[id];
+    Request& message = *progression.message;
+    if (message.is_complete()) { // most sends of short messages are
+        end_message(id);
+        return;
+    }
     progression.open();
-    if (!progression.message->attach(progression) || progression.close()) {
+    if (!message.attach(progression) || progression.close()) {
         end_message(id);
     }
 }

@@ -14,8 +14,9 @@
 
 namespace patchbay::coll {
 
-// A collective operation of one member: its schedule, and how far each step is. Everything but start() runs in polls,
-// of which there is one at a time, and so needs no lock. Part of the engine.
+// A collective operation of one member: its schedule, and how far each step is. Everything runs in polls, of which
+// there is one at a time, and so needs no lock; below several threads start() runs the first steps itself, where no
+// poll can be under way on another thread. Part of the engine.
 class Operation final : public Request, private Completion {
 public:
     Operation(Engine& engine, Progress& waits) noexcept

@@ -178,10 +178,10 @@ const std::vector<Case>& cases() {
             },
             true},
         {"Scan", [](Context& c, int n) { return MPI_Scan(c.send.data(), c.recv.data(), n, MPI_INT, MPI_SUM, c.comm); },
-            true},
+            true, true},
         {"Exscan",
             [](Context& c, int n) { return MPI_Exscan(c.send.data(), c.recv.data(), n, MPI_INT, MPI_SUM, c.comm); },
-            true},
+            true, true},
     };
     return all;
 }

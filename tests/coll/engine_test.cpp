@@ -231,6 +231,105 @@ TEST_F(EngineTest, PersistentOperationsStartBoundMessages) {
     EXPECT_TRUE(pml.bound[1]->released);
 }
 
+// With one thread a start of a persistent operation runs its first steps without a poll; where their messages are
+// complete at once, so is the operation.
+TEST_F(EngineTest, AStartRunsItsFirstStepsItself) {
+    pml.binds = true;
+    module.steps = [&](Schedule& schedule) {
+        schedule.send(data, 1, byte, 1);
+        schedule.send(data, 1, byte, 2);
+        return MPI_SUCCESS;
+    };
+    Request* request = init();
+    ASSERT_EQ(pml.bound.size(), 2u);
+    pml.bound[0]->ends_at_start = true;
+    int polls = 0;
+    PollerHandle poller = progress.add_poller(
+        [](void* context) noexcept {
+            ++*static_cast<int*>(context);
+            return 0;
+        },
+        &polls);
+    EXPECT_EQ(request->start(), MPI_SUCCESS);
+    EXPECT_EQ(pml.bound[1]->starts, 1);
+    EXPECT_FALSE(request->is_complete());
+    pml.bound[1]->end(MPI_SUCCESS, 1);
+    EXPECT_FALSE(request->is_complete()); // the next poll ends the step
+    EXPECT_EQ(polls, 0);
+    poll();
+    ASSERT_TRUE(request->is_complete());
+    request->end_start();
+
+    pml.bound[1]->ends_at_start = true;
+    polls = 0;
+    for (int turn = 0; turn < 3; ++turn) {
+        EXPECT_EQ(request->start(), MPI_SUCCESS);
+        ASSERT_TRUE(request->is_complete());
+        EXPECT_EQ(request->error, MPI_SUCCESS);
+        request->end_start();
+    }
+    EXPECT_EQ(polls, 0);
+    EXPECT_EQ(pml.bound[0]->starts, 4);
+    EXPECT_EQ(pml.bound[1]->starts, 4);
+    request->recycle();
+}
+
+// A callback of the program may start an operation: a poll is under way then.
+TEST_F(EngineTest, AStartWithinAPoll) {
+    pml.binds = true;
+    module.steps = [&](Schedule& schedule) {
+        schedule.send(data, 1, byte, 1);
+        schedule.round();
+        schedule.recv(data, 1, byte, 1);
+        return MPI_SUCCESS;
+    };
+    Request* request = init();
+    ASSERT_EQ(pml.bound.size(), 2u);
+    PollerHandle poller = progress.add_poller(
+        [](void* context) noexcept {
+            auto* operation = static_cast<Request*>(context);
+            return operation->is_active() ? 0 : (operation->start(), 1);
+        },
+        request);
+    EXPECT_EQ(progress.poll(), 1);
+    poller.reset();
+    EXPECT_EQ(pml.bound[0]->starts, 1);
+    pml.bound[0]->end(MPI_SUCCESS, 1);
+    poll();
+    EXPECT_EQ(pml.bound[1]->starts, 1);
+    pml.bound[1]->end(MPI_SUCCESS, 1);
+    poll();
+    ASSERT_TRUE(request->is_complete());
+    EXPECT_EQ(request->error, MPI_SUCCESS);
+    request->end_start();
+    request->recycle();
+}
+
+// Several threads may call: the steps run in a poll, which holds off those of the others.
+TEST_F(EngineTest, AStartAmongThreadsPolls) {
+    pml.binds = true;
+    progress.enable_threads();
+    module.steps = [&](Schedule& schedule) {
+        schedule.send(data, 1, byte, 1);
+        return MPI_SUCCESS;
+    };
+    Request* request = init();
+    ASSERT_EQ(pml.bound.size(), 1u);
+    pml.bound[0]->ends_at_start = true;
+    int polls = 0;
+    PollerHandle poller = progress.add_poller(
+        [](void* context) noexcept {
+            ++*static_cast<int*>(context);
+            return 0;
+        },
+        &polls);
+    EXPECT_EQ(request->start(), MPI_SUCCESS);
+    EXPECT_EQ(polls, 1);
+    EXPECT_TRUE(request->is_complete());
+    request->end_start();
+    request->recycle();
+}
+
 // A receive that is too short: another member has failed.
 TEST_F(EngineTest, AfterAnErrorMessagesHaveNoElements) {
     module.steps = [&](Schedule& schedule) {

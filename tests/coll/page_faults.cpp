@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
             constexpr int calls = 4;
             const int count = bytes / int(sizeof(double));
             // The rings between two processes get their memory as messages of the first calls reach it.
-            for (int i = 0; i < (bytes < most ? 16 : 2); ++i) {
+            for (int i = 0; i < (bytes < most ? 64 : 2); ++i) {
                 one.call(count);
             }
             const long before = page_faults();

@@ -118,7 +118,7 @@ TEST(TableTest, ErrorsHaveTheirLine) {
     expect("{\n\"bcast\": [\n  {\"use\": linear}\n]}", "my.json:3: ", "no JSON");
     expect("{\n\"bcast\": [\n", "my.json:2: ", "no JSON");
     expect("{\n\"bcats\": []}", "my.json:2: ", "did you mean 'bcast'?");
-    expect("{\n\n\"scan\": []}", "my.json:3: ", "does not serve 'scan'");
+    expect("{\n\n\"scatterv\": []}", "my.json:3: ", "does not serve 'scatterv'");
     expect("{\"bcast\": [\n{\"use\": \"rings\"}]}", "my.json:2: ", "bcast has no algorithm 'rings'");
     expect("{\"allreduce\": [\n\n{\"use\": \"rings\"}]}", "my.json:3: ", "did you mean 'ring'?");
     expect("{\"bcast\": [\n{\n\"byte_below\": 1,\n\"use\": \"linear\"}]}", "my.json:3: ", "'bytes_below'?");

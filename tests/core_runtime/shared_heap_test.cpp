@@ -99,6 +99,33 @@ TEST_F(SharedHeapTest, MemoryOfAFreedBlockGoesBackToTheSystem) {
     }
 }
 
+TEST_F(SharedHeapTest, ASmallBlockKeepsItsPagesForTheNextOne) {
+    for (const std::size_t bytes : {std::size_t(4) << 10, std::size_t(48) << 10}) {
+        auto block = one->heap().alloc(bytes, 0);
+        ASSERT_TRUE(block);
+        const std::uint64_t before = memory_taken(fd);
+        std::memset(block->bytes.data(), 7, block->bytes.size());
+        two->heap().free(block->address);
+        EXPECT_EQ(memory_taken(fd), before);
+        auto next = two->heap().alloc(bytes, 0);
+        ASSERT_TRUE(next);
+        EXPECT_EQ(next->address, block->address);
+        EXPECT_TRUE(holds(*next, 0));
+        EXPECT_EQ(memory_taken(fd), before);
+        one->heap().free(next->address);
+    }
+}
+
+TEST_F(SharedHeapTest, ASmallSparseBlockGivesItsPagesBack) {
+    auto block = one->heap().alloc(std::size_t(16) << 10, 0, Backing::sparse);
+    ASSERT_TRUE(block);
+    const std::uint64_t before = memory_taken(fd);
+    ASSERT_TRUE(one->heap().commit(block->address, 0, 8192));
+    EXPECT_EQ(memory_taken(fd), before + 8192);
+    two->heap().free(block->address);
+    EXPECT_EQ(memory_taken(fd), before);
+}
+
 TEST_F(SharedHeapTest, ASparseBlockTakesMemoryWhenItIsCommitted) {
     for (std::size_t bytes : {std::size_t(136) << 10, std::size_t(1) << 36}) {
         auto small = one->heap().alloc(100, 0); // so that the next block does not begin with a page by chance

@@ -45,7 +45,7 @@ inline constexpr int most_radix = 64;
 
 // The functions that this component serves.
 inline constexpr FunctionSet served{Function::bcast, Function::gather, Function::scatter, Function::allgather,
-    Function::alltoall, Function::reduce, Function::allreduce};
+    Function::alltoall, Function::reduce, Function::allreduce, Function::scan, Function::exscan};
 
 // The names of the algorithms of a function, as choices of a parameter: "table", which is the first, and "pass", and
 // those that the function has. "" for a function that is not served.
@@ -64,6 +64,9 @@ constexpr const char* algorithm_choices(Function function) noexcept {
         return "table,pass,linear,binomial,halves";
     case Function::allreduce:
         return "table,pass,linear,direct,doubling,halves,ring";
+    case Function::scan:
+    case Function::exscan:
+        return "table,pass,linear,chain";
     default:
         return "";
     }

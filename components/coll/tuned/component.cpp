@@ -37,6 +37,8 @@ constexpr ParamSpec params[] = {
     algorithm_param("alltoall", Function::alltoall, "algorithm of MPI_Alltoall"),
     algorithm_param("reduce", Function::reduce, "algorithm of MPI_Reduce"),
     algorithm_param("allreduce", Function::allreduce, "algorithm of MPI_Allreduce"),
+    algorithm_param("scan", Function::scan, "algorithm of MPI_Scan"),
+    algorithm_param("exscan", Function::exscan, "algorithm of MPI_Exscan"),
 };
 
 class TunedComponent final : public Component {

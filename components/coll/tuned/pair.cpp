@@ -26,6 +26,9 @@ bool is_one_exchange(Function function, Algorithm algorithm) noexcept {
         return algorithm == Algorithm::direct || algorithm == Algorithm::pairwise;
     case Function::allreduce:
         return algorithm == Algorithm::direct || algorithm == Algorithm::doubling;
+    case Function::scan:
+    case Function::exscan:
+        return algorithm == Algorithm::linear;
     default:
         return false;
     }
@@ -152,6 +155,30 @@ int allreduce(
     return receive_and_join(transfer, comm, reduction, [&](void* room, const auto& meanwhile) {
         transfer.exchange(mine, count, type, peer, room, count, type, peer, meanwhile);
     });
+}
+
+int scan(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
+    Transfer transfer(comm, tag_of(Function::scan));
+    const void* mine = send == MPI_IN_PLACE ? recv : send;
+    if (comm.rank == 0) {
+        transfer.send(mine, count, type, 1);
+        if (mine != recv && !transfer.failed()) {
+            transfer.fail(typed_copy(mine, count, type, recv, count, type));
+        }
+        return transfer.code();
+    }
+    const Reduction reduction{mine, recv, count, type, op, op.is_commutative()};
+    return receive_and_join(transfer, comm, reduction, [&](void* room, const auto& meanwhile) {
+        meanwhile();
+        transfer.recv(room, count, type, 0);
+    });
+}
+
+int exscan(const void* send, void* recv, MPI_Count count, const Datatype& type, Communicator& comm) noexcept {
+    Transfer transfer(comm, tag_of(Function::exscan));
+    return comm.rank == 0 ? transfer.send(send == MPI_IN_PLACE ? recv : send, count, type, 1)
+                          : transfer.recv(recv, count, type, 0);
 }
 
 } // namespace patchbay::coll::tuned::pair

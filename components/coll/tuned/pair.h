@@ -24,5 +24,9 @@ int reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, 
     Communicator& comm) noexcept;
 int allreduce(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept;
+int scan(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept;
+// Joins nothing: the result of rank 1 is what rank 0 has.
+int exscan(const void* send, void* recv, MPI_Count count, const Datatype& type, Communicator& comm) noexcept;
 
 } // namespace patchbay::coll::tuned::pair

@@ -34,6 +34,10 @@ void add_steps(Steps& steps, const Call& call, const Choice& choice) noexcept {
         return alltoall(steps, call, choice);
     case Function::reduce:
         return reduce(steps, call, choice);
+    case Function::scan:
+        return scan(steps, call, choice);
+    case Function::exscan:
+        return exscan(steps, call, choice);
     default:
         return allreduce(steps, call, choice);
     }
@@ -99,6 +103,18 @@ int TunedModule::allreduce(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     return serves_pair(Function::allreduce, count, type, comm) ? pair::allreduce(send, recv, count, type, op, comm)
                                                                : Module::allreduce(send, recv, count, type, op, comm);
+}
+
+int TunedModule::scan(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
+    return serves_pair(Function::scan, count, type, comm) ? pair::scan(send, recv, count, type, op, comm)
+                                                          : Module::scan(send, recv, count, type, op, comm);
+}
+
+int TunedModule::exscan(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
+    return serves_pair(Function::exscan, count, type, comm) ? pair::exscan(send, recv, count, type, comm)
+                                                            : Module::exscan(send, recv, count, type, op, comm);
 }
 
 int TunedModule::plan(const Call& call, Schedule& schedule) noexcept {

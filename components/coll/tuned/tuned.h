@@ -44,6 +44,10 @@ public:
         Communicator& comm) noexcept override;
     int allreduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
         Communicator& comm) noexcept override;
+    int scan(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
+        Communicator& comm) noexcept override;
+    int exscan(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
+        Communicator& comm) noexcept override;
 
 private:
     bool serves_pair(
@@ -77,5 +81,9 @@ template <class Steps>
 void reduce(Steps& steps, const Call& call, const Choice& choice) noexcept;
 template <class Steps>
 void allreduce(Steps& steps, const Call& call, const Choice& choice) noexcept;
+template <class Steps>
+void scan(Steps& steps, const Call& call, const Choice& choice) noexcept;
+template <class Steps>
+void exscan(Steps& steps, const Call& call, const Choice& choice) noexcept;
 
 } // namespace patchbay::coll::tuned
