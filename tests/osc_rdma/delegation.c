@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every rank in turn is the origin of all kinds of operations on the others.
      delegation waiting   the targets are in MPI_Recv, and carry every operation out themselves
-     delegation busy      the targets do not call the library until a put of the origin to their memory tells them to go on */
+     delegation busy      the targets do not call the library until a put of the origin to their memory tells them to go
+   on */
 #include "delegation.h"
 
 #include <stdint.h>
@@ -180,8 +181,8 @@ int main(int argc, char** argv) {
     memory = calloc(words + 1, sizeof *memory);
     ours = calloc(words, sizeof *ours);
     theirs = calloc(words, sizeof *theirs);
-    CHECK_OK(MPI_Win_create(
-        memory, (words + 1) * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window));
+    CHECK_OK(
+        MPI_Win_create(memory, (words + 1) * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window));
     for (int origin = 0; origin < size; origin++) {
         MPI_Barrier(MPI_COMM_WORLD);
         rank == origin ? be_origin(waiting) : be_target(origin, waiting);

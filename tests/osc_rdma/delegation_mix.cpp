@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Targets that are in the library at some times and sleep at others, so that operations are left to them, taken back, or
-// carried out directly, in any order: delegation_mix THREADS ROUNDS. Sums, and the order of accumulates of one origin,
-// are those of any execution.
+// Targets that are in the library at some times and sleep at others, so that operations are left to them, taken back,
+// or carried out directly, in any order: delegation_mix THREADS ROUNDS. Sums, and the order of accumulates of one
+// origin, are those of any execution.
 #include "tests/mpi_check/check.h"
 
 #include <algorithm>

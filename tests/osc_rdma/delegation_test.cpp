@@ -136,8 +136,8 @@ TEST(Delegation, ASleepingTargetIsWokenRarely) {
     EXPECT_TRUE(wakes <= 9);
 }
 
-// Posted, served and taken back at once: each operation is carried out by one of both. `size`: with 2 members the target
-// looks at the entry, otherwise at the hints.
+// Posted, served and taken back at once: each operation is carried out by one of both. `size`: with 2 members the
+// target looks at the entry, otherwise at the hints.
 void served_or_taken_back(int size) {
     Pair pair(300ns, size);
     test::SharedBlocks blocks{};

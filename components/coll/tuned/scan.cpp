@@ -102,8 +102,7 @@ private:
             const void* const passed_on = use(i);
             const bool last = i + 1 == segments();
             if (_next != MPI_PROC_NULL && !last) {
-                _steps.exchange(
-                    passed_on, elements(i), _type, _next, room(i + 1), elements(i + 1), _type, _previous);
+                _steps.exchange(passed_on, elements(i), _type, _next, room(i + 1), elements(i + 1), _type, _previous);
             } else if (_next != MPI_PROC_NULL) {
                 _steps.send(passed_on, elements(i), _type, _next);
             } else if (!last) {

@@ -21,8 +21,7 @@ void pack(const void* buffer, MPI_Count count, const Datatype& type, std::byte* 
     }
 }
 
-void unpack(
-    const std::byte* payload, void* buffer, MPI_Count count, const Datatype& type, std::size_t bytes) noexcept {
+void unpack(const std::byte* payload, void* buffer, MPI_Count count, const Datatype& type, std::size_t bytes) noexcept {
     if (type.dense) [[likely]] {
         common::copy_window(static_cast<std::byte*>(buffer) + type.true_lower_bound, payload, bytes);
     } else {
@@ -68,10 +67,10 @@ void RdmaModule::open_mailboxes() {
             bells[std::size_t(member)] = member == _window.rank ? nullptr : _members.bell(member);
         }
         const WindowMember& self = _window.members[std::size_t(_window.rank)];
-        _mailboxes = std::make_unique<Mailboxes>(_control->base() + behind,
-            MailboxLayout(_window.size, _mailbox_payload), _window.rank,
-            Mailboxes::Memory{static_cast<std::byte*>(_window.base), self.bytes}, std::move(bells), _update_lock,
-            _progress, *_delegating.counters);
+        _mailboxes =
+            std::make_unique<Mailboxes>(_control->base() + behind, MailboxLayout(_window.size, _mailbox_payload),
+                _window.rank, Mailboxes::Memory{static_cast<std::byte*>(_window.base), self.bytes}, std::move(bells),
+                _update_lock, _progress, *_delegating.counters);
     }
     for (int member = 0; _delegating.enabled && member < _window.size; ++member) {
         const bool mapped = _members[member].mapped != nullptr;
@@ -188,8 +187,8 @@ RdmaModule::Delegated RdmaModule::delegate_update(const Origin& origin, const Fe
         return Delegated::not_done;
     }
     const std::size_t room = (result == nullptr ? entry.payload() : entry.payload() / 2 / 16 * 16);
-    return update_pieces(entry, {origin, result, target.rank, place, bytes}, room / std::size_t(element.size) *
-        std::size_t(element.size), done);
+    return update_pieces(entry, {origin, result, target.rank, place, bytes},
+        room / std::size_t(element.size) * std::size_t(element.size), done);
 }
 
 // As transfer_pieces(). Each element is in one piece.

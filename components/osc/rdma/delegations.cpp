@@ -47,7 +47,7 @@ struct alignas(64) Delegations::Way {
     std::uint32_t payload = 0;
     int member = 0;
     std::atomic<bool> busy{false};
-    std::uint8_t skips = 0; // how many operations were carried out directly after the last miss
+    std::uint8_t skips = 0;    // how many operations were carried out directly after the last miss
     std::uint32_t weight = 1;  // of the present operation
     std::uint32_t skipped = 0; // how many are still to be carried out directly
     std::uint32_t asleep = 0;  // operations that found the target asleep
@@ -55,8 +55,8 @@ struct alignas(64) Delegations::Way {
     std::uint32_t served = 0; // since it was woken
 };
 
-Delegations::Delegations(int size, Mailboxes* own, std::size_t limit, std::chrono::nanoseconds patience, Progress& progress,
-    const Failures& failures, DelegationCounters& counters)
+Delegations::Delegations(int size, Mailboxes* own, std::size_t limit, std::chrono::nanoseconds patience,
+    Progress& progress, const Failures& failures, DelegationCounters& counters)
     : _ways(new Way[std::size_t(size)]),
       _own(own),
       _limit(limit),

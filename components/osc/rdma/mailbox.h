@@ -70,7 +70,9 @@ public:
     std::size_t bytes() const noexcept { return _entries == 0 ? 0 : line + _entries * stride(); }
     // Of which member, and of the owner `own`, the entry with that number is.
     static int origin_of(std::size_t entry, int own) noexcept { return int(entry) + (int(entry) >= own ? 1 : 0); }
-    static std::size_t entry_of(int origin, int own) noexcept { return std::size_t(origin < own ? origin : origin - 1); }
+    static std::size_t entry_of(int origin, int own) noexcept {
+        return std::size_t(origin < own ? origin : origin - 1);
+    }
 
     MailboxEntry& at(std::byte* mailboxes, std::size_t entry) const noexcept {
         return *reinterpret_cast<MailboxEntry*>(mailboxes + line + entry * stride());

@@ -21,8 +21,7 @@ Mailboxes::Mailboxes(std::byte* mailboxes, const MailboxLayout& layout, int own_
       _updates(updates),
       _progress(progress),
       _counters(counters),
-      _poller(
-          progress.add_poller([](void* self) noexcept { return static_cast<Mailboxes*>(self)->serve(); }, this)) {}
+      _poller(progress.add_poller([](void* self) noexcept { return static_cast<Mailboxes*>(self)->serve(); }, this)) {}
 
 Mailboxes::~Mailboxes() {
     _poller.reset();

@@ -34,8 +34,8 @@ public:
     }
 
     // The same for a poller: where anybody has the lock or waits for it, `step` is not called and false is returned. It
-    // may run inside of with() of the same thread, which ProgressLock does not notice while there is only one; hence the
-    // flag.
+    // may run inside of with() of the same thread, which ProgressLock does not notice while there is only one; hence
+    // the flag.
     template <class Step>
     bool try_with(int member, bool alone, const Step& step) noexcept {
         if (alone) {
