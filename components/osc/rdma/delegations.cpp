@@ -168,7 +168,7 @@ bool Delegations::await_claim(MailboxEntry& entry, std::chrono::nanoseconds pati
             } else if (now >= end) {
                 auto state = EntryState::posted;
                 return !entry.state.compare_exchange_strong(
-                    state, EntryState::free, std::memory_order_relaxed, std::memory_order_acquire);
+                    state, EntryState::free, std::memory_order_acquire, std::memory_order_acquire);
             }
         }
     }
