@@ -24,14 +24,19 @@ Span span_of(const Datatype& type, MPI_Count count) noexcept {
         type.true_lower_bound + type.true_extent + std::max<Wide>(last, 0)};
 }
 
-// Whether all data of the type are of this predefined type.
+// Whether all data of the type are of this predefined type. An empty block of a struct has no data.
 bool consists_of(const Datatype& type, BasicIndex element) noexcept {
     if (type.basic != 0 || type.size == 0) {
         return type.basic == element || type.size == 0;
     }
-    const auto& components = type.recipe().types;
-    return std::all_of(components.begin(), components.end(),
-        [element](const Ref<Datatype>& component) { return consists_of(*component, element); });
+    const Recipe& recipe = type.recipe();
+    for (std::size_t i = 0; i < recipe.types.size(); ++i) {
+        const bool empty = recipe.combiner == MPI_COMBINER_STRUCT && recipe.count(1 + i) == 0;
+        if (!empty && !consists_of(*recipe.types[i], element)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 } // namespace

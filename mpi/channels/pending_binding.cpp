@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <new>
 #include <span>
 
@@ -86,10 +87,18 @@ int PendingBinding::begin(Channels& owner, const NewChannel& what) noexcept {
 }
 
 int PendingBinding::make_null_channel() noexcept {
-    _channel = new (std::nothrow) NullChannel(progress(), _what);
-    if (_channel == nullptr) {
+    auto made = std::unique_ptr<NullChannel>(new (std::nothrow) NullChannel(progress(), _what));
+    if (made == nullptr) {
         return MPI_ERR_NO_MEM;
     }
+    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        _owner.instance().bound_channels().add(*made);
+        return MPI_SUCCESS;
+    });
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    _channel = made.release();
     _step = Step::end;
     _next.post();
     return MPI_SUCCESS;

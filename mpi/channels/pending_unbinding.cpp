@@ -73,8 +73,8 @@ void PendingUnbinding::advance() noexcept {
     }
     drop(_sending);
     drop(_receiving);
+    _owner.instance().bound_channels().remove(_channel);
     if (_channel.binding().peer != MPI_PROC_NULL) {
-        _owner.instance().bound_channels().remove(_channel);
         _owner.give_back_number(chan::number_of_component_tag(_channel.binding().tag_here));
     }
     _owner.remove(*this);

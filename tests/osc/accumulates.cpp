@@ -195,6 +195,25 @@ void requests() {
     MPI_Win_unlock(rank, win);
 }
 
+// A struct with an empty block of another predefined type consists of elements of one type.
+void empty_blocks() {
+    const int lengths[] = {0, 2, 0};
+    const MPI_Aint places[] = {0, 0, 8};
+    const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_CHAR};
+    MPI_Datatype one_type;
+    MPI_Type_create_struct(3, lengths, places, types, &one_type);
+    MPI_Type_commit(&one_type);
+    values<int>()[0] = 10;
+    values<int>()[1] = 20;
+    MPI_Win_fence(0, win);
+    const int mine[] = {1, 2};
+    CHECK_OK(MPI_Accumulate(mine, 1, one_type, (rank + 1) % size, 0, 1, one_type, MPI_SUM, win));
+    MPI_Win_fence(0, win);
+    CHECK_EQUAL(values<int>()[0], 11);
+    CHECK_EQUAL(values<int>()[1], 22);
+    MPI_Type_free(&one_type);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -218,6 +237,8 @@ int main(int argc, char** argv) {
     pairs();
     fetches();
     requests();
+    MPI_Win_fence(0, win);
+    empty_blocks();
     MPI_Win_free(&win);
     return finish();
 }

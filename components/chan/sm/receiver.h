@@ -90,8 +90,6 @@ public:
     // perhaps more than the buffer has room for.
     std::uint64_t length(std::uint64_t message) const noexcept { return _lengths[message % _slackness]; }
     std::uint64_t capacity() const noexcept { return _buffers.bytes(); }
-    // Whether a message may be longer than the ring, so that the sender waits for this process to take parts of it.
-    bool drains() const noexcept { return !_quick && _geometry.payload_bytes < _most; }
 
     void rebind(void* buffer, MPI_Count count) noexcept {
         _buffers.rebind(buffer, count);
