@@ -27,8 +27,8 @@ public:
 
     // `own`: the effort of this member.
     Trials(Engine& engine, Module& module, const Call& call, Communicator& comm, Effort own) noexcept;
-    // `operation`: that of candidate 0, inactive, with its tag. The fastest one takes its place. Blocks. MPI_SUCCESS, or
-    // an MPI code: the members could not communicate, and the operation is as it was.
+    // `operation`: that of candidate 0, inactive, with its tag. The fastest one takes its place. Blocks. MPI_SUCCESS,
+    // or an MPI code: the members could not communicate, and the operation is as it was.
     int run(Operation** operation) noexcept;
 
 private:

@@ -31,8 +31,8 @@ bool is_out_of_proportion(Function function, Algorithm algorithm, int ranks, std
 
 } // namespace
 
-Candidates::Candidates(Function function, const Choice& first, int ranks, std::uint64_t bytes, bool commutative,
-    bool can_pass) noexcept {
+Candidates::Candidates(
+    Function function, const Choice& first, int ranks, std::uint64_t bytes, bool commutative, bool can_pass) noexcept {
     add(first);
     for (std::size_t i = 0; i < std::size_t(Algorithm::count); ++i) {
         const auto algorithm = Algorithm(i);

@@ -14,7 +14,8 @@ namespace patchbay::coll::tuned {
 // proportion, so that a trial cannot take much longer than the operation.
 class Candidates {
 public:
-    // `bytes` as in the decision table. `can_pass`: another component has the function. All of it is equal in all members.
+    // `bytes` as in the decision table. `can_pass`: another component has the function. All of it is equal in all
+    // members.
     Candidates(Function function, const Choice& first, int ranks, std::uint64_t bytes, bool commutative,
         bool can_pass) noexcept;
 
