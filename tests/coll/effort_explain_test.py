@@ -18,10 +18,10 @@ ROW = re.compile(r"coll +MPI_Allreduce_init on MPI_COMM_WORLD +(tuned: .*?) +(ch
 
 
 class EffortTest(unittest.TestCase):
-    def output(self, effort, *options):
+    def output(self, effort, *options, number=1):
         env = dict(os.environ, LD_LIBRARY_PATH=os.path.join(PREFIX, "lib"), HOME=os.environ.get("TEST_TMPDIR", "/tmp"))
         done = subprocess.run([os.path.join(PREFIX, "bin/mpirun"), "--timeout", "60", "-n", "2", *options, PROGRAM,
-                               effort], env=env, capture_output=True, text=True, timeout=90, check=False)
+                               effort, str(number)], env=env, capture_output=True, text=True, timeout=90, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stderr.splitlines()
 
@@ -31,7 +31,7 @@ class EffortTest(unittest.TestCase):
         candidates = {row[0] for row in rows}
         self.assertTrue({"tuned: doubling", "tuned: halves", "tuned: ring"} <= candidates, rows)
         chosen = [row for row in rows if row[1] == "chosen"]
-        self.assertEqual(len(chosen), 3, rows)
+        self.assertEqual(len(chosen), 1, rows)
         for _, _, reason in chosen:
             self.assertRegex(reason, r"^\d+\.\d{3} us, the least of %d candidates" % len(candidates))
         for _, outcome, reason in rows:
@@ -43,12 +43,11 @@ class EffortTest(unittest.TestCase):
 
     def test_verbose(self):
         lines = [line for line in self.output("3", "--mca", "verbose", "1") if "MPI_Allreduce_init" in line]
-        self.assertEqual(len(lines), 3, lines)
-        for line in lines:
-            self.assertRegex(line, r":0\] patchbay: coll: MPI_Allreduce_init on MPI_COMM_WORLD: tuned: .*: \d+\.\d{3} us, ")
+        self.assertEqual(len(lines), 1, lines)
+        self.assertRegex(lines[0], r":0\] patchbay: coll: MPI_Allreduce_init on MPI_COMM_WORLD: tuned: .*: \d+\.\d{3} us, ")
 
     def test_ill_value(self):
-        lines = [line for line in self.output("fast") if "patchbay_effort" in line]
+        lines = [line for line in self.output("fast", number=3) if "patchbay_effort" in line]
         self.assertEqual(len(lines), 2, lines)  # once in each process
         for line in lines:
             self.assertIn("the info key patchbay_effort of MPI_Allreduce_init is 'fast', which is ignored", line)

@@ -79,6 +79,22 @@ int TunedModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int 
                                                            : Module::bcast(buffer, count, type, root, comm);
 }
 
+int TunedModule::gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+    MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
+    const bool is_pair = comm.rank == root ? serves_pair(Function::gather, recv_count, recv_type, comm)
+                                           : serves_pair(Function::gather, send_count, send_type, comm);
+    return is_pair ? pair::gather(send, send_count, send_type, recv, recv_count, recv_type, root, comm)
+                   : Module::gather(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
+}
+
+int TunedModule::scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+    MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
+    const bool is_pair = comm.rank == root ? serves_pair(Function::scatter, send_count, send_type, comm)
+                                           : serves_pair(Function::scatter, recv_count, recv_type, comm);
+    return is_pair ? pair::scatter(send, send_count, send_type, recv, recv_count, recv_type, root, comm)
+                   : Module::scatter(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
+}
+
 int TunedModule::allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
     return serves_pair(Function::allgather, recv_count, recv_type, comm)

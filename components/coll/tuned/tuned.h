@@ -41,6 +41,10 @@ public:
     int blocking(const Call& call, Communicator& comm) noexcept override;
     // Calls of two ranks have a way of their own.
     int bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept override;
+    int gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+        const Datatype& recv_type, int root, Communicator& comm) noexcept override;
+    int scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+        const Datatype& recv_type, int root, Communicator& comm) noexcept override;
     int allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
         const Datatype& recv_type, Communicator& comm) noexcept override;
     int alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
