@@ -66,6 +66,10 @@ MEASURE(bcast_root, MPI_Bcast(&out, 1, MPI_DOUBLE, 0, comm))
 MEASURE(bcast, MPI_Bcast(&in, 1, MPI_DOUBLE, 1, comm))
 MEASURE(reduce_root, MPI_Reduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, 0, comm))
 MEASURE(reduce, MPI_Reduce(&out, NULL, 1, MPI_DOUBLE, MPI_SUM, 1, comm))
+MEASURE(gather_root, MPI_Gather(&out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, 0, comm))
+MEASURE(gather, MPI_Gather(&out, 1, MPI_DOUBLE, NULL, 1, MPI_DOUBLE, 1, comm))
+MEASURE(scatter_root, MPI_Scatter(two_out, 1, MPI_DOUBLE, &in, 1, MPI_DOUBLE, 0, comm))
+MEASURE(scatter, MPI_Scatter(NULL, 1, MPI_DOUBLE, &in, 1, MPI_DOUBLE, 1, comm))
 MEASURE(allreduce, MPI_Allreduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, comm))
 MEASURE(allgather, MPI_Allgather(&out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, comm))
 MEASURE(alltoall, MPI_Alltoall(two_out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, comm))
@@ -167,6 +171,18 @@ static void reply_reduce(void) {
 static void reply_reduce_root(void) {
     MPI_Reduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, 1, comm);
 }
+static void reply_gather(void) {
+    MPI_Gather(&out, 1, MPI_DOUBLE, NULL, 1, MPI_DOUBLE, 0, comm);
+}
+static void reply_gather_root(void) {
+    MPI_Gather(&out, 1, MPI_DOUBLE, two_in, 1, MPI_DOUBLE, 1, comm);
+}
+static void reply_scatter(void) {
+    MPI_Scatter(NULL, 1, MPI_DOUBLE, &in, 1, MPI_DOUBLE, 0, comm);
+}
+static void reply_scatter_root(void) {
+    MPI_Scatter(two_out, 1, MPI_DOUBLE, &in, 1, MPI_DOUBLE, 1, comm);
+}
 static void reply_barrier(void) {
     MPI_Barrier(comm);
 }
@@ -210,6 +226,10 @@ static const struct step steps[] = {
     {measure_bcast, reply_bcast_root, reply_first},
     {measure_reduce_root, reply_reduce, reply_first},
     {measure_reduce, reply_reduce_root, call_first},
+    {measure_gather_root, reply_gather, reply_first},
+    {measure_gather, reply_gather_root, call_first},
+    {measure_scatter_root, reply_scatter, call_first},
+    {measure_scatter, reply_scatter_root, reply_first},
     {measure_allreduce, reply_allreduce, together},
     {measure_allgather, reply_allgather, together},
     {measure_alltoall, reply_alltoall, together},

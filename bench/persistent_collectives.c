@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time of a collective by size, as a blocking call or as MPI_Start and MPI_Wait of a persistent request.
-     persistent_collectives blocking|persistent [FUNCTION,... [SIZE,...]]
+     persistent_collectives blocking|persistent|timed [FUNCTION,... [SIZE,...]]
+   timed: persistent, and the initialization chooses the schedule by time (info key patchbay_effort, value 3).
    FUNCTION: barrier bcast reduce allreduce allgather alltoall, or all.
    SIZE: bytes of the vector, or of the block of one rank; at least 8. */
 #include "repeat.h"
@@ -8,11 +9,11 @@
 
 #if defined(OPEN_MPI) && MPI_VERSION < 4 /* as an extension */
 #include <mpi-ext.h>
-#define INIT(function, ...) MPIX_##function##_init(__VA_ARGS__, MPI_COMM_WORLD, MPI_INFO_NULL, &request)
-#define BARRIER_INIT() MPIX_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request)
+#define INIT(function, ...) MPIX_##function##_init(__VA_ARGS__, MPI_COMM_WORLD, info, &request)
+#define BARRIER_INIT() MPIX_Barrier_init(MPI_COMM_WORLD, info, &request)
 #else
-#define INIT(function, ...) MPI_##function##_init(__VA_ARGS__, MPI_COMM_WORLD, MPI_INFO_NULL, &request)
-#define BARRIER_INIT() MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request)
+#define INIT(function, ...) MPI_##function##_init(__VA_ARGS__, MPI_COMM_WORLD, info, &request)
+#define BARRIER_INIT() MPI_Barrier_init(MPI_COMM_WORLD, info, &request)
 #endif
 
 enum { most_total = 64 << 20 };
@@ -20,6 +21,7 @@ enum { most_total = 64 << 20 };
 static double *out, *in;
 static int count; /* doubles */
 static MPI_Request request;
+static MPI_Info info;
 
 static void start_and_wait(void* unused) {
     (void)unused;
@@ -91,11 +93,17 @@ int main(int argc, char** argv) {
     int ranks;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc < 2 || (strcmp(argv[1], "blocking") != 0 && strcmp(argv[1], "persistent") != 0)) {
-        fprintf(stderr, "usage: %s blocking|persistent [FUNCTION,... [SIZE,...]]\n", argv[0]);
+    const char* way = argc > 1 ? argv[1] : "";
+    const int timed = strcmp(way, "timed") == 0, persistent = timed || strcmp(way, "persistent") == 0;
+    if (!persistent && strcmp(way, "blocking") != 0) {
+        fprintf(stderr, "usage: %s blocking|persistent|timed [FUNCTION,... [SIZE,...]]\n", argv[0]);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    const int persistent = strcmp(argv[1], "persistent") == 0;
+    info = MPI_INFO_NULL;
+    if (timed) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "patchbay_effort", "3");
+    }
     const char* functions = argc > 2 ? argv[2] : "all";
     const char* sizes = argc > 3 ? argv[3] : "8,512,4096,32768,262144,1048576";
     out = malloc(most_total);
@@ -121,6 +129,9 @@ int main(int argc, char** argv) {
             count = (int)(bytes / 8);
             measure(what, persistent, label);
         }
+    }
+    if (timed) {
+        MPI_Info_free(&info);
     }
     free(out);
     free(in);

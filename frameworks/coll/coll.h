@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,7 +36,7 @@ class Context;
 //    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 6;
+inline constexpr std::uint32_t interface_version = 7;
 
 class Engine;
 class Schedule;
@@ -61,6 +62,37 @@ public:
     // An error after which the messages to others are still possible, such as scratch memory that could not be
     // allocated, is noted by Schedule::fail(), and the plan goes on.
     virtual int plan(const Call& call, Schedule& schedule) noexcept;
+
+    // Several schedules for one persistent operation. Where the info of MPI_Bcast_init and the like has patchbay_effort
+    // = 3 in all members, the engine times all of them and keeps the fastest one. A module without alternatives
+    // overrides none of these four.
+    //
+    // How many schedules there are for the call; number 0 is that of plan(). Called by the engine in the init function
+    // of functions whose result is one block (not those with several counts, and not those of neighbourhoods), on
+    // communicators of processes of one job, for predefined ops. Constant; must not block. Whether there are several
+    // must depend on function, form and communicator only; which these are may depend on all that is equal in all
+    // members, as a plan does.
+    virtual std::size_t candidates(const Call& call, const Communicator& comm) const noexcept {
+        (void)call, (void)comm;
+        return 1;
+    }
+    // Adds the steps of candidate `number`, 1 or more, as plan() does; the same rules hold, and the results are the
+    // same. Called after plan() for the same call, in all members. Any code but MPI_SUCCESS: this candidate is used by
+    // no member.
+    virtual int plan_candidate(std::size_t number, const Call& call, Schedule& schedule) noexcept {
+        (void)number;
+        return plan(call, schedule);
+    }
+    // The choice is made: a module that counts what its operations use counts this. Called once after plan(), wherever
+    // there are several candidates, also if none was timed (`number` is 0 then). Must not block.
+    virtual void keep_candidate(std::size_t number, const Call& call, const Communicator& comm) noexcept {
+        (void)number, (void)call, (void)comm;
+    }
+    // What --explain calls the candidate. Throws std::bad_alloc.
+    virtual std::string candidate_name(std::size_t number, const Call& call, const Communicator& comm) const {
+        (void)call, (void)comm;
+        return std::to_string(number);
+    }
 
     // The blocking functions are called by the bindings on the calling thread, once per MPI call. They may block, with
     // the library's waiting policy. They send on the communicator's pml with the tag of the function (tags.h), never a

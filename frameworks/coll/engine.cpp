@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frameworks/coll/engine.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/core.h"
 #include "core/progress/waiter.h"
 #include "frameworks/coll/operation.h"
 #include "frameworks/coll/outstanding.h"
 #include "frameworks/coll/tags.h"
+#include "frameworks/coll/trials.h"
 #include "object/error_cause.h"
+#include "object/info.h"
 
 #include <mutex>
 #include <new>
@@ -133,6 +136,25 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     return MPI_SUCCESS;
 }
 
+// A value that is none is ignored (MPI-5.0, 10), and reported once.
+Effort Engine::effort_of(const Call& call) noexcept {
+    Effort effort = Effort::bind;
+    if (call.info == nullptr) [[likely]] {
+        return effort;
+    }
+    (void)unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        const auto value = call.info->get("patchbay_effort");
+        const auto known = value ? parse_effort(*value) : std::nullopt;
+        effort = known.value_or(effort);
+        if (value && !known) {
+            _ill_effort.warn("the info key patchbay_effort of " + init_name(call.function) + " is '" + *value +
+                "', which is ignored: it must be 0, 1, 2 or 3 (docs/parameters.md)");
+        }
+        return MPI_SUCCESS;
+    });
+    return effort;
+}
+
 int Engine::init(Module& module, const Call& call, Communicator& comm, Request** request) noexcept {
     Outstanding* outstanding = outstanding_of(comm);
     if (outstanding == nullptr) {
@@ -142,18 +164,26 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
     if (const int code = plan(module, call, comm, Form::persistent, &operation); code != MPI_SUCCESS) {
         return code;
     }
+    const Effort effort = effort_of(call);
     int tag = 0;
     if (const int code = outstanding->take_persistent_tag(comm, &tag); code != MPI_SUCCESS) {
         operation->recycle();
         return code;
     }
     operation->set_tag(tag);
-    if (const int code = operation->bind_messages(); code != MPI_SUCCESS) {
+    if (const int code = operation->bind_messages(bound_messages(effort)); code != MPI_SUCCESS) {
         operation->recycle();
         return code;
     }
     if (_checker != nullptr && comm.view == nullptr) [[unlikely]] {
         operation->gate = _checker->look_at(call, Form::persistent, comm);
+    }
+    // The checking mode would compare calls that the program has not made.
+    if (_checker == nullptr && Trials::are_possible(module, call, comm)) {
+        if (const int code = Trials(*this, module, call, comm, effort).run(&operation); code != MPI_SUCCESS) {
+            operation->recycle();
+            return code;
+        }
     }
     *request = operation;
     return MPI_SUCCESS;

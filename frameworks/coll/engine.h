@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/log.h"
 #include "core/progress/lock.h"
 #include "frameworks/coll/coll.h"
+#include "frameworks/coll/effort.h"
 #include "frameworks/coll/scratch.h"
 #include "object/released_list.h"
 
@@ -37,8 +39,9 @@ public:
     // is released. Never blocks. Called in the same order by all members of the communicator. After an error the
     // operation has not begun, and the next call may be the same one again; that is true for init(), too.
     int start(Module& module, const Call& call, Communicator& comm, Request** request) noexcept;
-    // Plans a persistent operation; the request is inactive. A start of it allocates no memory, and may be in another
-    // order than in other members. Called in the same order by all members. May block: it is not local.
+    // Plans a persistent operation; the request is inactive. A start of it may be in another order than in other
+    // members; it allocates no memory, unless the call's info has patchbay_effort = 0 (effort.h). Called in the same
+    // order by all members. May block: it is not local.
     int init(Module& module, const Call& call, Communicator& comm, Request** request) noexcept;
 
     // Waits until each persistent operation of the session (nullptr: of the world model) is complete whose request was
@@ -57,6 +60,7 @@ public:
 
 private:
     friend class Operation;
+    friend class Trials;
     static constexpr std::size_t most_kept = 64;
 
     Progress& progress() noexcept;
@@ -65,10 +69,12 @@ private:
     Operation* take(Communicator& comm, Form form) noexcept;
     void give_back(Operation* operation) noexcept;
     int plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept;
+    Effort effort_of(const Call& call) noexcept;
 
     Core& _core;
     CallChecker* _checker = nullptr;
     ScratchPool _scratch;
+    LogOnce _ill_effort;
     ReleasedList _released;        // operations whose requests were freed while they were active
     ProgressLock _lock{true};      // protects the list of the unused ones
     Operation* _unused = nullptr;  // operations that keep their memory for the next one

@@ -9,7 +9,8 @@ namespace coll {
 
 // A module that stands before another one and passes every call on (Component::wrap). An interposer derives from it and
 // overrides what it observes or changes: plan() for the nonblocking and persistent forms, blocking() for the blocking
-// form of all functions, to which the default of each blocking function comes.
+// form of all functions, to which the default of each blocking function comes. It has one candidate for each operation,
+// so that no plan is made that plan() does not see.
 class Forward : public Module {
 public:
     explicit Forward(std::unique_ptr<Module> wrapped) noexcept

@@ -3,11 +3,13 @@
 
 #include "core/base/out_of_memory.h"
 #include "core/progress/progress.h"
+#include "core/progress/waiter.h"
 #include "frameworks/coll/outstanding.h"
 #include "frameworks/pml/pml.h"
 #include "object/error_cause.h"
 #include "object/typed_copy.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -108,18 +110,19 @@ int Operation::bind_message(const Step& step, Request** made) noexcept {
 // The messages on other communicators than that of the operation are not bound, because a bound message holds its
 // communicator, and the local communicator of an intercommunicator ends with the intercommunicator. A message that the
 // pml cannot bind for another reason than memory is made in each start, which reports the error.
-int Operation::bind_messages() noexcept {
-    if (schedule.execution() != nullptr || comm->view != nullptr) { // its own messages; ranks that are threads
+int Operation::bind_messages(std::size_t limit) noexcept {
+    if (limit == 0 || schedule.execution() != nullptr ||
+        comm->view != nullptr) { // its own messages; ranks that are threads
         return MPI_SUCCESS;
     }
     return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         const std::span<const Step> steps = schedule.steps();
-        for (StepId id = 0; id < steps.size() && _bound.size() < most_bound; ++id) {
+        _bound.reserve(std::min(limit, steps.size()));
+        for (StepId id = 0; id < steps.size() && _bound.size() < limit; ++id) {
             const Step& step = steps[id];
             if ((step.kind != StepKind::send && step.kind != StepKind::recv) || step.comm != comm) {
                 continue;
             }
-            _bound.reserve(_bound.size() + 1);
             Request* made = nullptr;
             const int code = bind_message(step, &made);
             if (code == MPI_ERR_NO_MEM) {
@@ -157,6 +160,13 @@ int Operation::start() noexcept {
         progress->poll();
     }
     return MPI_SUCCESS;
+}
+
+int Operation::run_once() noexcept {
+    start();
+    wait_until(*progress, [this] { return is_complete(); });
+    set_inactive();
+    return std::exchange(error, MPI_SUCCESS);
 }
 
 int Operation::cancel() noexcept {

@@ -35,9 +35,14 @@ public:
     // Allocates what a start needs. MPI code.
     int prepare() noexcept;
     void set_tag(int value) noexcept { _tag = value; }
-    // Of a persistent operation, when it has its tag: makes persistent requests of the messages, which each start only
-    // starts again. MPI code.
-    int bind_messages() noexcept;
+    int tag() const noexcept { return _tag; }
+    // Before it is released: the tag stays in use by another operation.
+    void leave_tag() noexcept { _tag = no_tag; }
+    // Of a persistent operation, when it has its tag: makes persistent requests of the messages, at most `limit`, which
+    // each start only starts again. MPI code.
+    int bind_messages(std::size_t limit) noexcept;
+    // Starts a persistent operation, waits until it is complete, and makes it inactive. Returns its code.
+    int run_once() noexcept;
     // Has the next poll start the schedule; the request is active.
     void begin() noexcept { _begin.post(); }
     void activate() noexcept { set_active(); }
@@ -56,9 +61,6 @@ public:
 
 private:
     static constexpr int no_tag = 0;
-    // Bound messages take memory of the pml for as long as the operation exists. The messages after these are made anew
-    // in each start, as those of nonblocking operations are.
-    static constexpr std::size_t most_bound = 256;
 
     // How far a step is.
     struct Progression : Continuation {

@@ -41,7 +41,7 @@ PROGRAMS = {
     ("outstanding.c", "100", 2): {f"{kind}{what}_{count}": "us" for kind in ("idup", "iallreduce", "grequest")
                                   for what in ("", "_test") for count in (10, 100)},
     **{("persistent_collectives.c", f"{way} barrier,allreduce 8,4096", 2): {
-        "barrier": "us", "allreduce_8B": "us", "allreduce_4KiB": "us"} for way in ("blocking", "persistent")},
+        "barrier": "us", "allreduce_8B": "us", "allreduce_4KiB": "us"} for way in ("blocking", "persistent", "timed")},
     ("partitioned.c", "", 2): {f"{figure}_64x{size}": unit for size in ("16KiB", "64B") for figure, unit in (
         ("message", "us"), ("partitioned", "us"), ("bandwidth_ratio", "x"))},
     ("quiescence.c", "", 2): {"compute_alone": "ms", "compute_beside_barrier": "ms", "slowdown": "percent"},

@@ -17,6 +17,8 @@ constexpr int ranks = 2;
 bool is_one_exchange(Function function, Algorithm algorithm) noexcept {
     switch (function) {
     case Function::bcast:
+    case Function::gather:
+    case Function::scatter:
     case Function::reduce:
         return algorithm == Algorithm::linear || algorithm == Algorithm::binomial;
     case Function::allgather:
@@ -100,6 +102,37 @@ int bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communi
     Transfer transfer(comm, tag_of(Function::bcast));
     return comm.rank == root ? transfer.send(buffer, count, type, other(comm))
                              : transfer.recv(buffer, count, type, root);
+}
+
+int gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+    const Datatype& recv_type, int root, Communicator& comm) noexcept {
+    Transfer transfer(comm, tag_of(Function::gather));
+    if (comm.rank != root) {
+        return transfer.send(send, send_count, send_type, root);
+    }
+    const int peer = other(comm);
+    int copied = MPI_SUCCESS;
+    if (send != MPI_IN_PLACE) { // before the message, which may still be under way
+        copied =
+            typed_copy(send, send_count, send_type, element(recv, root * recv_count, recv_type), recv_count, recv_type);
+    }
+    transfer.recv(element(recv, peer * recv_count, recv_type), recv_count, recv_type, peer);
+    return transfer.fail(copied);
+}
+
+int scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+    const Datatype& recv_type, int root, Communicator& comm) noexcept {
+    Transfer transfer(comm, tag_of(Function::scatter));
+    if (comm.rank != root) {
+        return transfer.recv(recv, recv_count, recv_type, root);
+    }
+    const int peer = other(comm);
+    Request* outgoing = transfer.start_send(element(send, peer * send_count, send_type), send_count, send_type, peer);
+    if (recv != MPI_IN_PLACE) {
+        transfer.fail(typed_copy(
+            element(send, root * send_count, send_type), send_count, send_type, recv, recv_count, recv_type));
+    }
+    return outgoing != nullptr ? transfer.finish_send(outgoing, peer) : transfer.code();
 }
 
 int allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,

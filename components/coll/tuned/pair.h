@@ -16,6 +16,10 @@ std::uint64_t limit(Function function, const Decisions& decisions) noexcept;
 
 // As in Module. MPI_IN_PLACE is not for alltoall.
 int bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept;
+int gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+    const Datatype& recv_type, int root, Communicator& comm) noexcept;
+int scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+    const Datatype& recv_type, int root, Communicator& comm) noexcept;
 int allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
     const Datatype& recv_type, Communicator& comm) noexcept;
 int alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,

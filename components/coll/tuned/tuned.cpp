@@ -79,6 +79,22 @@ int TunedModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int 
                                                            : Module::bcast(buffer, count, type, root, comm);
 }
 
+int TunedModule::gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+    MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
+    const bool is_pair = comm.rank == root ? serves_pair(Function::gather, recv_count, recv_type, comm)
+                                           : serves_pair(Function::gather, send_count, send_type, comm);
+    return is_pair ? pair::gather(send, send_count, send_type, recv, recv_count, recv_type, root, comm)
+                   : Module::gather(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
+}
+
+int TunedModule::scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+    MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
+    const bool is_pair = comm.rank == root ? serves_pair(Function::scatter, send_count, send_type, comm)
+                                           : serves_pair(Function::scatter, recv_count, recv_type, comm);
+    return is_pair ? pair::scatter(send, send_count, send_type, recv, recv_count, recv_type, root, comm)
+                   : Module::scatter(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
+}
+
 int TunedModule::allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
     return serves_pair(Function::allgather, recv_count, recv_type, comm)
@@ -118,7 +134,37 @@ int TunedModule::exscan(
 }
 
 int TunedModule::plan(const Call& call, Schedule& schedule) noexcept {
-    const Choice choice = choose(call, schedule.form(), schedule.comm());
+    return plan(call, choose(call, schedule.form(), schedule.comm()), schedule);
+}
+
+// Without an alternative: where the user has given the algorithm, and where this component serves no call.
+std::size_t TunedModule::candidates(const Call& call, const Communicator& comm) const noexcept {
+    const bool passes_all = call.function == Function::alltoall && call.send == MPI_IN_PLACE;
+    if (passes_all || _settings->forced[std::size_t(call.function)]) {
+        return 1;
+    }
+    return candidates_of(call, comm).choices().size();
+}
+
+Candidates TunedModule::candidates_of(const Call& call, const Communicator& comm) const noexcept {
+    const bool commutative = call.op == nullptr || call.op->is_commutative();
+    return {call.function, decide(call, Form::persistent, comm.rank), _settings->ranks, decisive_bytes(call, comm.rank),
+        commutative, _below.find(call, Form::persistent) != nullptr};
+}
+
+int TunedModule::plan_candidate(std::size_t number, const Call& call, Schedule& schedule) noexcept {
+    return plan(call, candidates_of(call, schedule.comm()).choices()[number], schedule);
+}
+
+void TunedModule::keep_candidate(std::size_t number, const Call& call, const Communicator& comm) noexcept {
+    _chosen.note(comm, call.function, candidates_of(call, comm).choices()[number].algorithm);
+}
+
+std::string TunedModule::candidate_name(std::size_t number, const Call& call, const Communicator& comm) const {
+    return "tuned: " + describe_choice(candidates_of(call, comm).choices()[number]);
+}
+
+int TunedModule::plan(const Call& call, const Choice& choice, Schedule& schedule) noexcept {
     if (choice.algorithm == Algorithm::pass) {
         const Form form = schedule.form() == Form::persistent ? Form::persistent : Form::nonblocking;
         return _below.find(call, form)->plan(call, schedule);

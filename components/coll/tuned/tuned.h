@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "components/coll/tuned/candidates.h"
 #include "components/coll/tuned/chosen.h"
 #include "components/coll/tuned/table.h"
 #include "frameworks/coll/coll.h"
@@ -33,9 +34,17 @@ public:
 
     Provided provides() const noexcept override { return Provided::planned(served); }
     int plan(const Call& call, Schedule& schedule) noexcept override;
+    std::size_t candidates(const Call& call, const Communicator& comm) const noexcept override;
+    int plan_candidate(std::size_t number, const Call& call, Schedule& schedule) noexcept override;
+    void keep_candidate(std::size_t number, const Call& call, const Communicator& comm) noexcept override;
+    std::string candidate_name(std::size_t number, const Call& call, const Communicator& comm) const override;
     int blocking(const Call& call, Communicator& comm) noexcept override;
     // Calls of two ranks have a way of their own.
     int bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept override;
+    int gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+        const Datatype& recv_type, int root, Communicator& comm) noexcept override;
+    int scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
+        const Datatype& recv_type, int root, Communicator& comm) noexcept override;
     int allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
         const Datatype& recv_type, Communicator& comm) noexcept override;
     int alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv, MPI_Count recv_count,
@@ -60,6 +69,8 @@ private:
     }
     Choice choose(const Call& call, Form form, const Communicator& comm) const noexcept;
     Choice decide(const Call& call, Form form, int rank) const noexcept;
+    Candidates candidates_of(const Call& call, const Communicator& comm) const noexcept;
+    int plan(const Call& call, const Choice& choice, Schedule& schedule) noexcept;
 
     std::shared_ptr<const Settings> _settings;
     const Below& _below;
