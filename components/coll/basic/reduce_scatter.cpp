@@ -61,6 +61,44 @@ void pairwise(
     steps.copy(result, own, type, recv, own, type);
 }
 
+// Parts of at most this many bytes, of all ranks together, are exchanged at once.
+constexpr MPI_Count most_at_once = 32 << 10;
+
+// As pairwise(), but all messages are under way at once, so that a rank waits once and not for one rank after the
+// other; the parts are combined in rank order, so the result is that
+// of one order for all. Which of the functions a rank takes is its own affair: the messages are the same.
+template <class Steps, class Parts>
+void at_once(
+    Steps& steps, const void* input, void* recv, const Datatype& type, const Op& op, const Parts& parts) noexcept {
+    const int rank = steps.comm().rank;
+    const int size = steps.comm().size;
+    const MPI_Count own = parts.count_of(rank);
+    void* all = steps.scratch(size * own, type);
+    {
+        typename Steps::Batch receives(steps);
+        typename Steps::Batch sends(steps);
+        MPI_Count next = parts.first_of(rank) + own; // the first element of the part of `dest`
+        for (int distance = 1; distance < size; ++distance) {
+            const int dest = (rank + distance) % size;
+            const int source = (rank - distance + size) % size;
+            next = dest == 0 ? 0 : next;
+            receives.irecv(element(all, source * own, type), own, type, source);
+            sends.isend(element(input, next, type), parts.count_of(dest), type, dest);
+            next += parts.count_of(dest);
+        }
+        steps.copy(
+            element(input, parts.first_of(rank), type), own, type, element(all, rank * own, type), own, type);
+        sends.finish();
+        receives.finish();
+    }
+    steps.round();
+    for (int left = size - 2; left >= 0; --left) {
+        steps.reduce(element(all, left * own, type), element(all, (size - 1) * own, type), own, type, op);
+        steps.round();
+    }
+    steps.copy(element(all, (size - 1) * own, type), own, type, recv, own, type);
+}
+
 // To rank 0 in rank order, which sends each rank its part.
 template <class Steps, class Parts>
 void by_rank_zero(
@@ -89,7 +127,10 @@ template <class Steps, class Parts>
 void reduce_and_scatter(
     Steps& steps, const void* send, void* recv, const Datatype& type, const Op& op, const Parts& parts) noexcept {
     const void* input = send == MPI_IN_PLACE ? recv : send;
-    if (op.is_commutative()) {
+    const MPI_Count own_bytes = parts.count_of(steps.comm().rank) * type.size;
+    if (op.is_commutative() && own_bytes * steps.comm().size <= most_at_once) {
+        at_once(steps, input, recv, type, op, parts);
+    } else if (op.is_commutative()) {
         pairwise(steps, input, recv, type, op, parts);
     } else {
         by_rank_zero(steps, input, recv, type, op, parts);
