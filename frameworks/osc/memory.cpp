@@ -13,13 +13,21 @@ namespace patchbay::osc {
 
 namespace {
 
-std::byte* aligned_up(std::byte* place, std::size_t alignment) noexcept {
-    const auto address = reinterpret_cast<std::uintptr_t>(place);
+// The first place from `place` on that is `offset` bytes behind a multiple of `alignment`.
+std::byte* aligned_up(std::byte* place, std::size_t alignment, std::size_t offset) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(place) - offset;
     return place + (alignment - address % alignment) % alignment;
 }
 
 // Every mapping of a block is aligned to this, also that of another process.
 constexpr std::size_t block_alignment = SharedHeap::granule;
+
+// The C library gives large blocks an address a few bytes behind the start of a page. A copy between two places that
+// are close to each other in their pages is slower, because the processor takes loads for loads of what it has just
+// stored (components/common/window_copy.h). So the memory of a window begins in the middle of a page, unless it is so
+// small that a page more counts.
+constexpr std::size_t page = 4096;
+constexpr std::size_t shifted_from = 4 * page;
 
 } // namespace
 
@@ -34,14 +42,16 @@ Result<std::unique_ptr<Memory>> Memory::allocate(
     }
     Error refused{Errc::out_of_memory, "a window of shared memory needs the memory that the processes of a node share"};
     if (segment != nullptr) {
-        const std::size_t slack = alignment > block_alignment ? alignment : 0;
+        const bool shifted = bytes >= shifted_from && alignment <= page / 2;
+        const std::size_t multiple = shifted ? page : alignment;
+        const std::size_t slack = multiple > block_alignment ? multiple : 0;
         auto block = bytes > SIZE_MAX - slack
             ? Result<SharedBlock>(Error{Errc::out_of_memory, fmt::format("no window can have {} bytes", bytes)})
             : segment->heap().alloc(bytes + slack, segment->slot());
         if (block) {
             memory->_segment = segment;
             memory->_block = block->address;
-            memory->_base = aligned_up(block->bytes.data(), alignment);
+            memory->_base = aligned_up(block->bytes.data(), multiple, shifted ? page / 2 : 0);
             memory->_address = block->address + SharedAddress(memory->_base - block->bytes.data());
             return memory;
         }

@@ -26,6 +26,8 @@ public:
     Memory& operator=(const Memory&) = delete;
 
     std::byte* base() const noexcept { return _base; }
+    // The block of the node segment stays allocated until the job ends: other processes may still access it.
+    void keep_block() noexcept { _segment = nullptr; }
     // The place of base() for the processes of the segment; 0: private memory, or none.
     SharedAddress address() const noexcept { return _address; }
 

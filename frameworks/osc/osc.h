@@ -32,7 +32,7 @@ class Context;
 //    on which the call waits, it returns MPI_ERR_PROC_ABORTED.
 namespace osc {
 
-inline constexpr std::uint32_t interface_version = 1;
+inline constexpr std::uint32_t interface_version = 2;
 
 // The buffer of the calling process.
 struct Origin {
@@ -122,6 +122,11 @@ public:
     // Called by MPI_Win_free in every member when no epoch is open in any of them, before the module is destroyed, with
     // a barrier between the call and the destruction. May block until nothing of this process is under way.
     virtual int finish() noexcept { return MPI_SUCCESS; }
+
+    // Called at most once, right before the module is destroyed, where the members have not all come to the end of the
+    // window: the program has not freed it before MPI_Finalize, or a member has failed in MPI_Win_free. Other members
+    // may still access memory of this process for the window; what they share with it must stay allocated. Local.
+    virtual void abandon() noexcept {}
 };
 
 class Component : public patchbay::Component {

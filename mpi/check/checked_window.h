@@ -77,6 +77,7 @@ public:
     int detach(void* base) noexcept override { return _wrapped->detach(base); }
     void hints_changed() noexcept override { _wrapped->hints_changed(); }
     int finish() noexcept override { return _wrapped->finish(); }
+    void abandon() noexcept override { _wrapped->abandon(); }
 
 private:
     static constexpr int every_rank = -1;

@@ -14,6 +14,16 @@ namespace patchbay {
 
 namespace {
 
+// Another member may still be in an operation, in a lock for instance, and must find there why it cannot go on.
+void keep_shared_memory(Window& window) noexcept {
+    if (window.module != nullptr) {
+        window.module->abandon();
+    }
+    if (window.memory != nullptr) {
+        window.memory->keep_block();
+    }
+}
+
 // Releases all that a window consists of, in this process. The object remains while requests refer to it.
 void take_apart(Window& window) noexcept {
     if (window.module != nullptr) {
@@ -39,6 +49,7 @@ void abandon(Window& window) noexcept {
     }
     window.attributes.erase_all(AttributeOwner::window, to_handle(&window));
     window.freed = true;
+    keep_shared_memory(window);
     take_apart(window);
     Ref<Window>::adopt(&window).reset();
 }
@@ -61,6 +72,9 @@ int free_window(Window& window) noexcept {
     }
     const int finished = window.module->finish();
     const int passed = barrier(*window.comm);
+    if (passed != MPI_SUCCESS) {
+        keep_shared_memory(window);
+    }
     window.freed = true;
     take_apart(window);
     Ref<Window>::adopt(&window).reset();

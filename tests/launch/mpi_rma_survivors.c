@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The last rank fails while others wait for it in one-sided communication; mpi_rma_survivors_test.py runs this under
  * mpirun --disable-auto-cleanup. What needs the failed rank returns MPI_ERR_PROC_ABORTED, what does not goes on, and
- * nobody waits for ever. mpi_rma_survivors holder|target|fence|post|complete|operations|free [create] */
+ * nobody waits for ever. mpi_rma_survivors holder|late|target|fence|post|complete|operations|free [create] */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size, victim, failures, created;
 
@@ -58,7 +59,7 @@ static int first_error(int one, int other) {
 }
 
 /* The victim holds the lock of rank 0, for which all others wait. */
-static void wait_for_holder(void) {
+static void wait_for_lock_of_first(unsigned seconds_before) {
     int value = -1;
     if (rank == victim) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
@@ -68,12 +69,24 @@ static void wait_for_holder(void) {
         die();
     }
     MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == victim - 1 && seconds_before > 0) {
+        sleep(seconds_before);
+    }
     int code = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
     if (code == MPI_SUCCESS) {
         code = MPI_Get(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
         code = first_error(code, MPI_Win_unlock(0, window));
     }
     check_aborted(code, "a lock that the failed rank holds");
+}
+
+static void wait_for_holder(void) {
+    wait_for_lock_of_first(0);
+}
+
+/* One of those who wait comes when rank 0, whose lock it is, has learned of the failure and left MPI_Finalize. */
+static void come_late(void) {
+    wait_for_lock_of_first(2);
 }
 
 /* The victim's own memory is locked. */
@@ -194,7 +207,7 @@ int main(int argc, char** argv) {
     static const struct {
         const char* name;
         void (*run)(void);
-    } subjects[] = {{"holder", wait_for_holder}, {"target", wait_for_target}, {"fence", wait_in_fence},
+    } subjects[] = {{"holder", wait_for_holder}, {"late", come_late}, {"target", wait_for_target}, {"fence", wait_in_fence},
         {"post", wait_for_post}, {"complete", wait_for_complete}, {"operations", operate}, {"free", free_window}};
     const char* what = argc > 1 ? argv[1] : "";
     int found = 0;

@@ -61,7 +61,7 @@ TEST(WindowMemory, IsAlignedAndFreed) {
     ASSERT_TRUE(segment);
     const auto before = (*segment)->heap().usage();
     for (std::size_t alignment = 1; alignment <= std::size_t(1) << 20; alignment *= 16) {
-        for (const std::size_t bytes : {std::size_t(1), std::size_t(5'000), std::size_t(3) << 20}) {
+        for (const std::size_t bytes : {std::size_t(1), std::size_t(5'000), std::size_t(50'000), std::size_t(3) << 20}) {
             auto shared = Memory::allocate(segment->get(), bytes, alignment, true);
             auto own = Memory::allocate(nullptr, bytes, alignment, false);
             ASSERT_TRUE(shared && own);
@@ -76,6 +76,21 @@ TEST(WindowMemory, IsAlignedAndFreed) {
     }
     EXPECT_EQ((*segment)->heap().usage().blocks, before.blocks);
     EXPECT_EQ((*segment)->heap().usage().bytes, before.bytes);
+}
+
+// Where blocks of the C library do not begin.
+TEST(WindowMemory, BeginsInTheMiddleOfAPage) {
+    auto segment = NodeSegment::create_private();
+    ASSERT_TRUE(segment);
+    std::vector<std::unique_ptr<Memory>> taken;
+    for (const std::size_t bytes : {std::size_t(20'000), std::size_t(700), std::size_t(50'001), std::size_t(3) << 20}) {
+        auto memory = Memory::allocate(segment->get(), bytes, 64, true);
+        ASSERT_TRUE(memory);
+        if (bytes >= 20'000) {
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>((*memory)->base()) % 4096, 2048U) << bytes;
+        }
+        taken.push_back(std::move(*memory));
+    }
 }
 
 TEST(WindowMemory, OfNoBytesIsNowhere) {

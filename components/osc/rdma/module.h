@@ -69,6 +69,11 @@ public:
     int attach(void* base, std::uint64_t bytes) noexcept override { return _own_regions.attach(base, bytes); }
     int detach(void* base) noexcept override { return _own_regions.detach(base); }
     int finish() noexcept override { return flush_all(); }
+    // A member that waits for a lock in this control block learns from the intents there that a holder has failed.
+    void abandon() noexcept override {
+        _control->keep_block();
+        _own_regions.keep_tables();
+    }
 
 private:
     // What an accumulate does to the elements of the target, one chunk after the other.

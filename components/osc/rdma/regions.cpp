@@ -65,6 +65,13 @@ int OwnRegions::detach(void* base) noexcept {
     return published ? MPI_SUCCESS : note_cause(MPI_ERR_OTHER, published.error().text);
 }
 
+void OwnRegions::keep_tables() noexcept {
+    const std::lock_guard hold(_lock);
+    for (const Table& table : _tables) {
+        table.memory->keep_block();
+    }
+}
+
 bool OwnRegions::contains(std::uint64_t place, std::uint64_t bytes) noexcept {
     const std::lock_guard hold(_lock);
     auto region = _regions.upper_bound(place);

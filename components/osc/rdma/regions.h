@@ -34,6 +34,8 @@ public:
     // As osc::Module.
     int attach(void* base, std::uint64_t bytes) noexcept;
     int detach(void* base) noexcept;
+    // Other members may still read the tables when this object has gone.
+    void keep_tables() noexcept;
     // Whether [place, place + bytes) is in one region, or in regions that lie side by side.
     bool contains(std::uint64_t place, std::uint64_t bytes) noexcept;
     // Stores the text for an operation that is in none. MPI_ERR_RMA_RANGE.

@@ -53,6 +53,8 @@ public:
     int attach(void* base, std::uint64_t bytes) noexcept override;
     int detach(void* base) noexcept override;
 
+    void abandon() noexcept override { _block = 0; }
+
 private:
     enum class Held : std::uint8_t { nothing, shared, exclusive, unchecked };
     struct Peer {
