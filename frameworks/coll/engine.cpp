@@ -126,6 +126,7 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     }
     if (_checker != nullptr && comm.view == nullptr) [[unlikely]] {
         operation->gate = _checker->look_at(call, Form::nonblocking, comm);
+        operation->calls_back = operation->gate != nullptr && operation->gate->follows_completion();
     }
     *request = operation;
     operation->activate();

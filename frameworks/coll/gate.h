@@ -21,6 +21,11 @@ public:
     virtual void start(Completion& done) noexcept = 0;
     // The cause of such a code, for the report of the error. Called after done.end().
     virtual std::string_view cause() const noexcept = 0;
+    // Whether finish() is to be called. Asked once, by the engine, for a nonblocking operation.
+    virtual bool follows_completion() const noexcept { return false; }
+    // Called by the completing calls of the program for a nonblocking operation that is complete, on their thread.
+    // Must not block.
+    virtual void finish() noexcept {}
 };
 
 // Looks at every nonblocking and persistent collective that the program calls.

@@ -188,7 +188,10 @@ int Operation::retire() noexcept {
     }
     release_bound();
     _complete_reference.clear();
-    gate.reset();
+    if (gate != nullptr) [[unlikely]] {
+        gate.reset();
+        calls_back = false;
+    }
     schedule.clear(nullptr);
     _types.clear();
     _op.reset();

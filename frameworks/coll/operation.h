@@ -49,6 +49,10 @@ public:
 
     int start() noexcept override;
     int cancel() noexcept override;
+    int finish(MPI_Status*) noexcept override {
+        gate->finish(); // there is one that follows the completion
+        return error;
+    }
     std::string_view refuses_free() const noexcept override;
     std::string_view cause() const noexcept override { return _cause; }
     std::int32_t references_to_comm() const noexcept override;

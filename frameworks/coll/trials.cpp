@@ -146,19 +146,20 @@ int Trials::time_candidate(Operation* operation, Nanoseconds* time) noexcept {
         *time = failed;
         return code;
     }
-    worst[0] = time_start(*operation); // the first start takes longer: buffers are new to the caches and to the kernel
+    worst[0] =
+        time_starts(*operation, 1); // the first start takes longer: buffers are new to the caches and to the kernel
     if (const int code = reduce(worst, MPI_MAX); code != MPI_SUCCESS) {
         return code;
     }
-    const Nanoseconds rounds =
-        std::clamp(time_of_candidate / std::max<Nanoseconds>(worst[0], 1), fewest_rounds, most_rounds);
+    const Nanoseconds starts =
+        std::clamp<Nanoseconds>(time_of_row / std::max<Nanoseconds>(worst[0], 1), 1, most_starts);
     const bool first_failed = worst[0] == failed;
     Nanoseconds best = failed;
-    for (Nanoseconds round = 0; round < rounds && !first_failed; ++round) {
+    for (int row = 0; row < rows && !first_failed; ++row) {
         if (const int code = barrier(); code != MPI_SUCCESS) {
             return code;
         }
-        best = std::min(best, time_start(*operation));
+        best = std::min(best, time_starts(*operation, starts));
     }
     worst[0] = best;
     const int code = reduce(worst, MPI_MAX);
@@ -166,11 +167,17 @@ int Trials::time_candidate(Operation* operation, Nanoseconds* time) noexcept {
     return code;
 }
 
-Trials::Nanoseconds Trials::time_start(Operation& operation) noexcept {
+// The mean of some starts; all of them take place after an error, too, because the other members wait for their
+// messages.
+Trials::Nanoseconds Trials::time_starts(Operation& operation, Nanoseconds starts) noexcept {
+    int code = MPI_SUCCESS;
     const auto begin = std::chrono::steady_clock::now();
-    const int code = operation.run_once();
-    const auto end = std::chrono::steady_clock::now();
-    return code == MPI_SUCCESS ? std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count() : failed;
+    for (Nanoseconds start = 0; start < starts; ++start) {
+        const int ended = operation.run_once();
+        code = code == MPI_SUCCESS ? ended : code;
+    }
+    const auto time = std::chrono::steady_clock::now() - begin;
+    return code == MPI_SUCCESS ? std::chrono::duration_cast<std::chrono::nanoseconds>(time).count() / starts : failed;
 }
 
 int Trials::reduce(std::span<Nanoseconds> values, MPI_Op op) noexcept {

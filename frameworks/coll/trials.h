@@ -19,7 +19,8 @@ class Operation;
 //
 // The members do this together. First they find out whether all of them want it, which only a message from each can
 // tell, because the info is local. Every candidate has the tag of the operation in turn. The time of a candidate in one
-// member is that of its fastest start; the maximum over all members counts, so that all of them find the same winner.
+// member is the mean of a row of starts, of the fastest of some rows; the maximum over all members counts, so that all
+// of them find the same winner.
 class Trials {
 public:
     // Whether the members of this communicator ask each other at all. Equal in all of them.
@@ -34,16 +35,18 @@ public:
 private:
     using Nanoseconds = std::int64_t;
     static constexpr Nanoseconds failed = std::numeric_limits<Nanoseconds>::max();
-    // A candidate is started so often that it takes about this long, within these limits.
-    static constexpr Nanoseconds time_of_candidate = 10'000'000;
-    static constexpr Nanoseconds fewest_rounds = 3;
-    static constexpr Nanoseconds most_rounds = 30;
+    // A candidate is started several times in a row, as a program does that has it in a loop: where ranks share cores,
+    // a single start shows when the other ranks have run more than what it costs. A row has so many starts that it
+    // takes about this long, at most `most_starts`.
+    static constexpr Nanoseconds time_of_row = 1'000'000;
+    static constexpr Nanoseconds most_starts = 100;
+    static constexpr int rows = 10;
 
     int agree(std::int32_t* wanted) noexcept;
     int time_all(Operation** operation) noexcept;
     int time_candidate(Operation* operation, Nanoseconds* time) noexcept;
     Operation* make_candidate(std::size_t number, int tag) noexcept;
-    Nanoseconds time_start(Operation& operation) noexcept;
+    Nanoseconds time_starts(Operation& operation, Nanoseconds starts) noexcept;
     int reduce(std::span<Nanoseconds> values, MPI_Op op) noexcept;
     int barrier() noexcept;
     void explain(const std::vector<Nanoseconds>& times) noexcept;

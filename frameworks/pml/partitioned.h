@@ -133,7 +133,7 @@ protected:
     // The buffers of both sides have different sizes.
     void fail_by_size(int code, std::int64_t sent, std::int64_t received) noexcept;
 
-    void prepare_release() noexcept final;
+    void prepare_release() noexcept override;
     // A request whose handle was released before its setup ended exists until then, in the lists of the engine and of
     // the communicator.
     void enter_lists() noexcept;

@@ -14,6 +14,22 @@ class Session;
 
 namespace pml {
 
+class PartitionedSend;
+class PartitionedRecv;
+
+// Makes the objects of partitioned requests. The checking mode has its own, which watch their buffers.
+class PartitionedMaker {
+public:
+    // Called by MPI_Psend_init and MPI_Precv_init, on the calling thread. Must not block. nullptr: memory is exhausted.
+    virtual PartitionedSend* make_send(
+        PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept = 0;
+    virtual PartitionedRecv* make_recv(
+        PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept = 0;
+
+protected:
+    ~PartitionedMaker() = default;
+};
+
 // What the partitioned requests of one instance share: their tags, and those of them that have no handle any more.
 // Thread-safe.
 class PartitionedEngine {
@@ -24,6 +40,9 @@ public:
     PartitionedEngine& operator=(const PartitionedEngine&) = delete;
 
     Progress& progress() noexcept;
+    // Before the first request; nullptr: the requests are those of this folder, which is the default.
+    void set_maker(PartitionedMaker* maker) noexcept { _maker = maker; }
+    PartitionedMaker* maker() const noexcept { return _maker; }
     // The parameter mpi_part_message_size, in bytes.
     std::int64_t message_size() const noexcept;
 
@@ -45,6 +64,7 @@ public:
 
 private:
     Core& _core;
+    PartitionedMaker* _maker = nullptr;
     ProgressLock _lock{true};  // protects the tags
     std::map<int, int> _taken; // the first number of each range of tags, and the one behind its last
     int _next = 0;             // behind the range that was taken last

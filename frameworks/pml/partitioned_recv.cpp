@@ -20,7 +20,9 @@ PartitionedRecv::PartitionedRecv(PartitionedEngine& engine, const PartitionedReq
 
 int PartitionedRecv::make(
     PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm, Request** request) noexcept {
-    auto* made = new (std::nothrow) PartitionedRecv(engine, what, comm);
+    PartitionedMaker* maker = engine.maker();
+    auto* made = maker != nullptr ? maker->make_recv(engine, what, comm)
+                                  : new (std::nothrow) PartitionedRecv(engine, what, comm);
     if (made == nullptr) {
         return MPI_ERR_NO_MEM;
     }

@@ -6,7 +6,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 namespace pml {
 
 // The request of MPI_Precv_init.
-class PartitionedRecv final : public Partitioned {
+class PartitionedRecv : public Partitioned {
 public:
     static int make(
         PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm, Request** request) noexcept;
@@ -15,19 +15,21 @@ public:
 
     // MPI_Parrived: whether this partition of the start has arrived, or no start is outstanding. On any thread. Makes
     // no progress.
-    bool has_arrived(int partition) const noexcept;
+    virtual bool has_arrived(int partition) const noexcept;
 
     bool is_needed() const noexcept override {
         return (_phase.load(std::memory_order_relaxed) & orphaned) == 0 && !_begun.load(std::memory_order_relaxed);
     }
     void cancel_unmatched() noexcept override;
 
+protected:
+    PartitionedRecv(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept;
+    ~PartitionedRecv() override = default;
+
 private:
     // What has happened: the setup message, the first start, or the end of the handle before a start. The code that
     // sets the second of them goes on.
     static constexpr unsigned arrived = 1, started = 2, orphaned = 4;
-
-    PartitionedRecv(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept;
 
     int post_setup() noexcept;
     void end_setup() noexcept;

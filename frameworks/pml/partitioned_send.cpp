@@ -14,7 +14,9 @@ PartitionedSend::PartitionedSend(PartitionedEngine& engine, const PartitionedReq
 
 int PartitionedSend::make(
     PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm, Request** request) noexcept {
-    auto* made = new (std::nothrow) PartitionedSend(engine, what, comm);
+    PartitionedMaker* maker = engine.maker();
+    auto* made = maker != nullptr ? maker->make_send(engine, what, comm)
+                                  : new (std::nothrow) PartitionedSend(engine, what, comm);
     if (made == nullptr) {
         return MPI_ERR_NO_MEM;
     }

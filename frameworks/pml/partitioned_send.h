@@ -6,7 +6,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 namespace pml {
 
 // The request of MPI_Psend_init.
-class PartitionedSend final : public Partitioned {
+class PartitionedSend : public Partitioned {
 public:
     static int make(
         PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm, Request** request) noexcept;
@@ -16,16 +16,18 @@ public:
 
     // MPI_Pready of an active request. On any thread, several at a time. Never blocks. false: the partition was ready
     // before, and nothing has happened.
-    bool make_ready(int partition) noexcept;
+    virtual bool make_ready(int partition) noexcept;
 
     bool is_needed() const noexcept override { return !_orphaned; }
+
+protected:
+    PartitionedSend(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept;
+    ~PartitionedSend() override = default;
 
 private:
     // The state of a partition is that of the last start in which it became ready (_ready), and one more when its
     // message has counted it. So a start need not reset it.
     using PartitionState = std::atomic<std::uint32_t>;
-
-    PartitionedSend(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept;
 
     bool allocate() noexcept;
     int send_first() noexcept;

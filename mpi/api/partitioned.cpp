@@ -33,6 +33,7 @@ int init(const char* function, const char* peer_name, const pml::PartitionedRequ
     return give_persistent(args, code, request, handle);
 }
 
+// Whether the request is exactly of this class, as it is without the checking mode.
 template <class T>
 bool is_a(const Request& request) noexcept {
     return typeid(request) == typeid(T);
@@ -46,7 +47,8 @@ bool partitioned(Arguments& args, MPI_Request handle, const char* rule) noexcept
     }
     const Request& request = *to_object<Request>(handle);
     args.report_to(error_comm(request));
-    return args.require(is_a<T>(request), MPI_ERR_REQUEST, "request", 0, rule);
+    return args.require(
+        is_a<T>(request) || dynamic_cast<const T*>(&request) != nullptr, MPI_ERR_REQUEST, "request", 0, rule);
 }
 
 bool partition(Arguments& args, const char* name, int value, const pml::Partitioned& request) noexcept {
@@ -89,7 +91,7 @@ int ready(int number, MPI_Request handle) noexcept {
     if (thread_is_known() && request != nullptr && is_a<pml::PartitionedSend>(*request) && request->is_active())
         [[likely]] {
         auto& send = *static_cast<pml::PartitionedSend*>(request);
-        if (unsigned(number) < unsigned(send.partitions()) && send.make_ready(number)) [[likely]] {
+        if (unsigned(number) < unsigned(send.partitions()) && send.PartitionedSend::make_ready(number)) [[likely]] {
             return MPI_SUCCESS;
         }
     }

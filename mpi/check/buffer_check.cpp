@@ -39,7 +39,8 @@ Words words_of(const MessageCall& call) noexcept {
     if (call.window != nullptr) {
         return {"origin buffer", "operation", "MPI_Win_flush or MPI_Win_flush_local, or the end of the epoch"};
     }
-    return {"send buffer", "send", "MPI_Wait, MPI_Test"};
+    return {call.partition >= 0 ? "partition" : "send buffer", call.collective ? "operation" : "send",
+        "MPI_Wait, MPI_Test"};
 }
 
 } // namespace
@@ -99,7 +100,7 @@ void BufferCheck::find_overlap(const Use& use, const CallSite& site) {
                 fmt::format("{}: {} {} of {} {} in use by {}. Complete that operation before, or use other "
                             "memory",
                     use._call->text(site), shared, shared == 1 ? "byte" : "bytes",
-                    use._call->window != nullptr ? "its buffer" : "argument buf", shared == 1 ? "is" : "are",
+                    use._call->is_of_one_buffer() ? "argument buf" : "its buffer", shared == 1 ? "is" : "are",
                     used._call->text(*used._site)));
             return;
         }
@@ -114,10 +115,12 @@ void BufferCheck::end(Use& use) noexcept {
     release(use);
     unless_exhausted([&] {
         if (write.address != 0) {
+            const Words words = words_of(*use._call);
             print_finding("buffers",
-                fmt::format("{}: the program changed byte {} of the send buffer at {}, before the send was complete. "
-                            "Complete it (MPI_Wait, MPI_Test) before the buffer is changed",
-                    use._call->text(*use._site), write.address - use._begin, CallSite::at(write.instruction).text()));
+                fmt::format("{}: the program changed byte {} of the {} at {}, before the {} was complete. "
+                            "Complete it ({}) before the buffer is changed",
+                    use._call->text(*use._site), write.address - use._begin, words.buffer,
+                    CallSite::at(write.instruction).text(), words.operation, words.completion));
         } else if (use._call->sends()) {
             compare(use);
         }

@@ -27,7 +27,7 @@ CallExchange::CallExchange(Progress& waits, Communicator& comm, std::vector<std:
       _called(comm),
       _comm(comm.is_inter ? *comm.local_comm : comm),
       _record(std::move(record)),
-      _longest(longest_record(_comm.size)) {
+      _longest(longest_record(_comm)) {
     const std::size_t members = _comm.rank == 0 ? std::size_t(_comm.size) : 1;
     _messages.reserve(members + 1);
     if (_comm.rank == 0) {

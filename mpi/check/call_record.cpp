@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/check/call_record.h"
 
+#include "mpi/check/neighbor_edges.h"
 #include "object/communicator.h"
 #include "object/op_kernels.h"
 
@@ -128,7 +129,7 @@ public:
         case Function::reduce_scatter:
             receive_blocks();
             break;
-        default: // a barrier; the neighbours differ in each process
+        default: // a barrier; neighbours have edges
             break;
         }
     }
@@ -171,6 +172,12 @@ private:
     std::vector<Block>& _blocks;
 };
 
+template <class T>
+void append(std::vector<std::byte>& bytes, const std::vector<T>& values) {
+    const std::span<const std::byte> data = std::as_bytes(std::span(values));
+    bytes.insert(bytes.end(), data.begin(), data.end());
+}
+
 // A record as it has arrived.
 class Reader {
 public:
@@ -180,10 +187,23 @@ public:
     }
     Block sent(int to) const noexcept { return block(std::size_t(to)); }
     Block received(int from) const noexcept { return block(fixed.sent_blocks + std::size_t(from)); }
+    // Of a neighbourhood function.
+    Edges edges() const {
+        Edges result{std::vector<Edge>(fixed.sent_blocks), std::vector<Edge>(fixed.received_blocks)};
+        const std::size_t sent = result.sent.size() * sizeof(Edge);
+        copy(_blocks.first(sent), result.sent.data());
+        copy(_blocks.subspan(sent), result.received.data());
+        return result;
+    }
 
     CallRecord fixed;
 
 private:
+    static void copy(std::span<const std::byte> bytes, Edge* to) noexcept {
+        if (!bytes.empty()) {
+            std::memcpy(to, bytes.data(), bytes.size());
+        }
+    }
     Block block(std::size_t i) const noexcept {
         Block result;
         std::memcpy(&result, _blocks.data() + i * sizeof result, sizeof result);
@@ -212,6 +232,9 @@ public:
             } else if (call.op != model.op) {
                 differ(MPI_ERR_OP, rank, 0, "Argument op differs; all members must give the same op");
             }
+        }
+        if (!found() && !is_inter) {
+            compare_constructors();
         }
         if (!found() && !is_inter) {
             compare_data(Function(model.function));
@@ -252,7 +275,33 @@ private:
         }
     }
 
+    // MPI_Comm_dup and MPI_Comm_idup need not send anything, so that their order shows in the next collective only.
+    void compare_constructors() {
+        for (int rank = 1; rank < size(); ++rank) {
+            if (at(rank).constructors != at(0).constructors) {
+                const bool more = int(at(rank).constructors - at(0).constructors) > 0;
+                const auto text = fmt::format("Rank {} has called a constructor of communicators (MPI_Comm_dup, "
+                                              "MPI_Comm_idup) on this communicator before, which rank {} has not. All "
+                                              "members must call the same collectives in the same order",
+                    more ? rank : 0, more ? 0 : rank);
+                differ(MPI_ERR_OTHER, rank, 0, text.c_str());
+            }
+        }
+    }
+    void compare_neighbors() {
+        std::vector<Edges> edges;
+        for (const Reader& one : _all) {
+            edges.push_back(one.edges());
+        }
+        if (const auto difference = compare_edges(edges)) {
+            expect(difference->sender, difference->receiver, difference->sent, difference->received);
+        }
+    }
     void compare_data(Function f) {
+        if (coll::FunctionSet::neighborhood().has(f)) {
+            compare_neighbors();
+            return;
+        }
         const int root = at(0).root;
         for (int rank = 0; rank < size() && !found(); ++rank) {
             const Reader& one = _all[std::size_t(rank)];
@@ -333,7 +382,11 @@ private:
 } // namespace
 
 const char* CallRecord::function_text() const noexcept {
-    return name_of(Function(function), Form(form)).c_str();
+    return name_of_call(Function(function), Form(form));
+}
+
+const char* name_of_call(Function function, Form form) noexcept {
+    return name_of(function, form).c_str();
 }
 
 std::string CallRecord::text() const {
@@ -359,19 +412,27 @@ std::vector<std::byte> record_of(const Call& call, Form form, const Communicator
     record.root = is_rooted(call.function) ? call.root : CallRecord::no_root;
     record.op = call.op != nullptr ? id_of(*call.op) : CallRecord::no_op;
     site.copy(record.site.data(), record.site.size() - 1);
-    if (!comm.is_inter) {
+    record.constructors = comm.constructions.load(std::memory_order_relaxed);
+    std::vector<std::byte> bytes(sizeof record);
+    if (comm.is_inter) {
+        // Only the calls are compared.
+    } else if (coll::FunctionSet::neighborhood().has(call.function)) {
+        const Edges edges = edges_of(call, comm);
+        record.sent_blocks = std::uint32_t(edges.sent.size());
+        record.received_blocks = std::uint32_t(edges.received.size());
+        append(bytes, edges.sent);
+        append(bytes, edges.received);
+    } else {
         Writer(call, comm, record, blocks).write();
+        append(bytes, blocks);
     }
-    std::vector<std::byte> bytes(sizeof record + blocks.size() * sizeof(Block));
     std::memcpy(bytes.data(), &record, sizeof record);
-    if (!blocks.empty()) {
-        std::memcpy(bytes.data() + sizeof record, blocks.data(), blocks.size() * sizeof(Block));
-    }
     return bytes;
 }
 
-std::size_t longest_record(int processes) noexcept {
-    return sizeof(CallRecord) + 2 * std::size_t(processes) * sizeof(Block);
+std::size_t longest_record(const Communicator& comm) noexcept {
+    const std::size_t edges = comm.topology != nullptr ? most_edges(comm.size) * sizeof(Edge) : 0;
+    return sizeof(CallRecord) + std::max(edges, 2 * std::size_t(comm.size) * sizeof(Block));
 }
 
 Difference compare(const std::vector<std::span<const std::byte>>& records, bool is_inter) {

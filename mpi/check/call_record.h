@@ -14,7 +14,7 @@
 namespace patchbay::check {
 
 // What one member has called, as it is sent to the member that compares: a fixed part, and for functions with arrays of
-// counts one Block for each process.
+// counts one Block for each process, for neighbourhood functions one Edge (neighbor_edges.h) for each neighbour.
 struct CallRecord {
     static constexpr std::int32_t no_root = -1000; // the function has none
     static constexpr std::uint32_t no_op = 0;
@@ -28,6 +28,7 @@ struct CallRecord {
     std::uint32_t receives = 0;        // whether `received` is
     std::uint32_t sent_blocks = 0;     // the number of blocks behind this struct
     std::uint32_t received_blocks = 0; // and of those behind them
+    std::uint32_t constructors = 0;    // called before on the communicator by all members (Communicator::constructions)
     Signature sent;
     Signature received; // also of the buffer of a broadcast or a reduction
     std::array<char, 96> site{};
@@ -54,7 +55,10 @@ std::vector<std::byte> record_of(
     const coll::Call& call, coll::Form form, const Communicator& comm, const std::string& site);
 
 // The most that a record of a member of this communicator takes.
-std::size_t longest_record(int processes) noexcept;
+std::size_t longest_record(const Communicator& comm) noexcept;
+
+// "MPI_Ibcast": a text that is never destroyed.
+const char* name_of_call(coll::Function function, coll::Form form) noexcept;
 
 // One difference between the calls of two members.
 struct Difference {

@@ -18,7 +18,7 @@ struct Checks {
     bool any() const noexcept { return types || collectives || buffers || leaks || windows; }
     // Whether something stands before the pml, and before the collectives.
     bool of_messages() const noexcept { return types || buffers || leaks; }
-    bool of_collectives() const noexcept { return collectives || leaks; }
+    bool of_collectives() const noexcept { return collectives || leaks || buffers; }
     bool of_windows() const noexcept { return types || buffers || windows; }
 
     // Errc::invalid: the list has a name that stands for no check. May throw std::bad_alloc.

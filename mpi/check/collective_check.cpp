@@ -3,8 +3,10 @@
 
 #include "core/progress/waiter.h"
 #include "frameworks/coll/forward.h"
+#include "mpi/check/buffer_uses.h"
 #include "mpi/check/call_exchange.h"
 #include "mpi/check/call_record.h"
+#include "mpi/check/collective_buffers.h"
 #include "mpi/check/finding.h"
 #include "object/error_cause.h"
 #include "object/origins.h"
@@ -46,13 +48,23 @@ public:
     }
     void note_request(const coll::Call& call, coll::Form form, const Communicator& comm) {
         if (Origins* const origins = Origins::active()) {
-            CallRecord record;
-            record.function = std::uint32_t(call.function);
-            record.form = std::uint32_t(form);
-            origins->add(this, ObjectKind::request, record.function_text(), comm.describe());
+            origins->add(this, ObjectKind::request, name_of_call(call.function, form), comm.describe());
             _noted = true;
         }
     }
+    // The buffers are in use from now on, to finish().
+    void use_buffers(const coll::Call& call, coll::Form form, Communicator& comm, std::shared_ptr<BufferCheck> check) {
+        const std::vector<MessageCall> buffers = buffers_of(call, name_of_call(call.function, form), comm);
+        _check = std::move(check);
+        _uses = std::make_unique<BufferUses>(*_check, buffers.size());
+        const CallSite site = CallSite::here();
+        for (std::size_t i = 0; i < buffers.size(); ++i) {
+            _uses->describe(i, buffers[i]);
+            _uses->begin(i, site);
+        }
+    }
+    bool follows_completion() const noexcept override { return _uses != nullptr; }
+    void finish() noexcept override { _uses->end_all(); }
     void start(coll::Completion& done) noexcept override {
         if (_exchange != nullptr) {
             _exchange->notify(done);
@@ -65,6 +77,8 @@ public:
 private:
     const std::shared_ptr<CallExchange> _exchange;
     bool _noted = false;
+    std::shared_ptr<BufferCheck> _check;
+    std::unique_ptr<BufferUses> _uses;
 };
 
 // Whether this thread is in a collective that has been compared: those of which it consists are not.
@@ -102,13 +116,17 @@ private:
 std::unique_ptr<coll::Gate> CollectiveCheck::look_at(
     const coll::Call& call, coll::Form form, Communicator& comm) noexcept {
     const bool notes = _checks.leaks && form == coll::Form::nonblocking; // the bindings note persistent requests
-    if (!_checks.collectives && !notes) {
+    const bool watches = _checks.buffers && form == coll::Form::nonblocking;
+    if (!_checks.collectives && !notes && !watches) {
         return nullptr;
     }
     auto exchange = _checks.collectives ? compare_calls(_progress, call, form, comm) : nullptr;
     std::unique_ptr<CallGate> gate(new (std::nothrow) CallGate(std::move(exchange)));
     if (gate != nullptr && notes) {
         unless_exhausted([&] { gate->note_request(call, form, comm); });
+    }
+    if (gate != nullptr && watches) {
+        unless_exhausted([&] { gate->use_buffers(call, form, comm, _buffers); });
     }
     return gate;
 }

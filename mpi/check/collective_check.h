@@ -2,7 +2,10 @@
 #pragma once
 #include "frameworks/coll/gate.h"
 #include "frameworks/coll/selector.h"
+#include "mpi/check/buffer_check.h"
 #include "mpi/check/checks.h"
+
+#include <memory>
 
 namespace patchbay {
 
@@ -10,11 +13,12 @@ class Progress;
 
 namespace check {
 
-// Compares the collective calls of all members, and notes the requests of nonblocking ones.
+// Compares the collective calls of all members, notes the requests of nonblocking ones, and checks their buffers.
 class CollectiveCheck final : public coll::CallChecker, public coll::Outermost {
 public:
-    CollectiveCheck(const Checks& checks, Progress& progress) noexcept
+    CollectiveCheck(const Checks& checks, std::shared_ptr<BufferCheck> buffers, Progress& progress) noexcept
         : _checks(checks),
+          _buffers(std::move(buffers)),
           _progress(progress) {}
 
     std::unique_ptr<coll::Gate> look_at(const coll::Call& call, coll::Form form, Communicator& comm) noexcept override;
@@ -22,6 +26,7 @@ public:
 
 private:
     const Checks _checks;
+    const std::shared_ptr<BufferCheck> _buffers;
     Progress& _progress;
 };
 

@@ -15,10 +15,14 @@ std::string MessageCall::text(const CallSite& site) const {
         return fmt::format(
             "{} {} rank {} on {} at {}", function, sends() ? "to" : "from", peer, window->describe(), site.text());
     }
+    if (collective) {
+        return fmt::format("{} on {} at {}", function, comm->describe(), site.text());
+    }
+    const std::string what = partition < 0 ? function : fmt::format("{} of partition {}", function, partition);
     std::string with = tag == MPI_ANY_TAG ? "MPI_ANY_TAG" : fmt::format("tag {}", tag);
     std::string rank = peer == MPI_ANY_SOURCE ? "MPI_ANY_SOURCE" : fmt::format("rank {}", peer);
     return fmt::format(
-        "{} {} {} with {} on {} at {}", function, sends() ? "to" : "from", rank, with, comm->describe(), site.text());
+        "{} {} {} with {} on {} at {}", what, sends() ? "to" : "from", rank, with, comm->describe(), site.text());
 }
 
 const char* name_of_send(pml::SendMode mode, coll::Form form) noexcept {

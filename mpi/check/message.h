@@ -28,8 +28,12 @@ struct MessageCall {
         mode; // of a send; none: a receive. The operation only reads the buffer if there is one
     Communicator* comm;
     const Window* window = nullptr; // of a one-sided operation, which has neither tag nor communicator
+    int partition = -1;             // of partitioned communication
+    bool collective = false;        // has neither peer nor tag
 
     bool sends() const noexcept { return mode.has_value(); }
+    // Whether argument buf names the buffer.
+    bool is_of_one_buffer() const noexcept { return window == nullptr && partition < 0 && !collective; }
     // "MPI_Isend to rank 1 with tag 5 on communicator MPI_COMM_WORLD at solver.c:12 in main".
     std::string text(const CallSite& site) const;
     MemoryRange range() const noexcept { return {buffer, count, type}; }

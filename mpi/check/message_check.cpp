@@ -14,11 +14,13 @@ namespace {
 // With the check `types` each message of the program has its signature before the data (Envelope).
 class CheckedMessages final : public pml::Forward {
 public:
-    CheckedMessages(const Checks& checks, Progress& progress, std::unique_ptr<pml::Module> wrapped) noexcept
+    CheckedMessages(const Checks& checks, std::shared_ptr<BufferCheck> buffers, Progress& progress,
+        std::unique_ptr<pml::Module> wrapped) noexcept
         : Forward(std::move(wrapped)),
           _checks(checks),
           _progress(progress),
-          _buffers(checks.buffers) {}
+          _kept(std::move(buffers)),
+          _buffers(*_kept) {}
 
     int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, pml::SendMode mode,
         Communicator& comm) noexcept override;
@@ -100,7 +102,8 @@ private:
 
     const Checks _checks;
     Progress& _progress;
-    BufferCheck _buffers;
+    const std::shared_ptr<BufferCheck> _kept;
+    BufferCheck& _buffers;
 };
 
 int CheckedMessages::send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag,
@@ -193,9 +196,10 @@ int CheckedMessages::imrecv(
 
 } // namespace
 
-void check_messages(const Checks& checks, Progress& progress, std::unique_ptr<pml::Module>& module) {
+void check_messages(const Checks& checks, std::shared_ptr<BufferCheck> buffers, Progress& progress,
+    std::unique_ptr<pml::Module>& module) {
     void* const memory = ::operator new(sizeof(CheckedMessages));
-    module.reset(::new (memory) CheckedMessages(checks, progress, std::move(module)));
+    module.reset(::new (memory) CheckedMessages(checks, std::move(buffers), progress, std::move(module)));
 }
 
 } // namespace patchbay::check

@@ -14,6 +14,7 @@
 #include "mpi/check/collective_check.h"
 #include "mpi/check/message_check.h"
 #include "mpi/check/page_guard.h"
+#include "mpi/check/partitioned_check.h"
 #include "mpi/check/window_check.h"
 #include "mpi/communicators/cid_stats.h"
 #include "mpi/communicators/communicators.h"
@@ -241,17 +242,22 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     if (!wrappers) {
         return wrappers.error();
     }
+    const auto buffers = std::make_shared<check::BufferCheck>(_checks.buffers);
     if (_checks.buffers) {
         if (Status guards = check::PageGuard::start(); !guards) {
             return guards;
         }
         _cleanup.push(&check::PageGuard::stop);
+        auto checked = std::make_shared<check::PartitionedCheck>(buffers);
+        _instance.partitioned().set_maker(checked.get());
+        _cleanup.push([checked, &instance = _instance] { instance.partitioned().set_maker(nullptr); });
     }
     if (_checks.of_messages()) {
-        check::check_messages(_checks, _instance.progress(), chosen->module);
+        check::check_messages(_checks, buffers, _instance.progress(), chosen->module);
         _instance.core().decisions.record(
             "pml", "the job", "mpi_check", Outcome::wraps, 0, "stands before " + chosen->name);
     }
+    _buffers = buffers;
     hold(std::move(*lease));
     _instance._pml = std::move(chosen->module);
     _instance._thread_level = has_all(chosen->component->capabilities() & *wrappers, Capability::thread_multiple)
@@ -280,7 +286,7 @@ Status InstanceBuilder::prepare_cid() {
 
 Status InstanceBuilder::open_coll() {
     if (_checks.of_collectives()) {
-        auto checked = std::make_shared<check::CollectiveCheck>(_checks, _instance.progress());
+        auto checked = std::make_shared<check::CollectiveCheck>(_checks, _buffers, _instance.progress());
         _instance._coll_engine.set_checker(checked.get());
         _instance._coll_selector.set_outermost(checked.get());
         _cleanup.push([checked, &instance = _instance]() mutable {

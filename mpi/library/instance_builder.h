@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/lifetime/cleanup_stack.h"
+#include "mpi/check/buffer_check.h"
 #include "mpi/check/checks.h"
 #include "mpi/instance/instance.h"
 
@@ -39,6 +40,7 @@ private:
 
     Instance& _instance;
     check::Checks _checks;
+    std::shared_ptr<check::BufferCheck> _buffers; // of messages and collectives; set with the pml
     CleanupStack& _cleanup;
     int _requested; // thread level: that of the first user, lowered where the components do not provide it
 };

@@ -100,6 +100,18 @@ CASES = {
             "{after_alltoallv-1} in other_counts, but rank 0 has called MPI_Alltoallv at {after_alltoallv-1} in "
             "other_counts. Rank 1 sends 2 values to rank 0, which receives 1. Both must be the same basic types in the "
             "same number"]),
+        ("neighbor_function", 2, [
+            "0 mpi_check collectives: on communicator ring, rank 1 has called MPI_Neighbor_alltoall at {to_each} in "
+            "neighbor_function, but rank 0 has called MPI_Neighbor_allgather at {to_all} in neighbor_function. " + ORDER]),
+        ("neighbor_counts", 2, [
+            "0 mpi_check collectives: on communicator ring, rank 1 has called MPI_Ineighbor_alltoallv at {edges} in "
+            "neighbor_counts, but rank 0 has called MPI_Ineighbor_alltoallv at {edges} in neighbor_counts. Rank 1 sends 2 "
+            "values to rank 0, which receives 1. Both must be the same basic types in the same number"]),
+        ("other_idup", 2, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Bcast of 1 MPI_INT with root 0 "
+            "at {after_idup} in other_idup, but rank 0 has called MPI_Bcast of 1 MPI_INT with root 0 at {after_idup} in "
+            "other_idup. Rank 0 has called a constructor of communicators (MPI_Comm_dup, MPI_Comm_idup) on this "
+            "communicator before, which rank 1 has not. " + ORDER]),
     ],
     "types": [
         ("wrong_type", 2, [
@@ -136,6 +148,21 @@ CASES = {
             "sent_while_received: 16 bytes of argument buf are in use by MPI_Irecv from rank 0 with tag 1 on "
             "communicator MPI_COMM_SELF at {under_way} in sent_while_received. Complete that operation before, or use "
             "other memory"]),
+        ("changed_partition", 1, [
+            "0 mpi_check buffers: MPI_Pready of partition 2 to rank 0 with tag 6 on communicator MPI_COMM_SELF at {pready} "
+            "in changed_partition: the program changed byte 4 of the partition (was 0x00, is 0x17) before the send was "
+            "complete. " + WAIT]),
+        ("early_partition", 1, [
+            "0 mpi_check buffers: MPI_Isend to rank 0 with tag 7 on communicator MPI_COMM_SELF at {early_use} in "
+            "early_partition: 8 bytes of argument buf are in use by MPI_Precv_init of partition 0 from rank 0 with tag 6 "
+            "on communicator MPI_COMM_SELF at {precv} in early_partition. Complete that operation before, or use other "
+            "memory"]),
+        ("changed_neighbor_send", 1, [
+            "0 mpi_check buffers: MPI_Iallreduce on communicator ring at {sum_into} in changed_neighbor_send: 4 bytes of "
+            "its buffer are in use by MPI_Ineighbor_alltoall on communicator ring at {to_neighbors} in "
+            "changed_neighbor_send. Complete that operation before, or use other memory",
+            "0 mpi_check buffers: MPI_Ineighbor_alltoall on communicator ring at {to_neighbors} in changed_neighbor_send: "
+            "the program changed byte 0 of the send buffer (was 0x00, is 0x17) before the operation was complete. " + WAIT]),
         ("changed_origin", 1, [
             "0 mpi_check buffers: MPI_Put to rank 0 on window grid at {put_changed} in changed_origin: the program changed "
             "byte 8 of the origin buffer (was 0x03, is 0x17) before the operation was complete. Complete it (MPI_Win_flush "

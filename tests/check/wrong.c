@@ -160,6 +160,51 @@ FUNCTION other_counts(void) {
         MPI_ERR_COUNT); /* line: after_alltoallv */
 }
 
+/* Two members that are neighbours of each other on both sides of a ring. */
+static MPI_Comm ring(void) {
+    MPI_Comm made;
+    const int sizes[1] = {2}, periods[1] = {1};
+    MPI_Cart_create(MPI_COMM_WORLD, 1, sizes, periods, 0, &made);
+    MPI_Comm_set_name(made, "ring");
+    return made;
+}
+
+FUNCTION neighbor_function(void) {
+    MPI_Comm comm = ring();
+    int out[2] = {0}, in[2];
+    if (rank == 0) {
+        expect(MPI_Neighbor_allgather(out, 1, MPI_INT, in, 1, MPI_INT, comm), MPI_ERR_OTHER); /* line: to_all */
+    } else {
+        expect(MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm), MPI_ERR_OTHER); /* line: to_each */
+    }
+    MPI_Comm_free(&comm);
+}
+
+/* What rank 1 sends up has two values; rank 0 receives one from below. */
+FUNCTION neighbor_counts(void) {
+    MPI_Comm comm = ring();
+    MPI_Request request;
+    int out[4] = {0}, in[4], ones[2] = {1, 1}, sizes[2] = {1, rank == 1 ? 2 : 1}, places[2] = {0, 1};
+    MPI_Ineighbor_alltoallv(out, sizes, places, MPI_INT, in, ones, places, MPI_INT, comm, &request); /* line: edges */
+    expect(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
+    MPI_Comm_free(&comm);
+}
+
+FUNCTION other_idup(void) {
+    MPI_Comm made;
+    MPI_Request request;
+    int value = 0;
+    if (rank == 0) {
+        MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+    }
+    expect(MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_ERR_OTHER); /* line: after_idup */
+    if (rank == 1) {
+        MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&made);
+}
+
 /* Types. */
 
 FUNCTION wrong_type(void) {
@@ -272,6 +317,64 @@ FUNCTION sent_while_received(void) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+FUNCTION changed_partition(void) {
+    int data[8] = {0}, received[8];
+    MPI_Request requests[2];
+    MPI_Psend_init(data, 4, 2, MPI_INT, 0, 6, MPI_COMM_SELF, MPI_INFO_NULL, &requests[0]);
+    MPI_Precv_init(received, 2, 4, MPI_INT, 0, 6, MPI_COMM_SELF, MPI_INFO_NULL, &requests[1]);
+    for (int i = 0; i < 2; ++i) {
+        MPI_Startall(2, requests);
+        for (int partition = 0; partition < 4; ++partition) {
+            data[2 * partition] = partition;    /* it is not ready yet */
+            MPI_Pready(partition, requests[0]); /* line: pready */
+        }
+        if (i == 1) {
+            data[5] = 0x17;
+            __asm__ volatile("" ::: "memory");
+        }
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        data[5] = 0;
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
+FUNCTION early_partition(void) {
+    int data[4] = {0}, received[4] = {0}, flag = 0;
+    MPI_Request requests[2], other;
+    MPI_Psend_init(data, 2, 2, MPI_INT, 0, 6, MPI_COMM_SELF, MPI_INFO_NULL, &requests[0]);
+    MPI_Precv_init(received, 2, 2, MPI_INT, 0, 6, MPI_COMM_SELF, MPI_INFO_NULL, &requests[1]); /* line: precv */
+    MPI_Startall(2, requests);
+    MPI_Isend(received, 2, MPI_INT, 0, 7, MPI_COMM_SELF, &other); /* line: early_use */
+    MPI_Pready_range(0, 1, requests[0]);
+    while (!flag) {
+        MPI_Parrived(requests[1], 1, &flag);
+    }
+    MPI_Send(received + 2, 0, MPI_INT, MPI_PROC_NULL, 7, MPI_COMM_SELF);
+    MPI_Recv(received + 2, 2, MPI_INT, 0, 7, MPI_COMM_SELF, MPI_STATUS_IGNORE); /* it has arrived */
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    MPI_Wait(&other, MPI_STATUS_IGNORE);
+}
+
+FUNCTION changed_neighbor_send(void) {
+    MPI_Comm comm;
+    MPI_Request requests[2];
+    const int sizes[1] = {1}, periods[1] = {1};
+    int out[2] = {0}, in[2], sum = 0, value = 1;
+    MPI_Cart_create(MPI_COMM_SELF, 1, sizes, periods, 0, &comm);
+    MPI_Comm_set_name(comm, "ring");
+    MPI_Ineighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm, &requests[0]); /* line: to_neighbors */
+    out[1] = 0x17;
+    __asm__ volatile("" ::: "memory");
+    MPI_Iallreduce(&value, &in[1], 1, MPI_INT, MPI_SUM, comm, &requests[1]); /* line: sum_into */
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm, &requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Comm_free(&comm);
+}
+
 /* One-sided operations. */
 
 static MPI_Win new_window(int** memory) {
@@ -350,6 +453,9 @@ static const struct {
     {"other_nonblocking", other_nonblocking},
     {"other_persistent", other_persistent},
     {"other_counts", other_counts},
+    {"neighbor_function", neighbor_function},
+    {"neighbor_counts", neighbor_counts},
+    {"other_idup", other_idup},
     {"wrong_type", wrong_type},
     {"wrong_order", wrong_order},
     {"wrong_bytes", wrong_bytes},
@@ -357,6 +463,9 @@ static const struct {
     {"changed_long_send", changed_long_send},
     {"shared_receive", shared_receive},
     {"sent_while_received", sent_while_received},
+    {"changed_partition", changed_partition},
+    {"early_partition", early_partition},
+    {"changed_neighbor_send", changed_neighbor_send},
     {"put_other_type", put_other_type},
     {"changed_origin", changed_origin},
     {"two_results", two_results},

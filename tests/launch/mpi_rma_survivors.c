@@ -207,8 +207,9 @@ int main(int argc, char** argv) {
     static const struct {
         const char* name;
         void (*run)(void);
-    } subjects[] = {{"holder", wait_for_holder}, {"late", come_late}, {"target", wait_for_target}, {"fence", wait_in_fence},
-        {"post", wait_for_post}, {"complete", wait_for_complete}, {"operations", operate}, {"free", free_window}};
+    } subjects[] = {{"holder", wait_for_holder}, {"late", come_late}, {"target", wait_for_target},
+        {"fence", wait_in_fence}, {"post", wait_for_post}, {"complete", wait_for_complete}, {"operations", operate},
+        {"free", free_window}};
     const char* what = argc > 1 ? argv[1] : "";
     int found = 0;
     created = argc > 2;

@@ -61,7 +61,8 @@ TEST(WindowMemory, IsAlignedAndFreed) {
     ASSERT_TRUE(segment);
     const auto before = (*segment)->heap().usage();
     for (std::size_t alignment = 1; alignment <= std::size_t(1) << 20; alignment *= 16) {
-        for (const std::size_t bytes : {std::size_t(1), std::size_t(5'000), std::size_t(50'000), std::size_t(3) << 20}) {
+        for (const std::size_t bytes :
+            {std::size_t(1), std::size_t(5'000), std::size_t(50'000), std::size_t(3) << 20}) {
             auto shared = Memory::allocate(segment->get(), bytes, alignment, true);
             auto own = Memory::allocate(nullptr, bytes, alignment, false);
             ASSERT_TRUE(shared && own);
