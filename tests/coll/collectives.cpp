@@ -257,6 +257,11 @@ void test_reduce_scatter(const Comm& c, int count) {
     MPI_Reduce_scatter(input.data(), result.data(), u.counts.data(), MPI_INT, MPI_SUM, c.comm);
     check(c, "reduce_scatter", result, u.counts[std::size_t(c.rank)],
         [&](int i) { return sum_below(c.size, first + i); });
+    MPI_Reduce_scatter(MPI_IN_PLACE, input.data(), u.counts.data(), MPI_INT, MPI_SUM, c.comm);
+    for (int i = 0; i < u.counts[std::size_t(c.rank)]; ++i) {
+        expect(input[std::size_t(i)] == sum_below(c.size, first + i), c, "reduce_scatter in place", count,
+            input[std::size_t(i)], sum_below(c.size, first + i));
+    }
     input = own(c, count * c.size);
     result = guarded(count);
     MPI_Reduce_scatter_block(input.data(), result.data(), count, MPI_INT, MPI_SUM, c.comm);
@@ -335,6 +340,16 @@ void test_order(const Comm& c, int count) {
     const std::vector<int> counts(std::size_t(c.size), count);
     MPI_Reduce_scatter(mine.data(), result.data(), counts.data(), pair, op, c.comm);
     same("reduce_scatter ordered", count, 0, c.size, c.rank * count);
+    result = mine;
+    MPI_Reduce_scatter_block(MPI_IN_PLACE, result.data(), count, pair, op, c.comm);
+    same("reduce_scatter_block ordered in place", count, 0, c.size, c.rank * count);
+    // The result of the last rank is longer than what stands before its part, so the two overlap.
+    std::vector<int> rising(std::size_t(c.size), 0);
+    rising.front() = count / 4;
+    rising.back() += count - count / 4;
+    result = mine;
+    MPI_Reduce_scatter(MPI_IN_PLACE, result.data(), rising.data(), pair, op, c.comm);
+    same("reduce_scatter ordered in place", rising[std::size_t(c.rank)], 0, c.size, c.rank == 0 ? 0 : count / 4);
     MPI_Op_free(&op);
     MPI_Type_free(&pair);
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/basic/basic.h"
 #include "components/coll/basic/reduction.h"
+#include "frameworks/coll/tags.h"
+#include "frameworks/coll/transfer.h"
+#include "frameworks/coll/typed_buffer.h"
+#include "object/typed_copy.h"
 
 namespace patchbay::coll::basic {
 
@@ -65,8 +69,8 @@ void pairwise(
 constexpr MPI_Count most_at_once = 32 << 10;
 
 // As pairwise(), but all messages are under way at once, so that a rank waits once and not for one rank after the
-// other; the parts are combined in rank order, so the result is that
-// of one order for all. Which of the functions a rank takes is its own affair: the messages are the same.
+// other. The parts are combined in rank order. Which of the two functions a rank takes is its own affair: the messages
+// are the same.
 template <class Steps, class Parts>
 void at_once(
     Steps& steps, const void* input, void* recv, const Datatype& type, const Op& op, const Parts& parts) noexcept {
@@ -86,8 +90,7 @@ void at_once(
             sends.isend(element(input, next, type), parts.count_of(dest), type, dest);
             next += parts.count_of(dest);
         }
-        steps.copy(
-            element(input, parts.first_of(rank), type), own, type, element(all, rank * own, type), own, type);
+        steps.copy(element(input, parts.first_of(rank), type), own, type, element(all, rank * own, type), own, type);
         sends.finish();
         receives.finish();
     }
@@ -137,20 +140,79 @@ void reduce_and_scatter(
     }
 }
 
+// The blocking form of two ranks, for any op: one message in each direction, received where the result will be wherever
+// the order of the ranks and MPI_IN_PLACE admit that.
+template <class Parts>
+int of_pair(Communicator& comm, Function function, const void* send, void* recv, const Datatype& type, const Op& op,
+    const Parts& parts) noexcept {
+    Transfer transfer(comm, tag_of(function));
+    const int peer = 1 - comm.rank;
+    const bool in_place = send == MPI_IN_PLACE;
+    const void* input = in_place ? recv : send;
+    const void* mine = element(input, parts.first_of(comm.rank), type);
+    const MPI_Count own = parts.count_of(comm.rank);
+    const auto exchange = [&](void* room) {
+        transfer.exchange(
+            element(input, parts.first_of(peer), type), parts.count_of(peer), type, peer, room, own, type, peer);
+    };
+    const auto join = [&](const void* left, void* right) {
+        if (!transfer.failed() && own > 0) {
+            transfer.fail(op.apply(left, right, own, type));
+        }
+    };
+    const auto copy_to_result = [&](const void* source) {
+        if (!transfer.failed()) {
+            transfer.fail(typed_copy(source, own, type, recv, own, type));
+        }
+    };
+    const bool mine_may_be_left = comm.rank == 0 || op.is_commutative();
+    if (mine_may_be_left && !in_place) {
+        exchange(recv);
+        join(mine, recv);
+        return transfer.code();
+    }
+    // In place, the part of the peer stands where the result will be, or the result where the own part stands.
+    TypedBuffer theirs(comm.coll->scratch_pool(), own, type);
+    TypedBuffer mine_apart(comm.coll->scratch_pool(), mine_may_be_left ? 0 : own, type);
+    if (!theirs.valid() || !mine_apart.valid()) [[unlikely]] {
+        transfer.fail(MPI_ERR_NO_MEM);
+    }
+    exchange(theirs.data());
+    if (mine_may_be_left) {
+        join(mine, theirs.data());
+        copy_to_result(theirs.data());
+    } else {
+        if (!transfer.failed()) {
+            transfer.fail(typed_copy(mine, own, type, mine_apart.data(), own, type));
+        }
+        join(theirs.data(), mine_apart.data());
+        copy_to_result(mine_apart.data());
+    }
+    return transfer.code();
+}
+
+template <class Parts>
+int reduce_and_scatter_now(Communicator& comm, Function function, const void* send, void* recv, const Datatype& type,
+    const Op& op, const Parts& parts) noexcept {
+    constexpr int pair = 2;
+    if (comm.size == pair) {
+        return of_pair(comm, function, send, recv, type, op, parts);
+    }
+    Immediate steps(comm, function);
+    reduce_and_scatter(steps, send, recv, type, op, parts);
+    return steps.code();
+}
+
 } // namespace
 
 int BasicModule::reduce_scatter(
     const void* send, void* recv, CountArray counts, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    Immediate steps(comm, Function::reduce_scatter);
-    reduce_and_scatter(steps, send, recv, type, op, UnevenParts(counts));
-    return steps.code();
+    return reduce_and_scatter_now(comm, Function::reduce_scatter, send, recv, type, op, UnevenParts(counts));
 }
 
 int BasicModule::reduce_scatter_block(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    Immediate steps(comm, Function::reduce_scatter_block);
-    reduce_and_scatter(steps, send, recv, type, op, EqualParts(count));
-    return steps.code();
+    return reduce_and_scatter_now(comm, Function::reduce_scatter_block, send, recv, type, op, EqualParts(count));
 }
 
 void BasicModule::plan_reduce_scatter(const Call& call, Schedule& schedule) const noexcept {
