@@ -62,6 +62,8 @@ public:
     // poll. The object belongs to this one thread. Both are null for a rank that is a process.
     threads::View* view = nullptr;
     Progress* progress = nullptr;
+    // What waits for operations on the communicator poll.
+    Progress& progress_or(Progress& of_process) const noexcept { return progress != nullptr ? *progress : of_process; }
     Communicator* next_of_session = nullptr; // in the list of the session's communicators
     Communicator* previous_of_session = nullptr;
     bool in_session = false; // whether it is in that list

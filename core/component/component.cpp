@@ -13,6 +13,7 @@ std::string describe_capabilities(Capability capabilities) {
         {Capability::peers_self, "peers_self"},
         {Capability::peers_node, "peers_node"},
         {Capability::peers_network, "peers_network"},
+        {Capability::peers_threads, "peers_threads"},
     };
     std::string text;
     for (const auto& [capability, name] : names) {

@@ -32,7 +32,7 @@ class Context;
 //    on which the call waits, it returns MPI_ERR_PROC_ABORTED.
 namespace osc {
 
-inline constexpr std::uint32_t interface_version = 2;
+inline constexpr std::uint32_t interface_version = 3;
 
 // The buffer of the calling process.
 struct Origin {
@@ -133,7 +133,9 @@ class Component : public patchbay::Component {
 public:
     // Called for every new window, by every member, on the thread that constructs it. The window has its communicator,
     // flavor, hints and members; no module, and no epochs. Must not communicate. Returns the priority (0 to 100), which
-    // depends on parameters that are equal in all members only. Errc::not_available: not for this window.
+    // depends on parameters that are equal in all members only. Errc::not_available: not for this window. Of a window
+    // whose ranks are threads (its communicator has a view) only a component with Capability::peers_threads is asked:
+    // each thread has a Window and a module of its own then, which wait by Communicator::progress.
     virtual Result<int> query(Context& context, const Window& window) noexcept = 0;
     // Called once for the component that was selected, by every member, on the same thread. May communicate over
     // window.comm, and may block. A member that has an error still takes part in all communication for which others

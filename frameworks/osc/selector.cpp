@@ -31,6 +31,9 @@ Result<Selector::Candidates> Selector::query(Context& context, const Window& win
     return _framework.select_all(
         window.describe(),
         [&](Component& component) -> Result<patchbay::Choice<None>> {
+            if (window.comm->view != nullptr && !has_all(component.capabilities(), Capability::peers_threads)) {
+                return Error{Errc::not_available, "it serves processes, and the ranks of this window are threads"};
+            }
             auto priority = component.query(context, window);
             if (!priority) {
                 return priority.error();

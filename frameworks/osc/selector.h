@@ -54,10 +54,11 @@ public:
         _framework.note_winner(window.describe(), candidates);
     }
 
-    // Null: nothing stands before the modules. It must exist until the last window has been destroyed.
+    // Null: nothing stands before the modules. Never before those of windows whose ranks are threads. It must exist
+    // until the last window has been destroyed.
     void set_outermost(Outermost* outermost) noexcept { _outermost = outermost; }
     void wrap(const Window& window, std::unique_ptr<Module>& module) const {
-        if (_outermost != nullptr) {
+        if (_outermost != nullptr && window.comm->view == nullptr) {
             _outermost->wrap(window, module);
         }
     }

@@ -36,9 +36,9 @@ Partitioned::Partitioned(PartitionedEngine& engine, const PartitionedRequest& wh
       _comm(Ref<Communicator>::share(&on)),
       _type(Ref<Datatype>::share(const_cast<Datatype*>(what.type))),
       _partition_bytes(std::int64_t(what.count) * what.type->size),
-      _round(engine.progress(), *this) {
+      _round(on.progress_or(engine.progress()), *this) {
     belong_to(on);
-    progress = &engine.progress();
+    progress = &on.progress_or(engine.progress());
     persistent = true;
     fill_empty_status(status);
 }

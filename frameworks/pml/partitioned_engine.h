@@ -42,7 +42,10 @@ public:
     Progress& progress() noexcept;
     // Before the first request; nullptr: the requests are those of this folder, which is the default.
     void set_maker(PartitionedMaker* maker) noexcept { _maker = maker; }
-    PartitionedMaker* maker() const noexcept { return _maker; }
+    // Ranks that are threads have the requests of this folder.
+    PartitionedMaker* maker_for(const Communicator& comm) const noexcept {
+        return comm.view == nullptr ? _maker : nullptr;
+    }
     // The parameter mpi_part_message_size, in bytes.
     std::int64_t message_size() const noexcept;
 

@@ -10,7 +10,7 @@ namespace patchbay::pml {
 
 PartitionedRecv::PartitionedRecv(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept
     : Partitioned(engine, what, comm),
-      _after_setup(engine.progress(), *this) {
+      _after_setup(comm.progress_or(engine.progress()), *this) {
     if (is_null()) {
         fill_proc_null_status(status);
     } else {
@@ -20,7 +20,7 @@ PartitionedRecv::PartitionedRecv(PartitionedEngine& engine, const PartitionedReq
 
 int PartitionedRecv::make(
     PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm, Request** request) noexcept {
-    PartitionedMaker* maker = engine.maker();
+    PartitionedMaker* maker = engine.maker_for(comm);
     auto* made = maker != nullptr ? maker->make_recv(engine, what, comm)
                                   : new (std::nothrow) PartitionedRecv(engine, what, comm);
     if (made == nullptr) {

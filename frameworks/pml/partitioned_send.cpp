@@ -10,11 +10,11 @@ namespace patchbay::pml {
 
 PartitionedSend::PartitionedSend(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept
     : Partitioned(engine, what, comm),
-      _after_setup(engine.progress(), *this) {}
+      _after_setup(comm.progress_or(engine.progress()), *this) {}
 
 int PartitionedSend::make(
     PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm, Request** request) noexcept {
-    PartitionedMaker* maker = engine.maker();
+    PartitionedMaker* maker = engine.maker_for(comm);
     auto* made = maker != nullptr ? maker->make_send(engine, what, comm)
                                   : new (std::nothrow) PartitionedSend(engine, what, comm);
     if (made == nullptr) {

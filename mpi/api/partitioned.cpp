@@ -18,7 +18,7 @@ int init(const char* function, const char* peer_name, const pml::PartitionedRequ
     MPI_Comm comm, MPI_Info info, MPI_Request* handle) noexcept {
     Arguments args(function, comm);
     if (checking() &&
-        !(args.communicator() && args.of_processes() &&
+        !(args.communicator() &&
             args.require(what.partitions >= 0, MPI_ERR_ARG, "partitions", what.partitions, "must not be negative") &&
             args.count("count", what.count) && args.datatype("datatype", type) &&
             args.buffer("buf", what.buffer, what.partitions == 0 ? 0 : what.count, type) &&

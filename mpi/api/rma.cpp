@@ -23,6 +23,10 @@ constexpr LocalSide result_side(const void* address, MPI_Count count, MPI_Dataty
     return report(ErrorTarget(window), function, code, {});
 }
 
+Progress& progress_of(const Window& window) noexcept {
+    return window.comm->progress_or(window.instance->progress());
+}
+
 // Ends an operation of which nothing has to be done: with MPI_PROC_NULL, or without data.
 int finish_empty(const Arguments& args, MPI_Request* handle, Form form, bool proc_null) noexcept {
     if (form != Form::request) {
@@ -30,7 +34,7 @@ int finish_empty(const Arguments& args, MPI_Request* handle, Form form, bool pro
     }
     MPI_Status status{};
     proc_null ? fill_proc_null_status(status) : fill_empty_status(status);
-    const Request* request = new (std::nothrow) ImmediateRequest(args.window_object().instance->progress(), status);
+    const Request* request = new (std::nothrow) ImmediateRequest(progress_of(args.window_object()), status);
     *handle = request != nullptr ? to_handle(request) : MPI_REQUEST_NULL;
     return args.result(request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM);
 }

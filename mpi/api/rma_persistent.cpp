@@ -34,10 +34,10 @@ public:
           _held(Ref<Communicator>::share(window.comm)),
           _origin_type(Ref<Datatype>::share(to_object<Datatype>(what.origin.type))),
           _target_type(Ref<Datatype>::share(to_object<Datatype>(what.target.type))),
-          _after(window.instance->progress(), &run) {
+          _after(window.comm->progress_or(window.instance->progress()), &run) {
         _after.request = this;
         belong_to(*window.comm);
-        progress = &window.instance->progress();
+        progress = &window.comm->progress_or(window.instance->progress());
         fill_empty_status(status);
         persistent = true;
     }

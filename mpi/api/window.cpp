@@ -57,7 +57,7 @@ int make(Arguments& args, const Shape& shape, MPI_Win* win, Window** made) noexc
 
 int create(const char* function, const Shape& shape, MPI_Comm comm, MPI_Win* win) noexcept {
     Arguments args(function, comm);
-    if (checking() && !(args.intracommunicator() && args.of_processes())) {
+    if (checking() && !args.intracommunicator()) {
         return args.code();
     }
     Window* made = nullptr;
@@ -66,7 +66,7 @@ int create(const char* function, const Shape& shape, MPI_Comm comm, MPI_Win* win
 
 int allocate(const char* function, const Shape& shape, MPI_Comm comm, void* baseptr, MPI_Win* win) noexcept {
     Arguments args(function, comm);
-    if (checking() && !(args.intracommunicator() && args.of_processes())) {
+    if (checking() && !args.intracommunicator()) {
         return args.code();
     }
     Window* made = nullptr;

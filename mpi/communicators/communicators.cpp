@@ -156,8 +156,7 @@ int duplicate_for_library(Communicator& parent, Communicator** made) {
 
 int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) {
     if (parent.view != nullptr) {
-        return note_cause(
-            MPI_ERR_COMM, "communicators of threads cannot be duplicated by a nonblocking call; MPI_Comm_dup does it");
+        return threads::start_duplicate(parent, info, made, request);
     }
     Ref<Communicator> comm;
     if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {

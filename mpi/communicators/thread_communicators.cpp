@@ -119,6 +119,8 @@ WaitPolicy policy_of(Instance& instance, int threads) {
 // Where the ranks are: called by the last thread that has started.
 void place_ranks(const ThreadCommunicator& all, Activation& activation) {
     auto members = std::make_shared<Members>();
+    activation.process = all.process;
+    activation.process_count = int(all.counts.size());
     for (int process = 0; process < int(all.counts.size()); ++process) {
         for (int thread = 0; thread < all.counts[std::size_t(process)]; ++thread) {
             members->push_back({process == all.process ? &activation.engine(thread) : nullptr, process, thread});
@@ -215,14 +217,15 @@ int start_in(ThreadCommunicator& all, const std::shared_ptr<Activation>& activat
 // What keeps a thread from leaving.
 int check_finished(const Communicator& comm) {
     const Engine& engine = comm.view->engine;
+    if (engine.views() != 1) { // a window has a communicator, and requests
+        return note_cause(MPI_ERR_PENDING,
+            fmt::format("{} communicators or windows of rank {} that are derived from the thread communicator have not "
+                        "been freed",
+                engine.views() - 1, comm.rank));
+    }
     if (engine.requests() != 0) {
         return note_cause(MPI_ERR_PENDING,
             fmt::format("{} requests of rank {} have not been completed or freed", engine.requests(), comm.rank));
-    }
-    if (engine.views() != 1) {
-        return note_cause(MPI_ERR_PENDING,
-            fmt::format("{} communicators of rank {} that are derived from the thread communicator have not been freed",
-                engine.views() - 1, comm.rank));
     }
     return MPI_SUCCESS;
 }

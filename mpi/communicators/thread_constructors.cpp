@@ -4,6 +4,7 @@
 #include "core/base/out_of_memory.h"
 #include "core/progress/waiter.h"
 #include "frameworks/coll/coll.h"
+#include "frameworks/coll/engine.h"
 #include "frameworks/coll/selector.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_tags.h"
@@ -16,65 +17,61 @@
 #include "object/error_cause.h"
 #include "object/error_code.h"
 
-#include <algorithm>
-#include <array>
-
 namespace patchbay::threads {
 
 namespace {
-
-// What the members of a parent agree on, as the maximum of all: the context, and the error.
-using Words = std::array<std::uint64_t, 2>;
 
 const Datatype& words_type() noexcept {
     return *to_object<Datatype>(MPI_UINT64_T);
 }
 
-Words own_words(const Communicator& parent, int refused) noexcept {
-    return {parent.view->engine.next_context(), std::uint64_t(refused)};
+// The part of the member that takes the context for all.
+Agreement first_part(Activation& activation) noexcept {
+    const std::uint32_t context = activation.take_context();
+    return {context, context != 0 ? std::uint64_t(MPI_SUCCESS) : std::uint64_t(MPI_ERR_NO_SPACE)};
 }
 
-// The result of an agreement; the context is not used again, whether there is a communicator or not.
-int take(Communicator& parent, const Words& agreed, std::uint32_t* context) noexcept {
-    *context = std::uint32_t(agreed[0]);
-    parent.view->engine.use_context(*context);
-    return int(agreed[1]);
+int refusal_of(const Agreement& agreed) noexcept {
+    const int refused = int(agreed[1]);
+    return refused == MPI_ERR_NO_SPACE && agreed[0] == 0
+        ? note_cause(refused, "the threads have constructed as many communicators as there are contexts")
+        : refused;
+}
+
+// What a member knows before the agreement.
+Agreement own_part(const Communicator& parent, int refused) noexcept {
+    Agreement part{0, std::uint64_t(refused)};
+    if (parent.rank == 0 && refused == MPI_SUCCESS) {
+        part = first_part(*parent.view->activation);
+    }
+    return part;
 }
 
 int agree(Communicator& parent, int refused, std::uint32_t* context) noexcept {
-    const Words mine = own_words(parent, refused);
-    Words agreed{};
+    const Agreement mine = own_part(parent, refused);
+    Agreement agreed{};
     const int code = (*parent.coll)[coll::Function::allreduce].allreduce(
         mine.data(), agreed.data(), mine.size(), words_type(), *to_object<Op>(MPI_MAX), parent);
-    return code != MPI_SUCCESS ? code : take(parent, agreed, context);
+    *context = std::uint32_t(agreed[0]);
+    return code != MPI_SUCCESS ? code : refusal_of(agreed);
 }
 
-// The same among the members of a group: the first one reduces the words of the others.
+// The first member of the group tells the others the context.
 int agree_in_group(Communicator& parent, const Group& group, int tag, std::uint32_t* context) noexcept {
-    Words agreed = own_words(parent, MPI_SUCCESS);
+    Agreement agreed{};
     const auto rank_of = [&](int member) { return parent.group->rank_of(group.process(member)); };
-    const auto send = [&](int member) {
-        return parent.pml->send(
-            agreed.data(), agreed.size(), words_type(), rank_of(member), tag, pml::SendMode::standard, parent);
-    };
     int code = MPI_SUCCESS;
     if (group.rank() != 0) {
-        code = send(0);
-        const int received = code != MPI_SUCCESS
-            ? code
-            : parent.pml->recv(agreed.data(), agreed.size(), words_type(), rank_of(0), tag, parent, nullptr);
-        return received != MPI_SUCCESS ? received : take(parent, agreed, context);
+        code = parent.pml->recv(agreed.data(), agreed.size(), words_type(), rank_of(0), tag, parent, nullptr);
+    } else {
+        agreed = first_part(*parent.view->activation);
+        for (int member = 1; member < group.size() && code == MPI_SUCCESS; ++member) {
+            code = parent.pml->send(
+                agreed.data(), agreed.size(), words_type(), rank_of(member), tag, pml::SendMode::standard, parent);
+        }
     }
-    for (int member = 1; member < group.size() && code == MPI_SUCCESS; ++member) {
-        Words other{};
-        code = parent.pml->recv(other.data(), other.size(), words_type(), rank_of(member), tag, parent, nullptr);
-        std::transform(other.begin(), other.end(), agreed.begin(), agreed.begin(),
-            [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
-    }
-    for (int member = 1; member < group.size() && code == MPI_SUCCESS; ++member) {
-        code = send(member);
-    }
-    return code != MPI_SUCCESS ? code : take(parent, agreed, context);
+    *context = std::uint32_t(agreed[0]);
+    return code != MPI_SUCCESS ? code : refusal_of(agreed);
 }
 
 std::shared_ptr<const Members> members_of(const Communicator& parent, const Group& group) {
@@ -89,7 +86,9 @@ std::shared_ptr<const Members> members_of(const Communicator& parent, const Grou
     return members;
 }
 
-int finish(Communicator& parent, Ref<Communicator> comm, std::uint32_t context, Communicator** made) {
+} // namespace
+
+int complete(Communicator& parent, Ref<Communicator> comm, std::uint32_t context, Communicator** made) {
     const View& of_parent = *parent.view;
     comm->progress = parent.progress;
     comm->pml = parent.pml;
@@ -100,8 +99,6 @@ int finish(Communicator& parent, Ref<Communicator> comm, std::uint32_t context, 
     *made = comm.detach();
     return MPI_SUCCESS;
 }
-
-} // namespace
 
 int open(Communicator& comm) {
     comm.pml_data = comm.view;
@@ -117,15 +114,38 @@ int open(Communicator& comm) {
     return MPI_SUCCESS;
 }
 
+int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>* comm) {
+    *comm = child_of(parent, parent.group, info);
+    (*comm)->topology = parent.topology;
+    return parent.attributes.copy_to(
+        (*comm)->attributes, AttributeOwner::communicator, to_handle(&parent), to_handle(comm->get()));
+}
+
 int duplicate(Communicator& parent, const Info* info, Communicator** made) {
     *made = nullptr;
-    Ref<Communicator> comm = child_of(parent, parent.group, info);
-    comm->topology = parent.topology;
-    const int copied = parent.attributes.copy_to(
-        comm->attributes, AttributeOwner::communicator, to_handle(&parent), to_handle(comm.get()));
+    Ref<Communicator> comm;
+    const int copied = prepare_duplicate(parent, info, &comm);
     std::uint32_t context = 0;
     const int code = agree(parent, copied, &context);
-    return code != MPI_SUCCESS ? code : finish(parent, std::move(comm), context, made);
+    return code != MPI_SUCCESS ? code : complete(parent, std::move(comm), context, made);
+}
+
+int begin_agreement(Communicator& parent, int refused, Agreement* mine, Agreement* agreed, Request** request) noexcept {
+    *mine = own_part(parent, refused);
+    coll::Call call;
+    call.function = coll::Function::allreduce;
+    call.send = mine->data();
+    call.recv = agreed->data();
+    call.send_count = call.recv_count = MPI_Count(mine->size());
+    call.send_type = call.recv_type = &words_type();
+    call.op = to_object<Op>(MPI_MAX);
+    coll::Module& module = *parent.coll->find(call.function, coll::Form::nonblocking);
+    return parent.coll->engine().start(module, call, parent, request);
+}
+
+int result_of(const Agreement& agreed, std::uint32_t* context) noexcept {
+    *context = std::uint32_t(agreed[0]);
+    return refusal_of(agreed);
 }
 
 int create(Communicator& parent, Ref<Group> group, std::shared_ptr<const Topology> topology, const Info* info,
@@ -138,14 +158,14 @@ int create(Communicator& parent, Ref<Group> group, std::shared_ptr<const Topolog
     }
     Ref<Communicator> comm = child_of(parent, std::move(group), info);
     comm->topology = std::move(topology);
-    return finish(parent, std::move(comm), context, made);
+    return complete(parent, std::move(comm), context, made);
 }
 
 int create_group(Communicator& parent, Group& group, int tag, Communicator** made) {
     std::uint32_t context = 0;
     const int code = agree_in_group(parent, group, group_construction_tag(tag), &context);
     return code != MPI_SUCCESS ? code
-                               : finish(parent, child_of(parent, Ref<Group>::share(&group), nullptr), context, made);
+                               : complete(parent, child_of(parent, Ref<Group>::share(&group), nullptr), context, made);
 }
 
 int split(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) {
@@ -157,7 +177,7 @@ int split(Communicator& parent, std::int64_t color, int key, const Info* info, C
         return code;
     }
     Ref<Group> group = Group::list(members_with_color(*parent.group, arguments, color), parent.group->self());
-    return finish(parent, child_of(parent, std::move(group), info), context, made);
+    return complete(parent, child_of(parent, std::move(group), info), context, made);
 }
 
 // A thread whose requests are complete has nothing to do for the others any more.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "object/communicator.h"
+#include "object/request.h"
 #include "object/topology.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -12,10 +14,12 @@ namespace patchbay::threads {
 // new communicator is active as the thread communicator is from which it is derived, and is to be freed before that is
 // finished. All of these block and return MPI codes.
 //
-// The members agree on the context of the communicator: the highest one that any of them would use next. Two
-// communicators with a thread in common have different contexts therefore; others may have the same.
+// Rank 0 of the parent, or of the group, takes the context of the communicator from the activation: no other one of the
+// activation has it, in any process.
 
 int duplicate(Communicator& parent, const Info* info, Communicator** made);
+// MPI_Comm_idup: *made is set when *request is complete. Does not block.
+int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request);
 // `group`: of the calling thread, without it where it gets no communicator. A `refused` of any member is the result of
 // all. `topology` and `info` may be null. Collective over the parent.
 int create(Communicator& parent, Ref<Group> group, std::shared_ptr<const Topology> topology, const Info* info,
@@ -28,5 +32,17 @@ int disconnect(Communicator& comm);
 // Ends the construction of a communicator that has its groups, its view and its Progress: adds it to its engine and
 // selects its collectives. After an error the communicator is to be destroyed.
 int open(Communicator& comm);
+
+// For the constructors themselves:
+
+// What the members of a parent agree on, as the maximum of all: the context, and the error.
+using Agreement = std::array<std::uint64_t, 2>;
+// The agreement as a nonblocking operation; both objects exist until its request is complete.
+int begin_agreement(Communicator& parent, int refused, Agreement* mine, Agreement* agreed, Request** request) noexcept;
+int result_of(const Agreement& agreed, std::uint32_t* context) noexcept;
+// The duplicate before its context is known. The code is of a callback of an attribute.
+int prepare_duplicate(Communicator& parent, const Info* info, Ref<Communicator>* comm);
+// The rest, when it is.
+int complete(Communicator& parent, Ref<Communicator> comm, std::uint32_t context, Communicator** made);
 
 } // namespace patchbay::threads

@@ -4,6 +4,7 @@
 #include "core/progress/waiter.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace patchbay::threads {
 
@@ -51,6 +52,12 @@ int Activation::poll(void* context) noexcept {
         events += thread.carrier->poll();
     }
     return events;
+}
+
+std::uint32_t Activation::take_context() noexcept {
+    const std::uint64_t own = _contexts.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint64_t context = own * std::uint64_t(process_count) + std::uint64_t(process);
+    return context <= std::numeric_limits<std::uint32_t>::max() ? std::uint32_t(context) : 0;
 }
 
 bool Activation::is_last_to_be_ready() noexcept {

@@ -36,6 +36,11 @@ public:
     // The start is given up, unless it has happened. Returns whether it has not.
     bool give_up() noexcept;
 
+    // A context that no other communicator of the activation has, in any process; 0, which is that of the thread
+    // communicator itself: there are none left. Called by rank 0 of the new communicator's parent, or of its group, for
+    // all members. On any thread.
+    std::uint32_t take_context() noexcept;
+
     // The threads wait for each other at the end, each with an MPI code. true for the last one: *code is the first
     // error of all, and it calls release() next. The others wait in here, and *code is what release() was called with.
     bool gather(int number, int* code) noexcept;
@@ -44,6 +49,8 @@ public:
     // Set by the last thread before started().
     std::shared_ptr<const Members> members;
     std::vector<ProcessId> processes; // of the ranks
+    int process = 0;                  // this one's rank in the parent of the thread communicator
+    int process_count = 1;
 
 private:
     enum class State { gathering, started, given_up };
@@ -58,6 +65,7 @@ private:
 
     std::vector<Thread> _threads;
     std::vector<Engine*> _engines;
+    std::atomic<std::uint64_t> _contexts{0}; // that take_context() has returned
     std::atomic<int> _joined{0};
     std::atomic<int> _ready{0};
     std::atomic<State> _state{State::gathering};

@@ -57,7 +57,6 @@ bool Engine::add(View& view) noexcept {
     } catch (const std::bad_alloc&) {
         return false;
     }
-    use_context(std::max(view.context, _next_context - 1));
     for (Unexpected* message = _early.first(); message != nullptr;) {
         Unexpected* const next = _early.next(*message);
         if (message->envelope.context == view.context) {

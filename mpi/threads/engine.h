@@ -43,9 +43,6 @@ public:
     bool add(View& view) noexcept;
     void remove(View& view) noexcept;
     std::size_t views() const noexcept { return _views.size(); }
-    // The first context that no communicator of this thread has had; the next communicator has this one or a later one.
-    std::uint32_t next_context() const noexcept { return _next_context; }
-    void use_context(std::uint32_t context) noexcept { _next_context = context + 1; }
 
     // Blocks until the buffer may be used again, or the message is received where that is asked for.
     int send(const Outgoing& message) noexcept;
@@ -99,7 +96,6 @@ private:
     const int _thread;
     bool _polling = false;
     std::size_t _requests = 0;
-    std::uint32_t _next_context = 1;
     std::unordered_map<std::uint32_t, View*> _views; // by context
     View* _last_found = nullptr;
     List<Unexpected, &Unexpected::link> _early; // for communicators that this thread does not have yet

@@ -125,7 +125,7 @@ int Construction::prepare() {
     window.hints = hints_for_window(_parent, _what.info);
     window.errhandler = Errhandler::predefined(MPI_ERRORS_ARE_FATAL);
     window.members.resize(std::size_t(window.size));
-    window.epochs = new osc::Epochs(window.size, window.rank, _instance.progress().threads());
+    window.epochs = new osc::Epochs(window.size, window.rank, _parent.progress_or(_instance.progress()).threads());
     window.epochs->forbid_locks(flag_of_window(window, "no_locks"));
     window.base = _what.base;
     _offers.resize(std::size_t(window.size));
@@ -317,7 +317,9 @@ int Construction::enter() {
     Window& window = *_window;
     window.component = _candidates.front().name;
     window.attribute_values = {MPI_Aint(_what.bytes), int(_what.displacement_unit), _what.flavor, MPI_WIN_UNIFIED};
-    _instance.add_window(window);
+    if (window.comm->view == nullptr) { // otherwise its thread frees it before MPIX_Threadcomm_finish
+        _instance.add_window(window);
+    }
     return MPI_SUCCESS;
 }
 

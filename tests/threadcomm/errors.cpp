@@ -87,6 +87,19 @@ void finish_with_something_left() {
         CHECK_CLASS(MPIX_Threadcomm_finish(here.comm), MPI_ERR_PENDING);
         CHECK_OK(MPI_Barrier(dup));
         CHECK_OK(MPI_Comm_free(&dup));
+        MPI_Win window;
+        CHECK_OK(MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, here.comm, &window));
+        const int code = MPIX_Threadcomm_finish(here.comm);
+        CHECK_CLASS(code, MPI_ERR_PENDING);
+        char text[MPI_MAX_ERROR_STRING];
+        int length = 0;
+        MPI_Error_string(code, text, &length);
+        CHECK(std::strstr(text, "window") != nullptr);
+        CHECK_OK(MPI_Win_free(&window));
+        CHECK_OK(MPI_Comm_idup(here.comm, &dup, &request));
+        CHECK_CLASS(MPIX_Threadcomm_finish(here.comm), MPI_ERR_PENDING);
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Comm_free(&dup));
     });
     CHECK_OK(MPIX_Threadcomm_free(&comm));
 }
@@ -95,17 +108,9 @@ void finish_with_something_left() {
 void of_processes_only() {
     in_region(2, true, [](const Here& here) {
         MPI_Comm made = MPI_COMM_NULL;
-        MPI_Win window = MPI_WIN_NULL;
-        MPI_Request request = MPI_REQUEST_NULL;
-        void* base = nullptr;
-        int word = 0, code = 0;
+        int code = 0;
         CHECK_CLASS(MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, here.comm, &made, &code), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Comm_accept("", MPI_INFO_NULL, 0, here.comm, &made), MPI_ERR_COMM);
-        CHECK_CLASS(MPI_Win_allocate(8, 1, MPI_INFO_NULL, here.comm, &base, &window), MPI_ERR_COMM);
-        CHECK_CLASS(MPI_Win_create(&word, 4, 1, MPI_INFO_NULL, here.comm, &window), MPI_ERR_COMM);
-        CHECK_CLASS(MPI_Win_create_dynamic(MPI_INFO_NULL, here.comm, &window), MPI_ERR_COMM);
-        CHECK_CLASS(MPI_Psend_init(&word, 1, 1, MPI_INT, 0, 0, here.comm, MPI_INFO_NULL, &request), MPI_ERR_COMM);
-        CHECK_CLASS(MPI_Comm_idup(here.comm, &made, &request), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Intercomm_create(here.comm, 0, here.comm, 0, 0, &made), MPI_ERR_COMM);
         CHECK_CLASS(MPIX_Threadcomm_init(here.comm, 1, &made), MPI_ERR_COMM);
     });

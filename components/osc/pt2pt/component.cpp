@@ -57,7 +57,7 @@ public:
 
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
-            Capability::peers_network;
+            Capability::peers_network | Capability::peers_threads;
     }
 
     Result<int> query(Context&, const Window&) noexcept override { return _priority; }
@@ -69,7 +69,8 @@ public:
                 return agreed.error();
             }
             std::shared_ptr<ProgressThread> thread;
-            if (_progress_by == ProgressBy::thread) {
+            // A rank that is a thread makes progress in its own calls only.
+            if (_progress_by == ProgressBy::thread && window.comm->view == nullptr) {
                 auto started = progress_thread(context.progress());
                 if (!started) {
                     return started.error();

@@ -20,7 +20,7 @@ Pt2pt::Pt2pt(Context& context, Window& window, const Agreed& agreed, std::shared
       _window(window),
       _comm(*window.comm),
       _pml(*window.comm->pml),
-      _progress(context.progress()),
+      _progress(window.comm->progress_or(context.progress())),
       _agreed(agreed),
       _byte(*to_object<Datatype>(MPI_BYTE)),
       _thread(std::move(thread)),

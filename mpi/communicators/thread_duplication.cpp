@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI_Comm_idup of communicators whose ranks are threads.
+#include "core/base/out_of_memory.h"
+#include "mpi/communicators/thread_constructors.h"
+#include "mpi/threads/engine.h"
+#include "mpi/threads/view.h"
+#include "object/error_cause.h"
+
+#include <new>
+#include <string>
+#include <utility>
+
+namespace patchbay::threads {
+
+namespace {
+
+// The request: waits for the agreement of the members, in polls of the thread that has made it.
+class Duplication final : public Request {
+public:
+    Duplication(Communicator& parent, Ref<Communicator> comm, MPI_Comm* result) noexcept
+        : _parent(Ref<Communicator>::share(&parent)),
+          _comm(std::move(comm)),
+          _result(result),
+          _after(*parent.progress, *this) {
+        belong_to(parent);
+        progress = parent.progress;
+        parent.view->engine.count_request(1);
+    }
+
+    int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
+    // A constructor cannot be cancelled (MPI-5.0, 3.8.4).
+    int cancel() noexcept override { return MPI_ERR_REQUEST; }
+    std::string_view cause() const noexcept override { return _cause; }
+
+    // After an error the request has not begun.
+    int begin(int refused) noexcept {
+        const int code = begin_agreement(*_parent, refused, &_mine, &_agreed, &_agreement);
+        if (code != MPI_SUCCESS) {
+            return code;
+        }
+        set_active();
+        _after.open();
+        _agreement->attach(_after);
+        if (_after.close()) {
+            end();
+            set_complete();
+        }
+        return MPI_SUCCESS;
+    }
+    int retire() noexcept override {
+        _parent->view->engine.count_request(-1);
+        delete this;
+        return MPI_SUCCESS;
+    }
+
+private:
+    struct After final : Continuation {
+        After(Progress& waits, Duplication& owner) noexcept
+            : Continuation(waits, &ReadyItem::call<After, &After::go_on>),
+              owner(owner) {}
+        void go_on() noexcept {
+            owner.end();
+            owner.complete();
+        }
+        Duplication& owner;
+    };
+
+    void end() noexcept {
+        error = _agreement->error;
+        std::exchange(_agreement, nullptr)->recycle();
+        if (error == MPI_SUCCESS) {
+            error = construct();
+        }
+        if (error != MPI_SUCCESS) {
+            _comm.reset();
+            _cause = unless_out_of_memory(std::string(), [this] { return std::string(noted_cause(error)); });
+        }
+        fill_empty_status(status);
+        _complete_reference.set(*_parent);
+    }
+    int construct() noexcept {
+        std::uint32_t context = 0;
+        if (const int code = result_of(_agreed, &context); code != MPI_SUCCESS) {
+            return code;
+        }
+        return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+            Communicator* made = nullptr;
+            const int code = threads::complete(*_parent, std::move(_comm), context, &made);
+            if (code == MPI_SUCCESS) {
+                *_result = to_handle(made);
+            }
+            return code;
+        });
+    }
+
+    const Ref<Communicator> _parent;
+    Ref<Communicator> _comm; // until it is complete
+    MPI_Comm* const _result;
+    Agreement _mine{};
+    Agreement _agreed{};
+    Request* _agreement = nullptr;
+    After _after;
+    CompleteReference _complete_reference; // to the parent
+    std::string _cause;
+};
+
+} // namespace
+
+int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) {
+    Ref<Communicator> comm;
+    const int copied = prepare_duplicate(parent, info, &comm);
+    auto* duplication = new (std::nothrow) Duplication(parent, std::move(comm), made);
+    if (duplication == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    if (const int code = duplication->begin(copied); code != MPI_SUCCESS) {
+        duplication->retire();
+        return code;
+    }
+    *request = duplication;
+    return MPI_SUCCESS;
+}
+
+} // namespace patchbay::threads

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Partitioned communication between ranks that are threads: each rank with the next one, other partitions on both sides.
+#include "tests/threadcomm/region.h"
+
+#include <numeric>
+
+namespace {
+
+constexpr int elements = 4'800;
+
+void ring(const Here& here, int send_partitions, int recv_partitions) {
+    const int right = (here.rank + 1) % here.size, left = (here.rank + here.size - 1) % here.size;
+    std::vector<int> out(elements), in(elements, -1);
+    MPI_Request requests[2];
+    CHECK_OK(MPI_Precv_init(in.data(), recv_partitions, elements / recv_partitions, MPI_INT, left, 3, here.comm,
+        MPI_INFO_NULL, &requests[0]));
+    CHECK_OK(MPI_Psend_init(out.data(), send_partitions, elements / send_partitions, MPI_INT, right, 3, here.comm,
+        MPI_INFO_NULL, &requests[1]));
+    for (int round = 0; round < 5; ++round) {
+        std::iota(out.begin(), out.end(), here.rank * 100'000 + round);
+        CHECK_OK(MPI_Startall(2, requests));
+        for (int i = send_partitions - 1; i >= 0; --i) {
+            CHECK_OK(MPI_Pready(i, requests[1]));
+        }
+        int arrived = 0;
+        while (!arrived) {
+            CHECK_OK(MPI_Parrived(requests[0], recv_partitions - 1, &arrived));
+        }
+        CHECK(in.back() == left * 100'000 + round + elements - 1);
+        CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+        for (int i = 0; i < elements; ++i) {
+            CHECK(in[std::size_t(i)] == left * 100'000 + round + i);
+        }
+    }
+    CHECK_OK(MPI_Request_free(&requests[0]));
+    CHECK_OK(MPI_Request_free(&requests[1]));
+}
+
+} // namespace
+
+int main() {
+    MPI_Init(nullptr, nullptr);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (const int threads : {1, 2, 4}) {
+        in_region(threads, threads != 4, [](const Here& here) {
+            ring(here, 1, 1);
+            ring(here, 16, 16);
+            ring(here, 6, 16);
+            ring(here, 100, 3);
+        });
+    }
+    return finish();
+}
