@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Partitioned communication between ranks that are threads: each rank with the next one, other partitions on both sides.
+// Partitioned communication between ranks that are threads: each rank with the next one, other partitions on both
+// sides.
 #include "tests/threadcomm/region.h"
 
 #include <numeric>

@@ -45,7 +45,8 @@ void fence(const Here& here) {
     CHECK(window == MPI_WIN_NULL);
 }
 
-// Post, start, complete and wait with the neighbours; more data than a control message holds, in a vector at the target.
+// Post, start, complete and wait with the neighbours; more data than a control message holds, in a vector at the
+// target.
 void neighbours(const Here& here) {
     constexpr int count = 20'000;
     std::vector<double> mine(count);
@@ -135,8 +136,7 @@ void requests(const Here& here) {
     constexpr int count = 3'000;
     std::vector<int> memory(count, here.rank), mine(count, here.rank + 7), theirs(count, -1), sums(count, 1);
     MPI_Win window;
-    CHECK_OK(
-        MPI_Win_create(memory.data(), count * sizeof(int), sizeof(int), MPI_INFO_NULL, here.comm, &window));
+    CHECK_OK(MPI_Win_create(memory.data(), count * sizeof(int), sizeof(int), MPI_INFO_NULL, here.comm, &window));
     const int to = right_of(here);
     CHECK_OK(MPI_Win_lock_all(0, window));
     MPI_Request request;
