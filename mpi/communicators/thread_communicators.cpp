@@ -17,6 +17,7 @@
 #include "object/session.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <mutex>
@@ -104,13 +105,22 @@ int check_parallel_region(int threads) noexcept {
             omp_get_num_threads(), threads));
 }
 
-WaitPolicy policy_of(Instance& instance, int threads) {
-    enum Choice : std::size_t { automatic };
-    const ParamRegistry& params = instance.core().params;
-    const WaitPolicy& of_process = instance.progress().policy();
+// Whether the threads of all processes are more than the cores of the node.
+bool shares_cores_of_node(Instance& instance, int threads) {
     const Runtime& runtime = instance.runtime();
-    const bool shared_cores = std::uint64_t(threads) * std::max(runtime.local_size(), 1u) > runtime.node_cores();
-    if (!shared_cores || params.at("wait_oversubscribed").as_enum() != automatic) {
+    return std::uint64_t(threads) * std::max(runtime.local_size(), 1u) > runtime.node_cores();
+}
+
+// Whether the calling thread may run on fewer cores than there are threads, which may be those of all of them.
+bool may_share_cores(int threads) noexcept {
+    cpu_set_t own;
+    return sched_getaffinity(0, sizeof own, &own) == 0 && CPU_COUNT(&own) < threads;
+}
+
+WaitPolicy policy_of(Instance& instance, bool shares_cores) {
+    enum Choice : std::size_t { automatic };
+    const WaitPolicy& of_process = instance.progress().policy();
+    if (!shares_cores || instance.core().params.at("wait_oversubscribed").as_enum() != automatic) {
         return of_process;
     }
     return WaitPolicy::make(of_process.spin, of_process.yield, of_process.sleep, true);
@@ -211,6 +221,10 @@ int start_in(ThreadCommunicator& all, const std::shared_ptr<Activation>& activat
                     activation->joined(), activation->threads()));
         }
     }
+    if (may_share_cores(all.threads())) { // whether they do is known only now
+        const bool share = activation->shares_cores() || shares_cores_of_node(all.instance, all.threads());
+        context.progress().set_policy(policy_of(all.instance, share));
+    }
     return make_view(all, activation, number, handle, context);
 }
 
@@ -296,7 +310,8 @@ int start(Instance& instance, MPI_Comm handle) {
     if (const int code = join(*all, &activation, &number); code != MPI_SUCCESS) {
         return code;
     }
-    const auto context = ThreadContext::enter(policy_of(instance, all->threads()),
+    const auto context = ThreadContext::enter(
+        policy_of(instance, may_share_cores(all->threads()) || shares_cores_of_node(instance, all->threads())),
         all->has_other_processes() || instance.runtime().size() > 1 ? &instance.progress() : nullptr);
     activation->make_engine(number, context, all->carrier.get());
     const int code = start_in(*all, activation, number, *context, handle);

@@ -17,11 +17,23 @@ Activation::Activation(int threads)
     : _threads(std::size_t(threads)),
       _engines(std::size_t(threads), nullptr),
       _error(MPI_SUCCESS),
-      _result(MPI_SUCCESS) {}
+      _result(MPI_SUCCESS) {
+    CPU_ZERO(&_cores);
+}
 
 bool Activation::join(int* number) noexcept {
+    cpu_set_t own;
+    if (sched_getaffinity(0, sizeof own, &own) == 0) {
+        CPU_OR(&_cores, &_cores, &own);
+    } else { // more cores than the type has room for
+        _cores_are_known = false;
+    }
     *number = _joined.fetch_add(1, std::memory_order_relaxed);
     return *number < threads();
+}
+
+bool Activation::shares_cores() const noexcept {
+    return _cores_are_known && threads() > CPU_COUNT(&_cores);
 }
 
 int Activation::joined() const noexcept {

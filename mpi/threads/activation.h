@@ -4,6 +4,8 @@
 #include "mpi/threads/engine.h"
 #include "mpi/threads/thread_context.h"
 
+#include <sched.h>
+
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -17,8 +19,11 @@ class Activation {
 public:
     explicit Activation(int threads);
 
-    // Whether the calling thread gets a number: the first calls do, one for each thread.
+    // Whether the calling thread gets a number: the first calls do, one for each thread. One caller at a time.
     bool join(int* number) noexcept;
+    // Whether the threads, all of which have joined, are more than the cores that they may run on. A process that is
+    // bound to one core has a single one for all of them; threads that the program has bound may have one each.
+    bool shares_cores() const noexcept;
     int threads() const noexcept { return int(_threads.size()); }
     int joined() const noexcept;
 
@@ -66,6 +71,8 @@ private:
     std::vector<Thread> _threads;
     std::vector<Engine*> _engines;
     std::atomic<std::uint64_t> _contexts{0}; // that take_context() has returned
+    cpu_set_t _cores;                        // on which any of the threads may run
+    bool _cores_are_known = true;
     std::atomic<int> _joined{0};
     std::atomic<int> _ready{0};
     std::atomic<State> _state{State::gathering};
