@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ranks are the threads of a region of OpenMP, or, with argument "processes", the processes: half round trips
-   between ranks 0 and 1, MPI_Barrier, MPI_Allreduce, and for threads the barrier of OpenMP and start and finish. Build
-   with -fopenmp. mpirun -n 1 threadcomm; mpirun -n 2 threadcomm processes. */
+   between ranks 0 and 1, MPI_Barrier, MPI_Allreduce, MPI_Reduce of ints with the barrier that an array reduction of
+   OpenMP ends in, and for threads the barrier and the array reduction of OpenMP, and start and finish. Build with
+   -fopenmp. mpirun -n 1 --bind-to none threadcomm; mpirun -n 2 threadcomm processes. */
 #include "metric.h"
 #include <mpi.h>
 #include <mpix.h>
@@ -55,6 +56,37 @@ static double allreduce(struct Place at, char* buffer, int size, int rounds) {
     return (MPI_Wtime() - start) / rounds;
 }
 
+/* The result is there for all threads behind the barrier. */
+static double reduce(struct Place at, char* buffer, int size, int rounds) {
+    const double start = MPI_Wtime();
+    for (int i = 0; i < rounds; i++) {
+        MPI_Reduce(buffer, buffer + size, size / (int)sizeof(int), MPI_INT, MPI_SUM, 0, at.comm);
+        MPI_Barrier(at.comm);
+    }
+    return (MPI_Wtime() - start) / rounds;
+}
+
+/* Each thread adds its contribution to its private copy of the array, and OpenMP joins these. A function of its own,
+   because the compiler takes the copies from the stack until the function returns. */
+static int joined[1 << 16];
+__attribute__((noinline)) static void join_by_openmp(const int* contribution, int count) {
+#pragma omp for reduction(+ : joined[:count]) schedule(static, 1)
+    for (int thread = 0; thread < 2; thread++) {
+        for (int i = 0; i < count; i++) {
+            joined[i] += contribution[i];
+        }
+    }
+}
+
+static double openmp_reduction(struct Place at, char* buffer, int size, int rounds) {
+    const double start = MPI_Wtime();
+    (void)at;
+    for (int i = 0; i < rounds; i++) {
+        join_by_openmp((const int*)buffer, size / (int)sizeof(int));
+    }
+    return (MPI_Wtime() - start) / rounds;
+}
+
 static const struct {
     const char* name;
     double (*run)(struct Place at, char* buffer, int size, int rounds);
@@ -67,7 +99,13 @@ static const struct {
     {"half_round_trip_1MiB", half_round_trip, 1 << 20, 50, 0},
     {"barrier", barrier, 0, 10000, 0},
     {"allreduce_8B", allreduce, 8, 10000, 0},
+    {"reduce_1_int", reduce, 4, 10000, 0},
+    {"reduce_1Ki_ints", reduce, 4 << 10, 2000, 0},
+    {"reduce_64Ki_ints", reduce, 256 << 10, 50, 0},
     {"openmp_barrier", openmp_barrier, 0, 10000, 1},
+    {"openmp_reduction_1_int", openmp_reduction, 4, 10000, 1},
+    {"openmp_reduction_1Ki_ints", openmp_reduction, 4 << 10, 2000, 1},
+    {"openmp_reduction_64Ki_ints", openmp_reduction, 256 << 10, 50, 1},
 };
 
 static void measure(struct Place at, int threads) {
