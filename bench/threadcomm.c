@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ranks are the threads of a region of OpenMP, or, with argument "processes", the processes: half round trips
-   between ranks 0 and 1, MPI_Barrier, MPI_Allreduce, and for threads the barrier of OpenMP and start and finish. Build
+   between ranks 0 and 1, MPI_Barrier, MPI_Allreduce, MPI_Reduce, and for threads the barrier and the array reduction of
+   OpenMP, and start and finish. Build
    with -fopenmp. mpirun -n 1 threadcomm; mpirun -n 2 threadcomm processes. */
 #include "metric.h"
 #include <mpi.h>
@@ -55,6 +56,34 @@ static double allreduce(struct Place at, char* buffer, int size, int rounds) {
     return (MPI_Wtime() - start) / rounds;
 }
 
+static double reduce(struct Place at, char* buffer, int size, int rounds) {
+    const double start = MPI_Wtime();
+    for (int i = 0; i < rounds; i++) {
+        MPI_Reduce(buffer, buffer + (1 << 20), size / (int)sizeof(int), MPI_INT, MPI_SUM, 0, at.comm);
+    }
+    return (MPI_Wtime() - start) / rounds;
+}
+
+/* The data that the threads add up, which the clause takes by its name. */
+static int* reduced;
+
+/* Each thread adds its array to that of all, as MPI_Reduce does; the clause has a copy of the array in each thread. */
+static double openmp_reduce(struct Place at, char* buffer, int size, int rounds) {
+    const int count = size / (int)sizeof(int);
+    const int* mine = (const int*)(void*)buffer;
+    const double start = MPI_Wtime();
+    (void)at;
+    for (int i = 0; i < rounds; i++) {
+#pragma omp for schedule(static, 1) reduction(+ : reduced[:count])
+        for (int thread = 0; thread < omp_get_num_threads(); thread++) {
+            for (int k = 0; k < count; k++) {
+                reduced[k] += mine[k];
+            }
+        }
+    }
+    return (MPI_Wtime() - start) / rounds;
+}
+
 static const struct {
     const char* name;
     double (*run)(struct Place at, char* buffer, int size, int rounds);
@@ -68,10 +97,20 @@ static const struct {
     {"barrier", barrier, 0, 10000, 0},
     {"allreduce_8B", allreduce, 8, 10000, 0},
     {"openmp_barrier", openmp_barrier, 0, 10000, 1},
+    {"reduce_1", reduce, 4, 10000, 0},
+    {"openmp_reduce_1", openmp_reduce, 4, 10000, 1},
+    {"reduce_1Ki", reduce, 4 << 10, 2000, 0},
+    {"openmp_reduce_1Ki", openmp_reduce, 4 << 10, 2000, 1},
+    {"reduce_8Ki", reduce, 4 << 13, 400, 0},
+    {"openmp_reduce_8Ki", openmp_reduce, 4 << 13, 400, 1},
+    {"reduce_64Ki", reduce, 4 << 16, 100, 0},
+    {"openmp_reduce_64Ki", openmp_reduce, 4 << 16, 100, 1},
 };
 
 static void measure(struct Place at, int threads) {
     char* buffer = malloc(2 << 20);
+#pragma omp single
+    reduced = calloc(1 << 16, sizeof *reduced);
     memset(buffer, 1, 2 << 20);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double samples[chunks];
@@ -87,6 +126,9 @@ static void measure(struct Place at, int threads) {
         MPI_Barrier(at.comm);
     }
     free(buffer);
+#pragma omp barrier
+#pragma omp single
+    free(reduced);
 }
 
 static void measure_start(MPI_Comm comm) {
