@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ranks are the threads of a region of OpenMP, or, with argument "processes", the processes: half round trips
    between ranks 0 and 1, MPI_Barrier, MPI_Allreduce, MPI_Reduce, and for threads the barrier and the array reduction of
-   OpenMP, and start and finish. Build
-   with -fopenmp. mpirun -n 1 threadcomm; mpirun -n 2 threadcomm processes. */
+   OpenMP, and start and finish. Build with -fopenmp. mpirun -n 1 --bind-to none threadcomm; mpirun -n 2 threadcomm
+   processes. A rank that is bound to one core has its threads take turns on it. */
 #include "metric.h"
 #include <mpi.h>
 #include <mpix.h>
