@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ranks are the threads of a region of OpenMP, or, with argument "processes", the processes: half round trips
-   between ranks 0 and 1, MPI_Barrier, MPI_Allreduce, MPI_Reduce of ints with the barrier that an array reduction of
-   OpenMP ends in, and for threads the barrier and the array reduction of OpenMP, and start and finish. Build with
-   -fopenmp. mpirun -n 1 --bind-to none threadcomm; mpirun -n 2 threadcomm processes. */
+   between ranks 0 and 1, MPI_Barrier, MPI_Allreduce, MPI_Reduce, and for threads the barrier and the array reduction of
+   OpenMP, and start and finish. Build with -fopenmp. mpirun -n 1 --bind-to none threadcomm; mpirun -n 2 threadcomm
+   processes. A rank that is bound to one core has its threads take turns on it. */
 #include "metric.h"
 #include <mpi.h>
 #include <mpix.h>
@@ -56,33 +56,33 @@ static double allreduce(struct Place at, char* buffer, int size, int rounds) {
     return (MPI_Wtime() - start) / rounds;
 }
 
-/* The result is there for all threads behind the barrier. */
 static double reduce(struct Place at, char* buffer, int size, int rounds) {
     const double start = MPI_Wtime();
     for (int i = 0; i < rounds; i++) {
-        MPI_Reduce(buffer, buffer + size, size / (int)sizeof(int), MPI_INT, MPI_SUM, 0, at.comm);
-        MPI_Barrier(at.comm);
+        MPI_Reduce(buffer, buffer + (1 << 20), size / (int)sizeof(int), MPI_INT, MPI_SUM, 0, at.comm);
     }
     return (MPI_Wtime() - start) / rounds;
 }
 
-/* Each thread adds its contribution to its private copy of the array, and OpenMP joins these. A function of its own,
-   because the compiler takes the copies from the stack until the function returns. */
-static int joined[1 << 16];
-__attribute__((noinline)) static void join_by_openmp(const int* contribution, int count) {
-#pragma omp for reduction(+ : joined[:count]) schedule(static, 1)
-    for (int thread = 0; thread < 2; thread++) {
-        for (int i = 0; i < count; i++) {
-            joined[i] += contribution[i];
+/* The data that the threads add up, which the clause takes by its name. */
+static int* reduced;
+
+/* Each thread adds its array to that of all, as MPI_Reduce does; the clause has a copy of the array in each thread. A
+   function of its own, because the compiler takes the copies from the stack until the function returns. */
+__attribute__((noinline)) static void reduce_by_openmp(const int* mine, int count) {
+#pragma omp for schedule(static, 1) reduction(+ : reduced[:count])
+    for (int thread = 0; thread < omp_get_num_threads(); thread++) {
+        for (int k = 0; k < count; k++) {
+            reduced[k] += mine[k];
         }
     }
 }
 
-static double openmp_reduction(struct Place at, char* buffer, int size, int rounds) {
+static double openmp_reduce(struct Place at, char* buffer, int size, int rounds) {
     const double start = MPI_Wtime();
     (void)at;
     for (int i = 0; i < rounds; i++) {
-        join_by_openmp((const int*)buffer, size / (int)sizeof(int));
+        reduce_by_openmp((const int*)(void*)buffer, size / (int)sizeof(int));
     }
     return (MPI_Wtime() - start) / rounds;
 }
@@ -99,17 +99,21 @@ static const struct {
     {"half_round_trip_1MiB", half_round_trip, 1 << 20, 50, 0},
     {"barrier", barrier, 0, 10000, 0},
     {"allreduce_8B", allreduce, 8, 10000, 0},
-    {"reduce_1_int", reduce, 4, 10000, 0},
-    {"reduce_1Ki_ints", reduce, 4 << 10, 2000, 0},
-    {"reduce_64Ki_ints", reduce, 256 << 10, 50, 0},
     {"openmp_barrier", openmp_barrier, 0, 10000, 1},
-    {"openmp_reduction_1_int", openmp_reduction, 4, 10000, 1},
-    {"openmp_reduction_1Ki_ints", openmp_reduction, 4 << 10, 2000, 1},
-    {"openmp_reduction_64Ki_ints", openmp_reduction, 256 << 10, 50, 1},
+    {"reduce_1", reduce, 4, 10000, 0},
+    {"openmp_reduce_1", openmp_reduce, 4, 10000, 1},
+    {"reduce_1Ki", reduce, 4 << 10, 2000, 0},
+    {"openmp_reduce_1Ki", openmp_reduce, 4 << 10, 2000, 1},
+    {"reduce_8Ki", reduce, 4 << 13, 400, 0},
+    {"openmp_reduce_8Ki", openmp_reduce, 4 << 13, 400, 1},
+    {"reduce_64Ki", reduce, 4 << 16, 100, 0},
+    {"openmp_reduce_64Ki", openmp_reduce, 4 << 16, 100, 1},
 };
 
 static void measure(struct Place at, int threads) {
     char* buffer = malloc(2 << 20);
+#pragma omp single
+    reduced = calloc(1 << 16, sizeof *reduced);
     memset(buffer, 1, 2 << 20);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double samples[chunks];
@@ -125,6 +129,9 @@ static void measure(struct Place at, int threads) {
         MPI_Barrier(at.comm);
     }
     free(buffer);
+#pragma omp barrier
+#pragma omp single
+    free(reduced);
 }
 
 static void measure_start(MPI_Comm comm) {

@@ -14,6 +14,7 @@ COMPONENTS = [
     ("coll", "basic"),
     ("coll", "inter"),
     ("coll", "self"),
+    ("coll", "threads"),
     ("coll", "tuned"),
     ("osc", "pt2pt"),
     ("osc", "rdma"),
@@ -135,6 +136,7 @@ TEST_VARIANTS = {
     # Each handles one kind of communicator only, beside coll/basic in every test.
     ("coll", "inter"): {"": {}},
     ("coll", "self"): {"": {}},
+    ("coll", "threads"): {"": {}},
     # Every algorithm of every function, beside the choice by the decision table.
     ("coll", "tuned"): {"": {
         "tuned": {},

@@ -36,12 +36,13 @@ class Context;
 //    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 7;
+inline constexpr std::uint32_t interface_version = 8;
 
 class Engine;
 class Schedule;
 class ScratchPool;
 class Table;
+class ThreadTeam;
 
 class Module {
 public:
@@ -162,6 +163,8 @@ struct Query {
     const Below& below;
     // Set by refuse_all(); the selector reads it.
     bool refusal_is_shared = false;
+    // The members, where all are threads of this process; null: some or all are not.
+    std::shared_ptr<ThreadTeam> team;
 
     // Results of query(): not for this communicator. `reason` is for --explain ("serves ... only").
     //

@@ -69,7 +69,8 @@ bool has_other_jobs(const Communicator& comm) noexcept {
 
 } // namespace
 
-Result<Table*> Selector::select(Context& context, Communicator& comm, const std::string& only) {
+Result<Table*> Selector::select(
+    Context& context, Communicator& comm, const std::string& only, const std::shared_ptr<ThreadTeam>& team) {
     // A predefined one is explained by its name. What a component knows of its job need not hold for other jobs.
     const bool may_share = only.empty() && comm.name.empty() && !has_other_jobs(comm);
     if (may_share) {
@@ -77,7 +78,7 @@ Result<Table*> Selector::select(Context& context, Communicator& comm, const std:
             return known;
         }
     }
-    auto made = make(context, comm, only);
+    auto made = make(context, comm, only, team);
     if (made && may_share && (*made)->_shared) {
         keep(comm, **made);
     }
@@ -119,7 +120,8 @@ void Selector::clear() noexcept {
     }
 }
 
-Result<Table*> Selector::make(Context& context, Communicator& comm, const std::string& only) {
+Result<Table*> Selector::make(
+    Context& context, Communicator& comm, const std::string& only, const std::shared_ptr<ThreadTeam>& team) {
     const std::string object = describe(comm);
     auto release = [](Table* table) { table->release(); };
     std::unique_ptr<Table, decltype(release)> table(new Table(_engine), release);
@@ -134,7 +136,7 @@ Result<Table*> Selector::make(Context& context, Communicator& comm, const std::s
         object,
         [&](Component& component) -> Result<patchbay::Choice<Offer>> {
             auto below = std::make_unique<Below>();
-            Query query{context, comm, *below};
+            Query query{context, comm, *below, false, team};
             auto candidate = component.query(query);
             if (!candidate) {
                 table->_shared = table->_shared && query.refusal_is_shared;

@@ -37,7 +37,8 @@ public:
 
     // `only` is a selection list that overrides the job's ("" for none). The caller gets a reference of its own. Local.
     // Errc::not_available when no component provides some function.
-    Result<Table*> select(Context& context, Communicator& comm, const std::string& only);
+    Result<Table*> select(Context& context, Communicator& comm, const std::string& only,
+        const std::shared_ptr<ThreadTeam>& team = nullptr);
     // The error that select() ends in because of the list alone.
     Status check_list(const std::string& only) { return _framework.check_list("a communicator", only); }
     // Before the first selection; nullptr: none, which is the default.
@@ -64,7 +65,8 @@ private:
     static Key key_of(const Communicator& comm) noexcept;
     Table* find(const Communicator& comm) noexcept;
     void keep(const Communicator& comm, Table& table) noexcept;
-    Result<Table*> make(Context& context, Communicator& comm, const std::string& only);
+    Result<Table*> make(
+        Context& context, Communicator& comm, const std::string& only, const std::shared_ptr<ThreadTeam>& team);
     // Has the interposers wrap the modules of the table, which belong to the components with these names.
     Status wrap(Context& context, Communicator& comm, const std::string& object, const std::vector<std::string>& names,
         Table& table);

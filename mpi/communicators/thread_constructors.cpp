@@ -106,7 +106,7 @@ int open(Communicator& comm) {
         return code;
     }
     Instance& instance = *comm.instance;
-    auto table = instance.coll_selector().select(instance, comm, hint_of_new(comm, "patchbay_coll"));
+    auto table = instance.coll_selector().select(instance, comm, hint_of_new(comm, "patchbay_coll"), comm.view->team());
     if (!table) {
         return note_cause(table.error());
     }

@@ -99,6 +99,33 @@ bool Activation::wait_for_start(int number, std::chrono::nanoseconds limit) noex
     return _state.load(std::memory_order_acquire) == State::started;
 }
 
+std::shared_ptr<coll::ThreadTeam> Activation::join_team(std::uint32_t context, const Members& members) {
+    const std::lock_guard lock(_teams_mutex);
+    auto found = std::find_if(_teams.begin(), _teams.end(),
+        [&](const Gathering& one) { return one.context == context && one.first == members.front().thread; });
+    if (found == _teams.end()) {
+        std::vector<Progress*> progress;
+        progress.reserve(members.size());
+        for (const Member& member : members) {
+            progress.push_back(&_threads[std::size_t(member.thread)].context->progress());
+        }
+        _teams.push_back({context, members.front().thread, int(members.size()),
+            std::make_shared<coll::ThreadTeam>(std::move(progress))});
+        found = std::prev(_teams.end());
+    }
+    std::shared_ptr<coll::ThreadTeam> team = found->team;
+    if (--found->missing == 0) {
+        _teams.erase(found);
+    }
+    return team;
+}
+
+std::shared_ptr<coll::ThreadTeam> View::team() const {
+    const bool all_here =
+        std::all_of(members->begin(), members->end(), [](const Member& one) { return one.engine != nullptr; });
+    return all_here ? activation->join_team(context, *members) : nullptr;
+}
+
 bool Activation::gather(int number, int* code) noexcept {
     if (int none = MPI_SUCCESS; *code != MPI_SUCCESS) {
         _error.compare_exchange_strong(none, *code, std::memory_order_acq_rel);

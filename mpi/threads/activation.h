@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace patchbay::threads {
@@ -46,6 +47,10 @@ public:
     // all members. On any thread.
     std::uint32_t take_context() noexcept;
 
+    // The team of a communicator, all of whose members are threads of this process, for each of them in turn. Throws
+    // std::bad_alloc.
+    std::shared_ptr<coll::ThreadTeam> join_team(std::uint32_t context, const Members& members);
+
     // The threads wait for each other at the end, each with an MPI code. true for the last one: *code is the first
     // error of all, and it calls release() next. The others wait in here, and *code is what release() was called with.
     bool gather(int number, int* code) noexcept;
@@ -65,11 +70,21 @@ private:
         Carrier* carrier = nullptr;
         PollerHandle poller;
     };
+    // A team that some of its members have joined. It is kept for the others: the first ones may have used the
+    // communicator and freed it before the last one comes.
+    struct Gathering {
+        std::uint32_t context;
+        int first; // the thread that is rank 0: members of one split have the same context
+        int missing;
+        std::shared_ptr<coll::ThreadTeam> team;
+    };
     static int poll(void* thread) noexcept;
     void wake_all() noexcept;
 
     std::vector<Thread> _threads;
     std::vector<Engine*> _engines;
+    std::mutex _teams_mutex; // protects the list
+    std::vector<Gathering> _teams;
     std::atomic<std::uint64_t> _contexts{0}; // that take_context() has returned
     cpu_set_t _cores;                        // on which any of the threads may run
     bool _cores_are_known = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "frameworks/coll/thread_team.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/threads/request.h"
 
@@ -28,6 +29,10 @@ public:
           activation(std::move(activation)),
           context(context),
           members(std::move(members)) {}
+
+    // The threads, where all of them are in this process; otherwise null. One object for all members, each of which
+    // calls this once. Throws std::bad_alloc.
+    std::shared_ptr<coll::ThreadTeam> team() const;
 
     const Member& member(int rank) const noexcept { return (*members)[std::size_t(rank)]; }
 

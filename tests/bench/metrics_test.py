@@ -73,9 +73,9 @@ PROGRAMS = {
     **{("threadcomm.c", arguments, ranks): {
         **{f"half_round_trip_{size}": "us" for size in ("8B", "1KiB", "4KiB", "64KiB", "1MiB")},
         "barrier": "us", "allreduce_8B": "us",
-        **{f"{what}_{count}": "us" for count in ("1_int", "1Ki_ints", "64Ki_ints")
-           for what in (["reduce"] if arguments else ["reduce", "openmp_reduction"])},
-        **({} if arguments else {"openmp_barrier": "us", "start_and_finish": "us"})}
+        **{f"reduce_{count}": "us" for count in ("1", "1Ki", "8Ki", "64Ki")},
+        **({} if arguments else {"openmp_barrier": "us", "start_and_finish": "us"}),
+        **({} if arguments else {f"openmp_reduce_{count}": "us" for count in ("1", "1Ki", "8Ki", "64Ki")})}
        for arguments, ranks in (("", 1), ("processes", 2))},
     **{("spmv.c", arguments, ranks): {
         f"{what}_{edge}": "us" for edge in (8, 16, 32, 64) for what in ("product", "exchange")}
