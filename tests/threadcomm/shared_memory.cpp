@@ -54,8 +54,8 @@ void reductions(const Here& here, MPI_Datatype type) {
     }
 }
 
-// No member waits for the others after each of these, so that some run ahead as far as they can; the buffer of a root is
-// its own again when the call returns.
+// No member waits for the others after each of these, so that some run ahead as far as they can; the buffer of a root
+// is its own again when the call returns.
 void run_ahead(const Here& here) {
     for (int round = 0; round < 2000; ++round) {
         const int root = round % 5 == 0 ? round / 5 % here.size : 0;
@@ -117,8 +117,8 @@ void multiply(void* in, void* inout, int* length, MPI_Datatype*) {
     const auto* a = static_cast<const std::uint32_t*>(in);
     auto* b = static_cast<std::uint32_t*>(inout);
     for (int i = 0; i < *length; i += 4, a += 4, b += 4) {
-        const std::uint32_t product[] = {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3],
-            a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3]};
+        const std::uint32_t product[] = {
+            a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3]};
         std::copy_n(product, 4, b);
     }
 }

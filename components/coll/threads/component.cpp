@@ -31,8 +31,7 @@ public:
         }
         return unless_out_of_memory(
             Result<Candidate>(Error{Errc::out_of_memory, "no memory for a module"}), [&]() -> Result<Candidate> {
-                auto group = query.team->share<Group>(
-                    this, [&] { return std::make_shared<Group>(query.comm.size); });
+                auto group = query.team->share<Group>(this, [&] { return std::make_shared<Group>(query.comm.size); });
                 return Candidate{_priority,
                     std::make_unique<ThreadModule>(std::move(group), query.team, query.comm.rank, query.below), false,
                     true};
@@ -47,7 +46,6 @@ private:
 
 } // namespace patchbay::coll::threads
 
-PATCHBAY_COMPONENT =
-    patchbay::describe<patchbay::coll::threads::ThreadsComponent>("coll", patchbay::coll::interface_version, "threads",
-        "1.0.0", "blocking collectives of the threads of one process: their shared memory",
-        patchbay::coll::threads::params);
+PATCHBAY_COMPONENT = patchbay::describe<patchbay::coll::threads::ThreadsComponent>("coll",
+    patchbay::coll::interface_version, "threads", "1.0.0",
+    "blocking collectives of the threads of one process: their shared memory", patchbay::coll::threads::params);

@@ -21,7 +21,8 @@ struct Buffers {
     const Datatype* type;
 };
 
-// One cache line, written by its member only, so that a reader gets the number of the step and the data by one transfer.
+// One cache line, written by its member only, so that a reader gets the number of the step and the data by one
+// transfer.
 struct alignas(64) Slot {
     static constexpr std::size_t room = 48;
 
@@ -124,9 +125,7 @@ private:
         wait(progress, [&word, step] { return word.load(std::memory_order_acquire) >= step; });
         _complete = step;
     }
-    Slot& slot_of(int rank) const noexcept {
-        return _group->members[std::size_t(rank)].slots[_step % Group::depth];
-    }
+    Slot& slot_of(int rank) const noexcept { return _group->members[std::size_t(rank)].slots[_step % Group::depth]; }
     void wake_others() noexcept;
 
     const std::shared_ptr<Group> _group;

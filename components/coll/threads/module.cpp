@@ -94,8 +94,8 @@ int ThreadModule::reduce(const void* send, void* recv, MPI_Count count, const Da
     return MPI_SUCCESS;
 }
 
-int ThreadModule::allreduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
-    Communicator& comm) noexcept {
+int ThreadModule::allreduce(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     const Op::Kernel kernel = kernel_of(op, type);
     if (kernel == nullptr) {
         return _below.find(Function::allreduce, Form::blocking)->allreduce(send, recv, count, type, op, comm);

@@ -8,8 +8,7 @@ namespace patchbay::coll::threads {
 // Blocking collectives of the threads of one process, by their shared memory. One object for each member.
 class ThreadModule final : public Module {
 public:
-    ThreadModule(
-        std::shared_ptr<Group> group, std::shared_ptr<ThreadTeam> team, int rank, const Below& below) noexcept
+    ThreadModule(std::shared_ptr<Group> group, std::shared_ptr<ThreadTeam> team, int rank, const Below& below) noexcept
         : _place(std::move(group), std::move(team), rank),
           _below(below) {}
 
