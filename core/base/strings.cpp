@@ -13,7 +13,9 @@ namespace patchbay {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n\f\v";
+constexpr bool is_blank(char c) noexcept {
+    return c == ' ' || (c >= '\t' && c <= '\r'); // \t \n \v \f \r
+}
 
 std::string lower(std::string_view text) {
     std::string result(text);
@@ -46,11 +48,13 @@ constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> duration_unit
 } // namespace
 
 std::string_view trim(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) {
-        return {};
+    while (!text.empty() && is_blank(text.front())) {
+        text.remove_prefix(1);
     }
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+    while (!text.empty() && is_blank(text.back())) {
+        text.remove_suffix(1);
+    }
+    return text;
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

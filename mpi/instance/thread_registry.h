@@ -2,9 +2,11 @@
 #pragma once
 #include "object/thread_views.h"
 
-#include <array>
+#include <algorithm>
 #include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 namespace patchbay::threads {
 
@@ -13,30 +15,28 @@ class ThreadCommunicator; // mpi/communicators/thread_communicators.cpp
 // The thread communicators of a process, active or not, by the numbers of their handles. Thread-safe.
 class Registry {
 public:
-    // Returns the handle; 0: none is free.
-    std::uintptr_t add(std::shared_ptr<ThreadCommunicator> added) noexcept {
+    // Returns the handle; 0: none is free. Throws std::bad_alloc.
+    std::uintptr_t add(std::shared_ptr<ThreadCommunicator> added) {
         const std::lock_guard lock(_mutex);
-        for (std::size_t i = 0; i < thread_handles; ++i) {
-            if (_all[i] == nullptr) {
-                _all[i] = std::move(added);
-                return first_thread_handle + i;
+        auto free = std::find(_all.begin(), _all.end(), nullptr);
+        if (free == _all.end()) {
+            if (_all.size() == thread_handles) {
+                return 0;
             }
+            free = _all.emplace(_all.end());
         }
-        return 0;
+        *free = std::move(added);
+        return first_thread_handle + std::uintptr_t(free - _all.begin());
     }
     bool has_room() noexcept {
         const std::lock_guard lock(_mutex);
-        for (const auto& one : _all) {
-            if (one == nullptr) {
-                return true;
-            }
-        }
-        return false;
+        return _all.size() < thread_handles || std::find(_all.begin(), _all.end(), nullptr) != _all.end();
     }
     // nullptr: the value is no handle of a thread communicator.
     std::shared_ptr<ThreadCommunicator> find(std::uintptr_t handle) noexcept {
         const std::lock_guard lock(_mutex);
-        return is_thread_handle(handle) ? _all[handle - first_thread_handle] : nullptr;
+        const std::size_t place = handle - first_thread_handle;
+        return is_thread_handle(handle) && place < _all.size() ? _all[place] : nullptr;
     }
     void remove(std::uintptr_t handle) noexcept {
         const std::lock_guard lock(_mutex);
@@ -45,7 +45,8 @@ public:
 
 private:
     std::mutex _mutex;
-    std::array<std::shared_ptr<ThreadCommunicator>, thread_handles> _all;
+    // Grows with the number of those that exist at a time: a process that has none does not pay for the room.
+    std::vector<std::shared_ptr<ThreadCommunicator>> _all;
 };
 
 } // namespace patchbay::threads

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <utility>
 
 namespace {
 
@@ -173,6 +175,26 @@ void messages_meanwhile(const Here& here) {
     CHECK_EQUAL(got[99999], left);
 }
 
+// Members that wait for all get the error, and the communicator can be used afterwards.
+void different_counts(const Here& here) {
+    MPI_Comm comm;
+    CHECK_OK(MPI_Comm_dup(here.comm, &comm));
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    std::vector<int> data(1000, 1), result(1000, -1);
+    for (const auto& [of_first, of_others] : {std::pair{2, 3}, {100, 3}, {3, 100}, {0, 3}, {0, 100}, {999, 1000}}) {
+        const int count = here.rank == 0 ? of_first : of_others;
+        CHECK_CLASS(MPI_Allreduce(data.data(), result.data(), count, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT);
+        const int code = MPI_Reduce(data.data(), result.data(), count, MPI_INT, MPI_SUM, 0, comm);
+        if (here.rank == 0) {
+            CHECK_CLASS(code, MPI_ERR_COUNT);
+        }
+        CHECK_OK(MPI_Barrier(comm));
+        CHECK_OK(MPI_Allreduce(data.data(), result.data(), 1000, MPI_INT, MPI_SUM, comm));
+        CHECK_EQUAL(result[999], here.size);
+    }
+    CHECK_OK(MPI_Comm_free(&comm));
+}
+
 // A root is through with its communicator before another member has constructed its own.
 void freed_at_once(const Here& here) {
     for (int round = 0; round < 20; ++round) {
@@ -207,8 +229,10 @@ int main(int argc, char** argv) {
             if (processes == 1) {
                 barriers(here, entered);
             }
+            if (processes == 1 && here.size > 1 && std::getenv("PATCHBAY_MCA_coll") == nullptr) {
+                different_counts(here);
+            }
         });
     }
-    MPI_Finalize();
-    return 0;
+    return finish();
 }

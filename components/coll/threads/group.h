@@ -25,6 +25,7 @@ struct Buffers {
 // transfer.
 struct alignas(64) Slot {
     static constexpr std::size_t room = 48;
+    static constexpr std::uint8_t nothing = 255; // as the number of bytes: it has no data
 
     std::atomic<std::uint64_t> step{0}; // whose contents it has
     bool by_address = false;            // `buffers` is set, otherwise `data`
@@ -95,7 +96,9 @@ public:
     void wait_for_all(Progress& progress) noexcept { wait_complete(_step, progress); }
     // A step of which nobody needs the slots.
     void meet(Progress& progress) noexcept {
-        begin(progress);
+        Slot& own = begin(progress);
+        own.by_address = false; // for members that call another function, which is an error
+        own.bytes = Slot::nothing;
         show(false);
         wait_for_all(progress);
     }

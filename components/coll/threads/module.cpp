@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/threads/module.h"
 
+#include "object/error_cause.h"
 #include "object/handle.h"
 #include "object/typed_copy.h"
 
@@ -75,23 +76,18 @@ int ThreadModule::reduce(const void* send, void* recv, MPI_Count count, const Da
     if (kernel == nullptr) {
         return _below.find(Function::reduce, Form::blocking)->reduce(send, recv, count, type, op, root, comm);
     }
-    if (count == 0) {
-        return MPI_SUCCESS;
-    }
     Progress& progress = *comm.progress;
     const void* const source = send == MPI_IN_PLACE ? recv : send;
     const std::size_t bytes = std::size_t(count * type.size);
     if (bytes > Slot::room) {
-        reduce_by_address(source, recv, count, type, kernel, root, progress);
+        return reduce_by_address(source, recv, count, type, kernel, root, progress);
+    }
+    show_data(source, bytes, progress);
+    if (_place.rank() != root) {
         return MPI_SUCCESS;
     }
-    std::memcpy(_place.begin(progress).data, source, bytes);
-    _place.show(false);
-    if (_place.rank() == root) {
-        _place.wait_for_all(progress);
-        reduce_slots(recv, count, bytes, kernel);
-    }
-    return MPI_SUCCESS;
+    _place.wait_for_all(progress);
+    return reduce_slots(recv, count, bytes, kernel);
 }
 
 int ThreadModule::allreduce(
@@ -100,41 +96,72 @@ int ThreadModule::allreduce(
     if (kernel == nullptr) {
         return _below.find(Function::allreduce, Form::blocking)->allreduce(send, recv, count, type, op, comm);
     }
-    if (count == 0) {
-        return MPI_SUCCESS;
-    }
     Progress& progress = *comm.progress;
     const void* const source = send == MPI_IN_PLACE ? recv : send;
     const std::size_t bytes = std::size_t(count * type.size);
     if (bytes > Slot::room) {
-        reduce_by_address(source, recv, count, type, kernel, all, progress);
-        return MPI_SUCCESS;
+        return reduce_by_address(source, recv, count, type, kernel, all, progress);
     }
-    std::memcpy(_place.begin(progress).data, source, bytes);
-    _place.show(false);
+    show_data(source, bytes, progress);
     _place.wait_for_all(progress);
-    reduce_slots(recv, count, bytes, kernel);
+    return reduce_slots(recv, count, bytes, kernel);
+}
+
+void ThreadModule::show_data(const void* source, std::size_t bytes, Progress& progress) noexcept {
+    Slot& own = _place.begin(progress);
+    own.by_address = false;
+    own.bytes = std::uint8_t(bytes);
+    if (bytes > 0) {
+        std::memcpy(own.data, source, bytes);
+    }
+    _place.show(false);
+}
+
+// Whether all members show as many bytes as this one. Every member that waits for all sees the same slots, so that all
+// of them go on, or none.
+int ThreadModule::check_equal() const noexcept {
+    const Slot& own = _place.of(_place.rank());
+    for (int rank = 0; rank < _place.size(); ++rank) {
+        const Slot& other = _place.of(rank);
+        const bool equal = other.by_address == own.by_address &&
+            (own.by_address
+                    ? other.buffers.count * other.buffers.type->size == own.buffers.count * own.buffers.type->size
+                    : other.bytes == own.bytes);
+        if (!equal) [[unlikely]] {
+            return note_cause(MPI_ERR_COUNT, "another member of the communicator gave another count");
+        }
+    }
     return MPI_SUCCESS;
 }
 
 // A kernel has its first operand on the left, so the last rank is the first to be taken. All members do the same, and
 // have the same result to the last bit.
-void ThreadModule::reduce_slots(void* recv, MPI_Count count, std::size_t bytes, Op::Kernel kernel) const noexcept {
+int ThreadModule::reduce_slots(void* recv, MPI_Count count, std::size_t bytes, Op::Kernel kernel) const noexcept {
+    if (const int code = check_equal(); code != MPI_SUCCESS || bytes == 0) {
+        return code;
+    }
     alignas(16) std::byte result[Slot::room];
     std::memcpy(result, _place.of(_place.size() - 1).data, bytes);
     for (int rank = _place.size() - 2; rank >= 0; --rank) {
         kernel(_place.of(rank).data, result, count);
     }
     std::memcpy(recv, result, bytes);
+    return MPI_SUCCESS;
 }
 
-void ThreadModule::reduce_by_address(const void* send, void* recv, MPI_Count count, const Datatype& type,
+int ThreadModule::reduce_by_address(const void* send, void* recv, MPI_Count count, const Datatype& type,
     Op::Kernel kernel, int root, Progress& progress) noexcept {
-    _place.begin(progress).buffers = {send, recv, count, &type};
+    Slot& own = _place.begin(progress);
+    own.by_address = true;
+    own.buffers = {send, recv, count, &type};
     _place.show(false);
     _place.wait_for_all(progress);
+    if (const int code = check_equal(); code != MPI_SUCCESS) {
+        return code;
+    }
     reduce_part(count, std::size_t(type.size), kernel, root);
     _place.meet(progress); // nobody reads or writes the buffers any more
+    return MPI_SUCCESS;
 }
 
 // This member's part of the vector, in cache lines of its own where the buffers are aligned.
