@@ -70,6 +70,11 @@ protected:
         ASSERT_TRUE(opened) << opened.error().text;
         lease.emplace(std::move(*opened));
         window.size = 2;
+        window.comm = &comm;
+    }
+    void TearDown() override {
+        comm.view = nullptr;
+        window.comm = nullptr;
     }
 
     std::vector<std::string> names(const osc::Selector::Candidates& candidates) {
@@ -96,10 +101,21 @@ protected:
     Framework<osc::Component> framework{"osc", osc::interface_version};
     std::optional<Lease> lease;
     osc::Selector selector{framework};
+    Communicator comm;
     Window window;
 };
 
 using Names = std::vector<std::string>;
+
+// None of these components has Capability::peers_threads.
+TEST_F(SelectorTest, ComponentsThatDoNotSayThatTheyServeThreadsAreNotAsked) {
+    int place = 0;
+    comm.view = reinterpret_cast<threads::View*>(&place);
+    TestContext context(*core);
+    const auto found = selector.query(context, window, {});
+    ASSERT_FALSE(found);
+    EXPECT_NE(found.error().text.find("threads"), std::string::npos) << found.error().text;
+}
 
 TEST_F(SelectorTest, ComponentsAreInOrderOfPriority) {
     EXPECT_EQ(names(query(MPI_WIN_FLAVOR_SHARED)), (Names{"fast", "middle", "slow"}));
