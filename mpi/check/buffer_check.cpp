@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace patchbay::check {
 
@@ -64,9 +65,8 @@ void BufferCheck::begin(Use& use, const MessageCall& call, const CallSite& site)
         }
         const std::lock_guard lock(_mutex);
         find_overlap(use, site);
-        use._place = _uses.emplace(use._begin, &use);
+        use._place = _classes[class_of(use)].emplace(use._begin, &use);
         use._active = true;
-        _longest = std::max(_longest, use._end - use._begin);
         // Other processes write to the memory of windows, which may be beside the buffer.
         if (call.sends() && call.type->dense && call.window == nullptr) {
             use._pages.protect(use._begin, use._end);
@@ -82,29 +82,44 @@ void BufferCheck::look_at(const MessageCall& call) noexcept {
     use._call = &call;
     unless_exhausted([&] {
         const std::lock_guard lock(_mutex);
-        if (!_uses.empty()) {
+        if (std::any_of(_classes.begin(), _classes.end(), [](const Class& uses) { return !uses.empty(); })) {
             find_overlap(use, CallSite::here());
         }
     });
 }
 
+std::size_t BufferCheck::class_of(const Use& use) noexcept {
+    return std::size_t(std::bit_width(use._end - use._begin)) - 1; // a use has at least one byte
+}
+
 void BufferCheck::find_overlap(const Use& use, const CallSite& site) {
-    const std::uintptr_t lowest = use._begin > _longest ? use._begin - _longest : 0;
-    for (auto other = _uses.lower_bound(lowest); other != _uses.end() && other->first < use._end; ++other) {
-        const Use& used = *other->second;
-        if (used._end <= use._begin || (used._call->sends() && use._call->sends())) {
+    for (std::size_t i = 0; i < _classes.size(); ++i) {
+        const std::uintptr_t longest = (std::uintptr_t(2) << i) - 1;
+        const Use* used = _classes[i].empty() ? nullptr : overlapping(_classes[i], longest, use);
+        if (used == nullptr) {
             continue;
         }
-        if (const std::size_t shared = shared_bytes(use._call->range(), used._call->range()); shared > 0) {
-            print_finding("buffers",
-                fmt::format("{}: {} {} of {} {} in use by {}. Complete that operation before, or use other "
-                            "memory",
-                    use._call->text(site), shared, shared == 1 ? "byte" : "bytes",
-                    use._call->is_of_one_buffer() ? "argument buf" : "its buffer", shared == 1 ? "is" : "are",
-                    used._call->text(*used._site)));
-            return;
+        const std::size_t shared = shared_bytes(use._call->range(), used->_call->range());
+        print_finding("buffers",
+            fmt::format("{}: {} {} of {} {} in use by {}. Complete that operation before, or use other memory",
+                use._call->text(site), shared, shared == 1 ? "byte" : "bytes",
+                use._call->is_of_one_buffer() ? "argument buf" : "its buffer", shared == 1 ? "is" : "are",
+                used->_call->text(*used->_site)));
+        return;
+    }
+}
+
+// The first of the uses, none of which is longer than `longest`, that may not share memory with `use` but does.
+const BufferCheck::Use* BufferCheck::overlapping(const Class& uses, std::uintptr_t longest, const Use& use) const {
+    const std::uintptr_t lowest = use._begin > longest ? use._begin - longest : 0;
+    for (auto other = uses.lower_bound(lowest); other != uses.end() && other->first < use._end; ++other) {
+        const Use& used = *other->second;
+        if (used._end > use._begin && !(used._call->sends() && use._call->sends()) &&
+            shared_bytes(use._call->range(), used._call->range()) > 0) {
+            return &used;
         }
     }
+    return nullptr;
 }
 
 void BufferCheck::end(Use& use) noexcept {
@@ -160,7 +175,7 @@ void BufferCheck::give_up(Use& use) noexcept {
 
 void BufferCheck::release(Use& use) noexcept {
     const std::lock_guard lock(_mutex);
-    _uses.erase(use._place);
+    _classes[class_of(use)].erase(use._place);
     use._active = false;
 }
 

@@ -3,8 +3,10 @@
 #include "mpi/check/message.h"
 #include "mpi/check/page_guard.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -47,16 +49,21 @@ public:
     void look_at(const MessageCall& call) noexcept;
 
 private:
+    // By the first byte. A class holds the uses of lengths whose highest bit is the same, so that a search visits few
+    // uses that do not reach the memory, however many short ones (partitions) are beside a long one.
+    using Class = std::multimap<std::uintptr_t, Use*>;
+
     static constexpr std::size_t longest_copy = std::size_t(1) << 20;
 
     void compare(const Use& use);
+    static std::size_t class_of(const Use& use) noexcept;
     void find_overlap(const Use& use, const CallSite& site);
+    const Use* overlapping(const Class& uses, std::uintptr_t longest, const Use& use) const;
     void release(Use& use) noexcept;
 
     const bool _on;
-    std::mutex _mutex;                         // protects what follows
-    std::multimap<std::uintptr_t, Use*> _uses; // by the first byte
-    std::uintptr_t _longest = 0;               // from the first to the last byte of any use so far
+    std::mutex _mutex; // protects what follows
+    std::array<Class, std::numeric_limits<std::uintptr_t>::digits> _classes;
 };
 
 } // namespace patchbay::check
