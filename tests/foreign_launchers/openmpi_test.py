@@ -4,25 +4,36 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
 import common
 
-# What a rank prints when the server of Open MPI 4.1 takes a fence for the one before: in about 3 of 100 jobs with many
-# fences one after the other (runtime_job).
-SERVER_DEFECT = "fence: INVALID-ARG"
+# The server of Open MPI 4.1 takes a fence for the one before when many follow each other. In up to 10 of 100 jobs of this
+# program, more on a loaded machine, a fence is refused, ends without the data of all ranks, or never ends. Under our server
+# and Slurm's the program has one attempt (tests/core_runtime, slurm_test.py).
+MANY_FENCES = "runtime_job"
 MOST_ATTEMPTS = 4
+LIMIT_OF_MANY_FENCES = 20  # seconds; the job takes less than one
 
 
-def check_job(command, env):
-    """Runs a job that must end well; again if Open MPI's server has refused a fence."""
+def attempt_job(command, env, limit):
+    """Whether the job has ended well."""
+    try:
+        status, _ = common.run(command, env, limit)
+    except subprocess.TimeoutExpired:
+        return False
+    return status == 0
+
+
+def check_many_fences(command, env):
+    """Runs a job that must end well in one of few attempts."""
     for attempt in range(1, MOST_ATTEMPTS + 1):
-        status, output = common.run(command, env)
-        if SERVER_DEFECT not in output or attempt == MOST_ATTEMPTS:
-            break
-        print(f"attempt {attempt}: Open MPI's server has refused a fence; once more", flush=True)
-    common.expect(status == 0, f"exit status {status}: {' '.join(command)}")
+        if attempt_job(command, env, LIMIT_OF_MANY_FENCES):
+            return
+        print(f"attempt {attempt} of {MOST_ATTEMPTS} has failed under Open MPI's server", flush=True)
+    common.expect(False, f"{MOST_ATTEMPTS} attempts have failed: {' '.join(command)}")
 
 
 def mpirun_of_open_mpi():
@@ -42,9 +53,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="patchbay-ompi-", dir="/tmp") as home:
         env = common.environment(runtime, home, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         for name, program in programs.items():
+            check = check_many_fences if name == MANY_FENCES else common.check_job
             for ranks in (1, 2, common.RANKS):
                 command = [mpirun, "--oversubscribe", "-n", str(ranks), program, str(ranks)]
-                report.measure(f"{name}_np{ranks}", lambda job=command: check_job(job, env), launches=1)
+                report.measure(f"{name}_np{ranks}", lambda job=command, run=check: run(job, env), launches=1)
     report.write()
     return 1 if report.failures() else 0
 
