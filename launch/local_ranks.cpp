@@ -3,6 +3,7 @@
 
 #include "core/memory/node_segment.h"
 #include "core/runtime/dynamic_protocol.h"
+#include "core/runtime/node_reports.h"
 #include "core/runtime/ready_protocol.h"
 #include "core/runtime/runtime.h"
 #include "launch/pmix/server.h"
@@ -30,6 +31,9 @@ LocalRanks::LocalRanks(Output& output, FileDescriptor standard_input, const sigs
       _null(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
       _segment(::memfd_create("patchbay-node", MFD_CLOEXEC)), // empty until the first rank sets its size
       _user_signal_mask(user_signal_mask) {
+    if (const Result<int> reports = make_node_reports()) { // without it, each rank prints its errors
+        _reports = FileDescriptor(*reports);
+    }
     ::getrlimit(RLIMIT_NOFILE, &_user_file_limit);
 }
 
@@ -55,6 +59,9 @@ LocalRanks::Started LocalRanks::start(const StartJob& job, const JobLayout& layo
         const Program& program = job.programs[static_cast<std::size_t>(layout.app_of(rank))];
         Environment environment(program.environment);
         environment.set(node_segment_variable, "fd=" + std::to_string(_segment.get()));
+        if (_reports) {
+            environment.set(node_reports_variable, "fd=" + std::to_string(_reports.get()));
+        }
         environment.set(node_cores_variable, std::to_string(node.cpus));
         if (!layout.parent_key.empty()) {
             environment.set(parent_variable, layout.parent_key);
@@ -103,7 +110,10 @@ ProcessPlan LocalRanks::plan_of(const Shared& shared, ProcessId rank, const Prog
     plan.working_directory = program.working_directory;
     const bool reads = rank == ProcessId{0, 0} && _standard_input;
     plan.standard_fds[0] = reads ? _standard_input.get() : _null.get();
-    plan.inherited_fd = _segment.get();
+    plan.inherited_fds = {_segment.get()};
+    if (_reports) {
+        plan.inherited_fds.push_back(_reports.get());
+    }
     plan.cpus = shared.cpus[rank.rank];
     plan.signal_mask = _user_signal_mask;
     plan.file_limit = _user_file_limit;

@@ -61,6 +61,7 @@ private:
     FileDescriptor _standard_input; // of rank 0 of job 0, until it has it
     FileDescriptor _null;
     FileDescriptor _segment; // shared memory of the ranks of all jobs
+    FileDescriptor _reports; // core/runtime/node_reports.h; none: it could not be made
     sigset_t _user_signal_mask;
     rlimit _user_file_limit{};
     std::map<pid_t, ProcessId> _by_pid;

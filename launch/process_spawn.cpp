@@ -72,9 +72,11 @@ bool prepare(ChildContext& context) {
     if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) {
         return false;
     }
-    context.step = "handing over the memory segment";
-    if (plan.inherited_fd >= 0 && ::fcntl(plan.inherited_fd, F_SETFD, 0) != 0) {
-        return false;
+    context.step = "handing over the shared memory";
+    for (const int fd : plan.inherited_fds) {
+        if (::fcntl(fd, F_SETFD, 0) != 0) {
+            return false;
+        }
     }
     context.step = "setrlimit";
     if (::setrlimit(RLIMIT_NOFILE, &plan.file_limit) != 0) {

@@ -15,10 +15,10 @@ struct ProcessPlan {
     std::string path;
     std::vector<char*> argv;
     std::vector<char*> environment;
-    std::string working_directory; // empty: that of this process
-    int standard_fds[3];           // become 0, 1 and 2
-    int inherited_fd = -1;         // kept open under its number; every other descriptor is closed by the exec
-    std::optional<cpu_set_t> cpus; // the cpus it may run on
+    std::string working_directory;  // empty: that of this process
+    int standard_fds[3];            // become 0, 1 and 2
+    std::vector<int> inherited_fds; // kept open under their numbers; every other descriptor is closed by the exec
+    std::optional<cpu_set_t> cpus;  // the cpus it may run on
     sigset_t signal_mask;
     rlimit file_limit; // RLIMIT_NOFILE
 };

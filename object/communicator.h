@@ -66,6 +66,9 @@ public:
     Progress& progress_or(Progress& of_process) const noexcept { return progress != nullptr ? *progress : of_process; }
     Communicator* next_of_session = nullptr; // in the list of the session's communicators
     Communicator* previous_of_session = nullptr;
+    // No other communicator of this process has had it: for those who remember one that may be freed meanwhile, when
+    // another one may have its address and its index.
+    const std::uint64_t serial = _next_serial.fetch_add(1, std::memory_order_relaxed);
     bool in_session = false; // whether it is in that list
     bool freed = false;      // whether the program has freed it; pending requests may still hold references
 
@@ -112,6 +115,7 @@ private:
     }
 
     std::atomic<std::int32_t> _complete_references{0};
+    static inline std::atomic<std::uint64_t> _next_serial{0};
 };
 
 // Has the communicator count a reference of a request as one for which no communication is pending, until clear() or

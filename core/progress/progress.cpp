@@ -181,6 +181,11 @@ int Progress::poll_exclusively() noexcept {
     return std::max(try_poll(), 0);
 }
 
+// Below several threads the section is that of the only thread.
+bool Progress::is_in_poll() const noexcept {
+    return threaded() ? _polling_thread.load(std::memory_order_relaxed) == this_thread() : _polling_alone.is_entered();
+}
+
 void Progress::quiesce() noexcept {
     if (threaded() && _polling_thread.load(std::memory_order_relaxed) != this_thread()) {
         std::lock_guard wait_for_the_poll(_poll_lock);

@@ -106,6 +106,9 @@ public:
         return true;
     }
 
+    // Whether the calling thread is in a poll, or in run_alone(): a function of the program that one of them calls.
+    bool is_in_poll() const noexcept;
+
     // Returns when no poll that another thread began before this call is still running. Call it without locks that a
     // poller takes. Inside a poller, and with one thread, it returns at once.
     void quiesce() noexcept;

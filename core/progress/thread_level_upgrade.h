@@ -32,6 +32,7 @@ public:
         return enter_from(outer);
     }
     void leave_to(bool outer) noexcept { _inside.store(outer, std::memory_order_release); }
+    bool is_entered() const noexcept { return _inside.load(std::memory_order_relaxed); }
 
 private:
     bool enter_from(bool outer) noexcept {

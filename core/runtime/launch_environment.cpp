@@ -3,6 +3,7 @@
 
 #include "core/memory/node_segment.h"
 #include "core/runtime/dynamic_protocol.h"
+#include "core/runtime/node_reports.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -17,11 +18,11 @@ namespace patchbay {
 namespace {
 bool makes_a_rank(std::string_view name) {
     return name == "PMIX_RANK" || name == "PMIX_NAMESPACE" || name.starts_with("PMIX_SERVER_URI") ||
-        name == node_segment_variable || name == parent_variable;
+        name == node_segment_variable || name == node_reports_variable || name == parent_variable;
 }
 
 // "fd=<n>" that names an open descriptor, else -1.
-int announced_segment(const char* text) {
+int announced_fd(const char* text) {
     constexpr std::string_view prefix = "fd=";
     if (text == nullptr || !std::string_view(text).starts_with(prefix)) {
         return -1;
@@ -40,7 +41,8 @@ LaunchEnvironment& LaunchEnvironment::of_process() {
 }
 
 LaunchEnvironment::LaunchEnvironment()
-    : _segment_fd(announced_segment(std::getenv(node_segment_variable))) {}
+    : _segment_fd(announced_fd(std::getenv(node_segment_variable))),
+      _reports_fd(announced_fd(std::getenv(node_reports_variable))) {}
 
 void LaunchEnvironment::hide() {
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {

@@ -32,6 +32,8 @@ public:
     // The descriptor of the node segment: inherited from mpirun, or opened when it was first attached. Kept until the
     // process ends, because peers may have it mapped when this process comes back. -1: none yet.
     int segment_fd() const noexcept { return _segment_fd; }
+    // The descriptor of the table of node_reports.h, inherited from mpirun; -1: there is none.
+    int reports_fd() const noexcept { return _reports_fd; }
     bool segment_is_inherited() const noexcept { return _segment_fd >= 0 && !_segment_is_ours; }
     void keep_segment_fd(int fd) noexcept {
         _segment_fd = fd;
@@ -57,6 +59,7 @@ private:
     std::map<std::string, std::vector<std::byte>, std::less<>> _kept;
     std::mutex _mutex;
     int _segment_fd = -1;
+    const int _reports_fd;
     bool _segment_is_ours = false;
 };
 

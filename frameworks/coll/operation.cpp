@@ -154,6 +154,7 @@ std::int32_t Operation::references_to_comm() const noexcept {
 
 int Operation::start() noexcept {
     set_active();
+    schedule.note_start();
     // The first messages are sent before the caller continues its computation.
     if (!progress->run_alone([this] { begin_start(); })) [[unlikely]] {
         begin();

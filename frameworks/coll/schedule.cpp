@@ -156,6 +156,7 @@ void Schedule::clear(Communicator* comm, Form form) noexcept {
     _scratch.clear();
     _types.clear();
     _execution.reset();
+    _start_note = {};
     _last_round = no_step;
     _round_begin = 0;
     _code = MPI_SUCCESS;

@@ -72,6 +72,16 @@ public:
     virtual void start(int tag, Completion& done) noexcept = 0;
 };
 
+// What a module does at each start of a persistent operation while `wanted` is set, such as to count it for a tool.
+struct StartNote {
+    const std::atomic<bool>* wanted = nullptr; // exists as long as the schedule; nullptr: there is nothing to do
+    // Called by Operation::start() on the thread of MPI_Start. Must not block.
+    void (*note)(void* context, const Communicator& comm, std::uint32_t what) noexcept = nullptr;
+    void* context = nullptr;
+    const Communicator* comm = nullptr;
+    std::uint32_t what = 0;
+};
+
 // The steps of one member in one collective operation, in any order that the dependencies allow. Known completely at
 // plan time; the engine (engine.h) starts it once (nonblocking, blocking) or often (persistent) and allocates nothing
 // then.
@@ -206,6 +216,9 @@ public:
         std::size_t _next = 0;
     };
 
+    // Of a persistent operation; the note of the module whose plan this is, not of those whose plans are a part of it.
+    void at_start(const StartNote& note) noexcept { _start_note = note; }
+
     // For a module with an Execution: finishes the plan, so that the Execution may be built from steps() and
     // successors(). A step that is added later removes it, because then the plan is a part of another one.
     void run_by(std::unique_ptr<Execution> execution) noexcept { _execution = std::move(execution); }
@@ -226,6 +239,11 @@ public:
     int code() const noexcept { return _code; }
     std::string_view cause() const noexcept { return _cause; }
     Execution* execution() const noexcept { return _execution.get(); }
+    void note_start() const noexcept {
+        if (_start_note.wanted != nullptr && _start_note.wanted->load(std::memory_order_relaxed)) [[unlikely]] {
+            _start_note.note(_start_note.context, *_start_note.comm, _start_note.what);
+        }
+    }
 
 private:
     struct Edge {
@@ -247,6 +265,7 @@ private:
     std::vector<Scratch> _scratch;
     std::vector<Ref<Datatype>> _types;
     std::unique_ptr<Execution> _execution;
+    StartNote _start_note;
     Form _form = Form::blocking;
     StepId _last_round = no_step; // the step that stands for the end of the last round
     StepId _round_begin = 0;      // the first step after it

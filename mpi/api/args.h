@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "mpi/api/begin_call.h"
 #include "mpi/api/report.h"
 #include "mpi/instance/settings.h"
-#include "mpi/instance/single_thread.h"
 #include "object/datatype.h"
 #include "object/info.h"
 #include "object/op.h"
@@ -53,14 +53,14 @@ public:
     struct Pending {};
     Arguments(const char* function, Pending) noexcept
         : _function(function) {
-        check_thread();
+        begin_call();
     }
     // A call on a communicator; communicator() checks the handle.
     Arguments(const char* function, MPI_Comm comm) noexcept
         : _function(function),
           _comm(to_object<Communicator>(comm)),
           _handle(comm) {
-        check_thread();
+        begin_call();
     }
     // A call on a session; session() checks the handle.
     Arguments(const char* function, MPI_Session session) noexcept
@@ -74,7 +74,7 @@ public:
           _handle(reinterpret_cast<MPI_Comm>(window)),
           _kind(ErrorTarget::Kind::window),
           _other(to_object<Window>(window)) {
-        check_thread();
+        begin_call();
     }
     // A call on groups. Errors are reported to the session of `group`.
     Arguments(const char* function, MPI_Group group) noexcept

@@ -175,7 +175,7 @@ int attach_on(Arguments args, void* buffer, MPI_Count size) noexcept {
 
 template <class On, class Count>
 int detach_on(Arguments args, void* buffer_addr, Count* size) noexcept {
-    check_thread();
+    begin_call();
     Place place{};
     int code = MPI_SUCCESS;
     if (checking() && !(On::check(args) && args.pointer("buffer_addr", buffer_addr) && args.pointer("size", size))) {
@@ -186,7 +186,7 @@ int detach_on(Arguments args, void* buffer_addr, Count* size) noexcept {
 
 template <class On>
 int flush_on(Arguments args) noexcept {
-    check_thread();
+    begin_call();
     Place place{};
     int code = MPI_SUCCESS;
     if (checking() && !On::check(args)) {
@@ -197,7 +197,7 @@ int flush_on(Arguments args) noexcept {
 
 template <class On>
 int iflush_on(Arguments args, MPI_Request* handle) noexcept {
-    check_thread();
+    begin_call();
     Place place{};
     int code = MPI_SUCCESS;
     if (checking() && !(On::check(args) && args.pointer("request", handle))) {

@@ -4,6 +4,7 @@
 #include "core/base/strings.h"
 #include "core/log.h"
 #include "core/param/sources.h"
+#include "core/runtime/node_reports.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/api/abort.h"
 #include "mpi/instance/instance.h"
@@ -72,7 +73,11 @@ std::string name_of(Communicator& comm) {
 [[noreturn]] void end_with_message(Instance* instance, int code, std::string_view where) {
     std::string meaning;
     error_string_of(code, &meaning);
-    log_error(fmt::format("{} [{}] {}, so the job ends", last_error_detail(code), meaning, where));
+    const std::string text = fmt::format("{} [{}] {}, so the job ends", last_error_detail(code), meaning, where);
+    // Without a library the cause is most often the same for all processes, such as a parameter with a wrong value.
+    if (instance != nullptr || is_first_report_on_node(text)) {
+        log_error(text);
+    }
     int error_class = MPI_ERR_UNKNOWN;
     error_class_of(code, &error_class);
     end_job(instance, error_class);

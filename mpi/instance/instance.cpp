@@ -164,14 +164,13 @@ void Instance::choose_single_thread() noexcept {
     const bool alone = !_users.empty() && !progress().threaded() && _thread_activations == 0 &&
         std::all_of(_users.begin(), _users.end(), [](const User& user) { return user.uses_one_thread(); });
     single_thread_instance.store(alone ? this : nullptr, std::memory_order_relaxed);
-    single_thread.store(alone ? _users.front().thread : 0, std::memory_order_release);
+    set_single_thread(alone ? _users.front().thread : 0);
 }
 
 // check_thread() enables the locks when this ceases to be true.
 bool Instance::one_thread_at_a_time() {
     std::lock_guard lock(_mutex);
-    return single_thread.load(std::memory_order_relaxed) != 0 ||
-        (_users.size() == 1 && _users.front().thread_level < MPI_THREAD_MULTIPLE);
+    return known_single_thread() != 0 || (_users.size() == 1 && _users.front().thread_level < MPI_THREAD_MULTIPLE);
 }
 
 std::string Instance::locks_reason() {
@@ -193,7 +192,7 @@ void Instance::enable_locks(std::string_view reason) noexcept {
     progress().enable_threads();
     // This store comes last, because a thread that finds `single_thread` set meanwhile must wait for enable_threads()
     // too.
-    single_thread.store(0, std::memory_order_relaxed);
+    set_single_thread(0);
 }
 
 void Instance::begin_threads(bool share_pml) noexcept {

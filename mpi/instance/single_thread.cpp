@@ -8,8 +8,16 @@ namespace patchbay {
 std::atomic<ThreadId> single_thread{0};
 std::atomic<Instance*> single_thread_instance{nullptr};
 
+void set_single_thread(ThreadId thread) noexcept {
+    ThreadId before = single_thread.load(std::memory_order_relaxed);
+    while (!single_thread.compare_exchange_weak(
+        before, thread | (before & work_for_calls), std::memory_order_release, std::memory_order_relaxed)) {
+    }
+}
+
 void check_other_thread() noexcept {
-    if (single_thread.load(std::memory_order_acquire) == 0) {
+    const ThreadId known = known_single_thread(std::memory_order_acquire);
+    if (known == 0 || known == this_thread_id()) {
         return;
     }
     if (Instance* instance = single_thread_instance.load(std::memory_order_relaxed)) {

@@ -17,10 +17,10 @@ std::optional<BoundObject> bind(Binding binding, void* handle_address) noexcept 
     }
     if (binding == Binding::communicator) {
         const Communicator* comm = probed_object<Communicator>(*static_cast<MPI_Comm*>(handle_address));
-        return comm == nullptr ? std::nullopt : std::optional(BoundObject{comm, comm->index, {}});
+        return comm == nullptr ? std::nullopt : std::optional(BoundObject{comm, comm->serial, comm->index, {}});
     }
     Session* session = probed_object<Session>(*static_cast<MPI_Session*>(handle_address));
-    return session == nullptr ? std::nullopt : std::optional(BoundObject{session, 0, Session::id(session)});
+    return session == nullptr ? std::nullopt : std::optional(BoundObject{session, 0, 0, Session::id(session)});
 }
 
 bool exists(Binding binding, const BoundObject& bound) noexcept {
@@ -29,7 +29,10 @@ bool exists(Binding binding, const BoundObject& bound) noexcept {
     case Binding::none:
         return true;
     case Binding::communicator:
-        return instance != nullptr && instance->communicators().find(bound.index) == bound.object;
+        if (const Communicator* there = instance == nullptr ? nullptr : instance->communicators().find(bound.index)) {
+            return there == bound.object && there->serial == bound.serial;
+        }
+        return false;
     case Binding::session:
         return instance != nullptr && instance->is_open(bound.session);
     }

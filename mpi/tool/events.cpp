@@ -4,6 +4,7 @@
 #include "core/component/repository.h"
 #include "core/core.h"
 #include "core/progress/progress.h"
+#include "mpi/instance/single_thread.h"
 
 #include <algorithm>
 #include <limits>
@@ -90,6 +91,7 @@ void Events::close() noexcept {
     for (const auto& type : _types) {
         _core->tool.want(type->number, false);
     }
+    _waiting.clear();
     _registrations.clear();
     _types.clear();
     _core->tool.set_sink(nullptr);
@@ -139,6 +141,7 @@ bool Events::free(const std::shared_ptr<EventRegistration>& registration, void* 
         if (std::erase(_registrations, registration) == 0) {
             return false;
         }
+        std::erase_if(_waiting, [&](const Waiting& one) { return one.registration == registration; });
         update_wanted(*registration);
         registration->freed = true;
         registration->on_free = on_free;
@@ -174,6 +177,11 @@ std::size_t Events::required_level() const noexcept {
     const Progress* progress = _core == nullptr ? nullptr : _core->progress;
     return *safety_index(
         progress != nullptr && progress->threaded() ? MPI_T_CB_REQUIRE_THREAD_SAFE : MPI_T_CB_REQUIRE_MPI_RESTRICTED);
+}
+
+std::size_t Events::required_level_now() const noexcept {
+    const std::lock_guard lock(_mutex);
+    return required_level();
 }
 
 // Each of them is marked as running.
@@ -213,7 +221,7 @@ void Events::deliver(
     }
     calling = true;
     for (const auto& registration : receivers.of_drops) {
-        report_drops(registration);
+        report_drops(registration, required_level_now());
         finish(registration);
     }
     for (const auto& registration : receivers.of_event) {
@@ -234,14 +242,12 @@ void Events::drop(std::size_t event) noexcept {
 }
 
 // The handler gets the data of a callback, so that it is called where there is one for the level only.
-void Events::report_drops(const std::shared_ptr<EventRegistration>& registration) noexcept {
-    std::size_t level = 0;
+void Events::report_drops(const std::shared_ptr<EventRegistration>& registration, std::size_t level) noexcept {
     EventRegistration::Callback callback;
     MPI_T_event_dropped_cb_function* on_dropped = nullptr;
     MPI_Count dropped = 0;
     {
         const std::lock_guard lock(_mutex);
-        level = required_level();
         callback = callback_for(*registration, level);
         if (registration->freed || callback.function == nullptr || registration->dropped == 0) {
             return;
@@ -263,14 +269,79 @@ void Events::call(const std::shared_ptr<EventRegistration>& registration, EventI
         level = required_level();
         callback = callback_for(*registration, level);
         if (callback.function == nullptr) {
-            count_drop(*registration);
+            wait_for_call(registration, instance);
             return;
         }
     }
+    call_at(registration, callback, level, instance);
+}
+
+void Events::call_at(const std::shared_ptr<EventRegistration>& registration,
+    const EventRegistration::Callback& callback, std::size_t level, EventInstance& instance) noexcept {
     current = &instance;
     callback.function(reinterpret_cast<MPI_T_event_instance>(&instance), to_handle(registration), safety_levels[level],
         callback.user_data);
     current = nullptr;
+}
+
+// Called with the mutex held.
+void Events::wait_for_call(
+    const std::shared_ptr<EventRegistration>& registration, const EventInstance& instance) noexcept {
+    if (_waiting.size() == most_waiting) {
+        count_drop(*registration);
+        return;
+    }
+    try {
+        Waiting& waiting = _waiting.emplace_back();
+        waiting.registration = registration;
+        std::copy(instance.values.begin(), instance.values.end(), waiting.values.begin());
+        waiting.count = instance.values.size();
+        waiting.time = instance.time;
+    } catch (const std::bad_alloc&) {
+        count_drop(*registration);
+    }
+    single_thread.fetch_or(work_for_calls, std::memory_order_relaxed);
+}
+
+// Each registration is marked as running.
+std::deque<Events::Waiting> Events::take_waiting() noexcept {
+    const std::lock_guard lock(_mutex);
+    single_thread.fetch_and(~work_for_calls, std::memory_order_relaxed);
+    for (const Waiting& one : _waiting) {
+        ++one.registration->running;
+    }
+    return std::exchange(_waiting, {});
+}
+
+bool Events::is_in_poll() const noexcept {
+    const std::lock_guard lock(_mutex);
+    return _core != nullptr && _core->progress != nullptr && _core->progress->is_in_poll();
+}
+
+// What the callbacks cause is dropped, as in all callbacks, so that this ends.
+void Events::deliver_waiting() noexcept {
+    if (in_callback() || is_in_poll() || _delivers_waiting.test_and_set(std::memory_order_acquire)) {
+        return;
+    }
+    constexpr std::size_t level = 0; // MPI_T_CB_REQUIRE_NONE
+    calling = true;
+    for (const Waiting& one : take_waiting()) {
+        report_drops(one.registration, level);
+        EventRegistration::Callback callback;
+        {
+            const std::lock_guard lock(_mutex);
+            if (!one.registration->freed) {
+                callback = callback_for(*one.registration, level);
+            }
+        }
+        if (callback.function != nullptr) {
+            EventInstance instance{one.registration->type.get(), {one.values.data(), one.count}, one.time};
+            call_at(one.registration, callback, level, instance);
+        }
+        finish(one.registration);
+    }
+    calling = false;
+    _delivers_waiting.clear(std::memory_order_release);
 }
 
 // The last one to finish with a registration that has been freed calls the function that was passed for that.

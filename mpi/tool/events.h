@@ -6,8 +6,10 @@
 #include "mpi/tool/enumeration.h"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -62,7 +64,9 @@ struct EventRegistration {
 // All events, sorted by name, and the registrations for them. Events are delivered on the thread that raises them,
 // which may be inside of any MPI call: a callback is called where it is registered for MPI_T_CB_REQUIRE_MPI_RESTRICTED
 // or more, and for MPI_T_CB_REQUIRE_THREAD_SAFE or more where several threads use the library, because they may raise
-// the event at the same time. Thread-safe, but for open() and close().
+// the event at the same time. For a registration whose callbacks have lower levels only, the event waits, and the next
+// MPI call of any thread delivers it before its own work, at MPI_T_CB_REQUIRE_NONE: there a callback may call all of
+// MPI, and one thread at a time delivers. Thread-safe, but for open() and close().
 class Events final : public EventSink {
 public:
     void open(Core& core, Enumerations& enumerations);
@@ -91,8 +95,19 @@ public:
     void deliver(std::size_t event, const void* object, std::span<const std::int64_t> values,
         std::int64_t time) noexcept override;
     void drop(std::size_t event) noexcept override;
+    // At the beginning of an MPI call, where the thread holds no lock: calls the callbacks of the events that wait,
+    // unless another thread does, or this call is made by a callback or in a poll.
+    void deliver_waiting() noexcept;
 
 private:
+    // An event that waits for an MPI call.
+    struct Waiting {
+        std::shared_ptr<EventRegistration> registration;
+        std::array<std::int64_t, most_event_elements> values;
+        std::size_t count;
+        std::int64_t time;
+    };
+    static constexpr std::size_t most_waiting = 1024; // of all registrations; what comes then is dropped
     using Registrations = std::vector<std::shared_ptr<EventRegistration>>;
     // The registrations that have lost events since their handlers were called, and those that get the event.
     struct Receivers {
@@ -101,16 +116,25 @@ private:
     };
 
     std::size_t required_level() const noexcept;
+    std::size_t required_level_now() const noexcept;
     void update_wanted(const EventRegistration& registration) noexcept;
     Receivers take_receivers(std::size_t event, const void* object);
-    void report_drops(const std::shared_ptr<EventRegistration>& registration) noexcept;
+    // `least`: the level that a callback needs here, by index.
+    void report_drops(const std::shared_ptr<EventRegistration>& registration, std::size_t least) noexcept;
     void call(const std::shared_ptr<EventRegistration>& registration, EventInstance& instance) noexcept;
+    void call_at(const std::shared_ptr<EventRegistration>& registration, const EventRegistration::Callback& callback,
+        std::size_t level, EventInstance& instance) noexcept;
+    void wait_for_call(const std::shared_ptr<EventRegistration>& registration, const EventInstance& instance) noexcept;
+    std::deque<Waiting> take_waiting() noexcept;
+    bool is_in_poll() const noexcept;
     void finish(const std::shared_ptr<EventRegistration>& registration) noexcept;
 
     Core* _core = nullptr;
     std::vector<std::shared_ptr<const EventType>> _types; // a callback under way may outlive close()
     mutable std::mutex _mutex;
     Registrations _registrations;
+    std::deque<Waiting> _waiting;
+    std::atomic_flag _delivers_waiting; // one thread at a time
 };
 
 } // namespace patchbay::tool

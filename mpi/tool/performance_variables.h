@@ -30,8 +30,9 @@ struct PerformanceVariable {
 // The object that a handle is bound to. It may be freed before the handle.
 struct BoundObject {
     const void* object = nullptr;
-    std::uint16_t index = 0; // of a communicator
-    SessionId session;       // of a session
+    std::uint64_t serial = 0; // of a communicator, as its index
+    std::uint16_t index = 0;
+    SessionId session; // of a session
 };
 
 struct PerformanceSession;

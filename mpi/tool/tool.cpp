@@ -31,13 +31,14 @@ std::optional<ObservedInstance> Tool::lock_library() noexcept {
         return std::nullopt; // inside of an MPI call, which has looked
     }
     const bool several_threads = _several_threads.load(std::memory_order_relaxed);
-    if (thread_is_known() && !several_threads) {
+    const ThreadId known = known_single_thread();
+    if ((known == 0 || known == this_thread_id()) && !several_threads) {
         return std::nullopt;
     }
     std::optional<ObservedInstance> observed(std::in_place);
     if (Instance* instance = ObservedInstance::get()) {
         check_thread();
-        if (several_threads && single_thread.load(std::memory_order_relaxed) == 0 && !instance->progress().threaded()) {
+        if (several_threads && known_single_thread() == 0 && !instance->progress().threaded()) {
             instance->enable_locks("a tool requested MPI_THREAD_MULTIPLE");
         }
     }

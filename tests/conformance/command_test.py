@@ -181,6 +181,30 @@ class Command(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("was built with the address sanitizer", self.errors)
 
+    def test_what_the_sanitizer_reports_fails_a_test(self):
+        write(self.prefix / "lib/libmpi_abi.so.1", "__asan_init\n")
+        leak = (
+            "Direct leak of 7 byte(s) in 1 object(s) allocated from:\n"
+            f"#0|{self.prefix}/lib/libmpi_abi.so.1|patchbay::keep()|keep.cpp:8\n"
+        )
+        write(self.root / "report", leak)
+        # The file that the options of the sanitizer name, as the sanitizer itself would write it.
+        write(
+            self.root / "mpich-9/test/mpi/a/good.sh",
+            "#!/bin/bash\nfile=${ASAN_OPTIONS#*log_path=\\'}\n"
+            f"[ \"$LEAKS\" = yes ] && cp {self.root}/report \"${{file%%\\'*}}.12\"\necho ' No Errors'\n",
+        )
+        with tarfile.open(self.archives / "mpich_9.orig.tar.xz", "w:xz") as tar:
+            tar.add(self.root / "mpich-9", "mpich-9")
+        words = ["--configuration=asan", "--part=1", "a/wrong", "a/good"]
+        status, lines = self.run_command(*words, LEAKS="yes")
+        self.assertEqual(status, 1)
+        self.assertEqual(lines[0], "FAILED: a/good -n 1: sanitizer: leak of 7 bytes from patchbay::keep() (keep.cpp:8)")
+        (log,) = (self.work / "results/logs-asan").iterdir()
+        self.assertIn(leak, log.read_text())
+        status, lines = self.run_command(*words)
+        self.assertEqual((status, lines[-1]), (0, "1 passed, 0 failed, 0 skipped"))
+
     def test_folders_programs_and_kept_builds(self):
         status, lines = self.run_command("b/sub", "a/good")
         self.assertEqual((status, lines[-1]), (0, "2 passed, 0 failed, 0 skipped"))

@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.dirname(TOOL))
 import apt_source  # noqa: E402
 import build_tree  # noqa: E402
 import record  # noqa: E402
+import sanitizer  # noqa: E402
 import test_list  # noqa: E402
 import verdict  # noqa: E402
 from processes import Ended  # noqa: E402
@@ -174,6 +175,86 @@ class Verdicts(unittest.TestCase):
         log = "make: x\n/far/away/p.c:7:3: error: 'MPI_LB' undeclared\nmake: *** [p.o] Error 1\n"
         self.assertEqual(verdict.build_problem(log), "p.c:7:3: error: 'MPI_LB' undeclared")
         self.assertEqual(verdict.build_problem(""), "no message")
+
+
+USE_AFTER_FREE = """=================================================================
+==19260==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000030 at pc 0x557d598ff218
+READ of size 1 at 0x602000000030 thread T0
+#0|/lib/libasan.so.8|__interceptor_memcpy|asan.cpp:69
+#1|{module}|patchbay::copy(void*, int)|/proc/self/cwd/object/copy.cpp:12
+#2|/p/lib/libmpi_abi.so.1.0|PMPI_Pack|mpi/api/pack.cpp:3
+#3|/suite/a|main|a.c:5
+
+freed by thread T0 here:
+#0|/lib/libasan.so.8|__interceptor_free|asan.cpp:52
+#1|/p/lib/libmpi_abi.so.1.0|patchbay::other()|object/other.cpp:1
+"""
+LEAKS = """==7==ERROR: LeakSanitizer: detected memory leaks
+
+Direct leak of 70 byte(s) in 2 object(s) allocated from:
+#0|/lib/libasan.so.8|operator new(unsigned long)|asan.cpp:69
+#1|/lib/libstdc++.so.6|std::string::_M_create()|<null>
+#2|<unknown module>|<unknown function>|<null>
+#3|{module}|patchbay::keep()|mpi/keep.cpp:8
+#4|{module}|{function}|mpi/api/keep.cpp:3
+#5|/suite/a|main|a.c:5
+
+Indirect leak of 7 byte(s) in 1 object(s) allocated from:
+#0|/lib/libasan.so.8|__interceptor_malloc|asan.cpp:69
+#1|/p/lib/libmpi_abi.so.1.0|patchbay::keep()|mpi/keep.cpp:9
+"""
+
+
+class Sanitizer(unittest.TestCase):
+    def found(self, *texts, has_unfreed=False):
+        return sanitizer.findings(texts, Path("/p"), has_unfreed)
+
+    def test_error_of_the_library(self):
+        self.assertEqual(
+            self.found(USE_AFTER_FREE.format(module="/p/lib/component.so")),
+            ["heap-use-after-free in patchbay::copy(void*, int) (object/copy.cpp:12), in MPI_Pack"],
+        )
+
+    def test_error_of_the_program(self):
+        text = USE_AFTER_FREE.format(module="/suite/a").replace("/p/lib/libmpi_abi.so.1.0|PMPI_Pack", "/suite/a|f")
+        (line,) = self.found(text)
+        self.assertIn("heap-use-after-free in the program, not in the library: patchbay::copy", line)
+
+    def test_undefined_behaviour(self):
+        stack = "#0|/p/lib/libmpi_abi.so.1.0|PMPI_Pack|mpi/api/pack.cpp:3\n\n"
+        text = f"object/copy.cpp:12:5: runtime error: shift exponent 64 is too large\n{stack}"
+        self.assertEqual(
+            self.found(text, text),
+            ["undefined behaviour at object/copy.cpp:12:5: shift exponent 64 is too large, in MPI_Pack"],
+        )
+
+    def test_leaks(self):
+        leak = LEAKS.format(module="/p/lib/libmpi_abi.so.1.0", function="PMPI_Barrier")
+        self.assertEqual(
+            self.found(leak, leak), ["leak of 70 bytes from patchbay::keep() (mpi/keep.cpp:8), in MPI_Barrier"]
+        )
+        self.assertEqual(len(self.found(leak, has_unfreed=True)), 1)
+        self.assertEqual(self.found(LEAKS.format(module="/lib/libpmix.so.2", function="PMPI_Barrier")), [])
+        self.assertEqual(self.found(""), [])
+
+    def test_leaks_of_the_program(self):
+        of_init = LEAKS.format(module="/p/lib/libmpi_abi.so.1.0", function="PMPI_Init")
+        for leak, is_object in (
+            (LEAKS.format(module="/p/lib/libmpi_abi.so.1.0", function="PMPI_Type_vector"), True),
+            (of_init.replace("patchbay::keep()", "patchbay::Group::range(patchbay::ProcessId)"), True),
+            (of_init, False),
+        ):
+            self.assertEqual(len(self.found(leak)), 1)
+            self.assertEqual(len(self.found(leak, has_unfreed=True)), 0 if is_object else 1)
+
+    def test_the_librarys_words_are_no_output_of_the_program(self):
+        words = (
+            "[vm:0] patchbay: warning: mpi_check leaks: the program has not freed 2 objects:\n"
+            "[vm:0] patchbay: warning:   1 group of MPI_Comm_group at main+0x7c in a: free each with MPI_Group_free\n"
+        )
+        self.assertEqual(sanitizer.without_unfreed(words + " No Errors\n"), (" No Errors\n", True))
+        other = "[vm:0] patchbay: warning: MPI_Finalize: 1 operation is pending\n No Errors\n"
+        self.assertEqual(sanitizer.without_unfreed(other), (other, False))
 
 
 class Symbols(unittest.TestCase):

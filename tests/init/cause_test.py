@@ -8,6 +8,7 @@ Arguments: PREFIX, the program world_model.
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PREFIX = os.path.dirname(os.path.dirname(os.path.realpath(os.path.join(sys.argv.pop(1), "lib/libmpi_abi.so.1"))))
@@ -15,11 +16,11 @@ PROGRAM = os.path.realpath(sys.argv.pop(1))
 
 
 class CauseTest(unittest.TestCase):
-    def printed(self, *parameter):
-        """What a process alone prints when it cannot be initialized."""
+    def printed(self, *parameter, ranks=1, program=(PROGRAM,)):
+        """What processes print when they cannot be initialized."""
         env = dict(os.environ, LD_LIBRARY_PATH=os.path.join(PREFIX, "lib"), HOME=os.environ.get("TEST_TMPDIR", "/tmp"))
-        command = [os.path.join(PREFIX, "bin/mpirun"), "--timeout", "60", "-n", "1", "--mca", *parameter, PROGRAM]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=90, check=False)
+        command = [os.path.join(PREFIX, "bin/mpirun"), "--timeout", "60", "-n", str(ranks), "--mca", *parameter]
+        done = subprocess.run([*command, *program], env=env, capture_output=True, text=True, timeout=90, check=False)
         self.assertNotEqual(done.returncode, 0)
         return done.stderr
 
@@ -28,6 +29,31 @@ class CauseTest(unittest.TestCase):
         self.assertIn("MPI_COMM_WORLD could not be made: ", text)
         self.assertIn("no component of framework coll can be used for MPI_COMM_WORLD", text)
         self.assertIn("coll=inter", text)
+
+    def test_a_wrong_parameter_is_reported_once(self):
+        for ranks in (1, 2, 5):
+            with self.subTest(ranks=ranks):
+                text = self.printed("wait_spin", "a while", ranks=ranks)
+                self.assertEqual(text.count("patchbay: error: "), 1, text)
+                self.assertRegex(text, r"MPI_Init(_thread)?: .*wait_spin.*a while.*, so the job ends")
+
+    def test_ranks_with_another_text_report_theirs(self):
+        # The first rank that ends has the others ended, too: they wait for each other before they are initialized.
+        with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
+            script = (
+                f'export PATCHBAY_MCA_wait_spin=wrong$((PMIX_RANK % 2)); touch {folder}/$PMIX_RANK; '
+                f'while [ "$(ls {folder} | wc -l)" -lt 4 ]; do :; done; "$0"; code=$?; touch {folder}/end$PMIX_RANK; '
+                f'while [ "$(ls {folder} | wc -l)" -lt 8 ]; do :; done; exit $code'
+            )
+            text = self.printed("verbose", "0", ranks=4, program=("sh", "-c", script, PROGRAM))
+        for value in ("wrong0", "wrong1"):
+            self.assertEqual(sum("error: " in line and value in line for line in text.splitlines()), 1, text)
+
+    def test_no_table_no_silence(self):
+        # A wrapper has closed the descriptors that mpirun hands down.
+        script = "import os, sys; os.closerange(3, 100); os.execv(sys.argv[1], sys.argv[1:])"
+        text = self.printed("wait_spin", "a while", program=(sys.executable, "-c", script, PROGRAM))
+        self.assertEqual(text.count("patchbay: error: "), 1, text)
 
 
 if __name__ == "__main__":

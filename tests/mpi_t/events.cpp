@@ -171,14 +171,15 @@ struct Dropped {
     MPI_Count count = 0;
     int calls = 0;
     int events = 0;
+    MPI_T_cb_safety safety = MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE;
 };
 int selections = 0;
 
 void on_dropped(MPI_Count count, MPI_T_event_registration, int source, MPI_T_cb_safety safety, void* user_data) {
     auto& dropped = *static_cast<Dropped*>(user_data);
     CHECK_EQUAL(source, 0);
-    CHECK_EQUAL(safety, MPI_T_CB_REQUIRE_MPI_RESTRICTED);
     CHECK_EQUAL(dropped.events, 0);
+    dropped.safety = safety;
     dropped.count += count;
     ++dropped.calls;
 }
@@ -189,47 +190,132 @@ void count_event(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety
 
 // An event of another registration: the handler has been called before it.
 void after_drops(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void* user_data) {
-    if (rank == last) {
-        CHECK_EQUAL(static_cast<const Dropped*>(user_data)->calls, 1);
-    }
+    CHECK_EQUAL(static_cast<const Dropped*>(user_data)->calls, 2);
     ++selections;
 }
 
 void never(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void*) {
-    CHECK_TEXT(false, "a callback without restrictions was called inside of MPI");
+    CHECK_TEXT(false, "a callback was called whose registration has ended");
 }
 
-// Events for which there is no callback of the level are lost. The handler is called before the next event of the
-// source, also before one of another registration, once there is a callback whose data it can get.
+// Sends `count` messages to itself that come before their receives, so that each of them is an event.
+void send_to_itself(int count) {
+    int data[16] = {};
+    MPI_Request sends[16];
+    for (int i = 0; i < count; ++i) {
+        CHECK_OK(MPI_Isend(&data[i], 1, MPI_INT, 0, 600 + i, MPI_COMM_SELF, &sends[i]));
+    }
+    int flag = 0;
+    while (flag == 0) {
+        CHECK_OK(MPI_Iprobe(0, 600 + count - 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+    }
+    for (int i = 0; i < count; ++i) {
+        CHECK_OK(MPI_Recv(&data[i], 1, MPI_INT, 0, 600 + i, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(MPI_Waitall(count, sends, MPI_STATUSES_IGNORE));
+}
+
+// Only a callback without restrictions is registered: it gets the events in their order when no MPI call is under way,
+// and may call everything, also what makes it wait for other processes.
+struct Unrestricted {
+    std::vector<Unexpected> messages;
+    MPI_Count latest = 0;
+};
+
+void unrestricted(MPI_T_event_instance instance, MPI_T_event_registration, MPI_T_cb_safety safety, void* user_data) {
+    auto& seen = *static_cast<Unrestricted*>(user_data);
+    Unexpected message{};
+    MPI_Count time = 0;
+    CHECK_EQUAL(safety, MPI_T_CB_REQUIRE_NONE);
+    CHECK(MPI_T_event_copy(instance, &message) == MPI_SUCCESS);
+    CHECK(MPI_T_event_get_timestamp(instance, &time) == MPI_SUCCESS && time >= seen.latest);
+    CHECK(MPI_T_event_read(instance, 3, &time) == MPI_T_ERR_INVALID_INDEX);
+    seen.latest = time;
+    seen.messages.push_back(message);
+    int sent = message.tag, got = -1;
+    CHECK_OK(MPI_Sendrecv(&sent, 1, MPI_INT, 0, 1, &got, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    CHECK_EQUAL(got, sent);
+    MPI_Comm copy;
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &copy));
+    CHECK_OK(MPI_Comm_free(&copy));
+    CHECK_EQUAL(MPI_T_finalize(), MPI_T_ERR_NOT_ACCESSIBLE);
+}
+
+void without_restrictions() {
+    MPI_Comm self = MPI_COMM_SELF;
+    Unrestricted seen;
+    const auto registration =
+        register_for("pml_ob1_unexpected_message", &self, MPI_T_CB_REQUIRE_NONE, unrestricted, &seen);
+    send_to_itself(5);
+    CHECK_OK(MPI_Barrier(MPI_COMM_SELF)); // the next call at the latest
+    std::vector<int> tags;
+    for (const Unexpected& message : seen.messages) {
+        if (message.tag >= 600) {
+            tags.push_back(message.tag);
+            CHECK(message.source == 0 && message.bytes == 4);
+        }
+    }
+    CHECK(tags == std::vector<int>({600, 601, 602, 603, 604}));
+    // With a callback that may be called at once, no event waits.
+    Seen at_once;
+    const std::size_t so_far = seen.messages.size();
+    CHECK(MPI_T_event_register_callback(
+              registration, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_INFO_NULL, &at_once, on_message) == MPI_SUCCESS);
+    send_to_itself(3);
+    CHECK_OK(MPI_Barrier(MPI_COMM_SELF));
+    CHECK_EQUAL(seen.messages.size(), so_far);
+    CHECK_EQUAL(at_once.messages.size(), 3U);
+    CHECK(MPI_T_event_handle_free(registration, nullptr, nullptr) == MPI_SUCCESS);
+    // What waits for a registration that is freed is not delivered.
+    const auto freed = register_for("pml_ob1_unexpected_message", &self, MPI_T_CB_REQUIRE_NONE, never, nullptr);
+    int data = 0, flag = 0;
+    MPI_Request send;
+    CHECK_OK(MPI_Isend(&data, 1, MPI_INT, 0, 600, MPI_COMM_SELF, &send));
+    CHECK(MPI_T_event_handle_free(freed, nullptr, nullptr) == MPI_SUCCESS);
+    while (flag == 0) {
+        CHECK_OK(MPI_Iprobe(0, 600, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(MPI_Recv(&data, 1, MPI_INT, 0, 600, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
+}
+
+// Events that a callback causes are lost. The handler is called before the next event of the source, also before one of
+// another registration, where there is a callback whose data it can get.
+void cause_events(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void*) {
+    send_to_itself(3);
+}
+
+void one_event_later() {
+    send_to_itself(1);
+    CHECK_OK(MPI_Barrier(MPI_COMM_SELF)); // delivers what waits
+}
+
 void dropping() {
     constexpr auto restricted = MPI_T_CB_REQUIRE_MPI_RESTRICTED;
+    MPI_Comm self = MPI_COMM_SELF;
     Dropped dropped;
     const auto registration =
-        register_for("pml_ob1_unexpected_message", nullptr, MPI_T_CB_REQUIRE_NONE, never, nullptr);
-    MPI_Barrier(MPI_COMM_WORLD);
-    send_unexpected(MPI_COMM_WORLD, 300, 2); // not counted: there is no handler yet
+        register_for("pml_ob1_unexpected_message", &self, MPI_T_CB_REQUIRE_NONE, cause_events, &dropped);
+    one_event_later(); // nothing is counted: there is no handler yet
     CHECK(MPI_T_event_set_dropped_handler(registration, on_dropped) == MPI_SUCCESS);
-    MPI_Barrier(MPI_COMM_WORLD);
-    send_unexpected(MPI_COMM_WORLD, 310, 3);
+    one_event_later();
     CHECK_EQUAL(dropped.calls, 0);
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    one_event_later();
+    CHECK(dropped.calls == 1 && dropped.count == 3 && dropped.safety == MPI_T_CB_REQUIRE_NONE);
     const auto other = register_for("component_selected", nullptr, restricted, after_drops, &dropped);
+    CHECK(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, nullptr, nullptr) ==
+        MPI_SUCCESS);
     CHECK(MPI_T_event_register_callback(registration, restricted, MPI_INFO_NULL, &dropped, count_event) == MPI_SUCCESS);
     MPI_Comm second;
     MPI_Comm_split(MPI_COMM_SELF, 0, 0, &second); // selects components of coll; no message is sent
     CHECK(selections >= 1);
-    CHECK(rank != last || (dropped.calls == 1 && dropped.count >= 3));
-    const int calls = dropped.calls;
-    dropped.events = 0;
-    MPI_Barrier(MPI_COMM_WORLD);
-    send_unexpected(comm, 320, 2);
-    CHECK(rank != last || dropped.events >= 2);
-    CHECK_EQUAL(dropped.calls, calls); // nothing was lost since
+    CHECK(dropped.calls == 2 && dropped.count == 6 && dropped.safety == restricted);
+    send_to_itself(2);
+    CHECK_EQUAL(dropped.events, 2);
+    CHECK_EQUAL(dropped.calls, 2); // nothing was lost since
     CHECK(MPI_T_event_handle_free(registration, nullptr, nullptr) == MPI_SUCCESS);
     CHECK(MPI_T_event_handle_free(other, nullptr, nullptr) == MPI_SUCCESS);
     MPI_Comm_free(&second);
-    MPI_Comm_free(&comm);
 }
 
 // A callback may look at performance variables, also of the module that has raised the event.
@@ -375,6 +461,7 @@ int main(int argc, char** argv) {
     infos();
     messages();
     freeing_in_a_callback();
+    without_restrictions();
     dropping();
     reading_in_a_callback();
     // A registration that is left ends with the interface.

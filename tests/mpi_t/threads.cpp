@@ -19,6 +19,21 @@ void on_event(MPI_T_event_instance instance, MPI_T_event_registration, MPI_T_cb_
     events.fetch_add(1);
 }
 
+// Without the level for threads: never on two threads at a time, and it may communicate.
+std::atomic<int> inside{0};
+std::atomic<long> unrestricted_events{0};
+
+void one_at_a_time(MPI_T_event_instance instance, MPI_T_event_registration, MPI_T_cb_safety safety, void*) {
+    CHECK_EQUAL(inside.fetch_add(1), 0);
+    int source = -1, sent = 3, received = 0;
+    CHECK_EQUAL(safety, MPI_T_CB_REQUIRE_NONE);
+    CHECK(MPI_T_event_read(instance, 0, &source) == MPI_SUCCESS && source >= 0);
+    CHECK_OK(MPI_Sendrecv(&sent, 1, MPI_INT, 0, 50, &received, 1, MPI_INT, 0, 50, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    CHECK_EQUAL(received, 3);
+    unrestricted_events.fetch_add(1);
+    inside.fetch_sub(1);
+}
+
 void observe(MPI_Comm comm) {
     int event = -1;
     CHECK(MPI_T_event_get_index("pml_ob1_unexpected_message", &event) == MPI_SUCCESS);
@@ -95,6 +110,12 @@ int main(int argc, char** argv) {
     CHECK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) == MPI_SUCCESS);
     CHECK_OK(MPI_Init_thread(&argc, &argv, level, &provided));
     MPI_Comm world = MPI_COMM_WORLD;
+    int event = -1;
+    MPI_T_event_registration unrestricted = nullptr;
+    CHECK(MPI_T_event_get_index("pml_ob1_unexpected_message", &event) == MPI_SUCCESS);
+    CHECK(MPI_T_event_handle_alloc(event, &world, MPI_INFO_NULL, &unrestricted) == MPI_SUCCESS);
+    CHECK(MPI_T_event_register_callback(unrestricted, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, nullptr, one_at_a_time) ==
+        MPI_SUCCESS);
     std::thread tool([world] { observe(world); });
     constexpr int rounds = 1000;
     if (multiple) {
@@ -106,6 +127,9 @@ int main(int argc, char** argv) {
     }
     done = true;
     tool.join();
+    CHECK_OK(MPI_Barrier(MPI_COMM_SELF)); // delivers what waits
+    std::printf("%ld events without restrictions\n", unrestricted_events.load());
+    CHECK(MPI_T_event_handle_free(unrestricted, nullptr, nullptr) == MPI_SUCCESS);
     MPI_Barrier(MPI_COMM_WORLD);
     std::atomic<bool> over{false};
     std::thread totals([&over] { observe_totals(over); });

@@ -16,6 +16,7 @@ import configurations
 import processes
 import progress
 import record
+import sanitizer
 import source_package
 import surroundings
 import test_list
@@ -41,6 +42,8 @@ def parse_arguments(arguments):
     parser.add_argument("--configuration", action="append", default=[], metavar="NAME",
                         help="one of " + ", ".join(one.name for one in configurations.CONFIGURATIONS) + ", or all; "
                         "may be repeated")
+    parser.add_argument("--part", type=int, default=0, metavar="N",
+                        help="which part of the tests a configuration runs that does not run all: 0 (default), 1, ...")
     parser.add_argument("--mca", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
                         help="a parameter for every test, as for mpirun; may be repeated")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
@@ -73,23 +76,9 @@ def unimplemented_functions(prefix, variables):
     return frozenset(printed.split())
 
 
-def sanitizer_variables(configuration):
-    """What a program needs that was not built with the address sanitizer, and whose library was. The programs of the
-    suite do not free all that they allocate, so that leaks are not reported."""
-    if not configuration.sanitizer:
-        return {}
-    command = ["gcc", "-print-file-name=libasan.so"]
-    library = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-    return {
-        "LD_PRELOAD": library,
-        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:exitcode=66",
-        "UBSAN_OPTIONS": "print_stacktrace=1",
-    }
-
-
 def check_build(options):
     """A library with the sanitizer would not run otherwise, and one without it would prove nothing."""
-    has = b"__asan_init" in (options.prefix / "lib/libmpi_abi.so.1").read_bytes()
+    has = sanitizer.is_sanitized(options.prefix)
     for configuration in options.configurations:
         if configuration.sanitizer != has:
             sys.exit(f"conformance: {options.prefix} was {'' if has else 'not '}built with the address sanitizer, and "
@@ -109,14 +98,20 @@ def available_gigabytes():
 class Runner:
     def __init__(self, options, configuration, tree, results, shown):
         self.options = options
-        self.parameters = [*configuration.parameters, *options.mca]
-        self.variables = {**configuration.environment, **sanitizer_variables(configuration)}
+        of_sanitizer = sanitizer.PARAMETERS if configuration.sanitizer else ()
+        self.parameters = [*configuration.parameters, *of_sanitizer, *options.mca]
         self.tree = tree
         self.results = results
         self.shown = shown
-        self.unimplemented = unimplemented_functions(options.prefix, self.variables)
         self.logs = results.path.parent / ("logs" + suffix(configuration))
         self.logs.mkdir(exist_ok=True)
+        # The files to which the sanitizers write during a test begin with this name; None: there is no sanitizer.
+        self.reports = self.logs / "sanitizer" if configuration.sanitizer else None
+        self.variables = {
+            **configuration.environment,
+            **(sanitizer.variables(self.reports) if self.reports else {}),
+        }
+        self.unimplemented = unimplemented_functions(options.prefix, self.variables)
 
     def run_all(self, tests):
         """Runs folder by folder: each is built just before."""
@@ -167,11 +162,17 @@ class Runner:
             **test.environment,
             "MPIEXEC_TIMEOUT": f"{limit:g}",
         }
+        if self.reports:
+            sanitizer.take_reports(self.reports)
         # The launcher ends a test in time by itself; the limit of this process is for a launcher that does not.
         ended = processes.run(command, self.tree.folder / test.folder, environment, limit + 10, log)
         output = log.read_text(errors="replace")
         used = self.unimplemented & self.tree.symbols_used(test)
-        judged = verdict.judge(test, ended, output, limit, used)
+        found = None
+        if self.reports:
+            output, has_unfreed = sanitizer.without_unfreed(output)
+            found = self.found_by_sanitizer(log, has_unfreed)
+        judged = found or verdict.judge(test, ended, output, limit, used)
         if judged.status == verdict.PASS:
             log.unlink()
         return record.Result(
@@ -182,6 +183,17 @@ class Runner:
             round(ended.seconds, 2),
             log.name if judged.status == verdict.FAIL else "",
         )
+
+    def found_by_sanitizer(self, log, has_unfreed):
+        """A Verdict with the first thing that is wrong in the library; the reports of a test stand in its log."""
+        texts = sanitizer.take_reports(self.reports)
+        findings = sanitizer.findings(texts, self.options.prefix, has_unfreed)
+        with open(log, "a", encoding="utf-8") as file:
+            file.write("\n".join(["", *findings, *texts]) if texts else "")
+        if not findings:
+            return None
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        return verdict.Verdict(verdict.FAIL, f"sanitizer: {findings[0]}{more}")
 
 
 def chosen_tests(options, tree, shown):
@@ -258,7 +270,7 @@ def run_configuration(options, configuration, tree, shown):
     tests = chosen_tests(options, tree, shown)
     real = [test for test in tests if isinstance(test, test_list.Test)]
     if configuration.every > 1:
-        real = real[:: configuration.every]
+        real = real[options.part % configuration.every :: configuration.every]
         tests = [test for test in tests if isinstance(test, test_list.Prerequisite)] + real
     path = options.work / "results" / f"results{suffix(configuration)}.jsonl"
     results = record.Record(path, identity(options.prefix, configuration, options.mca), options.resume)

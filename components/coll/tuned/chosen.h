@@ -2,6 +2,7 @@
 #pragma once
 #include "components/coll/tuned/algorithm.h"
 #include "core/tool/registry.h"
+#include "frameworks/coll/schedule.h"
 #include "object/communicator.h"
 
 #include <array>
@@ -28,6 +29,9 @@ public:
         }
     }
 
+    // The same for each start of a persistent operation.
+    StartNote start_note(const Communicator& comm, Function function, Algorithm algorithm) noexcept;
+
     // The code for two processes has served the call.
     void note_pair(const Communicator& comm, Function function) noexcept { note(comm, function, Algorithm::count); }
 
@@ -43,13 +47,18 @@ private:
     ToolRegistry* _registry = nullptr;
     std::atomic<bool> _kept{false};
     std::mutex _mutex; // protects the map
-    std::map<const Communicator*, Numbers> _numbers;
+    struct Kept {
+        std::uint64_t serial; // another communicator may get the address of one that has been freed
+        Numbers numbers;
+    };
+    std::map<const Communicator*, Kept> _last;
 };
 
 inline constexpr VariableSpec tool_variables[] = {
     {"algorithm", VariableClass::state,
-        "algorithm of the last call of each function on the communicator since the handle was started; the elements "
-        "are those of coll_component; pass: the next component has served the call",
+        "algorithm of the last call of each function on the communicator since the handle was started, or of the last "
+        "start of a persistent operation; the elements are those of coll_component; pass: the next component has "
+        "served the call",
         Counting::on_request, Binding::communicator, algorithm_states, function_count},
 };
 

@@ -165,6 +165,9 @@ std::string TunedModule::candidate_name(std::size_t number, const Call& call, co
 }
 
 int TunedModule::plan(const Call& call, const Choice& choice, Schedule& schedule) noexcept {
+    if (schedule.form() == Form::persistent && schedule.steps().empty()) {
+        schedule.at_start(_chosen.start_note(schedule.comm(), call.function, choice.algorithm));
+    }
     if (choice.algorithm == Algorithm::pass) {
         const Form form = schedule.form() == Form::persistent ? Form::persistent : Form::nonblocking;
         return _below.find(call, form)->plan(call, schedule);
