@@ -31,7 +31,7 @@ LocalRanks::LocalRanks(Output& output, FileDescriptor standard_input, const sigs
       _null(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
       _segment(::memfd_create("patchbay-node", MFD_CLOEXEC)), // empty until the first rank sets its size
       _user_signal_mask(user_signal_mask) {
-    if (const Result<int> reports = make_node_reports()) { // without it, each rank prints its errors
+    if (Result<int> reports = make_node_reports()) { // without it, each rank prints its errors
         _reports = FileDescriptor(*reports);
     }
     ::getrlimit(RLIMIT_NOFILE, &_user_file_limit);

@@ -73,7 +73,8 @@ Result<int> make_node_reports() {
     Table table{};
     table.mark = mark;
     if (write(*fd, &table, sizeof table) != ssize_t(sizeof table)) {
-        const Error error{Errc::system, std::string("cannot write the table of printed errors: ") + std::strerror(errno)};
+        const Error error{
+            Errc::system, std::string("cannot write the table of printed errors: ") + std::strerror(errno)};
         close(*fd);
         return error;
     }

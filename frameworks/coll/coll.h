@@ -36,7 +36,7 @@ class Context;
 //    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 8;
+inline constexpr std::uint32_t interface_version = 9;
 
 class Engine;
 class Schedule;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the performance variables say about collectives, in each of their forms: the algorithm of the last one, and their
-// messages, which all arrive.
+// What the performance variables say about collectives, in each of their forms: the algorithm of the last one, and
+// their messages, which all arrive.
 #include "tests/mpi_t/mpi_t.h"
 
 #include <atomic>
@@ -60,8 +60,8 @@ public:
         int count = 0, enumeration_items = 0;
         CHECK(MPI_T_pvar_handle_alloc(session, index, &_comm, &_handle, &count) == MPI_SUCCESS);
         _values.resize(std::size_t(count));
-        CHECK(MPI_T_pvar_get_info(index, nullptr, nullptr, nullptr, nullptr, nullptr, &_items, nullptr, nullptr, nullptr,
-                  nullptr, nullptr, nullptr) == MPI_SUCCESS);
+        CHECK(MPI_T_pvar_get_info(index, nullptr, nullptr, nullptr, nullptr, nullptr, &_items, nullptr, nullptr,
+                  nullptr, nullptr, nullptr, nullptr) == MPI_SUCCESS);
         CHECK(MPI_T_enum_get_info(_items, &enumeration_items, nullptr, nullptr) == MPI_SUCCESS);
         CHECK(MPI_T_pvar_start(session, _handle) == MPI_SUCCESS);
     }
@@ -189,8 +189,8 @@ public:
             own.push_back(read_pvar(session, handle));
         }
         meeting.meet();
-        CHECK_OK(MPI_Allreduce(
-            own.data(), all.data(), int(all.size()), MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD));
+        CHECK_OK(
+            MPI_Allreduce(own.data(), all.data(), int(all.size()), MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD));
         MPI_Barrier(MPI_COMM_WORLD); // so that no message of these arrives in the next count
         return all;
     }
@@ -220,9 +220,8 @@ void messages(Meeting& meeting) {
         CHECK_EQUAL(all[0], most);
         CHECK_EQUAL(all[3], most * bytes);
         CHECK_EQUAL(all[2], count == 20000 ? 0 : most);
-        all = counted.of(meeting, [&] {
-            MPI_Gather(send.data(), 2, MPI_INT, recv.data(), 2, MPI_INT, 0, MPI_COMM_WORLD);
-        });
+        all = counted.of(
+            meeting, [&] { MPI_Gather(send.data(), 2, MPI_INT, recv.data(), 2, MPI_INT, 0, MPI_COMM_WORLD); });
         check_all_arrives(all, "MPI_Gather"); // linear
         CHECK_EQUAL(all[0], most);
         CHECK_EQUAL(all[3], most * 8);
@@ -234,8 +233,8 @@ void messages(Meeting& meeting) {
         check_all_arrives(counted.of(meeting,
                               [&] {
                                   MPI_Request request = MPI_REQUEST_NULL;
-                                  MPI_Iallreduce(send.data(), recv.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
-                                      &request);
+                                  MPI_Iallreduce(
+                                      send.data(), recv.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
                                   complete(request);
                               }),
             "MPI_Iallreduce");
