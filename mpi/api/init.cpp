@@ -61,7 +61,7 @@ int PMPI_Init_thread(int*, char***, int required, int* provided) {
 }
 
 int PMPI_Finalize() {
-    api::begin_call(); // the last one
+    api::begin_last_call();
     api::Arguments args("MPI_Finalize");
     if (!api::check_running(args)) {
         return args.code();

@@ -75,7 +75,7 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
 }
 
 int session_finalize(MPI_Session* handle) {
-    begin_call(); // maybe the last one
+    begin_last_call();
     Arguments args("MPI_Session_finalize", handle != nullptr ? *handle : MPI_SESSION_NULL);
     if (checking() && !(args.pointer("session", handle) && args.session())) {
         return args.code();

@@ -104,11 +104,12 @@ class Cleanup(harness.LaunchTest):
         self.assertEqual(result.out, "segment ok\n" * 3)
         self.assertEqual(set(os.listdir("/dev/shm")) - before, set())
 
-    def test_ranks_inherit_only_the_segment(self):
+    def test_ranks_inherit_only_what_the_node_shares(self):
         result = self.run_ranks(3, "fds", stdin=None)
         self.assert_result(result, 0)
         for line in result.lines():
-            self.assertRegex(line, r"^open 0,1,2,\d+$")
+            # The segment, and the table of printed errors.
+            self.assertRegex(line, r"^open 0,1,2,\d+,\d+$")
 
     def test_silent_consumer_does_not_hold_the_end(self):
         # The reader of the output has closed it; the ranks get SIGPIPE as they would without mpirun.
