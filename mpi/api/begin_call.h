@@ -16,8 +16,8 @@ inline void begin_call() noexcept {
     }
 }
 
-// The same in a call that ends a use of the library, and which another thread than the one that communicated may make: it
-// only calls the callbacks.
+// The same in a call that ends a use of the library, and which another thread than the one that communicated may make:
+// it only calls the callbacks.
 void begin_last_call() noexcept;
 
 } // namespace patchbay::api
