@@ -78,6 +78,11 @@ void Engine::wait_for_freed(const Session* session) noexcept {
     _released.wait(progress(), session, [](const Request&) { return true; });
 }
 
+void Engine::wait_for_freed(
+    Progress& of_thread, const Session* session, const std::function<bool(const Communicator&)>& is_one) noexcept {
+    _released.wait(of_thread, session, [&](const Request& request) { return is_one(*request.comm); });
+}
+
 int Engine::plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept {
     Operation* operation = take(comm, form);
     if (operation == nullptr) {

@@ -8,6 +8,7 @@
 #include "object/released_list.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -48,6 +49,9 @@ public:
     // freed while it was active: other members wait for this one's part of it. Blocks. Called before the session's
     // communication ends.
     void wait_for_freed(const Session* session) noexcept;
+    // The same for those on communicators for which is_one() is true, all of which belong to the calling thread.
+    void wait_for_freed(
+        Progress& of_thread, const Session* session, const std::function<bool(const Communicator&)>& is_one) noexcept;
 
     // Before the first operation; nullptr: none, which is the default (gate.h).
     void set_checker(CallChecker* checker) noexcept { _checker = checker; }

@@ -53,6 +53,13 @@ void PartitionedEngine::wait_for_freed(const Session* session) noexcept {
         [](const Request& request) { return static_cast<const Partitioned&>(request).is_needed(); });
 }
 
+void PartitionedEngine::wait_for_freed(
+    Progress& of_thread, const Session* session, const std::function<bool(const Communicator&)>& is_one) noexcept {
+    _released.wait(of_thread, session, [&](const Request& request) {
+        return is_one(*request.comm) && static_cast<const Partitioned&>(request).is_needed();
+    });
+}
+
 void PartitionedEngine::cancel_unmatched() noexcept {
     _released.for_each([](Request& request) { static_cast<Partitioned&>(request).cancel_unmatched(); });
 }

@@ -4,6 +4,7 @@
 #include "frameworks/pml/partitioned.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -61,6 +62,9 @@ public:
     // Waits until the requests in the list, of the session (nullptr: of the world model), have done what the other
     // processes need. Blocks. Called before the session's communication ends.
     void wait_for_freed(const Session* session) noexcept;
+    // The same for those on communicators for which is_one() is true, all of which belong to the calling thread.
+    void wait_for_freed(
+        Progress& of_thread, const Session* session, const std::function<bool(const Communicator&)>& is_one) noexcept;
     // Has the next poll destroy the requests in the list whose setup message has not arrived. Called when no message
     // can arrive any more, before the communicators are destroyed.
     void cancel_unmatched() noexcept;

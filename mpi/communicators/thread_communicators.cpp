@@ -6,6 +6,7 @@
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/coll/coll.h"
+#include "frameworks/pml/partitioned_engine.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/thread_constructors.h"
 #include "mpi/instance/instance.h"
@@ -228,6 +229,18 @@ int start_in(ThreadCommunicator& all, const std::shared_ptr<Activation>& activat
     return make_view(all, activation, number, handle, context);
 }
 
+// Operations whose requests the program has freed while they were active take place before the thread leaves, as those
+// of a process do before it is finalized: other ranks wait for its part of them.
+void wait_for_freed(Instance& instance, const Communicator& comm) {
+    Engine& engine = comm.view->engine;
+    const auto of_thread = [&engine](const Communicator& other) {
+        return other.view != nullptr && &other.view->engine == &engine;
+    };
+    instance.coll_engine().wait_for_freed(engine.progress(), comm.session, of_thread);
+    instance.partitioned().wait_for_freed(engine.progress(), comm.session, of_thread);
+    wait_until(engine.progress(), [&engine] { return engine.freed_sends() == 0; });
+}
+
 // What keeps a thread from leaving.
 int check_finished(const Communicator& comm) {
     const Engine& engine = comm.view->engine;
@@ -333,7 +346,10 @@ int finish(Instance& instance, MPI_Comm handle) {
         return note_cause(MPI_ERR_COMM, "this thread has not started the thread communicator");
     }
     int code = comm->attributes.erase_all(AttributeOwner::communicator, handle);
-    code = code != MPI_SUCCESS ? code : check_finished(*comm);
+    if (code == MPI_SUCCESS) {
+        wait_for_freed(instance, *comm);
+        code = check_finished(*comm);
+    }
     const int own_code = code;
     const std::shared_ptr<Activation> activation = comm->view->activation;
     const int number = comm->view->engine.thread();

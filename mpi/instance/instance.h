@@ -133,6 +133,7 @@ public:
     // The channels that are being bound or unbound (mpi/channels/channels.h).
     Channels& channels() noexcept { return *_channels; }
     // What partitioned requests share.
+    coll::Engine& coll_engine() noexcept { return _coll_engine; }
     pml::PartitionedEngine& partitioned() noexcept { return *_partitioned; }
     // Exchange of messages between processes that have no communicator in common.
     BootstrapExchange& bootstrap() noexcept { return *_bootstrap; }

@@ -61,6 +61,10 @@ public:
     std::size_t requests() const noexcept { return _requests; }
     void count_request(int by) noexcept { _requests += std::size_t(by); }
 
+    // Sends whose requests the program has freed, and which are not complete.
+    std::size_t freed_sends() const noexcept { return _freed_sends; }
+    void count_freed_send(int by) noexcept { _freed_sends += std::size_t(by); }
+
     // For other threads of the process:
 
     Inbox& inbox() noexcept { return _inbox; }
@@ -96,6 +100,7 @@ private:
     const int _thread;
     bool _polling = false;
     std::size_t _requests = 0;
+    std::size_t _freed_sends = 0;
     std::unordered_map<std::uint32_t, View*> _views; // by context
     View* _last_found = nullptr;
     List<Unexpected, &Unexpected::link> _early; // for communicators that this thread does not have yet

@@ -45,6 +45,18 @@ int SendRequest::start() noexcept {
     return MPI_SUCCESS;
 }
 
+void SendRequest::prepare_release() noexcept {
+    freed = true;
+    view.engine.count_freed_send(1);
+}
+
+int SendRequest::retire() noexcept {
+    if (freed) {
+        view.engine.count_freed_send(-1);
+    }
+    return ThreadRequest::retire();
+}
+
 int SendRequest::cancel() noexcept {
     view.engine.cancel(*this);
     return MPI_SUCCESS;

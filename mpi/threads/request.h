@@ -56,13 +56,18 @@ public:
     int start() noexcept override;
     int cancel() noexcept override;
     bool bound(pml::PersistentRequest* what) const noexcept override;
+    void prepare_release() noexcept override;
 
     const Outgoing message;
     bool queued = false;      // in the backlog of the engine
     bool at_receiver = false; // a rendezvous that the receiver has not completed
     bool cancelled = false;   // set by the receiver before it completes the request
+    bool freed = false;       // by the program, while it was active
     Link<SendRequest> backlog_link;
     SendRequest* next_completed = nullptr;
+
+protected:
+    int retire() noexcept override;
 };
 
 class RecvRequest final : public ThreadRequest {

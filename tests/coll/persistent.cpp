@@ -43,7 +43,7 @@ std::atomic<long> allocations;
 namespace {
 
 // A start allocates nothing. The pools of the pml may grow once more when messages arrive in another order than before.
-void test_allocations() {
+[[maybe_unused]] void test_allocations() {
     constexpr int count = 200;
     int send[count] = {};
     int recv[count] = {};
@@ -288,7 +288,9 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+#ifndef PATCHBAY_TESTS_THREAD_RANKS_WORLD_H // there the library has operators of its own
     test_allocations();
+#endif
     test_starts();
     test_order_of_starts();
     test_freed_objects();

@@ -104,6 +104,41 @@ void finish_with_something_left() {
     CHECK_OK(MPIX_Threadcomm_free(&comm));
 }
 
+// Requests that are freed while they are active: their operations take place before a thread has left.
+void freed_before_finish() {
+    constexpr int count = 30000; // by rendezvous
+    in_region(3, false, [](const Here& here) {
+        MPI_Request barrier = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL, part = MPI_REQUEST_NULL;
+        const int next = (here.rank + 1) % here.size, previous = (here.rank + here.size - 1) % here.size;
+        std::vector<int> out(count, here.rank), in(count);
+        CHECK_OK(MPI_Barrier_init(here.comm, MPI_INFO_NULL, &barrier));
+        CHECK_OK(MPI_Start(&barrier));
+        CHECK_OK(MPI_Request_free(&barrier));
+        CHECK_OK(MPI_Isend(out.data(), count, MPI_INT, next, 1, here.comm, &send));
+        CHECK_OK(MPI_Request_free(&send));
+        CHECK_OK(MPI_Psend_init(out.data(), 2, count / 2, MPI_INT, next, 2, here.comm, MPI_INFO_NULL, &part));
+        CHECK_OK(MPI_Start(&part));
+        CHECK_OK(MPI_Pready_range(0, 1, part));
+        CHECK_OK(MPI_Request_free(&part));
+        CHECK_OK(MPI_Recv(in.data(), count, MPI_INT, previous, 1, here.comm, MPI_STATUS_IGNORE));
+        CHECK(in[0] == previous && in[count - 1] == previous);
+        CHECK_OK(MPI_Precv_init(in.data(), 1, count, MPI_INT, previous, 2, here.comm, MPI_INFO_NULL, &part));
+        CHECK_OK(MPI_Start(&part));
+        CHECK_OK(MPI_Wait(&part, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Request_free(&part));
+        CHECK_OK(MPI_Barrier_init(here.comm, MPI_INFO_NULL, &barrier));
+        CHECK_OK(MPI_Start(&barrier));
+        CHECK_OK(MPI_Request_free(&barrier));
+        // The receiver of this one takes it after the sender has begun to leave.
+        CHECK_OK(MPI_Isend(out.data(), count, MPI_INT, next, 3, here.comm, &send));
+        CHECK_OK(MPI_Request_free(&send));
+        std::this_thread::sleep_for(std::chrono::milliseconds(here.rank % 2));
+        CHECK_OK(MPI_Recv(in.data(), count, MPI_INT, previous, 3, here.comm, MPI_STATUS_IGNORE));
+        CHECK_OK(MPIX_Threadcomm_finish(here.comm));
+        CHECK_OK(MPIX_Threadcomm_start(here.comm)); // run_threads() ends it
+    });
+}
+
 // What only processes can do.
 void of_processes_only() {
     in_region(2, true, [](const Here& here) {
@@ -126,6 +161,7 @@ int main() {
     inactive();
     too_few_threads();
     finish_with_something_left();
+    freed_before_finish();
     of_processes_only();
     return finish();
 }
