@@ -18,7 +18,7 @@ enum class Capability : std::uint32_t {
     peers_self = 1u << 3,      // reaches the process itself
     peers_node = 1u << 4,      // reaches processes of the same node
     peers_network = 1u << 5,   // reaches processes of other nodes
-    peers_threads = 1u << 6,   // osc: serves communicators whose ranks are threads
+    peers_threads = 1u << 6,   // osc, chan: serves communicators whose ranks are threads
 };
 constexpr Capability operator|(Capability a, Capability b) {
     return Capability(std::uint32_t(a) | std::uint32_t(b));

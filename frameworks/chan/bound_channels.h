@@ -30,6 +30,12 @@ public:
             }
         }
     }
+    template <class Condition>
+    std::size_t count(const Condition& condition) noexcept {
+        const std::lock_guard lock(_mutex);
+        return std::size_t(
+            std::count_if(_channels.begin(), _channels.end(), [&](Channel* one) { return condition(*one); }));
+    }
     // Removes one for which condition(channel) is true; nullptr: there is none.
     template <class Condition>
     Channel* take(const Condition& condition) noexcept {

@@ -37,7 +37,7 @@ class Context;
 //    (Progress::threaded()).
 namespace chan {
 
-inline constexpr std::uint32_t interface_version = 1;
+inline constexpr std::uint32_t interface_version = 2;
 
 // The most bytes that a half may tell the other one.
 inline constexpr std::size_t most_offer_bytes = 256;
@@ -155,7 +155,9 @@ public:
     // Called for every channel on both sides, on any thread that the thread level allows, perhaps in a poll. The
     // priority for this channel, 0 to 100, by what this process knows alone. Local; does not block.
     // Errc::not_available: it cannot serve this channel (the partner is on another node, say). The component with the
-    // highest sum of the priorities of both sides is taken.
+    // highest sum of the priorities of both sides is taken. Of a channel between threads (its communicator has a view)
+    // only a component with Capability::peers_threads is asked: each half belongs to one thread then, and waits by
+    // Communicator::progress.
     virtual Result<int> query(Context& context, const Binding& binding) noexcept = 0;
     // Makes this process's half, and writes what the partner's half needs into `offer`, which has most_offer_bytes
     // bytes; *used is their number, 0 before the call. Called on both sides for the component that was taken, first on

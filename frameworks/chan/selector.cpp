@@ -43,6 +43,9 @@ Result<std::size_t> Selector::query(
     auto offers = _framework.select_all(
         describe(binding),
         [&](Component& component) -> Result<patchbay::Choice<None>> {
+            if (binding.comm->view != nullptr && !has_all(component.capabilities(), Capability::peers_threads)) {
+                return Error{Errc::not_available, "it serves processes, and the ranks of this channel are threads"};
+            }
             auto priority = component.query(context, binding);
             if (!priority) {
                 return priority.error();

@@ -63,10 +63,8 @@ bool check_in(Arguments& args, const char* name, MPI_Request handle) noexcept {
     Request& request = *to_object<Request>(handle);
     args.report_to(error_comm(request));
     pml::PersistentRequest bound{};
-    return args.require(request.comm == nullptr || request.comm->view == nullptr, MPI_ERR_COMM, name, 0,
-               "must not be a request of a thread communicator, which has no channels") &&
-        args.require(
-            channel_of(request) == nullptr, MPI_ERR_REQUEST, name, 0, "must not be bound to a channel already") &&
+    return args.require(
+               channel_of(request) == nullptr, MPI_ERR_REQUEST, name, 0, "must not be bound to a channel already") &&
         args.require(request.is_persistent() && request.most_starts == 1 && request.bound(&bound), MPI_ERR_REQUEST,
             name, 0, "must be a persistent send or receive (MPI_Send_init, MPI_Recv_init and the like)") &&
         args.require(!request.is_active(), MPI_ERR_REQUEST, name, 0, "must not be active");

@@ -20,7 +20,8 @@ public:
     Table(Matching& owner, Communicator& comm)
         : _owner(owner),
           _comm(Ref<Communicator>::share(&comm)),
-          _next(owner._channels.instance().progress(), *this) {}
+          _next(progress_of(owner, comm), *this),
+          _look(progress_of(owner, comm), *this) {}
 
     int add(Receive& receive) {
         _receives.push_back(&receive);
@@ -56,6 +57,10 @@ private:
         Proposal proposal;
         int source;
     };
+
+    static Progress& progress_of(Matching& owner, const Communicator& comm) noexcept {
+        return comm.progress_or(owner._channels.instance().progress());
+    }
 
     int listen() noexcept {
         if (_listening != nullptr || _receives.empty() || _owner._channels.is_closing()) {
@@ -142,7 +147,7 @@ private:
     Matching& _owner;
     const Ref<Communicator> _comm;
     Following<Table, &Table::arrive> _next;
-    Following<Table, &Table::look> _look{_owner._channels.instance().progress(), *this};
+    Following<Table, &Table::look> _look;
     Request* _listening = nullptr;
     Proposal _incoming{};
     std::deque<Receive*> _receives;

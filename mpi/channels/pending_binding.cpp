@@ -52,10 +52,10 @@ PendingBinding::PendingBinding(Channels& owner, const NewChannel& what)
       _only(component_list(what)),
       _function(what.function),
       _what(binding_of(what)),
-      _next(owner.instance().progress(), *this) {}
+      _next(progress(), *this) {}
 
 Progress& PendingBinding::progress() const noexcept {
-    return _owner.instance().progress();
+    return _comm->progress_or(_owner.instance().progress());
 }
 
 int PendingBinding::begin(Channels& owner, const NewChannel& what) noexcept {

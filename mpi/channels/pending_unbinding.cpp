@@ -12,7 +12,7 @@ namespace patchbay {
 PendingUnbinding::PendingUnbinding(Channels& owner, chan::Channel& channel) noexcept
     : _owner(owner),
       _channel(channel),
-      _next(owner.instance().progress(), *this) {}
+      _next(channel.binding().comm->progress_or(owner.instance().progress()), *this) {}
 
 int PendingUnbinding::begin(Channels& owner, chan::Channel& channel) noexcept {
     PendingUnbinding* unbinding = nullptr;

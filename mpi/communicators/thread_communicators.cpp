@@ -5,6 +5,7 @@
 #include "core/core.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
+#include "frameworks/chan/bound_channels.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/pml/partitioned_engine.h"
 #include "mpi/communicators/communicators.h"
@@ -242,8 +243,16 @@ void wait_for_freed(Instance& instance, const Communicator& comm) {
 }
 
 // What keeps a thread from leaving.
-int check_finished(const Communicator& comm) {
+int check_finished(Instance& instance, const Communicator& comm) {
     const Engine& engine = comm.view->engine;
+    const std::size_t channels = instance.bound_channels().count([&engine](const chan::Channel& channel) {
+        const View* const view = channel.binding().comm->view;
+        return view != nullptr && &view->engine == &engine;
+    });
+    if (channels != 0) {
+        return note_cause(
+            MPI_ERR_PENDING, fmt::format("{} channels of rank {} have not been unbound", channels, comm.rank));
+    }
     if (engine.views() != 1) { // a window has a communicator, and requests
         return note_cause(MPI_ERR_PENDING,
             fmt::format("{} communicators or windows of rank {} that are derived from the thread communicator have not "
@@ -348,7 +357,7 @@ int finish(Instance& instance, MPI_Comm handle) {
     int code = comm->attributes.erase_all(AttributeOwner::communicator, handle);
     if (code == MPI_SUCCESS) {
         wait_for_freed(instance, *comm);
-        code = check_finished(*comm);
+        code = check_finished(instance, *comm);
     }
     const int own_code = code;
     const std::shared_ptr<Activation> activation = comm->view->activation;

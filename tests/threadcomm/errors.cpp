@@ -96,6 +96,12 @@ void finish_with_something_left() {
         MPI_Error_string(code, text, &length);
         CHECK(std::strstr(text, "window") != nullptr);
         CHECK_OK(MPI_Win_free(&window));
+        MPI_Request unbound, bound;
+        CHECK_OK(MPI_Send_init(&word, 1, MPI_INT, MPI_PROC_NULL, 0, here.comm, &unbound));
+        CHECK_OK(MPIX_Bind_channel(unbound, &bound, MPI_INFO_NULL));
+        CHECK_OK(MPI_Request_free(&unbound));
+        CHECK_CLASS(MPIX_Threadcomm_finish(here.comm), MPI_ERR_PENDING);
+        CHECK_OK(MPIX_Unbind_channel(&bound));
         CHECK_OK(MPI_Comm_idup(here.comm, &dup, &request));
         CHECK_CLASS(MPIX_Threadcomm_finish(here.comm), MPI_ERR_PENDING);
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));

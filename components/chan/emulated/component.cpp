@@ -25,7 +25,7 @@ public:
     }
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
-            Capability::peers_network;
+            Capability::peers_network | Capability::peers_threads;
     }
 
     Result<int> query(Context&, const Binding&) noexcept override { return _priority; }
@@ -33,7 +33,7 @@ public:
     Result<Channel*> create(
         Context& context, const Binding& binding, std::span<std::byte>, std::size_t*) noexcept override {
         try {
-            auto channel = std::make_unique<EmulatedChannel>(context.progress(), binding);
+            auto channel = std::make_unique<EmulatedChannel>(binding.comm->progress_or(context.progress()), binding);
             if (channel->make_requests(binding.side.buffer, binding.side.count) == MPI_SUCCESS) {
                 return channel.release();
             }
