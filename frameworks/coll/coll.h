@@ -36,7 +36,7 @@ class Context;
 //    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 9;
+inline constexpr std::uint32_t interface_version = 10;
 
 class Engine;
 class Schedule;
@@ -163,7 +163,7 @@ struct Query {
     const Below& below;
     // Set by refuse_all(); the selector reads it.
     bool refusal_is_shared = false;
-    // The members, where all are threads of this process; null: some or all are not.
+    // The members that are threads of this process; null: the ranks of the communicator are processes.
     std::shared_ptr<ThreadTeam> team;
 
     // Results of query(): not for this communicator. `reason` is for --explain ("serves ... only").

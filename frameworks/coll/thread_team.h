@@ -9,20 +9,27 @@
 
 namespace patchbay::coll {
 
-// The members of a communicator that are all threads of this process: what a component that serves them by shared
-// memory needs of the library (Query::team). One object for all members. The library makes it; it exists as long as a
-// member or a module has it, and the Progress of each member as long as any member has the communicator.
+// The members of a communicator that are threads of this process: what a component that serves them by shared memory
+// needs of the library (Query::team). One object for all of them. The library makes it; it exists as long as a member
+// or a module has it, and the Progress of each member as long as any member has the communicator.
 class ThreadTeam {
 public:
-    // `progress`: of each member, by rank.
-    explicit ThreadTeam(std::vector<Progress*> progress) noexcept
-        : _progress(std::move(progress)) {}
+    // `progress`: of each member, by place.
+    ThreadTeam(std::vector<Progress*> progress, std::vector<int> ranks, std::vector<int> leaders) noexcept
+        : _progress(std::move(progress)),
+          _ranks(std::move(ranks)),
+          _leaders(std::move(leaders)) {}
 
     int size() const noexcept { return int(_progress.size()); }
+    // The ranks of the members in the communicator, ascending. The position of a member is its place; where all ranks
+    // of the communicator are threads of this process, the place is the rank.
+    const std::vector<int>& ranks() const noexcept { return _ranks; }
+    // The lowest rank of each process that has members of the communicator, ascending: the same in all processes.
+    const std::vector<int>& leaders() const noexcept { return _leaders; }
 
-    // Called by a member after it has stored, with release order or stronger, what member `rank` may wait for. Does not
-    // block.
-    void wake(int rank) noexcept { _progress[std::size_t(rank)]->doorbell().notify(); }
+    // Called by a member after it has stored, with release order or stronger, what the member at `place` may wait for.
+    // Does not block.
+    void wake(int place) noexcept { _progress[std::size_t(place)]->doorbell().notify(); }
 
     // The state that the members share: that of the first member that calls, which makes it by make(). Called by each
     // member in a query; `component` is the address of the component, which keeps its state apart from that of others.
@@ -42,6 +49,8 @@ public:
 
 private:
     const std::vector<Progress*> _progress;
+    const std::vector<int> _ranks;
+    const std::vector<int> _leaders;
     std::mutex _mutex; // protects the states
     std::vector<std::pair<const void*, std::shared_ptr<void>>> _states;
 };

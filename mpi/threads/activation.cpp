@@ -100,17 +100,32 @@ bool Activation::wait_for_start(int number, std::chrono::nanoseconds limit) noex
 }
 
 std::shared_ptr<coll::ThreadTeam> Activation::join_team(std::uint32_t context, const Members& members) {
+    std::vector<int> ranks; // in this process
+    std::vector<int> leaders;
+    std::vector<bool> known(std::size_t(process_count), false);
+    for (std::size_t rank = 0; rank < members.size(); ++rank) {
+        const Member& member = members[rank];
+        if (!known[std::size_t(member.process)]) {
+            known[std::size_t(member.process)] = true;
+            leaders.push_back(int(rank));
+        }
+        if (member.engine != nullptr) {
+            ranks.push_back(int(rank));
+        }
+    }
+    const int first = members[std::size_t(ranks.front())].thread;
     const std::lock_guard lock(_teams_mutex);
     auto found = std::find_if(_teams.begin(), _teams.end(),
-        [&](const Gathering& one) { return one.context == context && one.first == members.front().thread; });
+        [&](const Gathering& one) { return one.context == context && one.first == first; });
     if (found == _teams.end()) {
         std::vector<Progress*> progress;
-        progress.reserve(members.size());
-        for (const Member& member : members) {
-            progress.push_back(&_threads[std::size_t(member.thread)].context->progress());
+        progress.reserve(ranks.size());
+        for (const int rank : ranks) {
+            progress.push_back(&_threads[std::size_t(members[std::size_t(rank)].thread)].context->progress());
         }
-        _teams.push_back({context, members.front().thread, int(members.size()),
-            std::make_shared<coll::ThreadTeam>(std::move(progress))});
+        const int count = int(ranks.size());
+        _teams.push_back({context, first, count,
+            std::make_shared<coll::ThreadTeam>(std::move(progress), std::move(ranks), std::move(leaders))});
         found = std::prev(_teams.end());
     }
     std::shared_ptr<coll::ThreadTeam> team = found->team;
@@ -121,9 +136,7 @@ std::shared_ptr<coll::ThreadTeam> Activation::join_team(std::uint32_t context, c
 }
 
 std::shared_ptr<coll::ThreadTeam> View::team() const {
-    const bool all_here =
-        std::all_of(members->begin(), members->end(), [](const Member& one) { return one.engine != nullptr; });
-    return all_here ? activation->join_team(context, *members) : nullptr;
+    return activation->join_team(context, *members);
 }
 
 bool Activation::gather(int number, int* code) noexcept {

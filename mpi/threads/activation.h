@@ -47,7 +47,7 @@ public:
     // all members. On any thread.
     std::uint32_t take_context() noexcept;
 
-    // The team of a communicator, all of whose members are threads of this process, for each of them in turn. Throws
+    // The team of the members of a communicator that are threads of this process, for each of them in turn. Throws
     // std::bad_alloc.
     std::shared_ptr<coll::ThreadTeam> join_team(std::uint32_t context, const Members& members);
 
@@ -74,7 +74,7 @@ private:
     // communicator and freed it before the last one comes.
     struct Gathering {
         std::uint32_t context;
-        int first; // the thread that is rank 0: members of one split have the same context
+        int first; // the thread that comes first: members of one split have the same context
         int missing;
         std::shared_ptr<coll::ThreadTeam> team;
     };

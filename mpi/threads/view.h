@@ -30,8 +30,8 @@ public:
           context(context),
           members(std::move(members)) {}
 
-    // The threads, where all of them are in this process; otherwise null. One object for all members, each of which
-    // calls this once. Throws std::bad_alloc.
+    // The members that are threads of this process: one object for all of them, each of which calls this once. Throws
+    // std::bad_alloc.
     std::shared_ptr<coll::ThreadTeam> team() const;
 
     const Member& member(int rank) const noexcept { return (*members)[std::size_t(rank)]; }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The collectives that coll/threads serves: sizes on both sides of a slot and of a block, members that run ahead,
 // datatypes that differ between members, ops that are passed on, communicators that are freed at once.
+#include "tests/mpi_check/shared_ints.h"
 #include "tests/threadcomm/region.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <utility>
@@ -80,13 +80,32 @@ void run_ahead(const Here& here) {
     }
 }
 
-void barriers(const Here& here, std::atomic<int>& entered) {
+// `entered`: in memory that all processes share; 0 before.
+void barriers(MPI_Comm comm, int* entered) {
+    int size = 0;
+    CHECK_OK(MPI_Comm_size(comm, &size));
     for (int round = 1; round <= 300; ++round) {
-        entered.fetch_add(1, std::memory_order_relaxed);
+        __atomic_fetch_add(entered, 1, __ATOMIC_RELAXED);
+        CHECK_OK(MPI_Barrier(comm));
+        CHECK(__atomic_load_n(entered, __ATOMIC_RELAXED) >= round * size);
+        CHECK_OK(MPI_Barrier(comm));
+        CHECK_EQUAL(__atomic_load_n(entered, __ATOMIC_RELAXED), round * size);
+        CHECK_OK(MPI_Barrier(comm));
+    }
+}
+
+// Communicators with some of the threads of each process, in another order, and with one thread of each process.
+void barriers_of_parts(const Here& here, int* entered) {
+    for (const int parts : {2, 3, here.size}) {
+        MPI_Comm part;
+        const int color = here.rank % parts;
+        CHECK_OK(MPI_Comm_split(here.comm, color, -here.rank, &part));
+        barriers(part, &entered[color]);
+        CHECK_OK(MPI_Comm_free(&part));
         CHECK_OK(MPI_Barrier(here.comm));
-        CHECK(entered.load(std::memory_order_relaxed) >= round * here.size);
-        CHECK_OK(MPI_Barrier(here.comm));
-        CHECK_EQUAL(entered.load(std::memory_order_relaxed), round * here.size);
+        if (here.rank < parts) {
+            entered[here.rank] = 0;
+        }
         CHECK_OK(MPI_Barrier(here.comm));
     }
 }
@@ -215,7 +234,7 @@ void freed_at_once(const Here& here) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     for (const int threads : {1, 2, 3, 4, 8}) {
-        std::atomic<int> entered{0};
+        int* const entered = shared_ints(MPI_COMM_WORLD, 40); // 33 are used
         int processes = 1;
         MPI_Comm_size(MPI_COMM_WORLD, &processes);
         in_region(threads, true, [&](const Here& here) {
@@ -226,13 +245,12 @@ int main(int argc, char** argv) {
             passed_on(here);
             messages_meanwhile(here);
             freed_at_once(here);
-            if (processes == 1) {
-                barriers(here, entered);
-            }
+            barriers(here.comm, &entered[32]);
             if (processes == 1 && here.size > 1 && std::getenv("PATCHBAY_MCA_coll") == nullptr) {
                 different_counts(here);
             }
         });
+        in_region(threads, false, [&](const Here& here) { barriers_of_parts(here, entered); });
     }
     return finish();
 }
