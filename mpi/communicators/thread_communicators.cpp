@@ -230,13 +230,16 @@ int start_in(ThreadCommunicator& all, const std::shared_ptr<Activation>& activat
     return make_view(all, activation, number, handle, context);
 }
 
+// Whether the calling thread has this communicator by the engine, as the thread communicator or one derived from it.
+bool is_of(const Engine& engine, const Communicator& comm) noexcept {
+    return comm.view != nullptr && &comm.view->engine == &engine;
+}
+
 // Operations whose requests the program has freed while they were active take place before the thread leaves, as those
 // of a process do before it is finalized: other ranks wait for its part of them.
 void wait_for_freed(Instance& instance, const Communicator& comm) {
     Engine& engine = comm.view->engine;
-    const auto of_thread = [&engine](const Communicator& other) {
-        return other.view != nullptr && &other.view->engine == &engine;
-    };
+    const auto of_thread = [&engine](const Communicator& other) { return is_of(engine, other); };
     instance.coll_engine().wait_for_freed(engine.progress(), comm.session, of_thread);
     instance.partitioned().wait_for_freed(engine.progress(), comm.session, of_thread);
     wait_until(engine.progress(), [&engine] { return engine.freed_sends() == 0; });
@@ -245,10 +248,8 @@ void wait_for_freed(Instance& instance, const Communicator& comm) {
 // What keeps a thread from leaving.
 int check_finished(Instance& instance, const Communicator& comm) {
     const Engine& engine = comm.view->engine;
-    const std::size_t channels = instance.bound_channels().count([&engine](const chan::Channel& channel) {
-        const View* const view = channel.binding().comm->view;
-        return view != nullptr && &view->engine == &engine;
-    });
+    const std::size_t channels = instance.bound_channels().count(
+        [&engine](const chan::Channel& channel) { return is_of(engine, *channel.binding().comm); });
     if (channels != 0) {
         return note_cause(
             MPI_ERR_PENDING, fmt::format("{} channels of rank {} have not been unbound", channels, comm.rank));

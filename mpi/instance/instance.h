@@ -132,8 +132,8 @@ public:
     chan::BoundChannels& bound_channels() noexcept { return _bound_channels; }
     // The channels that are being bound or unbound (mpi/channels/channels.h).
     Channels& channels() noexcept { return *_channels; }
-    // What partitioned requests share.
     coll::Engine& coll_engine() noexcept { return _coll_engine; }
+    // What partitioned requests share.
     pml::PartitionedEngine& partitioned() noexcept { return *_partitioned; }
     // Exchange of messages between processes that have no communicator in common.
     BootstrapExchange& bootstrap() noexcept { return *_bootstrap; }

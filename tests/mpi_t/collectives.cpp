@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the performance variables say about collectives, in each of their forms: the algorithm of the last one, and
 // their messages, which all arrive.
+#include "tests/mpi_check/shared_ints.h"
 #include "tests/mpi_t/mpi_t.h"
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -18,37 +18,19 @@ int rank, size;
 MPI_T_pvar_session session;
 enum Function { bcast = 1, gather = 2, allreduce = 12 }; // elements of the variable
 
-// Meetings of all ranks without a message: the ranks share memory.
-class Meeting {
+// A barrier of all ranks without a message, in memory that they share.
+class MemoryBarrier {
 public:
-    Meeting() {
-        int unit = 0;
-        MPI_Aint bytes = 0;
-        void* base = nullptr;
-        CHECK_OK(MPI_Win_allocate_shared(
-            rank == 0 ? 64 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&base), &_window));
-        CHECK_OK(MPI_Win_shared_query(_window, 0, &bytes, &unit, static_cast<void*>(&base)));
-        _arrived = static_cast<std::atomic<int>*>(base);
-        if (rank == 0) {
-            _arrived->store(0);
-        }
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-    ~Meeting() { MPI_Win_free(&_window); }
-    Meeting(const Meeting&) = delete;
-    Meeting& operator=(const Meeting&) = delete;
-
-    void meet() {
+    void wait() {
         _wanted += size;
-        _arrived->fetch_add(1);
-        while (_arrived->load() < _wanted) {
+        __atomic_fetch_add(_arrived, 1, __ATOMIC_ACQ_REL);
+        while (shared_get(_arrived) < _wanted) {
             sched_yield();
         }
     }
 
 private:
-    MPI_Win _window = MPI_WIN_NULL;
-    std::atomic<int>* _arrived = nullptr;
+    int* const _arrived = shared_ints(MPI_COMM_WORLD, 1);
     int _wanted = 0;
 };
 
@@ -179,16 +161,16 @@ public:
     Messages& operator=(const Messages&) = delete;
 
     // Sums over all ranks of what `run` has counted: sent, received, sent eagerly, bytes sent, bytes received.
-    std::vector<unsigned long long> of(Meeting& meeting, const std::function<void()>& run) {
+    std::vector<unsigned long long> of(MemoryBarrier& barrier, const std::function<void()>& run) {
         std::vector<unsigned long long> own, all(_handles.size());
         CHECK(MPI_T_pvar_reset(session, MPI_T_PVAR_ALL_HANDLES) == MPI_SUCCESS);
-        meeting.meet();
+        barrier.wait();
         run();
-        meeting.meet();
+        barrier.wait();
         for (MPI_T_pvar_handle handle : _handles) {
             own.push_back(read_pvar(session, handle));
         }
-        meeting.meet();
+        barrier.wait();
         CHECK_OK(
             MPI_Allreduce(own.data(), all.data(), int(all.size()), MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD));
         MPI_Barrier(MPI_COMM_WORLD); // so that no message of these arrives in the next count
@@ -209,28 +191,28 @@ void check_all_arrives(const std::vector<unsigned long long>& all, const char* n
     CHECK_TEXT(all[3] == all[4], name);
 }
 
-void messages(Meeting& meeting) {
+void messages(MemoryBarrier& barrier) {
     Messages counted;
     std::vector<int> send(100000, rank), recv(100000);
     const auto most = unsigned(size - 1);
     for (const int count : {1, 500, 20000}) {
         const auto bytes = 4ULL * unsigned(count);
-        auto all = counted.of(meeting, [&] { MPI_Bcast(send.data(), count, MPI_INT, 0, MPI_COMM_WORLD); });
+        auto all = counted.of(barrier, [&] { MPI_Bcast(send.data(), count, MPI_INT, 0, MPI_COMM_WORLD); });
         check_all_arrives(all, "MPI_Bcast"); // linear
         CHECK_EQUAL(all[0], most);
         CHECK_EQUAL(all[3], most * bytes);
         CHECK_EQUAL(all[2], count == 20000 ? 0 : most);
         all = counted.of(
-            meeting, [&] { MPI_Gather(send.data(), 2, MPI_INT, recv.data(), 2, MPI_INT, 0, MPI_COMM_WORLD); });
+            barrier, [&] { MPI_Gather(send.data(), 2, MPI_INT, recv.data(), 2, MPI_INT, 0, MPI_COMM_WORLD); });
         check_all_arrives(all, "MPI_Gather"); // linear
         CHECK_EQUAL(all[0], most);
         CHECK_EQUAL(all[3], most * 8);
         all = counted.of(
-            meeting, [&] { MPI_Allreduce(send.data(), recv.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); });
+            barrier, [&] { MPI_Allreduce(send.data(), recv.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); });
         check_all_arrives(all, "MPI_Allreduce"); // linear: to one rank, and back
         CHECK_EQUAL(all[0], 2 * most);
         CHECK_EQUAL(all[3], 2 * most * bytes);
-        check_all_arrives(counted.of(meeting,
+        check_all_arrives(counted.of(barrier,
                               [&] {
                                   MPI_Request request = MPI_REQUEST_NULL;
                                   MPI_Iallreduce(
@@ -242,7 +224,7 @@ void messages(Meeting& meeting) {
     MPI_Request persistent = MPI_REQUEST_NULL;
     MPI_Bcast_init(send.data(), 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &persistent);
     for (int start = 0; start < 3; ++start) {
-        const auto all = counted.of(meeting, [&] {
+        const auto all = counted.of(barrier, [&] {
             MPI_Start(&persistent);
             MPI_Wait(&persistent, MPI_STATUS_IGNORE);
         });
@@ -250,7 +232,7 @@ void messages(Meeting& meeting) {
         CHECK_EQUAL(all[0], most);
     }
     MPI_Request_free(&persistent);
-    check_all_arrives(counted.of(meeting, [] { MPI_Barrier(MPI_COMM_WORLD); }), "MPI_Barrier");
+    check_all_arrives(counted.of(barrier, [] { MPI_Barrier(MPI_COMM_WORLD); }), "MPI_Barrier");
 }
 
 } // namespace
@@ -267,8 +249,8 @@ int main(int argc, char** argv) {
     last_algorithm();
     after_another_communicator();
     {
-        Meeting meeting;
-        messages(meeting);
+        MemoryBarrier barrier;
+        messages(barrier);
     }
     CHECK(MPI_T_pvar_session_free(&session) == MPI_SUCCESS);
     CHECK(MPI_T_finalize() == MPI_SUCCESS);

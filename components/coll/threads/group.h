@@ -96,11 +96,15 @@ public:
     void wait_for_all(Progress& progress) noexcept { wait_complete(_step, progress); }
     // A step of which nobody needs the slots.
     void meet(Progress& progress) noexcept {
+        arrive(progress);
+        wait_for_all(progress);
+    }
+    // The same, without waiting for its end.
+    void arrive(Progress& progress) noexcept {
         Slot& own = begin(progress);
         own.by_address = false; // for members that call another function, which is an error
         own.bytes = Slot::nothing;
         show(false);
-        wait_for_all(progress);
     }
     const Slot& of(int rank) const noexcept { return slot_of(rank); }
 

@@ -14,7 +14,7 @@ namespace patchbay::coll::threads {
 int ProcessesModule::barrier(Communicator& comm) noexcept {
     Progress& progress = *comm.progress;
     gather(progress);
-    const int code = _place.rank() == 0 ? meet_leaders(comm) : MPI_SUCCESS;
+    const int code = _place.rank() == 0 ? synchronize_leaders(comm) : MPI_SUCCESS;
     return release(code, progress);
 }
 
@@ -23,17 +23,14 @@ void ProcessesModule::gather(Progress& progress) noexcept {
     if (_place.size() == 1) {
         return;
     }
-    Slot& own = _place.begin(progress);
-    own.by_address = false;
-    own.bytes = Slot::nothing;
-    _place.show(false);
+    _place.arrive(progress);
     if (_place.rank() == 0) {
         _place.wait_for_all(progress);
     }
 }
 
 // Dissemination: after round k, a leader knows of the 2^k leaders before it.
-int ProcessesModule::meet_leaders(Communicator& comm) const noexcept {
+int ProcessesModule::synchronize_leaders(Communicator& comm) const noexcept {
     const std::vector<int>& leaders = _team->leaders();
     const int count = int(leaders.size());
     const int own = int(std::lower_bound(leaders.begin(), leaders.end(), comm.rank) - leaders.begin());

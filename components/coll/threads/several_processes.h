@@ -5,9 +5,9 @@
 
 namespace patchbay::coll::threads {
 
-// Blocking collectives of communicators whose ranks are threads of several processes: the threads of a process meet in
-// its memory, and the first of them, its leader, exchanges messages with the leaders of the others. One object for each
-// member.
+// Blocking collectives of communicators whose ranks are threads of several processes: the threads of a process
+// synchronize through its memory, and the first of them, its leader, exchanges messages with the leaders of the others.
+// One object for each member.
 class ProcessesModule final : public Module {
 public:
     ProcessesModule(std::shared_ptr<Group> group, std::shared_ptr<ThreadTeam> team, int place) noexcept
@@ -19,7 +19,7 @@ public:
 
 private:
     void gather(Progress& progress) noexcept;
-    int meet_leaders(Communicator& comm) const noexcept;
+    int synchronize_leaders(Communicator& comm) const noexcept;
     int release(int code, Progress& progress) noexcept;
 
     const std::shared_ptr<ThreadTeam> _team;
