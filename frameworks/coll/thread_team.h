@@ -2,6 +2,7 @@
 #pragma once
 #include "core/progress/progress.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -14,11 +15,14 @@ namespace patchbay::coll {
 // or a module has it, and the Progress of each member as long as any member has the communicator.
 class ThreadTeam {
 public:
-    // `progress`: of each member, by place.
-    ThreadTeam(std::vector<Progress*> progress, std::vector<int> ranks, std::vector<int> leaders) noexcept
+    // `progress`: of each member, by place. `processes`: of each rank of the communicator, the position of the leader
+    // of its process in `leaders`.
+    ThreadTeam(std::vector<Progress*> progress, std::vector<int> ranks, std::vector<int> leaders,
+        std::vector<int> processes) noexcept
         : _progress(std::move(progress)),
           _ranks(std::move(ranks)),
-          _leaders(std::move(leaders)) {}
+          _leaders(std::move(leaders)),
+          _processes(std::move(processes)) {}
 
     int size() const noexcept { return int(_progress.size()); }
     // The ranks of the members in the communicator, ascending. The position of a member is its place; where all ranks
@@ -26,6 +30,13 @@ public:
     const std::vector<int>& ranks() const noexcept { return _ranks; }
     // The lowest rank of each process that has members of the communicator, ascending: the same in all processes.
     const std::vector<int>& leaders() const noexcept { return _leaders; }
+    // The position of the leader of that rank's process in leaders().
+    int process_of(int rank) const noexcept { return _processes[std::size_t(rank)]; }
+    // The place of the member with that rank; -1: it is in another process.
+    int place_of(int rank) const noexcept {
+        const auto found = std::lower_bound(_ranks.begin(), _ranks.end(), rank);
+        return found != _ranks.end() && *found == rank ? int(found - _ranks.begin()) : -1;
+    }
 
     // Called by a member after it has stored, with release order or stronger, what the member at `place` may wait for.
     // Does not block.
@@ -51,6 +62,7 @@ private:
     const std::vector<Progress*> _progress;
     const std::vector<int> _ranks;
     const std::vector<int> _leaders;
+    const std::vector<int> _processes;
     std::mutex _mutex; // protects the states
     std::vector<std::pair<const void*, std::shared_ptr<void>>> _states;
 };

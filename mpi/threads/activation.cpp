@@ -102,13 +102,16 @@ bool Activation::wait_for_start(int number, std::chrono::nanoseconds limit) noex
 std::shared_ptr<coll::ThreadTeam> Activation::join_team(std::uint32_t context, const Members& members) {
     std::vector<int> ranks; // in this process
     std::vector<int> leaders;
-    std::vector<bool> known(std::size_t(process_count), false);
+    std::vector<int> processes(members.size());
+    std::vector<int> position(std::size_t(process_count), -1); // of the leader of each process
     for (std::size_t rank = 0; rank < members.size(); ++rank) {
         const Member& member = members[rank];
-        if (!known[std::size_t(member.process)]) {
-            known[std::size_t(member.process)] = true;
+        int& of_process = position[std::size_t(member.process)];
+        if (of_process < 0) {
+            of_process = int(leaders.size());
             leaders.push_back(int(rank));
         }
+        processes[rank] = of_process;
         if (member.engine != nullptr) {
             ranks.push_back(int(rank));
         }
@@ -125,7 +128,8 @@ std::shared_ptr<coll::ThreadTeam> Activation::join_team(std::uint32_t context, c
         }
         const int count = int(ranks.size());
         _teams.push_back({context, first, count,
-            std::make_shared<coll::ThreadTeam>(std::move(progress), std::move(ranks), std::move(leaders))});
+            std::make_shared<coll::ThreadTeam>(
+                std::move(progress), std::move(ranks), std::move(leaders), std::move(processes))});
         found = std::prev(_teams.end());
     }
     std::shared_ptr<coll::ThreadTeam> team = found->team;

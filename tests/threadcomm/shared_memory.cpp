@@ -112,7 +112,7 @@ void barriers_of_parts(const Here& here, int* entered) {
 
 // The root has a vector, the others a block, or the other way round.
 void layouts(const Here& here) {
-    for (const int count : {3, 700}) {
+    for (const int count : {3, 700, 3000}) {
         for (const bool root_has_gaps : {true, false}) {
             MPI_Datatype every_second;
             CHECK_OK(MPI_Type_vector(count, 1, 2, MPI_INT, &every_second));

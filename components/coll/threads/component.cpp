@@ -5,8 +5,6 @@
 #include "core/component/describe.h"
 #include "core/core.h"
 
-#include <algorithm>
-
 namespace patchbay::coll::threads {
 
 namespace {
@@ -15,6 +13,13 @@ constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "60",
         "how much this component wants to serve a communicator of threads (0 to 100)"},
 };
+
+// Where members share cores, a second step costs each of them another turn on its core, more than any copy. On cores of
+// their own it costs less than a block that has to move from one to the other twice.
+std::size_t longest_copy(const Progress& progress) noexcept {
+    const bool shares_cores = progress.policy().spin.count() == 0;
+    return shares_cores ? Block::room : 512;
+}
 
 class ThreadsComponent final : public Component {
 public:
@@ -36,16 +41,18 @@ public:
         return unless_out_of_memory(
             Result<Candidate>(Error{Errc::out_of_memory, "no memory for a module"}), [&]() -> Result<Candidate> {
                 const ThreadTeam& team = *query.team;
-                auto group = query.team->share<Group>(this, [&] { return std::make_shared<Group>(team.size()); });
+                // All members take the group of the first one, and with it the same decisions.
+                auto group = query.team->share<Group>(
+                    this, [&] { return std::make_shared<Group>(team.size(), longest_copy(*query.comm.progress)); });
                 if (leaders.size() == 1) {
                     return Candidate{_priority,
                         std::make_unique<ThreadModule>(std::move(group), query.team, query.comm.rank, query.below),
                         false, true};
                 }
-                const auto rank = std::find(team.ranks().begin(), team.ranks().end(), query.comm.rank);
                 return Candidate{_priority,
-                    std::make_unique<ProcessesModule>(std::move(group), query.team, int(rank - team.ranks().begin())),
-                    false, false};
+                    std::make_unique<ProcessesModule>(
+                        std::move(group), query.team, team.place_of(query.comm.rank), query.below),
+                    false, true};
             });
     }
 

@@ -13,7 +13,7 @@
 
 namespace patchbay::coll::threads {
 
-// What a member shows the others in one step: its data, or where its buffers are.
+// Where the data of a member is, and what goes beside it.
 struct Buffers {
     const void* send;
     void* recv;
@@ -29,7 +29,9 @@ struct alignas(64) Slot {
 
     std::atomic<std::uint64_t> step{0}; // whose contents it has
     bool by_address = false;            // `buffers` is set, otherwise `data`
+    bool in_block = false;              // `buffers` has the address of the member's block of this step
     std::uint8_t bytes = 0;             // of the data
+    int code = MPI_SUCCESS;             // of a broadcast: an error instead of data
     union {
         alignas(16) std::byte data[room];
         Buffers buffers;
@@ -40,11 +42,18 @@ struct alignas(64) Slot {
 };
 static_assert(sizeof(Slot) == 64);
 
+// What does not fit in a slot and is copied nevertheless, so that its owner need not wait until the others have read
+// it.
+struct alignas(64) Block {
+    static constexpr std::size_t room = 4096;
+    std::array<std::byte, room> bytes;
+};
+
 // What the members of one communicator share.
 //
 // All members go through the same steps, which are numbered from 1. In each step a member writes its slot and then
-// shows it; a step is complete when all members have. A slot is used again after `depth` steps, when all members have
-// begun the next step but one to that: they have read it by then.
+// shows it; a step is complete when all members have. A slot and the block that belongs to it are used again after
+// `depth` steps, when all members have begun the next step but one to that: they have read it by then.
 struct Group {
     static constexpr std::uint64_t depth = 4;
 
@@ -57,10 +66,14 @@ struct Group {
         alignas(64) std::atomic<std::uint64_t> complete{0}; // written by the last member that arrives
     };
 
-    explicit Group(int size)
-        : members(std::size_t(size)) {}
+    Group(int size, std::size_t longest_copy)
+        : longest_copy(longest_copy),
+          members(std::size_t(size)),
+          blocks(std::make_unique_for_overwrite<Block[]>(std::size_t(size) * depth)) {}
 
+    const std::size_t longest_copy; // the bytes that go by a block at most
     std::vector<Member> members;
+    const std::unique_ptr<Block[]> blocks; // `depth` of each member
     std::array<Step, depth> steps;
 };
 
@@ -75,6 +88,7 @@ public:
 
     int rank() const noexcept { return _rank; }
     int size() const noexcept { return _size; }
+    std::size_t longest_copy() const noexcept { return _group->longest_copy; }
 
     // Begins the next step. The slot may be written from then on. Waits for members that are `depth` - 1 steps behind.
     Slot& begin(Progress& progress) noexcept {
@@ -83,6 +97,10 @@ public:
             wait_complete(_step - (Group::depth - 1), progress);
         }
         return slot_of(_rank);
+    }
+    // The block of this member, which may be written when the slot may.
+    std::byte* block() noexcept {
+        return _group->blocks[std::size_t(_rank) * Group::depth + _step % Group::depth].bytes.data();
     }
     // Shows the slot. `awaited`: another member may wait for this slot (wait_for) and not only for the end of the step.
     void show(bool awaited) noexcept;

@@ -23,17 +23,6 @@ public:
         Communicator& comm) noexcept override;
 
 private:
-    static constexpr int all = -1;
-
-    int reduce_slots(void* recv, MPI_Count count, std::size_t bytes, Op::Kernel kernel) const noexcept;
-    void reduce_part(MPI_Count count, std::size_t element, Op::Kernel kernel, int root) const noexcept;
-    void reduce_block(
-        std::size_t offset, MPI_Count count, std::size_t element, Op::Kernel kernel, int root) const noexcept;
-    void show_data(const void* source, std::size_t bytes, Progress& progress) noexcept;
-    int check_equal() const noexcept;
-    int reduce_by_address(const void* send, void* recv, MPI_Count count, const Datatype& type, Op::Kernel kernel,
-        int root, Progress& progress) noexcept;
-
     Place _place;
     const Below& _below;
 };

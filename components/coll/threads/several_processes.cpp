@@ -1,67 +1,132 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/threads/several_processes.h"
 
-#include "frameworks/coll/tags.h"
-#include "frameworks/coll/transfer.h"
-#include "object/error_cause.h"
-#include "object/handle.h"
+#include "components/coll/threads/broadcast.h"
+#include "components/coll/threads/leaders.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace patchbay::coll::threads {
 
+// A step for whose end the leader alone waits, the messages of the leaders, and a step in which the others wait for
+// their leader.
 int ProcessesModule::barrier(Communicator& comm) noexcept {
     Progress& progress = *comm.progress;
-    gather(progress);
-    const int code = _place.rank() == 0 ? synchronize_leaders(comm) : MPI_SUCCESS;
-    return release(code, progress);
-}
-
-// A step for whose end the leader alone waits.
-void ProcessesModule::gather(Progress& progress) noexcept {
-    if (_place.size() == 1) {
-        return;
+    const Datatype& type = *to_object<Datatype>(MPI_BYTE);
+    if (!is_alone()) {
+        _place.arrive(progress);
     }
-    _place.arrive(progress);
-    if (_place.rank() == 0) {
+    if (_place.rank() != 0) {
+        return take(_place, 0, nullptr, 0, type, progress);
+    }
+    if (!is_alone()) {
         _place.wait_for_all(progress);
     }
+    Leaders leaders(comm, Function::barrier, *_team);
+    leaders.barrier();
+    if (!is_alone()) {
+        give(_place, leaders.code(), nullptr, 0, type, progress);
+    }
+    return leaders.code();
 }
 
-// Dissemination: after round k, a leader knows of the 2^k leaders before it.
-int ProcessesModule::synchronize_leaders(Communicator& comm) const noexcept {
-    const std::vector<int>& leaders = _team->leaders();
-    const int count = int(leaders.size());
-    const int own = int(std::lower_bound(leaders.begin(), leaders.end(), comm.rank) - leaders.begin());
-    const Datatype& type = *to_object<Datatype>(MPI_BYTE);
-    Transfer transfer(comm, tag_of(Function::barrier));
-    for (int distance = 1; distance < count; distance *= 2) {
-        const int next = leaders[std::size_t((own + distance) % count)];
-        const int previous = leaders[std::size_t((own - distance + count) % count)];
-        transfer.exchange(nullptr, 0, type, next, nullptr, 0, type, previous);
+int ProcessesModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
+    Progress& progress = *comm.progress;
+    const int leader = leader_for(root);
+    if (_place.rank() != leader) {
+        return take(_place, leader, buffer, count, type, progress);
     }
-    return transfer.code();
+    Leaders leaders(comm, Function::bcast, *_team, root);
+    Immediate::Batch sends(leaders.steps());
+    leaders.bcast(buffer, count, type, sends);
+    if (!is_alone()) {
+        leaders.fail(give(_place, leaders.code(), buffer, count, type, progress));
+    }
+    return sends.finish();
 }
 
-// A step in which the others wait for the leader, whose slot has the result.
-int ProcessesModule::release(int code, Progress& progress) noexcept {
-    if (_place.size() == 1) {
-        return code;
+// The part of a member that is not the leader, until its operand is in the leader's result.
+int ProcessesModule::contribute(const Operand& operand, int leader, Progress& progress) noexcept {
+    show_operand(_place, operand, nullptr, progress);
+    if (is_short(operand.bytes(), _place)) {
+        return MPI_SUCCESS;
     }
-    Slot& own = _place.begin(progress);
-    own.by_address = false;
-    own.bytes = sizeof code;
-    std::memcpy(own.data, &code, sizeof code);
-    _place.show(_place.rank() == 0);
-    if (_place.rank() == 0) {
-        return code;
+    const int code = join_buffers(_place, operand, leader, progress);
+    if (code == MPI_SUCCESS) {
+        _place.arrive(progress);
     }
-    const Slot& of_leader = _place.wait_for(0, progress);
-    std::memcpy(&code, of_leader.data, sizeof code);
-    return code == MPI_SUCCESS
-        ? code
-        : note_cause(code, "a thread of this process has failed in the barrier between the processes");
+    return code;
+}
+
+// The leader's part: the operands of the process are in `result` then.
+int ProcessesModule::collect(const Operand& operand, void* result, Progress& progress) noexcept {
+    if (is_alone()) {
+        if (operand.data != result && operand.bytes() > 0 && result != nullptr) {
+            std::memcpy(result, operand.data, operand.bytes());
+        }
+        return result != nullptr || operand.bytes() == 0 ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
+    show_operand(_place, operand, result, progress);
+    if (is_short(operand.bytes(), _place)) {
+        return join_slots(_place, operand, result, progress);
+    }
+    const int code = join_buffers(_place, operand, _place.rank(), progress);
+    if (code == MPI_SUCCESS) {
+        _place.meet(progress);
+    }
+    return code;
+}
+
+int ProcessesModule::reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
+    Communicator& comm) noexcept {
+    const Op::Kernel kernel = kernel_of(op, type);
+    if (kernel == nullptr) {
+        return _below.find(Function::reduce, Form::blocking)->reduce(send, recv, count, type, op, root, comm);
+    }
+    const Operand operand{send == MPI_IN_PLACE ? recv : send, count, type, kernel};
+    Progress& progress = *comm.progress;
+    const int leader = leader_for(root);
+    if (_place.rank() == leader) {
+        return reduce_as_leader(operand, recv, op, root, comm);
+    }
+    const int code = contribute(operand, leader, progress);
+    if (!is_short(operand.bytes(), _place)) {
+        _place.wait_for_all(progress); // the others have read the operand
+    }
+    return code;
+}
+
+int ProcessesModule::reduce_as_leader(
+    const Operand& operand, void* result, const Op& op, int root, Communicator& comm) noexcept {
+    TypedBuffer own(comm.coll->scratch_pool(), comm.rank == root ? 0 : operand.count, operand.type);
+    if (comm.rank != root) {
+        result = own.valid() ? own.data() : nullptr;
+    }
+    Leaders leaders(comm, Function::reduce, *_team, root);
+    leaders.fail(collect(operand, result, *comm.progress));
+    leaders.reduce(result, operand.count, operand.type, op);
+    return leaders.code();
+}
+
+int ProcessesModule::allreduce(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
+    const Op::Kernel kernel = kernel_of(op, type);
+    if (kernel == nullptr) {
+        return _below.find(Function::allreduce, Form::blocking)->allreduce(send, recv, count, type, op, comm);
+    }
+    const Operand operand{send == MPI_IN_PLACE ? recv : send, count, type, kernel};
+    Progress& progress = *comm.progress;
+    if (_place.rank() != 0) {
+        contribute(operand, 0, progress); // its error is the leader's, too
+        return take(_place, 0, recv, count, type, progress);
+    }
+    Leaders leaders(comm, Function::allreduce, *_team);
+    leaders.fail(collect(operand, recv, progress));
+    leaders.allreduce(recv, count, type, op);
+    if (!is_alone()) {
+        give(_place, leaders.code(), recv, count, type, progress);
+    }
+    return leaders.code();
 }
 
 } // namespace patchbay::coll::threads
