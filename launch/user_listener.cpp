@@ -26,12 +26,15 @@ void UserListener::accept() {
         return;
     }
     const Connection number = _next++;
-    _connections[number] = std::make_unique<Link>(
+    _connections[number].link = std::make_unique<Link>(
         _loop, std::move(socket), [this, number](std::string_view message) { received(number, message); },
         [this, number] { closed(number); });
 }
 
 void UserListener::received(Connection from, std::string_view message) {
+    if (_connections[from].closing) {
+        return;
+    }
     const auto service = message.empty() ? _services.end() : _services.find(message.front());
     if (service == _services.end()) {
         send(from, ""); // the answer to a question that is none
@@ -41,6 +44,9 @@ void UserListener::received(Connection from, std::string_view message) {
 }
 
 void UserListener::closed(Connection connection) {
+    if (_connections[connection].closing) {
+        return;
+    }
     for (const auto& [kind, service] : _services) {
         if (service.closed) {
             service.closed(connection);
@@ -50,12 +56,15 @@ void UserListener::closed(Connection connection) {
 }
 
 void UserListener::close(Connection connection) {
+    if (const auto found = _connections.find(connection); found != _connections.end()) {
+        found->second.closing = true;
+    }
     _loop.post([this, connection] { _connections.erase(connection); });
 }
 
 void UserListener::send(Connection to, std::string_view message) {
     if (const auto found = _connections.find(to); found != _connections.end()) {
-        found->second->send(message);
+        found->second.link->send(message);
     }
 }
 

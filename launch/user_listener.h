@@ -30,17 +30,23 @@ public:
 
     using Connection = std::uint64_t; // no other one of this process has the number
     // `received` and `closed` are called from within a call of the connection's link. `closed` is called for all
-    // connections, also those that have sent nothing to this service.
+    // connections that the other end has closed, also those that have sent nothing to this service.
     struct Service {
         std::function<void(Connection, std::string_view)> received;
         std::function<void(Connection)> closed;
     };
     void serve(char kind, Service service) { _services[kind] = std::move(service); }
     void send(Connection to, std::string_view message);
-    // Soon, but not within the call.
+    // Nothing that has arrived and has not been received reaches a service any more. The connection is closed soon, but
+    // not within the call.
     void close(Connection connection);
 
 private:
+    struct Accepted {
+        std::unique_ptr<Link> link;
+        bool closing = false;
+    };
+
     void accept();
     void received(Connection from, std::string_view message);
     void closed(Connection connection);
@@ -48,7 +54,7 @@ private:
     EventLoop& _loop;
     std::string _file;
     FileDescriptor _listener;
-    std::map<Connection, std::unique_ptr<Link>> _connections;
+    std::map<Connection, Accepted> _connections;
     Connection _next = 1;
     std::map<char, Service> _services;
 };
