@@ -77,12 +77,16 @@ PROGRAMS = {
         **({} if arguments else {"openmp_barrier": "us", "start_and_finish": "us"}),
         **({} if arguments else {f"openmp_reduce_{count}": "us" for count in ("1", "1Ki", "8Ki", "64Ki")})}
        for arguments, ranks in (("", 1), ("processes", 2))},
+    ("thread_collectives.c", "2 8,4096", 2): {"barrier": "us", **{
+        f"{function}_{size}": "us" for function in ("bcast_and_barrier", "reduce_and_barrier", "allreduce")
+        for size in ("8B", "4KiB")}},
     **{("spmv.c", arguments, ranks): {
         f"{what}_{edge}": "us" for edge in (8, 16, 32, 64) for what in ("product", "exchange")}
        for arguments, ranks in (("", 1), ("processes", 2))},
     ("instructions.c", "dup", 2): {},  # bench/instructions counts what it does, under valgrind
     ("cache_line.cpp", "", 0): {"cache_line_one_way": "us"},
 }
+OPENMP = ("spmv.c", "thread_collectives.c", "threadcomm.c")
 # Or below it, where both times of a difference vary.
 MAY_BE_ZERO = ("slowdown", "most_page_faults", "iallreduce_1MiB_exposed", "iallreduce_1MiB_hidable",
                "iallreduce_1MiB_hidden", "window_memory_allocate_8B", "window_memory_create_8B")
@@ -100,7 +104,7 @@ class Metrics(unittest.TestCase):
     def run_program(self, name, arguments, ranks):
         binary = os.path.join(self.folder.name, "program")
         compiler = os.path.join(PREFIX, "bin", "mpicxx" if name.endswith(".cpp") else "mpicc")
-        options = ["-std=c++20"] if name.endswith(".cpp") else ["-fopenmp"] if name in ("spmv.c", "threadcomm.c") else []
+        options = ["-std=c++20"] if name.endswith(".cpp") else ["-fopenmp"] if name in OPENMP else []
         subprocess.run([compiler, *options, "-O1", "-Wall", "-Werror", "-DBENCH_DIVISOR=50", os.path.join(BENCH, name), "-o",
                         binary], check=True)
         launcher = [os.path.join(PREFIX, "bin", "mpirun"), "--timeout", "100", "-n", str(ranks)] if ranks else []
