@@ -119,6 +119,9 @@ public:
     // The process has ended and will not attach again: its regions and blocks are freed, and the slot is for the next
     // process. To be called once no process uses what was in them.
     void release(std::uint32_t slot) noexcept;
+    // The same if `of` still has the slot, and `is_unused` says so, which is asked at a time at which slot_of() gives
+    // the slot to nobody. false: it stays.
+    bool release_if(std::uint32_t slot, const SlotKey& of, const std::function<bool()>& is_unused) noexcept;
     // Whether every process that has attached so far can be reached by membarrier.
     bool all_fenced() noexcept;
     // Processes that have attached so far, whether or not they still are.
@@ -156,6 +159,7 @@ private:
     Result<RankControl*> table_for(std::uint32_t slot);
     Result<RankControl*> add_table(std::uint32_t table);
     Name* name_at(SharedAddress address) noexcept;
+    void release_locked(std::uint32_t slot, RankControl& released) noexcept;
     // The link that refers to the record of this name; it is 0 where there is none.
     std::atomic<SharedAddress>* find_name(std::string_view name, std::uint32_t of) noexcept;
     Result<NodeRegion> make_region(std::atomic<SharedAddress>& link, std::string_view name, std::size_t bytes,

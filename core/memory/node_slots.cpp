@@ -99,9 +99,29 @@ RankControl* NodeSegment::find_control(std::uint32_t slot) noexcept {
 void NodeSegment::release(std::uint32_t slot) noexcept {
     RobustHold hold(_header->mutex);
     RankControl* released = find_control(slot);
-    if (released == nullptr || released->allotted.load(std::memory_order_relaxed) == 0) {
-        return;
+    if (released != nullptr && released->allotted.load(std::memory_order_relaxed) != 0) {
+        release_locked(slot, *released);
     }
+}
+
+// A process that got the slot from slot_of() before, and notes that it uses it, sees afterwards that the slot is not
+// allotted, or its note is seen here.
+bool NodeSegment::release_if(std::uint32_t slot, const SlotKey& of, const std::function<bool()>& is_unused) noexcept {
+    RobustHold hold(_header->mutex);
+    RankControl* released = find_control(slot);
+    if (released == nullptr || released->allotted.load(std::memory_order_relaxed) == 0 || released->key != of) {
+        return false;
+    }
+    released->allotted.store(0, std::memory_order_seq_cst);
+    if (!is_unused()) {
+        released->allotted.store(1, std::memory_order_release);
+        return false;
+    }
+    release_locked(slot, *released);
+    return true;
+}
+
+void NodeSegment::release_locked(std::uint32_t slot, RankControl& released) noexcept {
     for (auto& chain : _header->names) {
         std::atomic<SharedAddress>* link = &chain;
         while (Name* record = name_at(link->load(std::memory_order_relaxed))) {
@@ -113,11 +133,11 @@ void NodeSegment::release(std::uint32_t slot) noexcept {
         }
     }
     _heap->free_all_of(slot);
-    released->bell.cancel();
-    released->attached.store(0, std::memory_order_relaxed);
-    released->unfenced.store(0, std::memory_order_relaxed);
-    released->pid.store(0, std::memory_order_relaxed);
-    released->allotted.store(0, std::memory_order_release);
+    released.bell.cancel();
+    released.attached.store(0, std::memory_order_relaxed);
+    released.unfenced.store(0, std::memory_order_relaxed);
+    released.pid.store(0, std::memory_order_relaxed);
+    released.allotted.store(0, std::memory_order_release);
 }
 
 bool NodeSegment::all_fenced() noexcept {

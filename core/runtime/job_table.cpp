@@ -10,7 +10,7 @@ namespace patchbay {
 
 JobTable::JobTable(Job own) {
     own.nonce = std::max<std::uint64_t>(own.nonce, 1);
-    _entries.emplace(own_job, Entry{std::make_shared<const Job>(std::move(own)), 1});
+    _entries.emplace(own_job, Entry{std::make_shared<const Job>(std::move(own)), 1, 0});
 }
 
 JobTable::Entries::const_iterator JobTable::entry_of(std::string_view nspace) const {
@@ -41,26 +41,26 @@ Result<JobNumber> JobTable::add(Job job) {
         _entries.at(same->first).job = std::make_shared<const Job>(std::move(job));
         return refer_to(same);
     }
-    return enter(std::move(job));
+    return enter({std::make_shared<const Job>(std::move(job)), 1, 0});
 }
 
-Result<JobNumber> JobTable::add_nonce(std::uint64_t nonce) {
+Result<JobNumber> JobTable::hold(std::uint64_t nonce) {
     const std::lock_guard lock(_mutex);
     if (const auto known = entry_with(nonce); known != _entries.end()) {
-        return refer_to(known);
+        ++_entries.at(known->first).holds;
+        return known->first;
     }
-    return enter({{}, nonce, 0, {}});
+    return enter({std::make_shared<const Job>(Job{{}, nonce, 0, {}}), 0, 1});
 }
 
-// Called with the mutex held.
-Result<JobNumber> JobTable::enter(Job job) {
+Result<JobNumber> JobTable::enter(Entry entry) {
     if (_entries.size() > std::numeric_limits<JobNumber>::max()) {
         return Error{Errc::out_of_memory, "this process is connected to 65,535 jobs and can be to no more"};
     }
     do {
         ++_last; // wraps around
     } while (_entries.contains(_last));
-    _entries.emplace(_last, Entry{std::make_shared<const Job>(std::move(job)), 1});
+    _entries.emplace(_last, std::move(entry));
     return _last;
 }
 
@@ -70,12 +70,36 @@ std::optional<JobNumber> JobTable::add_reference(std::string_view nspace) {
     return known == _entries.end() ? std::nullopt : std::optional(refer_to(known));
 }
 
-void JobTable::drop(JobNumber number) noexcept {
-    const std::lock_guard lock(_mutex);
+void JobTable::leave(JobNumber number, std::uint32_t Entry::*count) noexcept {
     const auto entry = _entries.find(number);
-    if (number != own_job && entry != _entries.end() && --entry->second.references == 0) {
+    if (number == own_job || entry == _entries.end() || entry->second.*count == 0) {
+        return;
+    }
+    --(entry->second.*count);
+    if (entry->second.references == 0 && entry->second.holds == 0) {
         _entries.erase(entry);
     }
+}
+
+void JobTable::drop(JobNumber number) noexcept {
+    const std::lock_guard lock(_mutex);
+    leave(number, &Entry::references);
+}
+
+void JobTable::end_hold(JobNumber number) noexcept {
+    const std::lock_guard lock(_mutex);
+    leave(number, &Entry::holds);
+}
+
+std::vector<JobNumber> JobTable::unused() const {
+    const std::shared_lock lock(_mutex);
+    std::vector<JobNumber> unused;
+    for (const auto& [number, entry] : _entries) {
+        if (entry.references == 0) {
+            unused.push_back(number);
+        }
+    }
+    return unused;
 }
 
 std::shared_ptr<const Job> JobTable::job(JobNumber number) const {

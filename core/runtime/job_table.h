@@ -47,13 +47,17 @@ public:
     Result<JobNumber> add(Job job);
     // Takes one more reference to a job that is in the table; nothing where it is not.
     std::optional<JobNumber> add_reference(std::string_view nspace);
-    // The number of the job with this nonce; takes one reference. For a message of a process whose job has not been
-    // added yet: the job is in the table without its namespace and its processes until add() completes it. Errors: as
+    // The number of the job with this nonce, which stays the same until end_hold(). For a transport, also with a
+    // message of a process whose job has not been added yet: the job is in the table without its namespace and its
+    // processes until add() completes it. Unlike a reference, a hold does not say that the job is in use. Errors: as
     // add().
-    Result<JobNumber> add_nonce(std::uint64_t nonce);
-    // Gives one reference back; with the last one the job leaves the table. Its number is not given to another job
-    // before all other numbers have been, so that a ProcessId that was kept too long is likely to name no process
-    // rather than a wrong one. The own job stays.
+    Result<JobNumber> hold(std::uint64_t nonce);
+    void end_hold(JobNumber number) noexcept;
+    // The jobs that are in the table because of holds only.
+    std::vector<JobNumber> unused() const;
+    // Gives one reference back; with the last one, and without a hold, the job leaves the table. Its number is not
+    // given to another job before all other numbers have been, so that a ProcessId that was kept too long is likely to
+    // name no process rather than a wrong one. The own job stays.
     void drop(JobNumber number) noexcept;
 
     // Null: no job has this number.
@@ -73,15 +77,18 @@ public:
 private:
     struct Entry {
         std::shared_ptr<const Job> job;
-        std::uint32_t references;
+        std::uint32_t references = 0;
+        std::uint32_t holds = 0;
     };
     using Entries = std::map<JobNumber, Entry>;
 
     Entries::const_iterator entry_of(std::string_view nspace) const;
     Entries::const_iterator entry_with(std::uint64_t nonce) const;
-    // Called with the mutex held, as enter().
+    // Called with the mutex held, as enter() and leave().
     JobNumber refer_to(Entries::const_iterator entry);
-    Result<JobNumber> enter(Job job);
+    Result<JobNumber> enter(Entry entry);
+    // Takes one of the entry's references or holds away.
+    void leave(JobNumber number, std::uint32_t Entry::*count) noexcept;
 
     mutable std::shared_mutex _mutex;
     Entries _entries;

@@ -27,10 +27,10 @@ class Context;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 7;
+inline constexpr std::uint32_t interface_version = 8;
 
 // A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
-// end.
+// end, or in forget().
 class Endpoint {
 public:
     const ProcessId process;
@@ -130,6 +130,17 @@ public:
     // Called with the lock when the process has failed, once. What is on the way from it may still be delivered. Sends
     // to it are `failed` or lead nowhere; one-sided operations fail with ESRCH, pending ones, too.
     virtual void peer_failed(ProcessId process) noexcept { (void)process; }
+
+    // A job whose processes are in no communicator of this process any more (Transports::forget_ended). Called with the
+    // lock, never from inside poll(). has_ended(): whether each process of the job to which this module has an endpoint
+    // has ended for good, and all that it had sent has been delivered. When all modules say so, forget() follows: it
+    // destroys those endpoints and returns the memory of the processes. A module that does not have these functions
+    // keeps them.
+    virtual bool has_ended(JobNumber job) noexcept {
+        (void)job;
+        return false;
+    }
+    virtual void forget(JobNumber job) noexcept { (void)job; }
 
     // Deliver what has arrived, and call the completions of one-sided operations that have ended. Called by the
     // progress engine through the pml. Returns packets delivered, and counts those that the receiver has not taken. A

@@ -36,6 +36,8 @@ public:
     }
     bool can_get(Endpoint& from) noexcept override { return _wrapped->can_get(from); }
     void peer_failed(ProcessId process) noexcept override { _wrapped->peer_failed(process); }
+    bool has_ended(JobNumber job) noexcept override { return _wrapped->has_ended(job); }
+    void forget(JobNumber job) noexcept override { _wrapped->forget(job); }
     // One that changes them returns an object of its own, which passes on what it does not change.
     OneSided* one_sided() noexcept override { return _wrapped->one_sided(); }
     int poll() noexcept override { return _wrapped->poll(); }

@@ -32,7 +32,7 @@ Transports::Transports(Progress& progress, ProcessId self, Selection selection)
       _modules(std::move(selection.modules)) {
     std::ranges::stable_sort(_modules, {}, [](const auto& module) { return module->limits().latency_ns; });
     _polled.reserve(_modules.size());
-    _consumers.fill({this, &Transports::lose, nullptr, nullptr});
+    _consumers.fill({this, &Transports::lose});
     for (const auto& module : _modules) {
         module->set_receiver(&Transports::receive, this);
         if (module->limits().unsolicited) {
@@ -75,7 +75,7 @@ void Transports::remove_consumer(ConsumerId id) noexcept {
     const std::uint32_t bit = 1u << unsigned(id);
     _present &= ~bit;
     _marked &= ~bit;
-    _consumers[std::size_t(id)] = {this, &Transports::lose, nullptr, nullptr};
+    _consumers[std::size_t(id)] = {this, &Transports::lose};
     if (_present == 0) {
         _poller.reset();
     }
@@ -144,12 +144,43 @@ bool Transports::has_consumers() noexcept {
     return _present != 0;
 }
 
-void Transports::peer_failed(ProcessId process) noexcept {
-    // What it had sent before it failed is received as from any other.
-    // Without a consumer it stays where it is, for the next library generation of this process.
+// What a process had sent before it ended is received as from any other.
+// Without a consumer it stays where it is, for the next library generation of this process.
+void Transports::deliver_rest() noexcept {
     for (int polls = 0, idle = 0; has_consumers() && polls < most_polls && idle < polls_for_a_look; ++polls) {
         idle = poll() > 0 ? 0 : idle + 1;
     }
+}
+
+void Transports::forget_ended(std::span<const JobNumber> unused) noexcept {
+    if (unused.empty()) {
+        return;
+    }
+    deliver_rest();
+    const Guard guard(*this);
+    for (const JobNumber job : unused) {
+        const bool ended =
+            std::ranges::all_of(_modules, [job](const auto& module) { return module->has_ended(job); }) &&
+            std::ranges::all_of(_consumers, [job](const Consumer& consumer) {
+                return consumer.may_forget == nullptr || consumer.may_forget(consumer.context, job);
+            });
+        if (!ended) {
+            continue;
+        }
+        for (const Consumer& consumer : _consumers) {
+            if (consumer.forget != nullptr) {
+                consumer.forget(consumer.context, job);
+            }
+        }
+        for (const auto& module : _modules) {
+            module->forget(job);
+        }
+        std::erase_if(_failed, [job](ProcessId process) { return process.job == job; });
+    }
+}
+
+void Transports::peer_failed(ProcessId process) noexcept {
+    deliver_rest();
     {
         const Guard guard(*this);
         if (has_failed(process)) {

@@ -29,6 +29,11 @@ struct Consumer {
     // The process has failed. Packets that it had sent before have been delivered, as far as they have arrived. The
     // consumer ends with an error what waits for that process. Once per process, on any thread, not from inside a poll.
     void (*peer_failed)(void* context, ProcessId process) noexcept = nullptr;
+    // All processes of the job have ended, and no communicator has one of them (Transports::forget_ended). may_forget:
+    // whether the consumer can do without its own objects for these processes; forget: it destroys them, and uses no
+    // endpoint to these processes any more. null: it has none without a communicator.
+    bool (*may_forget)(void* context, JobNumber job) noexcept = nullptr;
+    void (*forget)(void* context, JobNumber job) noexcept = nullptr;
 };
 
 // A module and a peer that it is connected to.
@@ -122,7 +127,8 @@ public:
     // The same among those whose one_sided() offers all of `wanted` at best.
     Module* one_sided_to(ProcessId process, Offers wanted) const noexcept;
     // With the lock held. First contact by that module, which is polled from now on; a later call returns the same
-    // endpoint. No way: it failed, which has been reported. The endpoint lasts as long as the transports.
+    // endpoint. No way: it failed, which has been reported. The endpoint lasts as long as the transports, or until
+    // forget_ended() destroys it.
     Way connect(Module& module, ProcessId process) noexcept;
     // The same by the best way.
     Way connect(ProcessId process) noexcept;
@@ -138,6 +144,9 @@ public:
     void peer_failed(ProcessId process) noexcept;
     // With the lock held.
     bool has_failed(ProcessId process) const noexcept;
+    // Called by the library like peer_failed(), now and then. `unused`: jobs of which no communicator has a process.
+    // What modules and consumers have for processes of those that have ended is given back.
+    void forget_ended(std::span<const JobNumber> unused) noexcept;
 
 private:
     friend class ConsumerHandle;
@@ -146,6 +155,7 @@ private:
     static bool lose(void* context, Endpoint& from, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept;
     bool has_consumers() noexcept;
+    void deliver_rest() noexcept;
     int poll() noexcept;
     int work() noexcept;
     bool is_polled(const Module& module) const noexcept;

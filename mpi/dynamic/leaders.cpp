@@ -62,6 +62,7 @@ int connect_leaders(Instance& instance, const OtherLeader& other, Ref<Communicat
 int connect_groups(
     Communicator& local, int root, int code, Ref<Communicator> leaders, Communicator** made, std::string* problem) {
     *made = nullptr;
+    local.instance->forget_ended_jobs();
     Words words{std::uint64_t(code)};
     if (const Refusal failure = distribute(local, root, {}, &words); failure.happened()) {
         return failure.code;

@@ -43,7 +43,8 @@ int Root::start(const std::vector<SpawnArguments>& arguments, SpawnResult* resul
     }
     for (const SpawnArguments& one : arguments) {
         SpawnProgram& program = programs.emplace_back();
-        if (const int code = describe(one, _instance.runtime(), &program, &result->problem); code != MPI_SUCCESS) {
+        if (const int code = describe(one, _instance.runtime(), &program, &result->problem);
+            code != MPI_SUCCESS) {
             return code;
         }
     }
@@ -99,6 +100,7 @@ int spawn(Communicator& comm, int root, const std::vector<SpawnArguments>& progr
         result->problem = arguments.refusal.text();
         return arguments.refusal.code;
     }
+    comm.instance->forget_ended_jobs(); // the new processes get the slots of those that were started before
     int code = MPI_SUCCESS;
     Ref<Communicator> leaders;
     if (comm.rank == root) {

@@ -95,6 +95,18 @@ void Instance::peer_failed(ProcessId process) noexcept {
     _tool_sources->note_peer_failed(process);
 }
 
+void Instance::forget_ended_jobs() {
+    const std::vector<JobNumber> unused = runtime().jobs().unused();
+    btl::Transports* made;
+    {
+        const std::lock_guard lock(_transports_mutex);
+        made = _transports.get();
+    }
+    if (made != nullptr) {
+        made->forget_ended(unused);
+    }
+}
+
 // An ill-typed parameter does not keep the others from being defined, so that a tool can list them all.
 Result<JobNumber> Instance::add_job(std::string_view nspace) {
     Result<JobNumber> number = runtime().add_job(nspace);

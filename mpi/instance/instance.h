@@ -94,6 +94,9 @@ public:
 
     // Tells those who communicate with the process, which has failed. Called by a poller.
     void peer_failed(ProcessId process) noexcept;
+    // Gives back what this process has for jobs that have ended and of which it has no communicator. Called by a thread
+    // that is in no poll, where another job comes into play. May block for the lock of the transports.
+    void forget_ended_jobs();
     // Called when no module exists any more that uses them.
     void drop_transports() noexcept { _transports.reset(); }
 

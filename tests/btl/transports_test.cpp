@@ -51,6 +51,8 @@ public:
         return btl::SendCode::ok;
     }
     void peer_failed(ProcessId process) noexcept override { failed.push_back(process.rank); }
+    bool has_ended(JobNumber job) noexcept override { return job != not_ended; }
+    void forget(JobNumber job) noexcept override { forgotten.push_back(job); }
     int poll() noexcept override {
         ++polls;
         int delivered = 0;
@@ -65,6 +67,8 @@ public:
 
     std::vector<std::uint8_t> arrived;
     std::vector<std::uint32_t> failed;
+    std::vector<JobNumber> forgotten;
+    JobNumber not_ended = own_job;
     int polls = 0;
     int opened = 0;
     bool fails = false;
@@ -102,12 +106,16 @@ struct Record {
             },
             [](void* context, ProcessId process) noexcept {
                 static_cast<Record*>(context)->failed.push_back(process.rank);
-            }};
+            },
+            [](void* context, JobNumber job) noexcept { return static_cast<Record*>(context)->needed != job; },
+            [](void* context, JobNumber job) noexcept { static_cast<Record*>(context)->forgotten.push_back(job); }};
     }
     Transports* transports;
     ConsumerId id;
     std::vector<std::uint8_t> received;
     std::vector<std::uint32_t> failed;
+    std::vector<JobNumber> forgotten{};
+    JobNumber needed = own_job;
     int worked = 0;
     int again = 0;
     bool takes = true;
@@ -260,6 +268,24 @@ TEST_F(TransportsTest, AllAreToldOnceOfAFailureAfterWhatHasArrived) {
     EXPECT_EQ(chan.failed, pml.failed);
     EXPECT_EQ(slow->failed, pml.failed);
     EXPECT_EQ(fast->failed, std::vector<std::uint32_t>{1});
+}
+
+TEST_F(TransportsTest, AJobIsForgottenWhenAllModulesAndConsumersCanDoWithoutIt) {
+    const ConsumerHandle handle = add(pml);
+    twin->not_ended = 3;
+    pml.needed = 4;
+    transports.peer_failed({5, 0});
+    transports.peer_failed({4, 0});
+    fast->arrived = {0};
+    const JobNumber jobs[] = {3, 4, 5};
+    transports.forget_ended(jobs);
+    EXPECT_EQ(pml.received.size(), 1u) << "what has arrived comes first";
+    for (const FakeModule* module : {slow, fast, twin}) {
+        EXPECT_EQ(module->forgotten, std::vector<JobNumber>{5}) << module->name();
+    }
+    EXPECT_EQ(pml.forgotten, std::vector<JobNumber>{5});
+    EXPECT_FALSE(transports.has_failed({5, 0}));
+    EXPECT_TRUE(transports.has_failed({4, 0}));
 }
 
 } // namespace

@@ -92,9 +92,10 @@ TEST(job_table, a_nonce_belongs_to_one_job) {
 
 TEST(job_table, a_job_is_known_by_its_nonce_before_it_is_added) {
     JobTable jobs(job_of(1));
-    const JobNumber number = *jobs.add_nonce(1002);
-    EXPECT_EQ(*jobs.add_nonce(1002), number);
-    EXPECT_EQ(*jobs.add_nonce(1001), own_job);
+    const JobNumber number = *jobs.hold(1002);
+    EXPECT_EQ(*jobs.hold(1002), number);
+    EXPECT_EQ(*jobs.hold(1001), own_job);
+    EXPECT_EQ(jobs.unused(), std::vector{number});
     EXPECT_EQ(jobs.nonce_of(number), 1002u);
     EXPECT_EQ(jobs.find("space.2"), std::nullopt);
     EXPECT_EQ(jobs.find(""), std::nullopt);
@@ -103,9 +104,23 @@ TEST(job_table, a_job_is_known_by_its_nonce_before_it_is_added) {
     EXPECT_EQ(*jobs.add(job_of(2)), number);
     EXPECT_EQ(jobs.name_of({number, 3}), (ProcessName{"space.2", 3}));
     EXPECT_EQ(jobs.add({"another", 1002, 1, {}}).error().code, Errc::invalid);
-    jobs.drop(number);
+    EXPECT_TRUE(jobs.unused().empty()) << "add() says that it is in use";
+    jobs.end_hold(number);
+    jobs.end_hold(own_job);
     jobs.drop(number);
     EXPECT_EQ(jobs.find("space.2"), number);
+    EXPECT_EQ(jobs.unused(), std::vector{number});
+    jobs.end_hold(number);
+    EXPECT_EQ(jobs.size(), 1u);
+}
+
+TEST(job_table, a_hold_keeps_the_number_only) {
+    JobTable jobs(job_of(1));
+    const JobNumber number = *jobs.add(job_of(2));
+    EXPECT_EQ(*jobs.hold(1002), number);
+    jobs.end_hold(number);
+    EXPECT_TRUE(jobs.unused().empty());
+    EXPECT_EQ(jobs.find("space.2"), number) << "its reference";
     jobs.drop(number);
     EXPECT_EQ(jobs.size(), 1u);
 }

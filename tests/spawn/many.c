@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many jobs, one after the other: nothing of a job that has ended is left in its parents but a few numbers. */
+/* Many jobs, one after the other: nothing of a job that has ended is left in its parents, and its shared memory is used
+ * again. */
 #include "tests/spawn/family.h"
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
-enum { warm_up = 3, jobs = 8, children = 2 };
+enum { warm_up = 4, jobs = 16, children = 2 };
 
 static int open_descriptors(void) {
     int count = 0;
@@ -15,6 +18,22 @@ static int open_descriptors(void) {
     }
     closedir(directory);
     return count;
+}
+
+/* KiB of the memory that the processes of all jobs share. */
+static long shared_memory(void) {
+    long blocks = -1;
+    DIR* directory = opendir("/proc/self/fd");
+    for (struct dirent* entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        char target[256] = "";
+        struct stat file;
+        if (readlinkat(dirfd(directory), entry->d_name, target, sizeof target - 1) > 0 &&
+            strncmp(target, "/memfd:", 7) == 0 && fstatat(dirfd(directory), entry->d_name, &file, 0) == 0) {
+            blocks = file.st_blocks > blocks ? file.st_blocks : blocks;
+        }
+    }
+    closedir(directory);
+    return blocks / 2;
 }
 
 static void spawn_and_part(void) {
@@ -40,12 +59,24 @@ int main(int argc, char** argv) {
         return finish();
     }
     int before = 0;
+    long memory = 0;
+    const long at_start = shared_memory();
     for (int i = 0; i < jobs; ++i) {
         if (i == warm_up) {
             before = open_descriptors();
+            memory = shared_memory();
         }
         spawn_and_part();
     }
     CHECK_EQUAL(open_descriptors(), before);
+    /* The processes of a job may still be ending while those of the next one start. */
+    const long grown = shared_memory() - memory;
+    char text[100];
+    snprintf(text, sizeof text, "%ld KiB at the start, %ld after %d jobs, %ld more after %d", at_start, memory, warm_up,
+        grown, jobs);
+    CHECK_TEXT(at_start > 0 && grown <= (memory - at_start) / 2, text);
+    if (argc > 1) {
+        puts(text);
+    }
     return finish();
 }

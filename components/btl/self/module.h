@@ -30,6 +30,7 @@ public:
     std::ptrdiff_t get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override;
     bool can_get(Endpoint&) noexcept override { return true; }
     OneSided* one_sided() noexcept override { return &_one_sided; }
+    bool has_ended(JobNumber) noexcept override { return true; } // it has no endpoint to a process of another job
     int poll() noexcept override;
 
 private:

@@ -117,4 +117,20 @@ bool Cells::reclaim() noexcept {
     return any;
 }
 
+void Cells::recover(CellList& queue) noexcept {
+    for (SharedAddress rest = queue.take_all(); rest != 0;) {
+        const SharedAddress address = rest;
+        auto* cell = reinterpret_cast<Cell*>(_heap.at(address));
+        if (cell == nullptr) {
+            return; // no address space: its sender does without this one and those behind it
+        }
+        rest = cell->next;
+        if (cell->from == _slot) {
+            keep(*cell, address);
+        } else {
+            queue.add(*cell, address);
+        }
+    }
+}
+
 } // namespace patchbay::btl::sm

@@ -33,6 +33,8 @@ public:
     Taken take(std::size_t payload_size, bool beyond_limit) noexcept;
     // Takes over what receivers have returned; false: nothing.
     bool reclaim() noexcept;
+    // Takes those of this process's cells back that are in the receive queue of a process that has ended.
+    void recover(CellList& queue) noexcept;
     bool beyond_limit() const noexcept { return _own.taken > _limit; }
 
 private:

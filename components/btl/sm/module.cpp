@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <new>
+#include <sys/stat.h>
 #include <utility>
 
 namespace patchbay::btl::sm {
@@ -24,6 +25,12 @@ constexpr std::size_t usual_header = 16;
 // sender's lines goes to the receiver's cache, from where the sender would have to take it back when it writes there.
 bool copies_are_faster(const Settings& settings) noexcept {
     return settings.single_copy == SingleCopy::automatic && settings.own_cores;
+}
+
+// A pid means something only inside its pid namespace. 0: not known.
+std::uint64_t pid_namespace() noexcept {
+    struct stat space {};
+    return stat("/proc/self/ns/pid", &space) == 0 ? std::uint64_t(space.st_ino) : 0;
 }
 
 [[gnu::noinline]] SendCode ring(SmEndpoint& to) noexcept {
@@ -82,6 +89,7 @@ Status SmModule::open_own_port() {
         return port.error();
     }
     _port = *port;
+    _port->pid_space.store(pid_namespace(), std::memory_order_relaxed);
     _cells.emplace(
         _node, *_port, _settings.queue_size,
         [](void* self, const Cell& cell) noexcept { static_cast<SmModule*>(self)->on_returned(cell); }, this);
@@ -123,7 +131,7 @@ SmModule::~SmModule() {
         }
     }
     for (const JobNumber job : _held_jobs) {
-        _jobs.drop(job);
+        _jobs.end_hold(job);
     }
 }
 
@@ -146,14 +154,14 @@ Result<ProcessId> SmModule::process_of(const SlotKey& key) {
         return ProcessId{own_job, key.rank};
     }
     _held_jobs.reserve(_held_jobs.size() + 1);
-    Result<JobNumber> job = _jobs.add_nonce(key.job);
+    Result<JobNumber> job = _jobs.hold(key.job);
     if (!job) {
         return job.error();
     }
     if (std::ranges::find(_held_jobs, *job) == _held_jobs.end()) {
         _held_jobs.push_back(*job);
     } else {
-        _jobs.drop(*job); // one reference is enough
+        _jobs.end_hold(*job); // one is enough
     }
     return ProcessId{*job, key.rank};
 }
@@ -187,6 +195,7 @@ Result<SmEndpoint*> SmModule::find_endpoint(std::uint32_t slot) {
     if (!process) {
         return process.error();
     }
+    _port->set_contact(slot);
     if (slot >= _endpoints.size()) {
         _endpoints.resize(std::max<std::size_t>(slot + 1, _node.slots()));
     }
@@ -208,9 +217,29 @@ Endpoint* SmModule::connect(ProcessId process) noexcept {
     return unless_out_of_memory(static_cast<Endpoint*>(nullptr), [&] { return connect_to(process); });
 }
 
+// A slot of a process that has ended may be released between the two steps: NodeSegment::release_if().
+Result<SmEndpoint*> SmModule::endpoint_of(const SlotKey& key) {
+    for (;;) {
+        Result<std::uint32_t> slot = _node.slot_of(key);
+        if (!slot) {
+            return slot.error();
+        }
+        const bool is_new = *slot >= _endpoints.size() || _endpoints[*slot] == nullptr;
+        Result<SmEndpoint*> peer = find_endpoint(*slot);
+        if (!peer || !is_new) {
+            return peer;
+        }
+        const RankControl& control = (*peer)->control;
+        if (control.allotted.load(std::memory_order_seq_cst) != 0 && control.key == key) [[likely]] {
+            return peer;
+        }
+        _endpoints[*slot].reset();
+        _port->clear_contact(*slot);
+    }
+}
+
 Endpoint* SmModule::connect_to(ProcessId process) {
-    Result<std::uint32_t> slot = _node.slot_of(key_of(process));
-    Result<SmEndpoint*> peer = slot ? find_endpoint(*slot) : Result<SmEndpoint*>(slot.error());
+    Result<SmEndpoint*> peer = endpoint_of(key_of(process));
     Status ready = peer ? Status() : Status(peer.error());
     if (ready && process.job == own_job && all_have_rings() && !(*peer)->out.is_open()) {
         ready = open_ring(**peer);

@@ -48,6 +48,8 @@ public:
     bool can_get(Endpoint& from) noexcept override;
     OneSided* one_sided() noexcept override { return &*_one_sided; }
     void peer_failed(ProcessId process) noexcept override;
+    bool has_ended(JobNumber job) noexcept override;
+    void forget(JobNumber job) noexcept override;
     int poll() noexcept override;
 
     // For tests: how many places a poll looks at, and the rings that this process sends through.
@@ -68,6 +70,7 @@ private:
     SlotKey key_of(ProcessId process) const;
     Result<ProcessId> process_of(const SlotKey& key);
     Result<SmEndpoint*> find_endpoint(std::uint32_t slot);
+    Result<SmEndpoint*> endpoint_of(const SlotKey& key);
     Endpoint* connect_to(ProcessId process);
 
     // module.cpp: rings.
@@ -128,6 +131,25 @@ private:
     void drop_ring(SmEndpoint& from) noexcept;
     void use_ring(SmEndpoint& to, SharedAddress address, std::byte* memory) noexcept;
     Port::Ring* outbound_entry(SharedAddress address) noexcept;
+
+    // ended_processes.cpp
+    struct Place {
+        std::uint32_t slot;
+        RankControl* control;
+        Port* port;
+        SlotKey key;
+        bool is_free; // may be released
+    };
+    bool has_ended(const RankControl& control, const Port& port) const noexcept;
+    bool is_over(const SmEndpoint& peer) const noexcept;
+    bool queue_is_empty() const noexcept {
+        return _port->arrived.empty() && _port->unordered == 0 && _port->ordered == 0 && _port->pending == 0;
+    }
+    void leave(std::uint32_t slot, Port& port);
+    void collect_cells(Port& port) noexcept;
+    void release_slots();
+    std::vector<Place> places();
+    void leave_strangers(const std::vector<Place>& all);
 
     // module_get.cpp: single copy.
     void choose_by_cost(SmEndpoint& peer) noexcept;

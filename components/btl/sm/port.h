@@ -2,6 +2,7 @@
 #pragma once
 #include "components/btl/sm/ring.h"
 #include "components/btl/sm/single_copy.h"
+#include "core/memory/node_segment.h"
 #include "core/memory/shared_heap.h"
 
 #include <array>
@@ -82,6 +83,13 @@ struct Port {
     std::atomic<std::uint32_t> life;    // of the library in this process, for the keys of one-sided operations
     std::atomic<std::uint32_t> inbound; // rings towards this process; senders count themselves, the process counts down
 
+    // For the release of slots (ended_processes.cpp).
+    std::atomic<std::uint64_t> pid_space;  // the pid namespace of the process; 0: not known
+    std::atomic<std::uint32_t> is_emptied; // all cells that the process had left are in `arrived`
+    // One bit for each slot: the process has an endpoint to the one that has the slot. After its end the others change
+    // it, too.
+    std::array<std::atomic<std::uint64_t>, NodeSegment::most_slots / 64> contacts;
+
     // Only the process itself uses the rest; it is here for the next library generation.
     alignas(line_size) SharedAddress pending; // cells that wait for delivery, in order
     SharedAddress unordered;                  // cells taken from `arrived`, the last one that was added first
@@ -91,6 +99,16 @@ struct Port {
     std::array<SharedAddress, class_room.size()> free;
     std::array<Ring, most_rings> in;
     std::array<Ring, most_rings> out;
+
+    bool has_contact(std::uint32_t slot) const noexcept {
+        return (contacts[slot / 64].load(std::memory_order_seq_cst) >> slot % 64 & 1) != 0;
+    }
+    void set_contact(std::uint32_t slot) noexcept {
+        contacts[slot / 64].fetch_or(std::uint64_t(1) << slot % 64, std::memory_order_seq_cst);
+    }
+    void clear_contact(std::uint32_t slot) noexcept {
+        contacts[slot / 64].fetch_and(~(std::uint64_t(1) << slot % 64), std::memory_order_seq_cst);
+    }
 };
 static_assert(sizeof(Port) <= 4096);
 

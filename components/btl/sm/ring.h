@@ -269,6 +269,10 @@ public:
         }
     }
 
+    bool is_empty() const noexcept {
+        return std::uint32_t(_slots[_next & _slot_mask].word.load(std::memory_order_acquire)) != _next + 1;
+    }
+
     // For the next library generation.
     void save() noexcept {
         _published = _next;

@@ -64,7 +64,7 @@ SocketModule::~SocketModule() {
         }
     }
     for (const JobNumber job : _held_jobs) {
-        _jobs.drop(job);
+        _jobs.end_hold(job);
     }
 }
 

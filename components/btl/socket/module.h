@@ -8,6 +8,7 @@
 #include "core/runtime/job_table.h"
 #include "frameworks/btl/btl.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <span>
@@ -40,6 +41,10 @@ public:
     Reservation reserve(Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept override;
     SendCode commit(
         Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept override;
+    // Connections to processes of other jobs stay until the processes close them.
+    bool has_ended(JobNumber job) noexcept override {
+        return std::find(_held_jobs.begin(), _held_jobs.end(), job) == _held_jobs.end();
+    }
     int poll() noexcept override;
 
     // For tests.

@@ -197,11 +197,11 @@ Result<ProcessId> SocketModule::process_of(const Hello& hello) {
 // Its number stays the same as long as this module exists.
 Result<JobNumber> SocketModule::hold_job(std::uint64_t nonce) {
     _held_jobs.reserve(_held_jobs.size() + 1);
-    const Result<JobNumber> job = _jobs.add_nonce(nonce);
+    const Result<JobNumber> job = _jobs.hold(nonce);
     if (job && std::ranges::find(_held_jobs, job.value()) == _held_jobs.end()) {
         _held_jobs.push_back(job.value());
     } else if (job) {
-        _jobs.drop(job.value()); // one reference is enough
+        _jobs.end_hold(job.value()); // one is enough
     }
     return job;
 }

@@ -41,7 +41,9 @@ Ob1::~Ob1() = default;
 Status Ob1::start() noexcept {
     auto added = _transports.add_consumer(consumer,
         {this, &Ob1::receive, [](void* self) noexcept { return static_cast<Ob1*>(self)->work(); },
-            [](void* self, ProcessId failed) noexcept { static_cast<Ob1*>(self)->end_with(failed); }});
+            [](void* self, ProcessId failed) noexcept { static_cast<Ob1*>(self)->end_with(failed); },
+            [](void* self, JobNumber job) noexcept { return static_cast<Ob1*>(self)->may_forget(job); },
+            [](void* self, JobNumber job) noexcept { static_cast<Ob1*>(self)->forget(job); }});
     if (!added) {
         return added.error();
     }

@@ -122,6 +122,8 @@ private:
 
     // peer_failure.cpp
     void end_with(ProcessId failed) noexcept;
+    bool may_forget(JobNumber job) noexcept;
+    void forget(JobNumber job) noexcept;
     void fail_sends(const Peer& peer) noexcept;
     void fail_receives(ProcessId process) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ends when another process has failed.
+// What ends when another process has failed, or has ended.
 #include "components/pml/ob1/module.h"
 
 #include "core/runtime/runtime.h"
@@ -37,6 +37,15 @@ void Ob1::fail_receives(ProcessId process) noexcept {
             request->complete();
         }
     });
+}
+
+// A message of one of these processes that waits for its communicator refers to its Peer.
+bool Ob1::may_forget(JobNumber job) noexcept {
+    return _peers.all_of(job, [](const Peer& peer) { return peer.streams.empty() && peer.unexpected_bytes == 0; });
+}
+
+void Ob1::forget(JobNumber job) noexcept {
+    _peers.erase(job, [this](Peer& peer) { _backlog.drop(peer); });
 }
 
 } // namespace patchbay::pml::ob1

@@ -5,6 +5,7 @@
 #include "core/progress/progress.h"
 #include "frameworks/btl/transports.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 
@@ -53,6 +54,24 @@ public:
     void wake_if_self(const Peer& peer) noexcept {
         if (peer.is_self && _progress.threaded()) {
             _progress.wake();
+        }
+    }
+
+    // Of processes that have ended, and are in no communicator. What is queued for them is dropped by Backlog.
+    template <class Predicate>
+    bool all_of(JobNumber job, const Predicate& predicate) {
+        return std::ranges::all_of(
+            _peers, [&](const auto& entry) { return entry.first.job != job || predicate(entry.second); });
+    }
+    template <class Action>
+    void erase(JobNumber job, const Action& before) noexcept {
+        for (auto entry = _peers.begin(); entry != _peers.end();) {
+            if (entry->first.job == job) {
+                before(entry->second);
+                entry = _peers.erase(entry);
+            } else {
+                ++entry;
+            }
         }
     }
 
