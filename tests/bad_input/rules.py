@@ -192,6 +192,8 @@ exception(TOOL + "pvar_session_free", "session", handle("MPI_T_pvar_session", pl
 exception(TOOL + r"\w+_alloc", "(handle|count|event_registration)", TOOL_OUT)
 exception(TOOL + "pvar_session_create", "session", TOOL_OUT)
 exception(TOOL + r"\w+", r"(num\w*|cat_index|[cp]var_index|event_index|indices|update_number|timestamp|info_used|buf)", TOOL_OUT)
+exception("MPI_Register_datarep(_c)?", "dtype_file_extent_fn", CALLBACK)
+exception("MPI_Register_datarep(_c)?", "extra_state", any_value("nullptr"))
 # Dynamic processes. The communicator is one of this process alone, because the other members would have to take part.
 DYNAMIC = "MPI_Comm_(spawn|spawn_multiple|connect|accept)"
 exception(DYNAMIC, "comm", handle("MPI_Comm", "MPI_COMM_SELF"))
