@@ -23,6 +23,9 @@ public:
     std::string_view failure_text(const Communicator& comm, int code) noexcept override {
         return _wrapped->failure_text(comm, code);
     }
+    std::size_t unfinished(const Communicator& comm, std::span<UnfinishedMessage> into) noexcept override {
+        return _wrapped->unfinished(comm, into);
+    }
     int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept override {
         return _wrapped->send(buffer, count, type, dest, tag, mode, comm);

@@ -9,6 +9,7 @@
 #include <climits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +32,7 @@ class Context;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 9;
+inline constexpr std::uint32_t interface_version = 10;
 
 // No pml allows users larger tags: the library's own are negative, and below all others there are four ranges of this
 // size, of MPI_Comm_create_group and MPI_Intercomm_create (mpi/communicators/construction_tags.h) and of partitioned
@@ -78,6 +79,13 @@ struct EarlyMessage {
     std::vector<std::byte> packet;
 };
 
+// A message that the program has started and that has not ended; `peer` may be MPI_ANY_SOURCE, `tag` MPI_ANY_TAG.
+struct UnfinishedMessage {
+    bool is_send;
+    int peer;
+    int tag;
+};
+
 class Module {
 public:
     virtual ~Module() = default;
@@ -101,6 +109,12 @@ public:
     // Why operations on this communicator, which has been added, end with this error: a text for the user, if that is
     // because of a refusal; otherwise empty. Called for the report of an error. Valid until this thread's next call.
     virtual std::string_view failure_text(const Communicator& comm, int code) noexcept = 0;
+    // For the report of operations that can never end: the messages of the program on this communicator that have not
+    // ended, as many as fit. Returns how many there are. A module that cannot tell names none.
+    virtual std::size_t unfinished(const Communicator& comm, std::span<UnfinishedMessage> into) noexcept {
+        (void)comm, (void)into;
+        return 0;
+    }
 
     // May block until the buffer may be reused (synchronous: until matched).
     virtual int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,

@@ -5,6 +5,7 @@
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/cid/index_table.h"
+#include "frameworks/pml/pml.h"
 #include "mpi/channels/channels.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/parent_reduction.h"
@@ -14,7 +15,10 @@
 #include "mpi/windows/windows.h"
 #include "object/error_cause.h"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <string>
 
 namespace patchbay {
 
@@ -25,15 +29,29 @@ MPI_Errhandler initial_errhandler(const ParamRegistry& params) {
     return by_choice[params.at("mpi_initial_errhandler").as_enum()];
 }
 
+// ": a receive from rank 1 with tag 5, and so on", or an example, if the pml names none.
+std::string unfinished(const Communicator& comm) {
+    std::array<pml::UnfinishedMessage, 8> messages;
+    const std::size_t found = comm.pml->unfinished(comm, messages);
+    std::string text = found == 0 ? ", such as a receive without a message" : ":";
+    for (std::size_t i = 0; i < std::min(found, messages.size()); ++i) {
+        const auto [is_send, peer, tag] = messages[i];
+        text += fmt::format("{} a {} {}, {}", i == 0 ? "" : ";", is_send ? "send to" : "receive from",
+            peer == MPI_ANY_SOURCE ? "MPI_ANY_SOURCE" : fmt::format("rank {}", peer),
+            tag == MPI_ANY_TAG ? "MPI_ANY_TAG" : fmt::format("tag {}", tag));
+    }
+    return found <= messages.size() ? text : text + fmt::format("; and {} more", found - messages.size());
+}
+
 // An error of the program which no call can return any more: operations that have not ended although all processes have
 // sent what is pending, and so never will, such as a receive without a message.
 void report_pending(Instance& instance) {
     for (const Communicator* comm : instance.communicators().all()) {
         const bool of_world = comm->session == nullptr && comm->index != cid::IndexTable::bootstrap;
         if (const std::int32_t pending = of_world ? pending_operations(*comm) : 0; pending > 0) {
-            log_warn(fmt::format("MPI_Finalize: {} operation{} on {} {} pending and can never end, such as a receive "
-                                 "without a message; MPI_Cancel ends a receive",
-                pending, pending == 1 ? "" : "s", comm->describe(), pending == 1 ? "is" : "are"));
+            log_warn(fmt::format("MPI_Finalize: {} operation{} on {} {} pending and can never end{}; MPI_Cancel ends a "
+                                 "receive",
+                pending, pending == 1 ? "" : "s", comm->describe(), pending == 1 ? "is" : "are", unfinished(*comm)));
         }
     }
 }

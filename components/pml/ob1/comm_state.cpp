@@ -174,4 +174,24 @@ std::uint64_t CommState::posted_length() const noexcept {
     return requests;
 }
 
+std::size_t CommState::list_posted(std::span<UnfinishedMessage> into) const noexcept {
+    std::size_t found = 0;
+    const auto list = [&](const PostedList& posted) {
+        for (const RecvRequest* request = posted.first; request != nullptr; request = request->posted_link.next) {
+            if (request->tag < 0 && request->tag != MPI_ANY_TAG) {
+                continue;
+            }
+            if (found < into.size()) {
+                into[found] = {false, request->source, request->tag};
+            }
+            ++found;
+        }
+    };
+    list(_any_source);
+    for (int rank = 0; _table != nullptr && rank < comm.remote_size; ++rank) {
+        list(_table[rank].posted);
+    }
+    return found;
+}
+
 } // namespace patchbay::pml::ob1

@@ -96,6 +96,8 @@ public:
     // For tools: each walks the queues.
     std::uint64_t unexpected_length() const noexcept;
     std::uint64_t posted_length() const noexcept;
+    // The posted receives that are not of the library, as many as fit. Returns how many there are.
+    std::size_t list_posted(std::span<UnfinishedMessage> into) const noexcept;
 
     // From now on prepare() returns false, and no message can be sent directly. What is posted or has arrived stays
     // where it is.

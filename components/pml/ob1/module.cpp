@@ -116,6 +116,20 @@ std::string_view Ob1::failure_text(const Communicator& comm, int code) noexcept 
     return failure.happened() && failure.code == code ? failure.text() : std::string_view();
 }
 
+std::size_t Ob1::unfinished(const Communicator& comm, std::span<UnfinishedMessage> into) noexcept {
+    Guard guard(*this);
+    std::size_t found = state_of(comm).list_posted(into);
+    _sends.for_each([&](const SendRequest& send) {
+        if (send.comm == &comm && send.tag >= 0 && !send.is_complete()) {
+            if (found < into.size()) {
+                into[found] = {true, send.dest, send.tag};
+            }
+            ++found;
+        }
+    });
+    return found;
+}
+
 // At the end of a poll, if something of it was there in this poll or is left from earlier ones.
 int Ob1::work() noexcept {
     int events = 0;

@@ -53,6 +53,7 @@ public:
     void remove_comm(Communicator& comm) noexcept override;
     void refuse(const Communicator& comm, const cid::ExtendedId& id, int code) noexcept override;
     std::string_view failure_text(const Communicator& comm, int code) noexcept override;
+    std::size_t unfinished(const Communicator& comm, std::span<UnfinishedMessage> into) noexcept override;
     int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept override;
     int recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
