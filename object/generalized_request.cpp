@@ -2,6 +2,7 @@
 #include "object/generalized_request.h"
 
 #include "core/progress/progress.h"
+#include "object/origins.h"
 
 namespace patchbay {
 
@@ -24,6 +25,12 @@ int GeneralizedRequest::finish(MPI_Status* result) noexcept {
     return _query == nullptr ? MPI_SUCCESS : _query(_extra_state, result);
 }
 
+void GeneralizedRequest::prepare_release() noexcept {
+    if (Origins* const origins = Origins::active()) {
+        origins->remove(to_handle<Request>(this));
+    }
+}
+
 // As soon as the request is complete, another thread may wait for it and release it.
 int GeneralizedRequest::mark_complete() noexcept {
     Progress& waits = *progress;
@@ -33,6 +40,7 @@ int GeneralizedRequest::mark_complete() noexcept {
 }
 
 int GeneralizedRequest::retire() noexcept {
+    prepare_release();
     const int code = _free == nullptr ? MPI_SUCCESS : _free(_extra_state);
     delete this;
     return code;

@@ -15,6 +15,7 @@ public:
     int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
     int cancel() noexcept override;
     int finish(MPI_Status* status) noexcept override;
+    void prepare_release() noexcept override;
 
     // Implements MPI_Grequest_complete; any thread may call it. Returns the MPI code of the free callback if this call
     // has run it.

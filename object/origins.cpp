@@ -61,9 +61,10 @@ std::string Origins::switch_off() {
     return last != nullptr ? last->report() : std::string();
 }
 
-void Origins::add(const void* what, ObjectKind kind, std::string_view function, std::string_view on) noexcept {
+void Origins::add(
+    const void* what, ObjectKind kind, std::string_view function, std::string_view on, CallSite site) noexcept {
     try {
-        Origin origin{kind, std::string(function), std::string(on), {}, CallSite::here()};
+        Origin origin{kind, std::string(function), std::string(on), {}, site};
         const std::lock_guard lock(_mutex);
         _handles.emplace(what, std::move(origin));
     } catch (const std::bad_alloc&) {

@@ -28,7 +28,13 @@ public:
     // The program has got a handle from `function`, which it has called where it is now. `what` identifies the object:
     // its handle, or another address. An object may have several handles. `on`: the communicator of a request, or
     // empty. When memory is exhausted, nothing is noted.
-    void add(const void* what, ObjectKind kind, std::string_view function, std::string_view on) noexcept;
+    void add(const void* what, ObjectKind kind, std::string_view function, std::string_view on) noexcept {
+        add(what, kind, function, on, CallSite::here());
+    }
+    // The same for a handle that the program gets after the call.
+    void add(const void* what, ObjectKind kind, std::string_view function, std::string_view on, CallSite site) noexcept;
+    // Where the program is now; unknown, which costs nothing, if the check is off.
+    static CallSite site() noexcept { return active() != nullptr ? CallSite::here() : CallSite(); }
     // The program has freed one handle. Nothing happens if none is noted.
     void remove(const void* what) noexcept;
     // The library has freed the object, whose handles the program has not freed; another object may have its address.

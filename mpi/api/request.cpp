@@ -206,6 +206,9 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
         return args.fail(MPI_ERR_NO_MEM, "out of memory for a request");
     }
     *handle = to_handle<Request>(made);
+    if (Origins* const origins = Origins::active()) [[unlikely]] {
+        origins->add(*handle, ObjectKind::request, "MPI_Grequest_start", {});
+    }
     return MPI_SUCCESS;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/construction_queue.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/progress/waiter.h"
 #include "mpi/instance/instance.h"
 #include "object/error_cause.h"
+#include "object/origins.h"
 
 #include <new>
 #include <string>
@@ -49,11 +51,24 @@ public:
     // What the construction waits for is detached, so that the next poll ends it. Runs in a poll.
     void withdraw() noexcept { give_up(MPI_ERR_OTHER); }
     int retire() noexcept override {
+        forget_origin();
         delete this;
         return MPI_SUCCESS;
     }
+    void prepare_release() noexcept override { forget_origin(); }
+    void note_origin() noexcept {
+        if (Origins* const origins = Origins::active()) {
+            unless_out_of_memory(false, [&] {
+                origins->add(to_handle<Request>(this), ObjectKind::request, function,
+                    _parent ? _parent->describe() : std::string(), _site);
+                return true;
+            });
+        }
+    }
 
 private:
+    static constexpr std::string_view function = "MPI_Comm_idup"; // the only constructor that is nonblocking
+
     // What follows when the messages of one part are complete.
     class Follower final : public Continuation {
     public:
@@ -100,6 +115,9 @@ private:
     void end(int code) noexcept {
         if (code == MPI_SUCCESS) {
             *_result = to_handle(_construction->take().detach());
+            if (Origins* const origins = Origins::active()) {
+                origins->add(*_result, ObjectKind::communicator, function, {}, _site);
+            }
         } else {
             store_cause(code);
         }
@@ -111,6 +129,11 @@ private:
         }
         const std::lock_guard lock(_queue._mutex);
         _queue._active.erase(place);
+    }
+    void forget_origin() const noexcept {
+        if (Origins* const origins = Origins::active()) {
+            origins->remove(to_handle<Request>(this));
+        }
     }
     // Moves the cause to the request, because another thread may complete the request than the one that polls.
     void store_cause(int code) noexcept {
@@ -131,6 +154,7 @@ private:
     CompleteReference _complete_reference; // that one
     std::unique_ptr<Construction> _construction;
     MPI_Comm* _result;
+    const CallSite _site = Origins::site();
     Follower _allocation;
     Follower _local_side;
     int _given_up = MPI_SUCCESS;
@@ -160,6 +184,7 @@ int ConstructionQueue::add(std::unique_ptr<Construction> construction, MPI_Comm*
         _used = true;
     }
     *request = entry;
+    entry->note_origin();
     entry->follow();
     return MPI_SUCCESS;
 }

@@ -5,6 +5,7 @@
 #include "mpi/threads/engine.h"
 #include "mpi/threads/view.h"
 #include "object/error_cause.h"
+#include "object/origins.h"
 
 #include <new>
 #include <string>
@@ -88,6 +89,9 @@ private:
             const int code = threads::complete(*_parent, std::move(_comm), context, &made);
             if (code == MPI_SUCCESS) {
                 *_result = to_handle(made);
+                if (Origins* const origins = Origins::active()) {
+                    origins->add(*_result, ObjectKind::communicator, "MPI_Comm_idup", {}, _site);
+                }
             }
             return code;
         });
@@ -96,6 +100,7 @@ private:
     const Ref<Communicator> _parent;
     Ref<Communicator> _comm; // until it is complete
     MPI_Comm* const _result;
+    const CallSite _site = Origins::site();
     Agreement _mine{};
     Agreement _agreed{};
     Request* _agreement = nullptr;

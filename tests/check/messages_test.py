@@ -29,9 +29,10 @@ LEVEL = {"leaks": "warning", "collectives": "error", "types": "error", "buffers"
 CASES = {
     "leaks": [
         ("leak_objects", 1, [
-            "0 mpi_check leaks: the program has not freed 9 objects:",
+            "0 mpi_check leaks: the program has not freed 10 objects:",
             "0   1 window of MPI_Win_allocate at {window} in leak_objects (named left): free each with MPI_Win_free",
             "0   1 communicator of MPI_Comm_dup at {dup} in leak_objects (named lost): " + REMEDY["communicator"],
+            "0   1 communicator of MPI_Comm_idup at {idup} in leak_objects: " + REMEDY["communicator"],
             "0   2 communicators of MPI_Comm_split at {split} in leak_objects: " + REMEDY["communicator"],
             "0   1 group of MPI_Comm_group at {group} in leak_objects: free each with MPI_Group_free",
             "0   1 datatype of MPI_Type_dup at {type_dup} in leak_objects: free each with MPI_Type_free",
@@ -41,15 +42,19 @@ CASES = {
             "MPI_Errhandler_free",
         ]),
         ("leak_requests", 1, [
-            "0 mpi_check leaks: the program has not freed 5 objects:",
+            "0 mpi_check leaks: the program has not freed 8 objects:",
             "0   1 request of MPI_Bcast_init on communicator MPI_COMM_SELF at {bcast_init} in leak_requests: " +
             REMEDY["request"],
+            "0   1 request of MPI_Comm_idup on communicator MPI_COMM_SELF at {idup_request} in leak_requests: " +
+            REMEDY["request"],
+            "0   1 request of MPI_Grequest_start at {grequest} in leak_requests: " + REMEDY["request"],
             "0   1 request of MPI_Ibarrier on communicator MPI_COMM_SELF at {ibarrier} in leak_requests: " +
             REMEDY["request"],
             "0   2 requests of MPI_Irecv on communicator MPI_COMM_WORLD at {irecv} in leak_requests: " +
             REMEDY["request"],
             "0   1 request of MPI_Send_init on communicator MPI_COMM_SELF at {send_init} in leak_requests: " +
             REMEDY["request"],
+            "0   1 communicator of MPI_Comm_idup at {idup_request} in leak_requests: " + REMEDY["communicator"],
         ]),
         ("leak_in_session", 1, [
             "0 mpi_check leaks: the program has not freed 2 objects:",

@@ -21,7 +21,8 @@ FUNCTION empty_handler(MPI_Comm* comm, int* code, ...) {
 }
 
 FUNCTION leak_objects(void) {
-    MPI_Comm comm, parts[3];
+    MPI_Comm comm, later, parts[3];
+    MPI_Request request;
     MPI_Group group;
     MPI_Datatype type, copy;
     MPI_Op op;
@@ -39,6 +40,8 @@ FUNCTION leak_objects(void) {
         MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &parts[i]); /* line: split */
     }
     MPI_Comm_free(&parts[1]);
+    MPI_Comm_idup(MPI_COMM_WORLD, &later, &request); /* line: idup */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Comm_group(MPI_COMM_WORLD, &group); /* line: group */
     MPI_Type_contiguous(3, MPI_INT, &type); /* line: contiguous */
     MPI_Type_dup(type, &copy);              /* line: type_dup */
@@ -50,6 +53,7 @@ FUNCTION leak_objects(void) {
 
 FUNCTION leak_requests(void) {
     static int data[4];
+    static MPI_Comm duplicate;
     MPI_Request requests[4], other;
     for (int i = 0; i < 2; ++i) {
         MPI_Irecv(&data[i], 1, MPI_INT, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &requests[i]); /* line: irecv */
@@ -57,6 +61,11 @@ FUNCTION leak_requests(void) {
     MPI_Send_init(&data[2], 1, MPI_INT, rank, 9, MPI_COMM_SELF, &other);           /* line: send_init */
     MPI_Bcast_init(&data[2], 1, MPI_INT, 0, MPI_COMM_SELF, MPI_INFO_NULL, &other); /* line: bcast_init */
     MPI_Ibarrier(MPI_COMM_SELF, &other);                                           /* line: ibarrier */
+    MPI_Comm_idup(MPI_COMM_SELF, &duplicate, &other);                              /* line: idup_request */
+    MPI_Grequest_start(NULL, NULL, NULL, NULL, &other);                            /* line: grequest */
+    MPI_Grequest_start(NULL, NULL, NULL, NULL, &other);
+    MPI_Grequest_complete(other);
+    MPI_Wait(&other, MPI_STATUS_IGNORE);
     MPI_Isend(&data[3], 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[2]);
     MPI_Irecv(&data[2], 1, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[3]);
     MPI_Waitall(2, &requests[2], MPI_STATUSES_IGNORE);
