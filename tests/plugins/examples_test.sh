@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds each example from a copy, against an installation, with pkg-config, two of them with CMake, too, and runs it:
-# examples_test.sh PREFIX ALLREDUCE.C BARRIER.C MESSAGES.C COLL_WATCH.CPP
+# examples_test.sh PREFIX ALLREDUCE.C BARRIER.C MESSAGES.C COLL_WATCH.CPP CHANNEL.H CHANNEL.CPP COMPONENT.CPP, of which the
+# last three are the sources of chan/emulated.
 . "$(dirname "$0")/../install/common.sh"
 cp -L "${@:2}" "$work/"
 cd "$work"
@@ -138,6 +139,18 @@ expect "0 $good" "$status $(cat out)" "coll/watch ($(cat err))"
 grep -Eq '^coll .*MPI_COMM_WORLD.* watch +wraps +- +stands before nway' err || fail "watch does not wrap nway: $(cat err)"
 grep -Eq '^coll .* watch +declined .*does not wrap basic: it wraps what provides' err || fail "watch and basic: $(cat err)"
 expect 3 "$(grep -c 'coll/watch: 2[0-9] barriers, 0 plans' err)" "ranks that counted their barriers ($(cat err))"
+
+# chan: a component of this tree, built outside as another one. There is a suite for every framework.
+sed -e '/#include "components/d' -e '/#pragma once/d' -e 's/emulated/outside/g' -e 's/Emulated/Outside/g' channel.h channel.cpp \
+    component.cpp >chan_outside.cpp
+build chan_outside.cpp mine/mca_chan_outside.so
+"$plugin_test" --programs rules --programs slack -n 2 mine/mca_chan_outside.so >suite ||
+    fail "patchbay-plugin-test: $(cat suite)"
+expect 'chan/outside: 2 passed, 0 failed' "$(tail -n 1 suite)" 'chan/outside'
+for framework in "$prefix"/include/patchbay/frameworks/*/; do
+    name=$(basename "$framework")
+    grep -q "^  \"$name\": {" "$prefix/share/patchbay/plugin-tests/suite.json" || fail "there are no tests for plugins of $name"
+done
 
 # What cannot wrap is an error, and so is a name that does not exist.
 run 2 --mca btl_wrap sm ./messages
