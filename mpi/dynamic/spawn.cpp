@@ -43,7 +43,7 @@ int Root::start(const std::vector<SpawnArguments>& arguments, SpawnResult* resul
     }
     for (const SpawnArguments& one : arguments) {
         SpawnProgram& program = programs.emplace_back();
-        if (const int code = describe(one, _instance.runtime(), &program, &result->problem);
+        if (const int code = describe(one, _instance.runtime().hostname(), &program, &result->problem);
             code != MPI_SUCCESS) {
             return code;
         }

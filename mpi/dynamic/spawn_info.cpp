@@ -3,7 +3,6 @@
 
 #include "core/base/strings.h"
 #include "core/param/sources.h"
-#include "core/runtime/runtime.h"
 
 #include <algorithm>
 #include <charconv>
@@ -67,10 +66,9 @@ Failure read_file(const std::string& name, Keys& keys) {
 }
 
 // All jobs of one mpirun run on one machine.
-Failure check_hosts(std::string_view hosts, const Runtime& runtime) {
+Failure check_hosts(std::string_view hosts, const std::string& own) {
     for (const std::string& entry : split(hosts, ',')) {
         const std::string host(trimmed(entry));
-        const std::string& own = runtime.hostname();
         const bool is_own = host == own || host == own.substr(0, own.find('.')) || host == "localhost" ||
             host == "127.0.0.1" || host == "::1";
         if (!is_own) {
@@ -160,11 +158,11 @@ Failure set_environment(std::string_view variables, SpawnProgram& program) {
     return {};
 }
 
-Failure apply(const Keys& keys, int maxprocs, const Runtime& runtime, SpawnProgram& program) {
+Failure apply(const Keys& keys, int maxprocs, const std::string& hostname, SpawnProgram& program) {
     set_path(keys, program);
     Failure failure = set_number(keys, maxprocs, program);
     if (failure.code == MPI_SUCCESS && keys.contains("host")) {
-        failure = check_hosts(value_of(keys, "host"), runtime);
+        failure = check_hosts(value_of(keys, "host"), hostname);
     }
     if (failure.code == MPI_SUCCESS && keys.contains("arch")) {
         failure = check_architecture(value_of(keys, "arch"));
@@ -226,7 +224,8 @@ std::optional<int> largest_allowed(std::string_view soft, int maxprocs) {
     return largest;
 }
 
-int describe(const SpawnArguments& arguments, const Runtime& runtime, SpawnProgram* program, std::string* problem) {
+int describe(
+    const SpawnArguments& arguments, const std::string& hostname, SpawnProgram* program, std::string* problem) {
     Keys keys;
     if (arguments.info != nullptr) {
         for (auto& [key, value] : arguments.info->pairs()) {
@@ -242,7 +241,7 @@ int describe(const SpawnArguments& arguments, const Runtime& runtime, SpawnProgr
         program->arguments.emplace_back(*word);
     }
     if (failure.code == MPI_SUCCESS) {
-        failure = apply(keys, arguments.maxprocs, runtime, *program);
+        failure = apply(keys, arguments.maxprocs, hostname, *program);
     }
     *problem = std::move(failure.problem);
     return failure.code;

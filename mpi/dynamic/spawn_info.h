@@ -8,12 +8,10 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
-class Runtime;
-
 // Translates the arguments for one program and the reserved keys of its info (MPI-5.0, 11.8.4): arch, file, host,
 // mpi_initial_errhandler, path, soft, wdir; and `env`, as Open MPI has it: NAME=VALUE, separated by newlines. Other
-// keys are ignored. After an error *problem says why. Returns an MPI code.
-int describe(const SpawnArguments& arguments, const Runtime& runtime, SpawnProgram* program, std::string* problem);
+// keys are ignored. `hostname` is that of this machine. After an error *problem says why. Returns an MPI code.
+int describe(const SpawnArguments& arguments, const std::string& hostname, SpawnProgram* program, std::string* problem);
 
 // The largest number up to `maxprocs` in a set of numbers that is written as Fortran's triplets "a:b:c", separated by
 // commas; 0: the set has none. nullopt: the text is no such set.
