@@ -40,12 +40,12 @@ using namespace patchbay;
 int PMPI_Register_datarep(const char* datarep, MPI_Datarep_conversion_function* read_conversion_fn,
     MPI_Datarep_conversion_function* write_conversion_fn, MPI_Datarep_extent_function* dtype_file_extent_fn,
     void* extra_state) {
-    return api::register_datarep("MPI_Register_datarep", datarep, read_conversion_fn, write_conversion_fn,
-        dtype_file_extent_fn, extra_state);
+    return api::register_datarep(
+        "MPI_Register_datarep", datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
 }
 int PMPI_Register_datarep_c(const char* datarep, MPI_Datarep_conversion_function_c* read_conversion_fn,
     MPI_Datarep_conversion_function_c* write_conversion_fn, MPI_Datarep_extent_function* dtype_file_extent_fn,
     void* extra_state) {
-    return api::register_datarep("MPI_Register_datarep_c", datarep, read_conversion_fn, write_conversion_fn,
-        dtype_file_extent_fn, extra_state);
+    return api::register_datarep(
+        "MPI_Register_datarep_c", datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
 }

@@ -223,9 +223,9 @@ TEST_F(Ended, ContactsOfAnEarlierGenerationAreNoHindrance) {
     }
     second.sm.reset();
     second.sm = std::move(*btl::sm::SmModule::create(*second.segment, second.jobs, settings, second.decisions));
-    second.sm->set_receiver([](void*, btl::Endpoint&, const void*, std::size_t, const void*, std::size_t) noexcept {
-        return true;
-    }, nullptr);
+    second.sm->set_receiver(
+        [](void*, btl::Endpoint&, const void*, std::size_t, const void*, std::size_t) noexcept { return true; },
+        nullptr);
     end_of(child);
     const std::uint32_t slots = first.segment->slots();
     first.poll_until_idle();

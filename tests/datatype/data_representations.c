@@ -22,7 +22,8 @@ static int convert(void* user, MPI_Datatype type, int count, void* file, MPI_Off
     return MPI_SUCCESS;
 }
 
-static int convert_c(void* user, MPI_Datatype type, MPI_Count count, void* file, MPI_Offset position, void* extra_state) {
+static int convert_c(
+    void* user, MPI_Datatype type, MPI_Count count, void* file, MPI_Offset position, void* extra_state) {
     (void)user, (void)type, (void)count, (void)file, (void)position, (void)extra_state;
     return MPI_SUCCESS;
 }
@@ -62,8 +63,8 @@ int main(int argc, char** argv) {
         "MPI_Register_datarep_c");
     check_error(MPI_Register_datarep("native", convert, convert, extent, NULL), MPI_ERR_DUP_DATAREP, "\"native\"");
     check_error(MPI_Register_datarep("internal", convert, convert, extent, NULL), MPI_ERR_DUP_DATAREP, "\"internal\"");
-    check_error(
-        MPI_Register_datarep_c("external32", convert_c, convert_c, extent, NULL), MPI_ERR_DUP_DATAREP, "\"external32\"");
+    check_error(MPI_Register_datarep_c("external32", convert_c, convert_c, extent, NULL), MPI_ERR_DUP_DATAREP,
+        "\"external32\"");
     check_error(MPI_Register_datarep(too_long, convert, convert, extent, NULL), MPI_ERR_ARG, "MPI_MAX_DATAREP_STRING");
     check_error(MPI_Register_datarep(NULL, convert, convert, extent, NULL), MPI_ERR_ARG, "datarep");
     check_error(MPI_Register_datarep("third", convert, convert, NULL, NULL), MPI_ERR_ARG, "dtype_file_extent_fn");

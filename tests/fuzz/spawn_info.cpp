@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reserved info keys of MPI_Comm_spawn, and the file that key `file` names: any keys with any values. What comes out
-// can be started, or there is a text that says why not.
-#include "core/base/strings.h"
+// The reserved info keys of MPI_Comm_spawn, and the file that key `file` names: any keys with any values. What comes
+// out can be started, or there is a text that says why not.
 #include "mpi/dynamic/spawn_info.h"
+#include "core/base/strings.h"
 #include "tests/fuzz/bytes.h"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // Processes of other jobs that have ended: their endpoints, and their slots with all memory that belongs to them.
 //
 // A slot is released when its process has ended in good order and no living process may look at its memory any more. A
-// process sets its bit for a slot in `contacts` of its port when it makes an endpoint, before the first packet. When the
-// process in the slot has ended, and has been forgotten, it takes the bit away, and also its own bit in `contacts` of
-// the other one, whose packets it has received by then. Slots between which there is a bit are released together: the
-// queue of the one may contain cells of the other. A process that failed keeps its slot.
+// process sets its bit for a slot in `contacts` of its port when it makes an endpoint, before the first packet. When
+// the process in the slot has ended, and has been forgotten, it takes the bit away, and also its own bit in `contacts`
+// of the other one, whose packets it has received by then. Slots between which there is a bit are released together:
+// the queue of the one may contain cells of the other. A process that failed keeps its slot.
 #include "components/btl/sm/module.h"
 #include "core/base/out_of_memory.h"
 
@@ -30,14 +30,16 @@ bool SmModule::has_ended(const RankControl& control, const Port& port) const noe
 bool SmModule::is_over(const SmEndpoint& peer) const noexcept {
     return has_ended(peer.control, peer.port) && peer.reserved.cell == nullptr &&
         peer.reserved_in_ring == SmEndpoint::Reserved::nothing &&
-        std::ranges::none_of(_inbound,
-            [&](const Inbound& inbound) { return inbound.from == &peer && !inbound.ring.is_empty(); });
+        std::ranges::none_of(
+            _inbound, [&](const Inbound& inbound) { return inbound.from == &peer && !inbound.ring.is_empty(); });
 }
 
 bool SmModule::has_ended(JobNumber job) noexcept {
-    return std::ranges::all_of(_endpoints, [&](const auto& endpoint) {
-        return endpoint == nullptr || endpoint->process.job != job || is_over(*endpoint);
-    }) && queue_is_empty(); // looked at last: what the processes sent before they ended has been there
+    return std::ranges::all_of(_endpoints,
+               [&](const auto& endpoint) {
+                   return endpoint == nullptr || endpoint->process.job != job || is_over(*endpoint);
+               }) &&
+        queue_is_empty(); // looked at last: what the processes sent before they ended has been there
 }
 
 void SmModule::forget(JobNumber job) noexcept {
