@@ -116,7 +116,8 @@ static void run_collectives(MPI_Comm comm, int members) {
     }
 }
 
-/* Collectives whose result depends on the victim, before and after its failure is known, and those of the others. */
+/* Collectives of coll/sm whose result depends on the victim, before and after its failure is known, and those of the
+ * others. (A barrier by messages may succeed in members that none of the victim's messages would have reached.) */
 static void check_collectives(void) {
     char pages[4096] = {0}, results[4096];
     int value = 0, sum;
