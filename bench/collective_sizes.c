@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time of each collective by size, and how many pages of memory a call takes from the system.
-     collective_sizes [FUNCTION,... [SIZE,...]]
+     collective_sizes [FUNCTION,... [SIZE,... [written]]]
    FUNCTION: barrier bcast reduce allreduce gather scatter allgather alltoall reduce_scatter_block scan exscan, or all.
-   SIZE: bytes of the vector, or of the block of one rank; from 8 to 16777216, those by default in steps of 8. */
+   SIZE: bytes of the vector, or of the block of one rank; from 8 to 16777216, those by default in steps of 8.
+   written: each rank writes what it sends before each call, which is not timed. Without it no rank ever changes its
+   send buffer, so that a core that reads the memory of another one finds it in its own cache from the second call on.
+ */
 #include "repeat.h"
 
 #include <string.h>
@@ -62,19 +65,20 @@ static void exscan(void* unused) {
 static const struct collective {
     const char* name;
     void (*run)(void*);
-    int by_rank; /* the size is that of the block of one rank */
+    int by_rank;     /* the size is that of the block of one rank */
+    int blocks_sent; /* a rank sends a block to each rank */
 } collectives[] = {
-    {"barrier", barrier, 0},
-    {"bcast", bcast, 0},
-    {"reduce", reduce, 0},
-    {"allreduce", allreduce, 0},
-    {"gather", gather, 1},
-    {"scatter", scatter, 1},
-    {"allgather", allgather, 1},
-    {"alltoall", alltoall, 1},
-    {"reduce_scatter_block", reduce_scatter_block, 1},
-    {"scan", scan, 0},
-    {"exscan", exscan, 0},
+    {"barrier", barrier, 0, 0},
+    {"bcast", bcast, 0, 0},
+    {"reduce", reduce, 0, 0},
+    {"allreduce", allreduce, 0, 0},
+    {"gather", gather, 1, 0},
+    {"scatter", scatter, 1, 1},
+    {"allgather", allgather, 1, 0},
+    {"alltoall", alltoall, 1, 1},
+    {"reduce_scatter_block", reduce_scatter_block, 1, 1},
+    {"scan", scan, 0, 0},
+    {"exscan", exscan, 0, 0},
 };
 
 static int listed(const char* list, const char* name) {
@@ -91,6 +95,48 @@ static long faults(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return usage.ru_minflt;
+}
+
+/* The mean of some calls on the slowest rank, each after its send buffer has been written, in seconds. */
+static double written_mean(const struct collective* what, int rounds) {
+    const size_t bytes = (size_t)count * 8 * (size_t)(what->blocks_sent ? ranks : 1);
+    double total = 0, worst;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < rounds; i++) {
+        if (what->run != bcast) {
+            memset(send_buffer, i, bytes);
+        } else if (rank == 0) {
+            memset(recv_buffer, i, bytes);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double start = MPI_Wtime();
+        what->run(NULL);
+        total += MPI_Wtime() - start;
+    }
+    total /= rounds;
+    MPI_Allreduce(&total, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return worst;
+}
+
+/* As repeat(). */
+static void measure_written(const struct collective* what, const char* label) {
+    enum { chunks = 7, most = 2000 };
+    double samples[chunks];
+    char name[80];
+    int rank, rounds;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    written_mean(what, 3);
+    rounds = (int)(0.3 / BENCH_DIVISOR / chunks / written_mean(what, 4));
+    rounds = rounds < 3 ? 3 : rounds > most ? most : rounds;
+    MPI_Bcast(&rounds, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int k = 0; k < chunks; k++) {
+        samples[k] = written_mean(what, rounds) * 1e6;
+    }
+    snprintf(name, sizeof name, "%s_%s_written", what->name, label);
+    if (rank == 0) {
+        metric(name, metric_median(samples, chunks), "us", "lower");
+    }
 }
 
 static long most_faults; /* of a call */
@@ -127,6 +173,7 @@ static void label_of(char* label, size_t room, long bytes) {
 int main(int argc, char** argv) {
     const char* functions = argc > 1 ? argv[1] : "all";
     const char* sizes = argc > 2 ? argv[2] : "8,64,512,4096,32768,262144,2097152,16777216";
+    const int written = argc > 3 && strcmp(argv[3], "written") == 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     send_buffer = malloc(most_total);
@@ -150,7 +197,11 @@ int main(int argc, char** argv) {
             char label[32];
             label_of(label, sizeof label, bytes);
             count = (int)(bytes / 8);
-            measure(what, label);
+            if (written) {
+                measure_written(what, label);
+            } else {
+                measure(what, label);
+            }
         }
     }
     long most;

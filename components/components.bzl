@@ -14,6 +14,7 @@ COMPONENTS = [
     ("coll", "basic"),
     ("coll", "inter"),
     ("coll", "self"),
+    ("coll", "sm"),
     ("coll", "threads"),
     ("coll", "tuned"),
     ("osc", "pt2pt"),
@@ -114,21 +115,21 @@ TEST_VARIANTS = {
             "btl_sm_eager_limit": "256",
         },
     }},
-    # Without the component that serves most calls instead of it.
+    # Without the components that serve most calls instead of it.
     ("coll", "basic"): {"": {
-        "auto": {"coll": "^tuned"},
+        "auto": {"coll": "^sm,tuned"},
         "linear": {
-            "coll": "^tuned",
+            "coll": "^sm,tuned",
             "coll_basic_barrier": "linear",
             "coll_basic_allreduce": "linear",
         },
         "doubling": {
-            "coll": "^tuned",
+            "coll": "^sm,tuned",
             "coll_basic_barrier": "doubling",
             "coll_basic_allreduce": "doubling",
         },
         "tree": {
-            "coll": "^tuned",
+            "coll": "^sm,tuned",
             "coll_basic_barrier": "tree",
         },
         "basic_alone": {"coll": "basic"},
@@ -137,10 +138,21 @@ TEST_VARIANTS = {
     ("coll", "inter"): {"": {}},
     ("coll", "self"): {"": {}},
     ("coll", "threads"): {"": {}},
+    # From the first call on, and from the fourth call on.
+    ("coll", "sm"): {"": {
+        "sm": {
+            "coll_sm_where": "always",
+            "coll_sm_after": "0",
+        },
+        "sm_later": {
+            "coll_sm_where": "always",
+            "coll_sm_after": "3",
+        },
+    }},
     # Every algorithm of every function, beside the choice by the decision table.
     ("coll", "tuned"): {"": {
-        "tuned": {},
-        "tuned_linear": {"coll_tuned_" + function: "linear" for function in [
+        "tuned": {"coll": "^sm"},
+        "tuned_linear": dict([("coll_tuned_" + function, "linear") for function in [
             "allgather",
             "allreduce",
             "alltoall",
@@ -150,8 +162,9 @@ TEST_VARIANTS = {
             "reduce",
             "scan",
             "scatter",
-        ]},
+        ]] + [("coll", "^sm")]),
         "tuned_direct": {
+            "coll": "^sm",
             "coll_tuned_allgather": "direct",
             "coll_tuned_allreduce": "direct",
             "coll_tuned_alltoall": "direct",
@@ -164,6 +177,7 @@ TEST_VARIANTS = {
             "coll_tuned_segment": "1005",
         },
         "tuned_doubling": {
+            "coll": "^sm",
             "coll_tuned_allgather": "doubling",
             "coll_tuned_allreduce": "doubling",
             "coll_tuned_alltoall": "bruck",
@@ -171,6 +185,7 @@ TEST_VARIANTS = {
             "coll_tuned_reduce": "halves",
         },
         "tuned_halves": {
+            "coll": "^sm",
             "coll_tuned_allgather": "neighbour",
             "coll_tuned_allreduce": "halves",
             "coll_tuned_alltoall": "pairwise",
@@ -181,16 +196,19 @@ TEST_VARIANTS = {
             "coll_tuned_segment": "4004",
         },
         "tuned_ring": {
+            "coll": "^sm",
             "coll_tuned_allgather": "ring",
             "coll_tuned_allreduce": "ring",
             "coll_tuned_reduce": "binomial",
             "coll_tuned_segment": "4004",
         },
         "tuned_segments": {
+            "coll": "^sm",
             "coll_tuned_allreduce": "doubling",
             "coll_tuned_segment": "4004",
         },
         "tuned_radix": {
+            "coll": "^sm",
             "coll_tuned_allgather": "bruck",
             "coll_tuned_allreduce": "doubling",
             "coll_tuned_alltoall": "bruck",

@@ -20,6 +20,7 @@ class Module;
 class CommData;
 }
 namespace coll {
+class CommData;
 class Outstanding;
 class Table;
 }
@@ -54,7 +55,11 @@ public:
     std::uint16_t index = 0;           // the CID: slot in this process's table of communicators
     bool is_inter = false;
 
-    coll::Table* coll = nullptr;       // owned by the coll framework
+    coll::Table* coll = nullptr; // owned by the coll framework
+    // What modules of coll keep of it, as a list; null: nothing. Owned by the coll framework.
+    coll::CommData* coll_data = nullptr;
+    // Blocking collectives that a module has counted (coll::Module::count_call).
+    std::uint32_t coll_calls = 0;
     Session* session = nullptr;        // nullptr: world model
     cid::CommunicatorId* id = nullptr; // its identifier and its peers' indices; owned by cid
     Instance* instance = nullptr;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -36,17 +37,33 @@ class Context;
 //    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 11;
+inline constexpr std::uint32_t interface_version = 12;
 
 class Engine;
+class Module;
 class Schedule;
 class ScratchPool;
 class Table;
 class ThreadTeam;
 
+// What a module keeps of one communicator, where its table may serve several: whatever the module derives from this
+// class. The module makes it in an operation (Module::keep), and it is destroyed with the communicator, before the
+// module.
+class CommData {
+public:
+    virtual ~CommData() = default;
+
+private:
+    friend class Module;
+    const Module* _owner = nullptr;
+    std::unique_ptr<CommData> _next; // of another module
+};
+
 class Module {
 public:
     virtual ~Module() = default;
+    // The library's part, when a communicator ends: destroys what modules keep of it.
+    static void forget(Communicator& comm) noexcept;
 
     // What the module provides. Constant. Called once, during the selection.
     virtual Provided provides() const noexcept = 0;
@@ -135,8 +152,35 @@ public:
     // the default plans the operation and runs the plan.
     virtual int blocking(const Call& call, Communicator& comm) noexcept;
 
+    // The part of a member that has failed in the blocking operation that `call` names, where that is a part of another
+    // operation: the member does what the others wait for, contributes nothing, does not touch the buffers, and has
+    // those that depend on it return an error. `code`: its error. Called in the place of the blocking function by
+    // modules that are made of operations of other communicators. The default goes through the plan of a schedule that
+    // has failed, and so suits modules whose blocking functions send the messages of their plans.
+    virtual void blocking_failed(const Call& call, Communicator& comm, int code) noexcept;
+
     // Calls the blocking function that `call` names.
     int run_blocking(const Call& call, Communicator& comm) noexcept;
+
+protected:
+    // What this module keeps of the communicator; nullptr: nothing yet. For operations on the communicator only, of
+    // which the program calls one after the other; takes a few nanoseconds.
+    CommData* data_of(const Communicator& comm) const noexcept {
+        CommData* data = comm.coll_data;
+        while (data != nullptr && data->_owner != this) {
+            data = data->_next.get();
+        }
+        return data;
+    }
+    // For a module that serves a communicator only after some calls: counts one, and returns how many there were
+    // before. At most one module of a communicator may count, in its blocking functions.
+    static std::uint32_t count_call(Communicator& comm) noexcept { return comm.coll_calls++; }
+    // Has the communicator keep `data` for this module, which has none there yet. In a blocking operation only.
+    void keep(Communicator& comm, std::unique_ptr<CommData> data) const noexcept {
+        data->_owner = this;
+        data->_next.reset(std::exchange(comm.coll_data, nullptr));
+        comm.coll_data = data.release();
+    }
 };
 
 // The modules of lower priority than one that was selected, for the operations that it passes on.
@@ -184,9 +228,10 @@ public:
     struct Candidate {
         int priority = 0;
         std::unique_ptr<Module> module;
-        // The module keeps nothing of its communicator, and the same offer holds for every communicator of this size
-        // and kind, with the same kind of topology, whose info names no component and whose members are all of the own
-        // job: it may serve all of these, and no further query is made for them. Their neighbours may be different.
+        // The module itself keeps nothing of its communicator (Module::keep does), and the same offer holds for every
+        // communicator of this size and kind, with the same kind of topology, whose info names no component and whose
+        // members are all of the own job: it may serve all of these, and no further query is made for them. Their
+        // neighbours may be different.
         bool shared = false;
         // The module passes operations on (Query::below): modules that provide nothing else are kept for it.
         bool passes_on = false;

@@ -203,6 +203,7 @@ int plan_part(const Call& call, Communicator& comm, Schedule& schedule) noexcept
 }
 
 void Engine::forget(Communicator& comm) noexcept {
+    Module::forget(comm);
     delete std::exchange(comm.outstanding, nullptr);
 }
 

@@ -19,6 +19,9 @@ public:
     Provided provides() const noexcept override { return _wrapped->provides(); }
     int plan(const Call& call, Schedule& schedule) noexcept override { return _wrapped->plan(call, schedule); }
     int blocking(const Call& call, Communicator& comm) noexcept override { return _wrapped->run_blocking(call, comm); }
+    void blocking_failed(const Call& call, Communicator& comm, int code) noexcept override {
+        _wrapped->blocking_failed(call, comm, code);
+    }
 
 protected:
     Module& wrapped() const noexcept { return *_wrapped; }

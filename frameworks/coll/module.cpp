@@ -2,6 +2,7 @@
 #include "frameworks/coll/blocking.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/engine.h"
+#include "frameworks/coll/schedule.h"
 
 #include <utility>
 
@@ -40,8 +41,38 @@ ScratchPool& Table::scratch_pool() const noexcept {
     return _engine->scratch_pool();
 }
 
+void Module::forget(Communicator& comm) noexcept {
+    delete std::exchange(comm.coll_data, nullptr);
+}
+
 int Module::plan(const Call&, Schedule&) noexcept {
     return MPI_ERR_UNSUPPORTED_OPERATION; // a bug in provides()
+}
+
+namespace {
+
+// A member that has failed: it sends as many messages as without the error, which may depend on the counts, but with no
+// elements.
+class FailedModule final : public Module {
+public:
+    FailedModule(Module& module, int code) noexcept
+        : _module(module),
+          _code(code) {}
+    Provided provides() const noexcept override { return _module.provides(); }
+    int plan(const Call& call, Schedule& schedule) noexcept override {
+        schedule.fail(_code);
+        return _module.plan(call, schedule);
+    }
+
+private:
+    Module& _module;
+    const int _code;
+};
+
+} // namespace
+
+void Module::blocking_failed(const Call& call, Communicator& comm, int code) noexcept {
+    FailedModule(*this, code).Module::blocking(call, comm);
 }
 
 int Module::blocking(const Call& call, Communicator& comm) noexcept {

@@ -14,7 +14,7 @@ import unittest
 
 PREFIX = os.path.dirname(os.path.dirname(os.path.realpath(os.path.join(sys.argv.pop(1), "lib/libmpi_abi.so.1"))))
 PROGRAM = os.path.realpath(sys.argv.pop(1))
-ROW = re.compile(r"coll +MPI_Allreduce_init on MPI_COMM_WORLD +(tuned: .*?) +(chosen|lost) +\d+ +(.*)")
+ROW = re.compile(r"coll +MPI_Allreduce_init on MPI_COMM_WORLD +((?:tuned|sm): .*?) +(chosen|lost) +\d+ +(.*)")
 
 
 class EffortTest(unittest.TestCase):
@@ -44,7 +44,7 @@ class EffortTest(unittest.TestCase):
     def test_verbose(self):
         lines = [line for line in self.output("3", "--mca", "verbose", "1") if "MPI_Allreduce_init" in line]
         self.assertEqual(len(lines), 1, lines)
-        self.assertRegex(lines[0], r":0\] patchbay: coll: MPI_Allreduce_init on MPI_COMM_WORLD: tuned: .*: \d+\.\d{3} us, ")
+        self.assertRegex(lines[0], r":0\] patchbay: coll: MPI_Allreduce_init on MPI_COMM_WORLD: (tuned|sm): .*: \d+\.\d{3} us, ")
 
     def test_ill_value(self):
         lines = [line for line in self.output("fast", number=3) if "patchbay_effort" in line]

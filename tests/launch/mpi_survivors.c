@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An MPI program whose last rank fails while others wait for it; mpi_survivors_test.py runs it under mpirun
  * --disable-auto-cleanup. What needs the failed rank returns MPI_ERR_PROC_ABORTED, and nothing else is disturbed.
- * mpi_survivors operations|exit|stream|fetch|threads */
+ * mpi_survivors operations|exit|collectives|stream|fetch|threads */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -106,6 +106,34 @@ static void check_operations(void (*end)(void)) {
     check_that_survivors_communicate();
 }
 
+static void run_collectives(MPI_Comm comm, int members) {
+    for (int i = 0; i < 100; ++i) {
+        int value = i, sum = 0;
+        check(MPI_Bcast(&value, 1, MPI_INT, i % members, comm) == MPI_SUCCESS && value == i, "MPI_Bcast");
+        check(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == i * members,
+            "MPI_Allreduce");
+        check(MPI_Barrier(comm) == MPI_SUCCESS, "MPI_Barrier");
+    }
+}
+
+/* Collectives of coll/sm whose result depends on the victim, before and after its failure is known, and those of the
+ * others. (A barrier by messages may succeed in members that none of the victim's messages would have reached.) */
+static void check_collectives(void) {
+    char pages[4096] = {0}, results[4096];
+    int value = 0, sum;
+    run_collectives(MPI_COMM_WORLD, size);
+    if (rank == victim) {
+        die();
+    }
+    check_aborted(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+    check_aborted(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
+    check_aborted(MPI_Allreduce(pages, results, sizeof pages, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD), "a longer one");
+    check_aborted(MPI_Bcast(&value, 1, MPI_INT, victim, MPI_COMM_WORLD), "MPI_Bcast by the rank that has failed");
+    MPI_Comm comm = survivors();
+    run_collectives(comm, victim);
+    MPI_Comm_free(&comm);
+}
+
 /* The victim fails in the middle of a message, which the receiver gets in fragments. Where it fetches the message by
  * single copy, it may have it all. */
 static void check_stream(int may_succeed) {
@@ -189,6 +217,8 @@ int main(int argc, char** argv) {
         check_operations(die);
     } else if (strcmp(what, "exit") == 0) {
         check_operations(leave);
+    } else if (strcmp(what, "collectives") == 0) {
+        check_collectives();
     } else if (strcmp(what, "stream") == 0 || strcmp(what, "fetch") == 0) {
         check_stream(strcmp(what, "fetch") == 0);
     } else {

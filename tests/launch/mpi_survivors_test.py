@@ -30,6 +30,10 @@ class Survivors(harness.LaunchTest):
     def test_a_rank_leaves_without_finalizing(self):
         self.check("exit", 3, status=1, cause="exited with status 0, but without having finalized")
 
+    def test_collectives_by_shared_memory(self):
+        for ranks in [2, 3, 5]:
+            self.check("collectives", ranks, "--mca", "coll_sm_where", "always")
+
     def test_a_rank_dies_in_the_middle_of_a_message(self):
         self.check("stream", 3, "--mca", "btl_sm_single_copy", "none")
         self.check("fetch", 3, "--mca", "btl_sm_single_copy", "cma")

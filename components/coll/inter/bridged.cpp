@@ -11,24 +11,6 @@ namespace patchbay::coll::inter {
 
 namespace {
 
-// The part of a process that has failed in an operation of others: it sends as many messages as without the error,
-// which may depend on the counts, but with no elements.
-class FailedModule final : public Module {
-public:
-    FailedModule(Module& module, int code) noexcept
-        : _module(module),
-          _code(code) {}
-    Provided provides() const noexcept override { return _module.provides(); }
-    int plan(const Call& call, Schedule& schedule) noexcept override {
-        schedule.fail(_code);
-        return _module.plan(call, schedule);
-    }
-
-private:
-    Module& _module;
-    const int _code;
-};
-
 // An operation of the local group, of which each one of the intercommunicator's is made. After an error a process takes
 // part with no elements, so that the processes that wait for its data return an error, too.
 void within(Immediate& steps, const Call& call) noexcept {
@@ -37,7 +19,7 @@ void within(Immediate& steps, const Call& call) noexcept {
     if (steps.code() == MPI_SUCCESS) [[likely]] {
         steps.fail(module.run_blocking(call, local));
     } else {
-        FailedModule(module, steps.code()).Module::blocking(call, local);
+        module.blocking_failed(call, local, steps.code());
     }
 }
 void within(Schedule& schedule, const Call& call) noexcept {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace patchbay::coll::sm {
+
+inline constexpr std::size_t cache_line = 64;
+
+// What a member contributes to one step: one cache line, written by its member only, so that a reader gets the number
+// of the step and a short contribution by one transfer.
+struct alignas(cache_line) Slot {
+    static constexpr std::size_t room = 48;
+    static constexpr std::uint16_t passed_on = std::numeric_limits<std::uint16_t>::max(); // as `bytes`
+
+    std::atomic<std::uint64_t> step; // whose contribution it has; stored last
+    std::uint16_t bytes;             // up to `room` in `data`, more in the member's ring
+    std::uint16_t unit;              // of the ring, where they begin
+    std::int32_t code;               // an MPI code; not MPI_SUCCESS: there is no contribution
+    std::byte data[room];
+};
+static_assert(sizeof(Slot) == cache_line);
+
+inline constexpr std::size_t longest_contribution = 4096;
+
+// Longer contributions than those of a slot are in the ring of the member: units of which each takes some in a row.
+struct Unit {
+    static constexpr std::size_t bytes = 256;
+    static constexpr std::size_t number_for(std::size_t contribution) noexcept {
+        return (contribution + bytes - 1) / bytes;
+    }
+};
+
+// How much there is of everything. The same in all members.
+struct Geometry {
+    std::uint32_t members;
+    std::uint32_t slots; // of each member; a power of two, at most most_slots
+    std::uint32_t units; // of each member
+
+    bool operator==(const Geometry&) const = default;
+
+    static constexpr std::uint32_t most_slots = 64;
+
+    // Steps that a member has completed and others do not know of, at most. The room for the contributions of so many
+    // steps and of two more is always there: a member that has returned from its calls keeps no other one waiting.
+    constexpr std::uint64_t unpublished_limit() const noexcept { return slots / 8; }
+    // For many collectives, one after the other, of which some members get ahead.
+    static constexpr Geometry of_communicator(std::uint32_t members) noexcept {
+        return {members, most_slots, std::uint32_t(32 * Unit::number_for(longest_contribution))};
+    }
+    // For the starts of one persistent collective: a program may have thousands of these.
+    static constexpr Geometry of_operation(std::uint32_t members, std::size_t contribution) noexcept {
+        constexpr std::uint32_t slots = most_slots / 2;
+        constexpr std::size_t least = slots / 8 + 2; // contributions, for unpublished_limit()
+        constexpr std::size_t enough = 16, enough_units = 64;
+        const std::size_t need = contribution <= Slot::room ? 0 : Unit::number_for(contribution);
+        return {members, slots, std::uint32_t(std::max(least * need, std::min(enough * need, enough_units)))};
+    }
+};
+
+// The rest of what a member writes.
+struct alignas(cache_line) Member {
+    std::atomic<std::uint64_t> done; // steps that are complete in this member; it may be behind
+    std::uint32_t slot;              // of the process in the node segment
+    std::int32_t pid;
+};
+
+// The memory that the members share: address space that reads as zeros at first. Arrays follow. A member's slots are
+// used in turn: that of step s by step s + slots, when all members have completed step s.
+struct Area {
+    static constexpr std::size_t page = 4096;
+
+    alignas(cache_line) std::atomic<std::uint32_t> users;  // members that have not left it
+    std::atomic<std::uint32_t> broken;                     // 1: a member has failed, or could not take part
+    alignas(cache_line) std::atomic<std::uint64_t> joined; // members that have come to a join, in all of them
+    // Of the last join that has ended: `step` is its number, and the contents are its result, if it has one.
+    alignas(cache_line) Slot result;
+    std::byte long_result[longest_contribution];
+
+    // What is in use from the beginning, and where the rings begin, of which each takes memory when it is used: in the
+    // middle of a page. The program's buffers are near its beginning, if malloc() has made them, and a copy between two
+    // places with the same offset in their pages is slow.
+    static constexpr std::size_t start_bytes(const Geometry& geometry) noexcept {
+        const std::size_t bytes = sizeof(Area) + geometry.members * (sizeof(Member) + geometry.slots * sizeof(Slot));
+        return (bytes + page - 1) / page * page;
+    }
+    static constexpr std::size_t ring_bytes(const Geometry& geometry) noexcept { return geometry.units * Unit::bytes; }
+    static constexpr std::size_t ring_offset(const Geometry& geometry, std::uint32_t rank) noexcept {
+        return start_bytes(geometry) + page / 2 + rank * ring_bytes(geometry);
+    }
+    static constexpr std::size_t bytes(const Geometry& geometry) noexcept {
+        const std::size_t end = ring_offset(geometry, geometry.members);
+        return geometry.units == 0 ? start_bytes(geometry) : (end + page - 1) / page * page;
+    }
+
+    Member* members() noexcept { return reinterpret_cast<Member*>(this + 1); }
+    Slot& slot(const Geometry& geometry, std::uint32_t rank, std::uint64_t step) noexcept {
+        return reinterpret_cast<Slot*>(members() + geometry.members)[rank * geometry.slots + step % geometry.slots];
+    }
+    std::byte* ring(const Geometry& geometry, std::uint32_t rank) noexcept {
+        return reinterpret_cast<std::byte*>(this) + ring_offset(geometry, rank);
+    }
+};
+
+} // namespace patchbay::coll::sm

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/coll/sm/module.h"
+
+#include "components/coll/sm/setup.h"
+#include "core/base/out_of_memory.h"
+
+#include <utility>
+
+namespace patchbay::coll::sm {
+
+namespace {
+
+constexpr FunctionSet served{Function::barrier, Function::bcast, Function::gather, Function::scatter,
+    Function::allgather, Function::alltoall, Function::reduce, Function::allreduce};
+
+// nullptr: the next component does it.
+Op::Kernel kernel_of(const Op& op, const Datatype& type) noexcept {
+    return type.dense ? op.kernel(type.basic) : nullptr;
+}
+
+Reduction reduction(const void* send, void* recv, MPI_Count count, const Datatype& type, Op::Kernel kernel) noexcept {
+    return {{}, send == MPI_IN_PLACE ? recv : send, recv, count, &type, kernel};
+}
+
+// A broadcast that the root may pass on, which the others learn from it.
+struct PassableBcast : Bcast {
+    bool* passed_on;
+
+    void look(const Place& place) const noexcept {
+        *passed_on = place.rank() != root && place.of(root).bytes == Slot::passed_on;
+    }
+    int take(Place& place) const noexcept { return *passed_on ? MPI_SUCCESS : Bcast::take(place); }
+};
+
+// Calls visit(what) with the collective of a call that is served here.
+template <class Visit>
+auto visit_collective(const Call& call, const Visit& visit) {
+    const Blocks blocks{{}, call.send, call.send_count, call.send_type, call.recv, call.recv_count, call.recv_type};
+    const auto operands = [&call] {
+        return reduction(call.send, call.recv, call.recv_count, *call.recv_type, kernel_of(*call.op, *call.recv_type));
+    };
+    switch (call.function) {
+    case Function::bcast:
+        return visit(Bcast{{}, call.recv, call.recv_count, call.recv_type, call.root});
+    case Function::gather:
+        return visit(Gather{blocks, call.root});
+    case Function::scatter:
+        return visit(Scatter{blocks, call.root});
+    case Function::allgather:
+        return visit(Allgather{blocks});
+    case Function::alltoall:
+        return visit(Alltoall{blocks});
+    case Function::reduce:
+        return visit(Reduce{operands(), call.root});
+    case Function::allreduce:
+        return visit(Allreduce{operands()});
+    default:
+        return visit(Barrier{});
+    }
+}
+
+} // namespace
+
+Provided SmModule::provides() const noexcept {
+    return {served, {}, served};
+}
+
+Place* SmModule::make_place_after(Communicator& comm) noexcept {
+    if (count_call(comm) < _settings.after) {
+        return nullptr;
+    }
+    const Geometry geometry = Geometry::of_communicator(std::uint32_t(comm.size));
+    std::unique_ptr<Place> place = make_place(_context, _below, comm, geometry);
+    Place* const made = place.get();
+    if (made != nullptr) {
+        keep(comm, std::move(place));
+    }
+    return made;
+}
+
+int SmModule::barrier(Communicator& comm) noexcept {
+    Place* const place = place_in(comm);
+    return place != nullptr ? run(*place, Barrier{}) : below(Function::barrier).barrier(comm);
+}
+
+int SmModule::run_bcast(Place& place, const Bcast& what, bool* passed_on, int failed) const noexcept {
+    if (place.rank() == what.root && !is_short(what.count, *what.type, 1)) {
+        *passed_on = true;
+        return run_passed_on(place);
+    }
+    return run(place, PassableBcast{what, passed_on}, what.root, failed);
+}
+
+int SmModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
+    Place* const place = place_in(comm);
+    bool passed_on = place == nullptr;
+    if (place != nullptr) {
+        const int code = run_bcast(*place, Bcast{{}, buffer, count, &type, root}, &passed_on, MPI_SUCCESS);
+        if (!passed_on || code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    return below(Function::bcast).bcast(buffer, count, type, root, comm);
+}
+
+int SmModule::gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+    MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
+    Place* const place = place_in(comm);
+    const bool is_root = comm.rank == root;
+    if (place != nullptr && is_short(is_root ? recv_count : send_count, is_root ? recv_type : send_type, 1)) {
+        return run(*place, Gather{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}, root}, root);
+    }
+    return below(Function::gather).gather(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
+}
+
+int SmModule::scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+    MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
+    Place* const place = place_in(comm);
+    const bool is_root = comm.rank == root;
+    if (place != nullptr && is_short(is_root ? send_count : recv_count, is_root ? send_type : recv_type, comm.size)) {
+        return run(*place, Scatter{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}, root}, root);
+    }
+    return below(Function::scatter).scatter(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
+}
+
+int SmModule::allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+    MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
+    Place* const place = place_in(comm);
+    if (place != nullptr && is_short(recv_count, recv_type, 1)) {
+        return run(*place, Allgather{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}});
+    }
+    return below(Function::allgather).allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
+}
+
+int SmModule::alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
+    MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
+    Place* const place = place_in(comm);
+    // In place: by all members or by none.
+    if (place != nullptr && send != MPI_IN_PLACE && is_short(recv_count, recv_type, comm.size)) {
+        return run(*place, Alltoall{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}});
+    }
+    return below(Function::alltoall).alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm);
+}
+
+int SmModule::reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
+    Communicator& comm) noexcept {
+    Place* const place = place_in(comm);
+    const Op::Kernel kernel = kernel_of(op, type);
+    if (place != nullptr && kernel != nullptr && is_short(count, type, 1)) {
+        return run(*place, Reduce{reduction(send, recv, count, type, kernel), root}, root);
+    }
+    return below(Function::reduce).reduce(send, recv, count, type, op, root, comm);
+}
+
+int SmModule::allreduce(
+    const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
+    Place* const place = place_in(comm);
+    const Op::Kernel kernel = kernel_of(op, type);
+    if (place != nullptr && kernel != nullptr && is_short(count, type, 1)) {
+        return run(*place, Allreduce{reduction(send, recv, count, type, kernel)});
+    }
+    return below(Function::allreduce).allreduce(send, recv, count, type, op, comm);
+}
+
+MPI_Count SmModule::contribution(const Call& call, const Communicator& comm) const noexcept {
+    if (call.function == Function::barrier) {
+        return 0;
+    }
+    const bool sends = (call.function == Function::gather && comm.rank != call.root) ||
+        (call.function == Function::scatter && comm.rank == call.root);
+    const MPI_Count count = sends ? call.send_count : call.recv_count;
+    const Datatype& type = sends ? *call.send_type : *call.recv_type;
+    const int blocks = call.function == Function::scatter || call.function == Function::alltoall ? comm.size : 1;
+    const bool reduces = call.op != nullptr;
+    if ((call.function == Function::alltoall && call.send == MPI_IN_PLACE) ||
+        (reduces && kernel_of(*call.op, type) == nullptr) || !is_short(count, type, blocks)) {
+        return -1;
+    }
+    return count * type.size * blocks;
+}
+
+void SmModule::blocking_failed(const Call& call, Communicator& comm, int failed) noexcept {
+    Place* const place = place_in(comm);
+    bool passed_on = place == nullptr;
+    if (place != nullptr && call.function == Function::bcast) {
+        run_bcast(*place, Bcast{{}, call.recv, call.recv_count, call.recv_type, call.root}, &passed_on, failed);
+    } else if (place != nullptr && contribution(call, comm) >= 0) {
+        visit_collective(call, [&](const auto& what) { return run(*place, what, call.root, failed); });
+    } else {
+        passed_on = true;
+    }
+    if (passed_on) {
+        below(call.function).blocking_failed(call, comm, failed);
+    }
+}
+
+std::unique_ptr<Start> SmModule::make_start(const Call& call, std::unique_ptr<Place> place) const {
+    return visit_collective(call, [&](const auto& what) -> std::unique_ptr<Start> {
+        using What = std::remove_cvref_t<decltype(what)>;
+        return std::make_unique<StartOf<What>>(_settings.starts, std::move(place), what, call.root);
+    });
+}
+
+// The next component's plan serves where the members do not all have memory.
+int SmModule::plan(const Call& call, Schedule& schedule) noexcept {
+    const int code = below(call.function, Form::persistent).plan(call, schedule);
+    Communicator& comm = schedule.comm();
+    const MPI_Count bytes = contribution(call, comm);
+    if (code != MPI_SUCCESS || bytes < 0 || schedule.is_part()) {
+        return code;
+    }
+    const Geometry geometry = Geometry::of_operation(std::uint32_t(comm.size), std::size_t(bytes));
+    std::unique_ptr<Place> place = make_place(_context, _below, comm, geometry, schedule.code() == MPI_SUCCESS);
+    if (place == nullptr) {
+        return MPI_SUCCESS;
+    }
+    return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        schedule.run_by(make_start(call, std::move(place)));
+        schedule.at_start({}); // what the next component would count takes place here
+        return MPI_SUCCESS;
+    });
+}
+
+std::size_t SmModule::candidates(const Call& call, const Communicator& comm) const noexcept {
+    return 1 + below(call.function, Form::persistent).candidates(call, comm);
+}
+
+int SmModule::plan_candidate(std::size_t number, const Call& call, Schedule& schedule) noexcept {
+    Module& next = below(call.function, Form::persistent);
+    return number == 1 ? next.plan(call, schedule) : next.plan_candidate(number - 1, call, schedule);
+}
+
+void SmModule::keep_candidate(std::size_t number, const Call& call, const Communicator& comm) noexcept {
+    if (number > 0 || contribution(call, comm) < 0) {
+        below(call.function, Form::persistent).keep_candidate(number > 0 ? number - 1 : 0, call, comm);
+    }
+}
+
+std::string SmModule::candidate_name(std::size_t number, const Call& call, const Communicator& comm) const {
+    if (number == 0 && contribution(call, comm) >= 0) {
+        return "sm: shared memory";
+    }
+    return below(call.function, Form::persistent).candidate_name(number > 0 ? number - 1 : 0, call, comm);
+}
+
+} // namespace patchbay::coll::sm

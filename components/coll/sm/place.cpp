@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "components/coll/sm/place.h"
+
+#include "components/common/process_end.h"
+
+#include <algorithm>
+
+namespace patchbay::coll::sm {
+
+Place::~Place() {
+    if (_area.users.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        _segment.heap().free(_address);
+    }
+}
+
+void Place::publish(std::uint64_t step) noexcept {
+    _area.members()[_rank].done.store(step, std::memory_order_release);
+    _published = step;
+    wake_others();
+}
+
+bool Place::look_for_room() noexcept {
+    std::uint64_t least = _step - 1; // this member's, which the others may be ahead of
+    for (std::uint32_t rank = 0; rank < _geometry.members; ++rank) {
+        if (rank != _rank) {
+            least = std::min(least, _area.members()[rank].done.load(std::memory_order_acquire));
+        }
+    }
+    _all_done = std::max(_all_done, least); // a join says more than what its members have published
+    if (!has_room()) {
+        return false;
+    }
+    note_end();
+    return true;
+}
+
+int Place::take_ring() noexcept {
+    if (!_segment.heap().commit(_address, Area::ring_offset(_geometry, _rank), Area::ring_bytes(_geometry))) {
+        return MPI_ERR_NO_MEM;
+    }
+    _ring = _area.ring(_geometry, _rank);
+    return MPI_SUCCESS;
+}
+
+bool Place::look_for_failures() noexcept {
+    _failed = _area.broken.load(std::memory_order_acquire) != 0 ||
+        std::any_of(_peers.begin(), _peers.end(), [](const Peer& peer) { return process_has_ended(peer.pid); });
+    if (_failed) {
+        _area.broken.store(1, std::memory_order_release);
+    }
+    return _failed;
+}
+
+} // namespace patchbay::coll::sm
