@@ -17,9 +17,10 @@ public:
         const std::lock_guard lock(_mutex);
         _channels.push_back(&channel);
     }
-    void remove(Channel& channel) noexcept {
+    // Whether it was there.
+    bool remove(Channel& channel) noexcept {
         const std::lock_guard lock(_mutex);
-        std::erase(_channels, &channel);
+        return std::erase(_channels, &channel) != 0;
     }
     // Tells those whose partner that is. Called by a poller.
     void peer_failed(ProcessId process) noexcept {

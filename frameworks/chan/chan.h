@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -25,9 +26,11 @@ class Context;
 // two halves tell each other, and agrees on the end. A component has the transfer only.
 //
 // Common rules:
-//  - A channel has the ready property (MPI-5.0, 3.4): each start of the send follows the corresponding start of the
-//    receive. A component may use that, and need not detect a program that breaks it. Only what a process does to its
-//    own request is checked, above: no more than Binding::slackness starts are outstanding.
+//  - A channel of a program has the ready property (MPI-5.0, 3.4): each start of the send follows the corresponding
+//    start of the receive. A component may use that, and need not detect a program that breaks it. A channel that
+//    carries messages of a persistent collective is not `ready`: its send may be started first, and waits then where
+//    the component has no room for the message. Only what a process does to its own request is checked, above: no more
+//    than Binding::slackness starts are outstanding.
 //  - The messages of a channel are in the order of their starts, and in no order with any other communication.
 //  - Functions return MPI error codes. The function that finds the cause stores the text (object/error_cause.h) or has
 //    Channel::cause() return it; its callers only return the code.
@@ -37,7 +40,7 @@ class Context;
 //    (Progress::threaded()).
 namespace chan {
 
-inline constexpr std::uint32_t interface_version = 2;
+inline constexpr std::uint32_t interface_version = 3;
 
 // The most bytes that a half may tell the other one.
 inline constexpr std::size_t most_offer_bytes = 256;
@@ -53,6 +56,7 @@ struct Side {
     std::uint32_t slackness;
     // The message of start s (counted from 0, since the binding) is at buffer + (s mod slackness) * increment_bytes.
     MPI_Aint increment_bytes;
+    bool ready = true; // the ready property; equal on both sides
 };
 
 // What both processes know before the setup. The layer above has matched the two sides and checked that the sizes in
@@ -88,8 +92,10 @@ public:
     // MPI_ERR_TRUNCATE there, and a shorter one has its size in the status.
     virtual int rebind(void* buffer, MPI_Count count) noexcept = 0;
     // Called once, in any of these cases: both sides have begun to unbind, so that nothing is outstanding on either
-    // side; the binding has failed; the library goes down, and the partner may use its half still. Releases what the
-    // two halves share. Does not block. No function but retire() follows.
+    // side; the binding has failed; the library goes down, and the partner may use its half still; is_unbinding() on a
+    // channel that is not `ready`, where all starts of this side have completed and neither side starts it again, but
+    // the partner may not have completed its last start yet. Releases what the two halves share. Does not block. No
+    // function but retire() follows.
     virtual void disconnect() noexcept = 0;
     // The partner has failed: outstanding starts and all later ones end with MPI_ERR_PROC_ABORTED, except for messages
     // that have arrived. Called by a poller, on the thread that polls, at any time between create() and disconnect(),
@@ -112,6 +118,9 @@ public:
     void begin_unbinding() noexcept;
     bool is_unbinding() const noexcept { return _unbinding; }
     void end_unbinding(int code) noexcept;
+    // The channel is a part of a persistent collective: it is in no list, and the program has no handle of it.
+    void belong_to_collective() noexcept { _of_collective = true; }
+    bool is_of_collective() const noexcept { return _of_collective; }
 
 protected:
     // Sets what a Request needs before it can be started: its communicator, progress, most_starts; the status of every
@@ -148,6 +157,7 @@ private:
     const Ref<Datatype> _type;
     std::uint32_t _outstanding = 0; // only kept for a slackness above 1
     bool _unbinding = false;
+    bool _of_collective = false;
 };
 
 class Component : public patchbay::Component {
@@ -165,6 +175,10 @@ public:
     // both sides with its text; the caller sees to that. The result is inactive.
     virtual Result<Channel*> create(
         Context& context, const Binding& binding, std::span<std::byte> offer, std::size_t* used) noexcept = 0;
+    // The longest message, in bytes, for which a start on both sides and its completion take less time than those of a
+    // message of the pml: up to there channels of this component carry messages of persistent collectives. Nothing: at
+    // no length.
+    virtual std::optional<std::uint64_t> longest_faster_message() const noexcept { return std::nullopt; }
 };
 
 } // namespace chan

@@ -34,7 +34,9 @@ std::string_view Channel::cause() const noexcept {
 }
 
 void Channel::begin_unbinding() noexcept {
-    leave_list();
+    if (!_of_collective) {
+        leave_list();
+    }
     set_kind(ObjectKind::request); // the handle is valid until a completing call has ended the unbinding
     _unbinding = true;
     persistent = false;

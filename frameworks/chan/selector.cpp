@@ -67,25 +67,30 @@ Result<std::size_t> Selector::query(
     return count;
 }
 
-Result<Selector::Candidate> Selector::choose(
-    Context& context, const Binding& binding, const Candidates& here, const Candidates& there) {
-    Candidate best{};
-    for (const Candidate& one : here) {
-        const Candidate* other = one.name[0] != '\0' ? chan::find(there, one.name) : nullptr;
-        if (other != nullptr && (best.name[0] == '\0' || one.priority + other->priority > best.priority)) {
+std::optional<Selector::Candidate> Selector::best_of(const Candidates& receiver, const Candidates& sender) noexcept {
+    std::optional<Candidate> best;
+    for (const Candidate& one : receiver) {
+        const Candidate* other = one.name[0] != '\0' ? chan::find(sender, one.name) : nullptr;
+        if (other != nullptr && (!best || one.priority + other->priority > best->priority)) {
             best = one;
-            best.priority += other->priority;
+            best->priority += other->priority;
         }
     }
-    if (best.name[0] == '\0') {
+    return best;
+}
+
+Result<Selector::Candidate> Selector::choose(
+    Context& context, const Binding& binding, const Candidates& here, const Candidates& there) {
+    const auto best = best_of(here, there);
+    if (!best) {
         return Error{Errc::not_available,
             "framework chan: the two sides of the channel have no component in common; the receiver can use " +
                 names_of(here) + ", the sender " + names_of(there) +
                 ". Select one that both can use (chan or patchbay_chan)"};
     }
-    context.core().decisions.record("chan", describe(binding), best.name, Outcome::chosen, best.priority,
+    context.core().decisions.record("chan", describe(binding), best->name, Outcome::chosen, best->priority,
         "highest sum of the priorities of both sides");
-    return best;
+    return *best;
 }
 
 } // namespace patchbay::chan

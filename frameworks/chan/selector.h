@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ public:
     // On the receiving side. Records the choice for --explain. Errc::not_available: the sides have none in common.
     // Throws std::bad_alloc.
     Result<Candidate> choose(Context& context, const Binding& binding, const Candidates& here, const Candidates& there);
+    // What choose() takes; nothing: they have none in common.
+    static std::optional<Candidate> best_of(const Candidates& receiver, const Candidates& sender) noexcept;
     // An opened component by its name; null: this process has none.
     Component* find(const Candidate& candidate) const { return _framework.find(candidate.name); }
 

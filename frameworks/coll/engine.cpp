@@ -74,6 +74,55 @@ void Engine::give_back(Operation* operation) noexcept {
     delete operation;
 }
 
+void Engine::set_binder(ChannelBinder* binder) noexcept {
+    _binder = binder;
+    _watcher.reset();
+    _watched = nullptr;
+}
+
+void Engine::add_watched(Operation& operation) noexcept {
+    operation.is_watched = true;
+    operation.previous = nullptr;
+    operation.next = _watched;
+    if (_watched != nullptr) {
+        _watched->previous = &operation;
+    }
+    _watched = &operation;
+    if (!_watcher) [[unlikely]] {
+        _watcher = progress().add_poller(
+            [](void* engine) noexcept { return static_cast<Engine*>(engine)->poll_watched(); }, this);
+    }
+}
+
+void Engine::remove_watched(Operation& operation) noexcept {
+    operation.is_watched = false;
+    (operation.previous != nullptr ? operation.previous->next : _watched) = operation.next;
+    if (operation.next != nullptr) {
+        operation.next->previous = operation.previous;
+    }
+    if (_next_watched == &operation) {
+        _next_watched = operation.next;
+    }
+}
+
+// An op of the program may poll.
+int Engine::poll_watched() noexcept {
+    if (_polls_watched) {
+        return 0;
+    }
+    _polls_watched = true;
+    int events = 0;
+    for (Operation* operation = _watched; operation != nullptr; operation = _next_watched) {
+        _next_watched = operation->next;
+        events += operation->look_at_channels();
+    }
+    _polls_watched = false;
+    if (_watched == nullptr) {
+        _watcher.reset();
+    }
+    return events;
+}
+
 void Engine::wait_for_freed(const Session* session) noexcept {
     _released.wait(progress(), session, [](const Request&) { return true; });
 }
@@ -177,7 +226,11 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
         return code;
     }
     operation->set_tag(tag);
-    if (const int code = operation->bind_messages(bound_messages(effort)); code != MPI_SUCCESS) {
+    int code = operation->bind_messages(bound_messages(effort));
+    if (code == MPI_SUCCESS) {
+        code = operation->bind_channels();
+    }
+    if (code != MPI_SUCCESS) {
         operation->recycle();
         return code;
     }

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/log.h"
 #include "core/progress/lock.h"
+#include "core/progress/progress.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/coll/effort.h"
 #include "frameworks/coll/scratch.h"
@@ -14,11 +15,11 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 struct Core;
-class Progress;
 
 namespace coll {
 
 class CallChecker;
+class ChannelBinder;
 class Operation;
 
 // Runs the plans of modules. One per instance; every table refers to it. Thread-safe. Functions return MPI codes.
@@ -55,6 +56,9 @@ public:
 
     // Before the first operation; nullptr: none, which is the default (gate.h).
     void set_checker(CallChecker* checker) noexcept { _checker = checker; }
+    // Before the first operation, in all processes or in none; nullptr: no messages are carried by channels, which is
+    // the default. nullptr again after the last operation.
+    void set_binder(ChannelBinder* binder) noexcept;
 
     // Temporary memory of operations, in whatever form.
     ScratchPool& scratch_pool() noexcept { return _scratch; }
@@ -74,9 +78,20 @@ private:
     void give_back(Operation* operation) noexcept;
     int plan(Module& module, const Call& call, Communicator& comm, Form form, Operation** planned) noexcept;
     Effort effort_of(const Call& call) noexcept;
+    // In a poll, or where there can be none on another thread.
+    void add_watched(Operation& operation) noexcept;
+    void remove_watched(Operation& operation) noexcept;
+    int poll_watched() noexcept;
 
     Core& _core;
     CallChecker* _checker = nullptr;
+    ChannelBinder* _binder = nullptr;
+    // The operations that wait for messages of channels, which complete only where somebody looks. The poller exists
+    // while there are any; it sees to them while the process waits for something else.
+    Operation* _watched = nullptr;
+    Operation* _next_watched = nullptr; // to be visited by the poll that is under way
+    bool _polls_watched = false;
+    PollerHandle _watcher;
     ScratchPool _scratch;
     LogOnce _ill_effort;
     ReleasedList _released;        // operations whose requests were freed while they were active

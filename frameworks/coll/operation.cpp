@@ -4,12 +4,12 @@
 #include "core/base/out_of_memory.h"
 #include "core/progress/progress.h"
 #include "core/progress/waiter.h"
+#include "frameworks/chan/chan.h"
 #include "frameworks/coll/outstanding.h"
 #include "frameworks/pml/pml.h"
 #include "object/error_cause.h"
 #include "object/typed_copy.h"
 
-#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -99,59 +99,6 @@ int Operation::prepare() noexcept {
     return _progressions.make(*this, schedule.steps().size()) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-int Operation::bind_message(const Step& step, Request** made) noexcept {
-    pml::Module& pml = *step.comm->pml;
-    return step.kind == StepKind::send
-        ? pml.send_init(step.source, step.source_count, *step.source_type, step.peer, _tag, pml::SendMode::standard,
-              *step.comm, made)
-        : pml.recv_init(step.target, step.target_count, *step.target_type, step.peer, _tag, *step.comm, made);
-}
-
-// The messages on other communicators than that of the operation are not bound, because a bound message holds its
-// communicator, and the local communicator of an intercommunicator ends with the intercommunicator. A message that the
-// pml cannot bind for another reason than memory is made in each start, which reports the error.
-int Operation::bind_messages(std::size_t limit) noexcept {
-    if (limit == 0 || schedule.execution() != nullptr ||
-        comm->view != nullptr) { // its own messages; ranks that are threads
-        return MPI_SUCCESS;
-    }
-    return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        const std::span<const Step> steps = schedule.steps();
-        _bound.reserve(std::min(limit, steps.size()));
-        for (StepId id = 0; id < steps.size() && _bound.size() < limit; ++id) {
-            const Step& step = steps[id];
-            if ((step.kind != StepKind::send && step.kind != StepKind::recv) || step.comm != comm) {
-                continue;
-            }
-            Request* made = nullptr;
-            const int code = bind_message(step, &made);
-            if (code == MPI_ERR_NO_MEM) {
-                return code;
-            }
-            if (code == MPI_SUCCESS) {
-                _bound.push_back(made);
-                _progressions[id].bound = made;
-            }
-        }
-        return MPI_SUCCESS;
-    });
-}
-
-void Operation::release_bound() noexcept {
-    for (Request* message : _bound) {
-        message->recycle();
-    }
-    _bound.clear();
-}
-
-std::int32_t Operation::references_to_comm() const noexcept {
-    std::int32_t references = _comm ? 1 : 0;
-    for (const Request* message : _bound) {
-        references += message->references_to_comm();
-    }
-    return references;
-}
-
 int Operation::start() noexcept {
     set_active();
     schedule.note_start();
@@ -165,7 +112,7 @@ int Operation::start() noexcept {
 
 int Operation::run_once() noexcept {
     start();
-    wait_until(*progress, [this] { return is_complete(); });
+    wait_until(*progress, [this] { return has_completed(); });
     set_inactive();
     return std::exchange(error, MPI_SUCCESS);
 }
@@ -193,6 +140,7 @@ int Operation::retire() noexcept {
         gate.reset();
         calls_back = false;
     }
+    _looks.reset();
     schedule.clear(nullptr);
     _types.clear();
     _op.reset();
@@ -240,6 +188,32 @@ void Operation::start_steps() noexcept {
         }
     }
     run_ready_steps();
+}
+
+// Below several threads; otherwise the poller looks.
+void Operation::check() noexcept {
+    progress->run_alone([this] { look_at_channels(); });
+}
+
+int Operation::look_at_channels() noexcept {
+    if (_running) { // in a function of the program
+        return 0;
+    }
+    int ended = 0;
+    for (std::size_t i = 0; i < _look_count;) {
+        const StepId id = _looks[i];
+        if (_progressions[id].message->has_completed()) {
+            _looks[i] = _looks[--_look_count];
+            end_message(id);
+            ++ended;
+        } else {
+            ++i;
+        }
+    }
+    if (ended != 0) {
+        run_ready_steps();
+    }
+    return ended;
 }
 
 void Operation::make_ready(StepId id) noexcept {
@@ -340,6 +314,10 @@ void Operation::start_send(StepId id) noexcept {
     Progression& progression = _progressions[id];
     const bool empty = progression.empty || failed();
     progression.empty = empty;
+    if (progression.by_channel) {
+        send_by_channel(id, empty);
+        return;
+    }
     progression.message = empty ? nullptr : progression.bound;
     int code = MPI_SUCCESS;
     if (progression.message != nullptr) {
@@ -364,6 +342,10 @@ void Operation::start_recv(StepId id) noexcept {
         end_step(id);
         return;
     }
+    if (progression.by_channel) {
+        recv_by_channel(id);
+        return;
+    }
     const bool empty = progression.empty || failed();
     progression.empty = empty;
     progression.message = empty ? nullptr : progression.bound;
@@ -382,6 +364,51 @@ void Operation::start_recv(StepId id) noexcept {
         return;
     }
     watch(id);
+}
+
+void Operation::send_by_channel(StepId id, bool empty) noexcept {
+    Progression& progression = _progressions[id];
+    auto& channel = static_cast<chan::Channel&>(*progression.bound);
+    int code = MPI_SUCCESS;
+    if (empty != progression.shortened) [[unlikely]] {
+        const Step& step = schedule.steps()[id];
+        code = channel.rebind(const_cast<void*>(step.source), empty ? 0 : step.source_count);
+        if (code == MPI_SUCCESS) {
+            progression.shortened = empty;
+        }
+    }
+    if (code == MPI_SUCCESS) [[likely]] {
+        code = channel.start();
+    }
+    if (code != MPI_SUCCESS) [[unlikely]] {
+        end_send(id, code);
+        return;
+    }
+    progression.message = &channel;
+    watch_channel(id);
+}
+
+// After an error, too: the buffer is as good as none, and the channel has no other.
+void Operation::recv_by_channel(StepId id) noexcept {
+    Progression& progression = _progressions[id];
+    if (const int code = progression.bound->start(); code != MPI_SUCCESS) [[unlikely]] {
+        fail(code, noted_cause(code));
+        end_recv(id, code, 0);
+        return;
+    }
+    progression.message = progression.bound;
+    watch_channel(id);
+}
+
+void Operation::watch_channel(StepId id) noexcept {
+    if (_progressions[id].message->is_complete()) { // most sends are
+        end_message(id);
+        return;
+    }
+    _looks[_look_count++] = id;
+    if (!is_watched) {
+        _engine.add_watched(*this);
+    }
 }
 
 void Operation::watch(StepId id) noexcept {
@@ -466,7 +493,7 @@ void Operation::abandon_peer(const Step& send) noexcept {
         if (steps[id].kind == StepKind::recv && steps[id].comm == send.comm && steps[id].peer == send.peer &&
             !progression.ended) {
             progression.unreachable = true;
-            if (progression.message != nullptr) {
+            if (progression.message != nullptr && !progression.by_channel) {
                 progression.message->cancel();
             }
         }
@@ -491,6 +518,9 @@ void Operation::end(int code) noexcept {
 }
 
 void Operation::finish_start() noexcept {
+    if (is_watched) {
+        _engine.remove_watched(*this);
+    }
     error = _code;
     fill_empty_status(status);
     if (schedule.form() == Form::nonblocking) {

@@ -41,6 +41,13 @@ public:
     // Of a persistent operation, when it has its tag: makes persistent requests of the messages, at most `limit`, which
     // each start only starts again. MPI code.
     int bind_messages(std::size_t limit) noexcept;
+    // Then: has channels carry those of the bound messages for which that is faster. Called by all members; blocks. MPI
+    // code.
+    int bind_channels() noexcept;
+    bool has_tried_channels() const noexcept { return _looks != nullptr; }
+    // Ends the steps whose messages of channels have come, and starts what waited for them. Returns how many. In a
+    // poll, or where there can be none on another thread.
+    int look_at_channels() noexcept;
     // Starts a persistent operation, waits until it is complete, and makes it inactive. Returns its code.
     int run_once() noexcept;
     // Has the next poll start the schedule; the request is active.
@@ -58,10 +65,13 @@ public:
     std::int32_t references_to_comm() const noexcept override;
 
     Schedule schedule;
-    std::unique_ptr<Gate> gate;    // null: none, as without the checking mode
-    Operation* next = nullptr;     // in the list of Outstanding, or in that of the engine's unused operations
-    Operation* previous = nullptr; // in the list of Outstanding
-    std::uint32_t sequence = 0;    // of a nonblocking operation
+    std::unique_ptr<Gate> gate; // null: none, as without the checking mode
+    // In the list of Outstanding, in that of the engine's watched operations (is_watched), or `next` alone in that of
+    // its unused operations.
+    Operation* next = nullptr;
+    Operation* previous = nullptr;
+    bool is_watched = false;
+    std::uint32_t sequence = 0; // of a nonblocking operation
 
 private:
     static constexpr int no_tag = 0;
@@ -79,6 +89,8 @@ private:
         Request* bound = nullptr; // the persistent request of the step's message; nullptr: none
         const StepId id;
         std::uint32_t waits = 0; // the steps that have to end or start before
+        bool by_channel = false; // `bound` is a channel
+        bool shortened = false;  // the channel of a send is bound to no elements
         StepId next_ready = no_step;
         bool ended = false;
         bool empty = false;       // the message is being sent or received with no elements after an error
@@ -126,6 +138,7 @@ private:
 
     void prepare_release() noexcept override { _engine._released.add(_released); }
     int retire() noexcept override;
+    void check() noexcept override;
     void end(int code) noexcept override; // by an Execution
     void begin_start() noexcept;
     void end_gate() noexcept;
@@ -141,7 +154,10 @@ private:
     void start_message(StepId id) noexcept;
     void start_send(StepId id) noexcept;
     void start_recv(StepId id) noexcept;
+    void send_by_channel(StepId id, bool empty) noexcept;
+    void recv_by_channel(StepId id) noexcept;
     void watch(StepId id) noexcept;
+    void watch_channel(StepId id) noexcept;
     void end_message(StepId id) noexcept;
     void end_send(StepId id, int code) noexcept;
     void end_recv(StepId id, int code, std::uint64_t bytes) noexcept;
@@ -157,7 +173,9 @@ private:
     Deferred<&Operation::end_gate> _open;    // after a Gate
     GateEnd _gate_end{*this};
     Progressions _progressions;
-    std::vector<Request*> _bound; // the persistent requests of the messages
+    std::vector<Request*> _bound;     // the persistent requests of the messages
+    std::unique_ptr<StepId[]> _looks; // steps whose messages of channels are under way
+    std::size_t _look_count = 0;
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;
     Ref<Communicator> _comm;               // null for a predefined one, unless the operation is persistent

@@ -69,7 +69,7 @@ void Channels::remove(Pending& pending) noexcept {
 // Does not wait for the other side, which may use its half still.
 void Channels::end_locally(chan::Channel& channel) noexcept {
     channel.disconnect();
-    if (!channel.is_active()) {
+    if (!channel.is_active() && !channel.is_of_collective()) { // otherwise it belongs to what has started it
         channel.leave_list();
         channel.recycle();
     }
@@ -77,7 +77,7 @@ void Channels::end_locally(chan::Channel& channel) noexcept {
 
 void Channels::abandon(const Session* session) noexcept {
     const auto is_of = [session](const chan::Channel& channel) {
-        return channel.session == session && !channel.is_unbinding();
+        return channel.session == session && !channel.is_unbinding() && !channel.is_of_collective();
     };
     while (chan::Channel* channel = _instance.bound_channels().take(is_of)) {
         end_locally(*channel);

@@ -11,6 +11,7 @@
 #include "frameworks/pset/sets.h"
 #include "mpi/bootstrap/exchange.h"
 #include "mpi/channels/channels.h"
+#include "mpi/channels/collective_channels.h"
 #include "mpi/check/collective_check.h"
 #include "mpi/check/message_check.h"
 #include "mpi/check/page_guard.h"
@@ -325,6 +326,13 @@ Status InstanceBuilder::prepare_chan() {
         instance._chan_lease.release();
     });
     const ParamRegistry& params = _instance.core().params;
+    auto binder = std::make_shared<CollectiveChannels>(*channels,
+        CollectiveChannels::Use(params.at("coll_channels").as_enum()), params.at("coll_most_channels").as_int());
+    _instance._coll_engine.set_binder(binder.get());
+    _cleanup.push([binder, &instance = _instance]() mutable {
+        instance._coll_engine.set_binder(nullptr);
+        binder.reset();
+    });
     const bool given = !params.at("chan").is_default() || params.gives_any("chan_");
     return given ? _instance.open_chan() : Status();
 }

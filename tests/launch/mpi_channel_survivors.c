@@ -2,7 +2,7 @@
 /* The last rank fails while channels with it are being bound, are in use, or are being unbound;
  * mpi_channel_survivors_test.py runs this under mpirun --disable-auto-cleanup. What needs the failed rank returns
  * MPI_ERR_PROC_ABORTED, channels of the others go on, and nobody waits for ever.
- * mpi_channel_survivors bind|use|unbind */
+ * mpi_channel_survivors bind|use|unbind|collective */
 #include <mpi.h>
 #include <mpix.h>
 #include <signal.h>
@@ -44,6 +44,54 @@ static void use(struct channels* of, int partner) {
     }
 }
 
+/* A persistent collective whose messages go over channels: the survivors get errors, in each start. One that does not
+   depend on the victim may succeed. */
+static void start_collectives(int* sum, MPI_Request* requests, int fails) {
+    *sum = -1;
+    for (int i = 0; i < 2; ++i) {
+        int code = MPI_Start(&requests[i]);
+        int error_class = MPI_SUCCESS;
+        if (code == MPI_SUCCESS) {
+            code = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        }
+        MPI_Error_class(code, &error_class);
+        if (fails ? i == 0 && error_class != MPI_ERR_PROC_ABORTED && error_class != MPI_ERR_OTHER
+                  : error_class != MPI_SUCCESS) {
+            printf("rank %d: collective %d: class %d\n", rank, i, error_class);
+            ++failures;
+        }
+    }
+    if (!fails && *sum != size) {
+        printf("rank %d: wrong sum\n", rank);
+        ++failures;
+    }
+}
+
+static int use_collectives(void) {
+    const int one = 1;
+    int sum;
+    MPI_Request requests[2];
+    MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+    for (int round = 0; round < 5; ++round) {
+        start_collectives(&sum, requests, 0);
+    }
+    if (rank == victim) {
+        raise(SIGKILL);
+    }
+    for (int round = 0; round < 3; ++round) {
+        start_collectives(&sum, requests, 1);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    if (failures == 0) {
+        printf("rank %d survived\n", rank);
+        fflush(stdout);
+    }
+    MPI_Finalize();
+    return failures != 0;
+}
+
 /* The first two ranks have channels with each other, and each of them has channels with the victim. */
 int main(int argc, char** argv) {
     struct channels with_victim[2], mine, other;
@@ -54,6 +102,9 @@ int main(int argc, char** argv) {
     const char* when = argc > 1 ? argv[1] : "use";
     victim = size - 1;
     MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(when, "collective") == 0) {
+        return use_collectives();
+    }
     if (rank == victim) {
         for (int i = 0; i < 2; ++i) {
             init(&with_victim[i], i);

@@ -15,10 +15,10 @@ COMPONENTS = []
 class Survivors(harness.LaunchTest):
     def each(self, *options):
         for component in COMPONENTS:
-            for when in ("bind", "use", "unbind"):
+            for when in ("bind", "use", "unbind", "collective"):
                 with self.subTest(component=component, when=when):
-                    yield self.run_words("-n", "3", "--mca", "chan", component, "--timeout", "60", *options,
-                                         harness.RANK_PROGRAM, when, limit=70)
+                    yield self.run_words("-n", "3", "--mca", "chan", component, "--mca", "coll_channels", "all",
+                                         "--timeout", "60", *options, harness.RANK_PROGRAM, when, limit=70)
 
     def test_the_others_get_errors(self):
         for result in self.each("--disable-auto-cleanup"):

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 namespace patchbay::chan::rdma {
@@ -18,6 +19,10 @@ constexpr ParamSpec params[] = {
     {"inline", ParamType::size, "4KiB",
         "messages up to this size are copied through memory that both processes have mapped, where the buffer of the "
         "receiver is not mapped; longer ones are put into the buffer. The value of the receiver counts"},
+    {"collective_limit", ParamType::size, "0",
+        "messages of persistent collectives up to this size are faster by a channel of this component than as messages "
+        "of the pml (coll_channels=auto)",
+        nullptr, ParamLevel::tuner_detail},
 };
 
 class RdmaComponent final : public Component {
@@ -25,6 +30,7 @@ public:
     Status open(Core& core) override {
         _priority = int(core.params.at("chan_rdma_priority").as_int());
         _inline_limit = std::uint64_t(core.params.at("chan_rdma_inline").as_size());
+        _collective_limit = std::uint64_t(core.params.at("chan_rdma_collective_limit").as_size());
         return {};
     }
     Capability capabilities() const noexcept override {
@@ -74,11 +80,16 @@ public:
         });
     }
 
+    std::optional<std::uint64_t> longest_faster_message() const noexcept override {
+        return _collective_limit == 0 ? std::nullopt : std::optional(_collective_limit);
+    }
+
 private:
     static Error no_memory() { return {Errc::out_of_memory, "chan/rdma: no memory for a channel"}; }
 
     int _priority = 0;
     std::uint64_t _inline_limit = 0;
+    std::uint64_t _collective_limit = 0;
     Shared _shared;
 };
 

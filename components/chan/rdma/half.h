@@ -95,6 +95,8 @@ protected:
             reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(_buffer) +
                 std::uintptr_t(slot) * std::uintptr_t(binding().side.increment_bytes))};
     }
+    // A send waits until the receive of its message has been started: each start of the receive gives it a credit.
+    bool has_flow_control() const noexcept { return binding().side.synchronous || !binding().side.ready; }
     std::uint64_t bytes() const noexcept { return std::uint64_t(_count) * std::uint64_t(binding().side.type->size); }
     // Local memory that the partner does not use any more is released.
     virtual void release_memory() noexcept = 0;

@@ -81,7 +81,7 @@ int ReceiveHalf::connect(std::span<const std::byte> partner_offer) noexcept {
 }
 
 int ReceiveHalf::start() noexcept {
-    if (binding().side.synchronous) {
+    if (has_flow_control()) {
         give_credit();
     }
     add_start(false);

@@ -143,7 +143,7 @@ bool SendHalf::send_queued() noexcept {
         bool goes_on = false;
         switch (_step) {
         case Step::payload:
-            goes_on = (!binding().side.synchronous || has_credit()) && send_payload();
+            goes_on = (!has_flow_control() || has_credit()) && send_payload();
             break;
         case Step::order:
             goes_on = take(_partner.flush(&_end), Step::word);

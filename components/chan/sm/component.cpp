@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 
 namespace patchbay::chan::sm {
 
@@ -38,6 +39,7 @@ public:
         _settings.single_copy = SingleCopy(registry.at("chan_sm_single_copy").as_enum());
         _settings.copy_from = registry.at("chan_sm_copy_from").as_size();
         _settings.stores = common::Stores(registry.at("chan_sm_stores").as_enum());
+        _settings.collective_limit = registry.at("chan_sm_collective_limit").as_size();
         if (_settings.chunk_bytes < least_chunk || _settings.chunk_bytes > most_chunk) {
             return Error{Errc::invalid, "chan_sm_chunk: must be from 1 KiB to 8 MiB"};
         }
@@ -72,6 +74,8 @@ public:
                                       : make<ReceiveHalf>(node, binding, offer, used);
         });
     }
+
+    std::optional<std::uint64_t> longest_faster_message() const noexcept override { return _settings.collective_limit; }
 
 private:
     // Throws std::bad_alloc.

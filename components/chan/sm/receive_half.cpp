@@ -41,6 +41,7 @@ Status ReceiveHalf::make(Offer& offer) {
             }
         }
     }
+    _is_reachable = offer.is_mapped != 0 || offer.has_key != 0;
     return {};
 }
 
@@ -51,7 +52,9 @@ int ReceiveHalf::connect(std::span<const std::byte> partner_offer) noexcept {
     if (const int code = read_offer(partner_offer, sender, &block, &bell); code != MPI_SUCCESS) {
         return code;
     }
-    _receiver.connect({_block, reinterpret_cast<SenderBlock*>(block), sender.geometry, bell}, sender.wants_posts != 0);
+    // Nothing is posted for a sender that cannot write to the buffer. A program may bind the request to another buffer.
+    const bool posts = sender.wants_posts != 0 && (binding().side.ready || _is_reachable || is_own_process());
+    _receiver.connect({_block, reinterpret_cast<SenderBlock*>(block), sender.geometry, bell}, posts);
     // All messages that may be outstanding have room in the ring: the sender then never waits for this process.
     const std::uint64_t chunks_each = binding().bytes / std::max(sender.geometry.payload_bytes, 1U) + 1;
     _drains = chunks_each * binding().side.slackness > sender.geometry.chunks;

@@ -30,6 +30,7 @@ private:
     Receiver::QuickWay _quick;
     ReceiverBlock* _block = nullptr;
     bool _drains = false;
+    bool _is_reachable = false; // the buffer, by the sender
     Receiver _receiver;
 };
 

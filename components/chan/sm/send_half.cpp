@@ -17,7 +17,7 @@ SendHalf::SendHalf(Node& node, const Binding& binding)
 Status SendHalf::make(Offer& offer) {
     const Settings& settings = _node.settings;
     const Side& side = binding().side;
-    _geometry = Geometry::make(binding().bytes, side.slackness, settings.ring_bytes, settings.chunk_bytes);
+    _geometry = Geometry::make(binding().bytes, side.slackness, settings.ring_bytes, settings.chunk_bytes, side.ready);
     auto block = allocate(SenderBlock::bytes(_geometry), offer);
     if (!block) {
         return block.error();

@@ -34,6 +34,10 @@ inline constexpr ParamSpec params[] = {
     {"stores", ParamType::enumeration, "auto",
         "how payloads of 2 KiB and more are written to the ring: by ordinary stores, past the cache, or by measurement",
         store_names, ParamLevel::tuner_detail},
+    {"collective_limit", ParamType::size, "4KiB",
+        "messages of persistent collectives up to this size are faster by a channel of this component than as messages "
+        "of the pml (coll_channels=auto)",
+        nullptr, ParamLevel::tuner_detail},
 };
 
 struct Settings {
@@ -44,6 +48,7 @@ struct Settings {
     SingleCopy single_copy = SingleCopy::automatic;
     std::size_t copy_from = 0;
     common::Stores stores = common::Stores::automatic;
+    std::size_t collective_limit = 0;
 };
 
 } // namespace patchbay::chan::sm

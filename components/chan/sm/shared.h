@@ -39,8 +39,9 @@ struct Geometry {
 
     static constexpr std::uint32_t longest_beside_word = 512 - 8;
     // For messages of at most `bytes`, of which up to `slackness` are outstanding. `ring_bytes`: about so much memory.
-    static Geometry make(
-        std::uint64_t bytes, std::uint32_t slackness, std::size_t ring_bytes, std::size_t chunk_bytes) noexcept;
+    // `ready`: as Side::ready.
+    static Geometry make(std::uint64_t bytes, std::uint32_t slackness, std::size_t ring_bytes, std::size_t chunk_bytes,
+        bool ready = true) noexcept;
     bool whole_messages(std::uint64_t bytes) const noexcept { return bytes <= payload_bytes; }
 };
 
