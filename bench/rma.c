@@ -3,7 +3,10 @@
      rma allocate [SIZE,...]    each operation with its synchronization, on memory of MPI_Win_allocate
      rma create [SIZE,...]      the same on memory of MPI_Win_create; without MPI_Compare_and_swap, which crashes
                                 there with Open MPI 4.1
-     rma contention             all ranks acquire the exclusive lock of rank 0: the time of one acquisition
+     rma dynamic [SIZE,...]     the same on attached memory of MPI_Win_create_dynamic
+                                "single": in windows with mpi_accumulate_granularity=8, which this library makes use of
+     rma contention             all ranks acquire the exclusive lock of rank 0, or add to its memory: the time of one
+                                acquisition, or addition
      rma windows                MPI_Win_allocate and MPI_Win_create with MPI_Win_free, and a window's memory */
 #include "rma.h"
 
@@ -12,28 +15,28 @@ enum { largest = 4 << 20 };
 static int target;
 
 static void put_flush(void) {
-    MPI_Put(local_memory, bytes, MPI_BYTE, target, 0, bytes, MPI_BYTE, window);
+    MPI_Put(local_memory, bytes, MPI_BYTE, target, place, bytes, MPI_BYTE, window);
     MPI_Win_flush(target, window);
 }
 static void get_flush(void) {
-    MPI_Get(local_memory, bytes, MPI_BYTE, target, 0, bytes, MPI_BYTE, window);
+    MPI_Get(local_memory, bytes, MPI_BYTE, target, place, bytes, MPI_BYTE, window);
     MPI_Win_flush(target, window);
 }
 static void accumulate_flush(void) {
-    MPI_Accumulate(local_memory, bytes / 8, MPI_INT64_T, target, 0, bytes / 8, MPI_INT64_T, MPI_SUM, window);
+    MPI_Accumulate(local_memory, bytes / 8, MPI_INT64_T, target, place, bytes / 8, MPI_INT64_T, MPI_SUM, window);
     MPI_Win_flush(target, window);
 }
 static void fetch_and_op_flush(void) {
-    MPI_Fetch_and_op(local_memory, local_memory + 8, MPI_INT64_T, target, 0, MPI_SUM, window);
+    MPI_Fetch_and_op(local_memory, local_memory + 8, MPI_INT64_T, target, place, MPI_SUM, window);
     MPI_Win_flush(target, window);
 }
 static void compare_and_swap_flush(void) {
-    MPI_Compare_and_swap(local_memory, local_memory + 8, local_memory + 16, MPI_INT64_T, target, 0, window);
+    MPI_Compare_and_swap(local_memory, local_memory + 8, local_memory + 16, MPI_INT64_T, target, place, window);
     MPI_Win_flush(target, window);
 }
 static void locked_put(int type) {
     MPI_Win_lock(type, target, 0, window);
-    MPI_Put(local_memory, bytes, MPI_BYTE, target, 0, bytes, MPI_BYTE, window);
+    MPI_Put(local_memory, bytes, MPI_BYTE, target, place, bytes, MPI_BYTE, window);
     MPI_Win_unlock(target, window);
 }
 static void shared_put(void) {
@@ -66,7 +69,7 @@ static void fence(void* unused) {
 static void put_fence(void* unused) {
     (void)unused;
     if (rank == 0) {
-        MPI_Put(local_memory, bytes, MPI_BYTE, target, 0, bytes, MPI_BYTE, window);
+        MPI_Put(local_memory, bytes, MPI_BYTE, target, place, bytes, MPI_BYTE, window);
     }
     MPI_Win_fence(0, window);
 }
@@ -74,7 +77,7 @@ static void put_pscw(void* unused) {
     (void)unused;
     if (rank == 0) {
         MPI_Win_start(target_group, 0, window);
-        MPI_Put(local_memory, bytes, MPI_BYTE, target, 0, bytes, MPI_BYTE, window);
+        MPI_Put(local_memory, bytes, MPI_BYTE, target, place, bytes, MPI_BYTE, window);
         MPI_Win_complete(window);
     } else if (rank == target) {
         MPI_Win_post(origin_group, 0, window);
@@ -89,8 +92,12 @@ static void measure_active(const char* memory, const char* name, void (*run)(voi
     repeat(&repeated, MPI_COMM_WORLD);
 }
 
-static void measure_size(int allocated, long size) {
-    const char* memory = allocated ? "allocate" : "create";
+enum { of_program, of_library, attached };
+
+static void measure_size(int kind, long size) {
+    static const char* const names[] = {"create", "allocate", "dynamic"};
+    const char* memory = names[kind];
+    const int allocated = kind == of_library;
     char label[32], text[96];
     size_label(label, sizeof label, size);
     bytes = (int)size;
@@ -121,19 +128,61 @@ static void measure_size(int allocated, long size) {
     }
 }
 
-static void operations(int allocated, const char* sizes) {
+/* A granularity of one element. */
+static void use_single_elements(void) {
+    MPI_Info_create(&window_info);
+    MPI_Info_set(window_info, "mpi_accumulate_granularity", "8");
+}
+static void use_any_elements(void) {
+    MPI_Info_free(&window_info);
+}
+
+static void single_elements(void) {
+    const struct {
+        const char* name;
+        void (*run)(void);
+    } cases[] = {{"allocate_single_accumulate_flush_8B", accumulate_flush},
+        {"allocate_single_fetch_and_op_flush_8B", fetch_and_op_flush},
+        {"allocate_single_compare_and_swap_flush_8B", compare_and_swap_flush}};
+    use_single_elements();
+    open_window(1, 64);
+    bytes = 8;
+    MPI_Win_lock_all(0, window);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double time = time_of_origin(cases[i].run);
+        if (rank == 0) {
+            metric(cases[i].name, time, "us", "lower");
+        }
+    }
+    MPI_Win_unlock_all(window);
+    close_window(1);
+    use_any_elements();
+}
+
+static void operations(int kind, const char* sizes) {
     MPI_Group all;
     const int origin = 0;
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Group_incl(all, 1, &origin, &origin_group);
     MPI_Group_incl(all, 1, &target, &target_group);
-    open_window(allocated, largest);
+    if (kind == attached) {
+        open_dynamic_window(largest);
+    } else {
+        open_window(kind, largest);
+    }
     for (long size = next_size(&sizes); size > 0; size = next_size(&sizes)) {
         if (size >= 8 && size <= largest) {
-            measure_size(allocated, size);
+            measure_size(kind, size);
         }
     }
-    close_window(allocated);
+    if (kind == attached) {
+        close_dynamic_window();
+    } else {
+        close_window(kind);
+    }
+    if (kind == of_library) {
+        single_elements();
+    }
     MPI_Group_free(&all);
     MPI_Group_free(&origin_group);
     MPI_Group_free(&target_group);
@@ -164,6 +213,30 @@ static void contention(void) {
         metric(name, sums[1] / ranks / sums[0] * 1e6, "us", "lower");
         snprintf(name, sizeof name, "contended_lock_longest_%dranks", ranks);
         metric(name, worst * 1e6, "us", "lower");
+    }
+    close_window(1);
+}
+
+/* All ranks add to one element of rank 0. */
+static void contended_addition(const char* name) {
+    const double seconds = 0.25 / (BENCH_DIVISOR > 5 ? 5 : BENCH_DIVISOR);
+    double times[2] = {0, 0}, sums[2];
+    target = 0;
+    open_window(1, 8);
+    MPI_Win_lock_all(0, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    do {
+        fetch_and_op_flush();
+        times[0] += 1;
+    } while (MPI_Wtime() - start < seconds);
+    times[1] = MPI_Wtime() - start;
+    MPI_Win_unlock_all(window);
+    MPI_Allreduce(times, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) {
+        char text[64];
+        snprintf(text, sizeof text, "contended_%s_%dranks", name, ranks);
+        metric(text, sums[1] / ranks / sums[0] * 1e6, "us", "lower");
     }
     close_window(1);
 }
@@ -239,10 +312,17 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     target = ranks - 1;
     local_memory = calloc(largest, 1);
-    if (strcmp(what, "allocate") == 0 || strcmp(what, "create") == 0) {
-        operations(strcmp(what, "allocate") == 0, argc > 2 ? argv[2] : "8,64,512,4096,65536,1048576,4194304");
+    if (strcmp(what, "allocate") == 0 || strcmp(what, "create") == 0 || strcmp(what, "dynamic") == 0) {
+        operations(what[0] == 'a' ? of_library
+                : what[0] == 'c'  ? of_program
+                                  : attached,
+            argc > 2 ? argv[2] : "8,64,512,4096,65536,1048576,4194304");
     } else if (strcmp(what, "contention") == 0) {
         contention();
+        contended_addition("fetch_and_op");
+        use_single_elements();
+        contended_addition("single_fetch_and_op");
+        use_any_elements();
     } else if (strcmp(what, "windows") == 0) {
         windows();
     } else {

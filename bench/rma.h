@@ -10,15 +10,36 @@
 static int rank, ranks;
 static int bytes; /* of an operation */
 static MPI_Win window;
+static MPI_Info window_info = MPI_INFO_NULL; /* for the next window */
+static MPI_Aint place;                       /* the displacement at the last rank: an address in a dynamic window */
 static char *local_memory, *window_memory;
+
+/* Memory that is attached to the window afterwards. */
+static inline void open_dynamic_window(MPI_Aint size) {
+    window_memory = malloc((size_t)size);
+    memset(window_memory, 0, (size_t)size);
+    MPI_Win_create_dynamic(window_info, MPI_COMM_WORLD, &window);
+    MPI_Win_attach(window, window_memory, size);
+    MPI_Get_address(window_memory, &place);
+    MPI_Bcast(&place, 1, MPI_AINT, ranks - 1, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static inline void close_dynamic_window(void) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_detach(window, window_memory);
+    MPI_Win_free(&window);
+    free(window_memory);
+    place = 0;
+}
 
 /* The memory of the library, or of the program. */
 static inline void open_window(int allocated, MPI_Aint size) {
     if (allocated) {
-        MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window_memory, &window);
+        MPI_Win_allocate(size, 1, window_info, MPI_COMM_WORLD, &window_memory, &window);
     } else {
         window_memory = malloc((size_t)size);
-        MPI_Win_create(window_memory, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+        MPI_Win_create(window_memory, size, 1, window_info, MPI_COMM_WORLD, &window);
     }
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
     memset(window_memory, 0, (size_t)size);

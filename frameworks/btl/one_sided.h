@@ -48,6 +48,8 @@ enum class Offers : std::uint32_t {
     // register_memory() takes any range, also one without memory behind it and the whole address space; an operation
     // that reaches a place without memory fails with EFAULT. Without it a range is memory throughout.
     any_range = 1u << 7,
+    // put(), get() and flush() are never `pending` or `full`: they are complete when they return, at the target too.
+    immediate = 1u << 8,
 };
 constexpr Offers operator|(Offers a, Offers b) noexcept {
     return Offers(std::uint32_t(a) | std::uint32_t(b));

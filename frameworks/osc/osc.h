@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
@@ -32,7 +33,7 @@ class Context;
 //    on which the call waits, it returns MPI_ERR_PROC_ABORTED.
 namespace osc {
 
-inline constexpr std::uint32_t interface_version = 3;
+inline constexpr std::uint32_t interface_version = 4;
 
 // The buffer of the calling process.
 struct Origin {
@@ -55,6 +56,14 @@ struct Target {
     std::uint64_t place;
     MPI_Count count;
     const Datatype* type;
+};
+
+// The values in effect of the hints on accumulates (MPI-5.0, 12.2.1). A module that makes no use of what a program
+// promises by a hint leaves the default.
+struct AccumulateHints {
+    std::string_view ordering = "rar,raw,war,waw"; // accumulate_ordering
+    std::string_view ops = "same_op_no_op";        // accumulate_ops
+    std::uint64_t granularity = 0;                 // mpi_accumulate_granularity: bytes; 0: as the module likes
 };
 
 class Module {
@@ -118,6 +127,9 @@ public:
 
     // Called by MPI_Win_set_info after the window's hints have changed, by every member. Local.
     virtual void hints_changed() noexcept {}
+
+    // What MPI_Win_get_info returns. Local.
+    virtual AccumulateHints accumulate_hints() const noexcept { return {}; }
 
     // Called by MPI_Win_free in every member when no epoch is open in any of them, before the module is destroyed, with
     // a barrier between the call and the destruction. May block until nothing of this process is under way.

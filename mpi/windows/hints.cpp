@@ -32,7 +32,7 @@ constexpr Key keys[] = {
     {"no_locks", Kind::flag, When::always, "false"},
     {"accumulate_ordering", Kind::ordering, When::always, "rar,raw,war,waw"},
     {"accumulate_ops", Kind::ops, When::always, "same_op_no_op"},
-    {"mpi_accumulate_granularity", Kind::size, When::always, "0"},
+    {"mpi_accumulate_granularity", Kind::size, When::constructor, "0"},
     {"same_size", Kind::flag, When::always, "false"},
     {"same_disp_unit", Kind::flag, When::always, "false"},
     {"alloc_shared_noncontig", Kind::flag, When::always, ""},
@@ -139,13 +139,21 @@ int set_window_hints(Window& window, const Info& info) {
     return MPI_SUCCESS;
 }
 
+// Of the hints on accumulates the module says what it makes of them.
 Ref<Info> window_hints(const Window& window) {
+    const osc::AccumulateHints accumulates = window.module->accumulate_hints();
     auto result = Ref<Info>::adopt(new Info);
     for (const Key& key : keys) {
         std::string value = hint_of_window(window, key.name);
         const bool allocated = window.flavor == MPI_WIN_FLAVOR_ALLOCATE || window.flavor == MPI_WIN_FLAVOR_SHARED;
         if (key.name == "patchbay_osc") {
             value = window.component;
+        } else if (key.name == "accumulate_ordering") {
+            value = accumulates.ordering;
+        } else if (key.name == "accumulate_ops") {
+            value = accumulates.ops;
+        } else if (key.name == "mpi_accumulate_granularity") {
+            value = std::to_string(accumulates.granularity);
         } else if (key.name == "mpi_minimum_memory_alignment") {
             value = allocated ? std::to_string(alignment_of_window(window)) : std::string();
         } else if (key.name == "alloc_shared_noncontig" && window.flavor == MPI_WIN_FLAVOR_SHARED && value.empty()) {

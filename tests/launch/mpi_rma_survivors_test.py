@@ -9,13 +9,12 @@ import sys
 
 import harness
 
-SUBJECTS = ("holder", "late", "target", "fence", "post", "complete", "operations", "free")
+SUBJECTS = ("holder", "late", "waiter", "reader", "all", "target", "fence", "post", "complete", "operations", "free")
 # What survivors need not learn of.
 # osc/sm: the memory of a failed process outlives it, and nobody waits for that process.
-# osc/pt2pt: the lock of a failed process passes to the next one, and a fence fails only in those members that wait for a
-# message of the failed process.
+# osc/pt2pt: a fence fails only in those members that wait for a message of the failed process.
 # In "late" the target of the lock has ended; over osc/pt2pt it would have to answer.
-EXCLUDED = {"sm": ("target", "operations"), "pt2pt": ("holder", "late", "fence")}
+EXCLUDED = {"sm": ("target", "operations"), "pt2pt": ("late", "fence")}
 COMPONENTS = []
 
 
@@ -43,7 +42,7 @@ class Survivors(harness.LaunchTest):
                 self.assertEqual(result.lines(), [f"rank {rank} survived" for rank in range(3)], str(result))
 
     def test_the_job_ends(self):
-        for component, what, arguments in self.each():
+        for component, what, arguments in self.each({component: ("waiter",) for component in COMPONENTS}):
             with self.subTest(component=component, what=what, arguments=arguments):
                 result = self.run_subject(component, what, *arguments, ranks=4)
                 self.assert_result(result, 128 + signal.SIGKILL)

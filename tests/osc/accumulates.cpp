@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Accumulates of all processes on one target at once, for every op and many types, against the result that a loop over
-// the processes has; with derived types on either side; and what the functions that fetch return.
+// the processes has; with derived types on either side; and what the functions that fetch return. accumulates [singly]:
+// with a granularity of one element.
 #include "tests/mpi_check/check.h"
 
 #include <cstdint>
@@ -220,7 +221,13 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Win_allocate(elements * 2 * 16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (argc > 1 && std::strcmp(argv[1], "singly") == 0) {
+        MPI_Info_set(info, "mpi_accumulate_granularity", "1");
+    }
+    MPI_Win_allocate(elements * 2 * 16, 1, info, MPI_COMM_WORLD, &memory, &win);
+    MPI_Info_free(&info);
     MPI_Win_fence(0, win);
     all_ops<std::int8_t>(MPI_INT8_T);
     all_ops<short>(MPI_SHORT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The last rank of a window is killed while others wait for it; failure_test.py runs it under mpirun
- * --disable-auto-cleanup. Waits for the killed rank end with MPI_ERR_PROC_ABORTED, and a lock that it had is free.
- * failure flush|long_flush|get|lock|start|wait|fence|credits */
+ * --disable-auto-cleanup. Waits for the killed rank end with MPI_ERR_PROC_ABORTED, and so do requests for a lock that
+ * it had, with all operations behind them. failure flush|long_flush|get|lock|start|wait|fence|credits */
 #define _GNU_SOURCE
 #include "tests/mpi_check/shared_ints.h"
 
@@ -70,8 +70,30 @@ static void get(MPI_Win win, int* data) {
     }
 }
 
-/* The victim has the lock of rank 0, which computes nothing; all others want it. */
-static void lock(MPI_Win win) {
+/* Operations of all kinds, some with data that does not fit into a control message. They change nothing. */
+static void operate(MPI_Win win, int* data) {
+    static int results[ints];
+    int value = -1;
+    MPI_Datatype every_other;
+    MPI_Type_vector(ints / 4, 1, 2, MPI_INT, &every_other);
+    MPI_Type_commit(&every_other);
+    MPI_Put(data, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+    MPI_Put(data, ints, MPI_INT, 0, 0, ints, MPI_INT, win);
+    MPI_Put(data, ints / 4, MPI_INT, 0, 0, 1, every_other, win);
+    MPI_Accumulate(data, ints, MPI_INT, 0, 0, ints, MPI_INT, MPI_SUM, win);
+    MPI_Get_accumulate(data, ints, MPI_INT, results, ints, MPI_INT, 0, 0, ints, MPI_INT, MPI_SUM, win);
+    MPI_Fetch_and_op(data, &value, MPI_INT, 0, 0, MPI_SUM, win);
+    MPI_Get(results, ints, MPI_INT, 0, 0, ints, MPI_INT, win);
+    MPI_Type_free(&every_other);
+    MPI_Request request;
+    if (MPI_Rget(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, win, &request) == MPI_SUCCESS) {
+        check_aborted(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait for MPI_Rget");
+    }
+    check(value == -1, "nothing has been read");
+}
+
+/* The victim has the lock of rank 0, which computes nothing; all others want it, at first before it fails. */
+static void lock(MPI_Win win, int* data) {
     int value = -1;
     if (rank == victim) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
@@ -80,11 +102,22 @@ static void lock(MPI_Win win) {
     }
     die_if_victim();
     for (int i = 0; i < 3; ++i) {
-        check(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win) == MPI_SUCCESS, "MPI_Win_lock");
-        check(MPI_Get(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, win) == MPI_SUCCESS, "MPI_Get");
-        check(MPI_Win_unlock(0, win) == MPI_SUCCESS, "MPI_Win_unlock");
-        check(value == 0, "the value in the window of rank 0");
+        const int code = MPI_Win_lock(rank % 2 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, win);
+        if (code != MPI_SUCCESS) {
+            check_aborted(code, "MPI_Win_lock");
+            check(rank == 0, "the lock of another process is not waited for");
+            continue;
+        }
+        operate(win, data);
+        check_aborted(MPI_Win_flush(0, win), "MPI_Win_flush");
+        check_aborted(MPI_Win_unlock(0, win), "MPI_Win_unlock");
     }
+    /* Those of the others are as they were. */
+    const int next = rank + 1 < victim ? rank + 1 : 1;
+    check(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win) == MPI_SUCCESS, "MPI_Win_lock of another rank");
+    check(MPI_Get(&value, 1, MPI_INT, next, 0, 1, MPI_INT, win) == MPI_SUCCESS, "MPI_Get from another rank");
+    check(MPI_Win_unlock(next, win) == MPI_SUCCESS, "MPI_Win_unlock of another rank");
+    check(value == next, "the value in the window of another rank");
 }
 
 /* No rank ends before all others have what they need of its window. */
@@ -162,7 +195,7 @@ int main(int argc, char** argv) {
     } else if (strcmp(what, "get") == 0) {
         get(win, data);
     } else if (strcmp(what, "lock") == 0) {
-        lock(win);
+        lock(win, data);
     } else if (strcmp(what, "start") == 0 || strcmp(what, "wait") == 0) {
         start_or_wait(win, strcmp(what, "start") == 0);
     } else if (strcmp(what, "fence") == 0) {
@@ -171,6 +204,13 @@ int main(int argc, char** argv) {
         credits(win, data);
     }
     join_survivors();
+    if (strcmp(what, "lock") == 0 && rank == 0) {
+        int changed = 0;
+        for (int i = 0; i < ints; ++i) {
+            changed += memory[i] != 0;
+        }
+        check(changed == 0, "the memory of rank 0");
+    }
     check(MPI_Finalize() == MPI_SUCCESS, "MPI_Finalize"); /* it cannot free the window, which all members do together */
     printf("rank %d survived%s\n", rank, failures == 0 ? "" : " with failures");
     free(memory);

@@ -27,8 +27,9 @@ class Failure(unittest.TestCase):
         for what in ["flush", "long_flush", "get", "start", "wait", "fence", "credits"]:
             self.check(what)
 
-    def test_its_lock_is_free(self):
+    def test_its_lock_is_refused(self):
         self.check("lock", 4)
+        self.check("lock", 4, "--mca", "osc_pt2pt_credits", "8", "--mca", "osc_pt2pt_inline", "256")
 
     def test_with_a_progress_thread(self):
         self.check("lock", 3, "--mca", "osc_pt2pt_progress", "thread")

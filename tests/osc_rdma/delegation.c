@@ -101,7 +101,7 @@ static void spread_origin(int target) {
 }
 
 static void all_operations(int target) {
-    static const int counts[] = {1, 3, 64, 511, 2040, 2053, words};
+    static const int counts[] = {1, 3, 64, 511, 2040, 2053, 4096, 8193, words};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         put_and_get(target, counts[i]);
         accumulate(target, counts[i]);
@@ -142,9 +142,9 @@ static void be_origin(int waiting) {
         with_locks(target);
         const unsigned long long served = read_counter(delegated) - before;
         if (waiting) {
-            /* 2 * (7 sizes * (2 + 3) + 1 accumulate, 5 single elements, MPI_Rget and 4 by a spread origin, at least:
+            /* 2 * (9 sizes * (2 + 3) + 1 accumulate, 5 single elements, MPI_Rget and 4 by a spread origin, at least:
              * the large ones are several. */
-            CHECK_TEXT(served >= 2 * (7 * 5 + 10), "the target has carried all operations out");
+            CHECK_TEXT(served >= 2 * (9 * 5 + 10), "the target has carried all operations out");
             CHECK_EQUAL((int)(read_counter(retracted) - late), 0);
             CHECK_OK(MPI_Send(NULL, 0, MPI_BYTE, target, 1, MPI_COMM_WORLD));
         } else {
@@ -163,7 +163,7 @@ static void be_target(int origin, int waiting) {
         MPI_T_pvar_handle served = counter("osc_rdma_served");
         const unsigned long long before = read_counter(served);
         CHECK_OK(MPI_Recv(NULL, 0, MPI_BYTE, origin, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-        CHECK_TEXT(read_counter(served) >= before + 2 * (7 * 5 + 10), "this process has served the origin");
+        CHECK_TEXT(read_counter(served) >= before + 2 * (9 * 5 + 10), "this process has served the origin");
     } else {
         *(volatile int64_t*)memory = outside;
         while (*(volatile int64_t*)memory == outside) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <random>
 #include <thread>
 #include <vector>
@@ -19,10 +20,13 @@ constexpr int row = 1500; // elements; larger than an entry
 int rank, size, threads, rounds;
 MPI_Win window;
 
-// At each target: a counter of all, a counter by compare-and-swap, then a cell and a row for each thread of each rank.
+constexpr int block = 6000; // elements that both processes copy
+
+// At each target: a counter of all, a counter by compare-and-swap, then a cell, a row and a block for each thread of
+// each rank.
 constexpr int fetched_counter = 0, swapped_counter = 1, first_cell = 2;
 int cell_of(int origin, int thread) {
-    return first_cell + (origin * threads + thread) * (1 + row);
+    return first_cell + (origin * threads + thread) * (1 + row + block);
 }
 
 struct Sums {
@@ -41,7 +45,7 @@ public:
     Sums run() {
         for (int round = 0; round < rounds; ++round) {
             const int target = int(_random() % unsigned(size));
-            switch (_random() % 8) {
+            switch (_random() % 9) {
             case 0:
                 std::this_thread::sleep_for(std::chrono::microseconds(_random() % 300));
                 break;
@@ -56,6 +60,9 @@ public:
                 break;
             case 4:
                 add_row(target);
+                break;
+            case 5:
+                copy_block(target);
                 break;
             default:
                 replace(target);
@@ -122,6 +129,21 @@ private:
             ones.data(), row, MPI_INT64_T, target, cell_of(rank, _thread) + 1, row, MPI_INT64_T, MPI_SUM, window);
         MPI_Win_flush(target, window);
         ++_rows[std::size_t(target)];
+    }
+
+    void copy_block(int target) {
+        const int count = block - int(_random() % 3000);
+        const int place = cell_of(rank, _thread) + 1 + row;
+        std::vector<std::int64_t> sent(block), got(block, -1);
+        std::iota(sent.begin(), sent.end(), std::int64_t(_random()));
+        MPI_Request request;
+        MPI_Rput(sent.data(), count, MPI_INT64_T, target, place, count, MPI_INT64_T, window, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Win_flush(target, window);
+        MPI_Get(got.data(), count, MPI_INT64_T, target, place, count, MPI_INT64_T, window);
+        MPI_Win_flush(target, window);
+        CHECK(std::equal(sent.begin(), sent.begin() + count, got.begin()));
+        CHECK(count == block || got[std::size_t(count)] == -1);
     }
 
     void check_rows() {

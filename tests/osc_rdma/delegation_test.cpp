@@ -4,11 +4,15 @@
 #include "components/osc/rdma/control_block.h"
 #include "components/osc/rdma/delegations.h"
 #include "components/osc/rdma/mailboxes.h"
+#include "components/osc/rdma/stream.h"
 #include "object/communicator.h"
+#include "tests/osc_rdma/own_space.h"
 #include "tests/osc_rdma/shared_words.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <random>
 #include <vector>
 
 // No communicator exists here; the library that is linked refers to it.
@@ -152,12 +156,13 @@ void served_or_taken_back(int size) {
     for (int i = 0; i < size; ++i) {
         bells[std::size_t(i)] = &origin;
     }
+    const std::unique_ptr<Peer[]> members(new Peer[std::size_t(size)]());
     std::uint64_t direct = 0;
     constexpr std::uint64_t operations = 20000;
     {
         Mailboxes mailboxes(pair.base(), pair.layout, 1,
             {reinterpret_cast<std::byte*>(window.data()), window.size() * sizeof(std::uint64_t)}, std::move(bells),
-            updates, progress, counters);
+            updates, members.get(), progress, counters);
         std::atomic<bool> end{false};
         std::thread target([&] {
             for (unsigned i = 0; !end.load(); ++i) {
@@ -181,6 +186,160 @@ void served_or_taken_back(int size) {
     }
     EXPECT_EQ(pair.count(DelegationCounters::delegated) + direct, operations);
     EXPECT_EQ(*counters.read(DelegationCounters::served, nullptr, 0), pair.count(DelegationCounters::delegated));
+}
+
+// The target copies to and from the buffer of the origin, which does something else meanwhile.
+TEST(Delegation, TheTargetCopiesBuffersOfTheOrigin) {
+    Pair pair(10s);
+    test::SharedBlocks blocks{};
+    test::SharedWords words(blocks, 1, 2, test::Access::mapped);
+    std::vector<std::uint64_t> window(8192, 0);
+    test::OwnSpace space;
+    test::AnyEndpoint endpoint;
+    const std::unique_ptr<Peer[]> members(new Peer[2]());
+    members[0].one_sided = &space;
+    members[0].endpoint = &endpoint;
+    Progress progress;
+    Failures failures(2);
+    UpdateLock updates(words, ControlLayout(2).update_lock, progress, failures);
+    Doorbell origin;
+    auto bells = std::make_unique<Doorbell*[]>(2);
+    bells[0] = &origin;
+    Mailboxes mailboxes(pair.base(), pair.layout, 1,
+        {reinterpret_cast<std::byte*>(window.data()), window.size() * sizeof(std::uint64_t)}, std::move(bells), updates,
+        members.get(), progress, pair.counters);
+    std::vector<std::uint64_t> buffer(window.size(), 7);
+    const auto leave = [&](EntryKind kind, std::size_t first, std::size_t count) {
+        Delegations::Entry used = pair.delegations.use(1, count * sizeof(std::uint64_t));
+        EXPECT_TRUE(bool(used));
+        used->kind = kind;
+        used->bytes = std::uint32_t(count * sizeof(std::uint64_t));
+        used->place = first * sizeof(std::uint64_t);
+        const OriginBuffer there{test::OwnSpace::key, reinterpret_cast<std::uintptr_t>(buffer.data())};
+        std::memcpy(used->payload(), &there, sizeof there);
+        pair.delegations.post(used);
+        EXPECT_EQ(progress.poll(), 1);
+        return pair.delegations.collect(used);
+    };
+    EXPECT_TRUE(leave(EntryKind::put_from_origin, 4096, 4096) == Outcome::done);
+    EXPECT_EQ(window[4095], 0u);
+    EXPECT_EQ(window[4096], 7u);
+    EXPECT_EQ(window[8191], 7u);
+    window[1] = 5;
+    EXPECT_TRUE(leave(EntryKind::get_to_origin, 1, 4096) == Outcome::done);
+    EXPECT_EQ(buffer[0], 5u);
+    EXPECT_EQ(buffer[1], 0u);
+    EXPECT_EQ(buffer[4095], 7u);
+    EXPECT_TRUE(leave(EntryKind::put_from_origin, 4096, 4097) == Outcome::not_done); // outside
+    space.error = EPERM;
+    EXPECT_TRUE(leave(EntryKind::get_to_origin, 1, 4096) == Outcome::not_done);
+    EXPECT_TRUE(pair.entry().state.load() == EntryState::declined);
+}
+
+// One that is not begun in time is taken back.
+TEST(Delegation, AnOperationInTwoStepsIsTakenBack) {
+    Pair pair(1us);
+    Delegations::Entry used = pair.delegations.use(1, 8);
+    ASSERT_TRUE(bool(used));
+    used->kind = EntryKind::put;
+    used->bytes = 8;
+    used->place = 0;
+    pair.delegations.post(used);
+    EXPECT_TRUE(pair.entry().state.load() == EntryState::posted);
+    EXPECT_TRUE(pair.delegations.collect(used) == Outcome::not_done);
+    EXPECT_TRUE(pair.entry().state.load() == EntryState::free);
+}
+
+// Puts and gets of many pieces, by a target that comes and goes: what the origin is told to be complete is complete,
+// and nothing else has changed.
+TEST(Delegation, StreamsToATargetThatComesAndGoes) {
+    Pair pair(2us);
+    test::SharedBlocks blocks{};
+    test::SharedWords words(blocks, 1, 2, test::Access::mapped);
+    constexpr std::size_t bytes = 60000;
+    std::vector<std::byte> window(bytes);
+    const std::unique_ptr<Peer[]> members(new Peer[2]());
+    Progress progress;
+    Failures failures(2);
+    UpdateLock updates(words, ControlLayout(2).update_lock, progress, failures);
+    Doorbell origin;
+    auto bells = std::make_unique<Doorbell*[]>(2);
+    bells[0] = &origin;
+    int complete = 0;
+    int in_part = 0;
+    {
+        Mailboxes mailboxes(pair.base(), pair.layout, 1, {window.data(), bytes}, std::move(bells), updates,
+            members.get(), progress, pair.counters);
+        std::atomic<bool> end{false};
+        std::thread target([&] {
+            std::mt19937 random(1);
+            while (!end.load()) {
+                for (unsigned i = random() % 3000; i > 0; --i) {
+                    progress.poll();
+                }
+                std::this_thread::sleep_for(std::chrono::microseconds(random() % 100));
+            }
+        });
+        std::mt19937 random(2);
+        const std::size_t most = Stream::most_of_piece(pair.layout.payload());
+        ASSERT_TRUE(most > 0);
+        std::vector<std::byte> expected(bytes);
+        std::vector<std::byte> buffer(bytes);
+        for (int i = 0; i < 20000 && (i < 3000 || complete < 1000 || in_part < 10); ++i) {
+            Delegations::Entry used = pair.delegations.use(1, 1);
+            if (!used) {
+                continue;
+            }
+            const bool is_put = random() % 2 == 0;
+            const std::size_t size = 1 + random() % (bytes / 2);
+            const std::size_t place = random() % (bytes - size);
+            const auto fill = std::byte(random());
+            std::fill(buffer.begin(), buffer.end(), fill);
+            used->kind = is_put ? EntryKind::stream_put : EntryKind::stream_get;
+            used->place = place;
+            std::size_t done = 0;
+            const Outcome outcome = pair.delegations.stream(used, buffer.data(), size, 1 + random() % most, &done);
+            EXPECT_TRUE(outcome == (done == size ? Outcome::done : Outcome::not_done));
+            complete += outcome == Outcome::done ? 1 : 0;
+            in_part += done > 0 && done < size ? 1 : 0;
+            if (is_put) {
+                std::fill_n(expected.begin() + std::ptrdiff_t(place), done, fill);
+                ASSERT_TRUE(window == expected);
+            } else {
+                ASSERT_TRUE(std::equal(
+                    buffer.begin(), buffer.begin() + std::ptrdiff_t(done), expected.begin() + std::ptrdiff_t(place)));
+                ASSERT_TRUE(std::all_of(buffer.begin() + std::ptrdiff_t(done), buffer.end(),
+                    [fill](std::byte one) { return one == fill; }));
+            }
+        }
+        end.store(true);
+        target.join();
+    }
+    EXPECT_TRUE(complete > 0);
+}
+
+TEST(Delegation, AFailedTargetEndsAStream) {
+    Pair pair(10s);
+    std::thread target([&] {
+        auto posted = EntryState::posted;
+        while (!pair.entry().state.compare_exchange_weak(posted, EntryState::claimed)) {
+            posted = EntryState::posted;
+        }
+        std::this_thread::sleep_for(50ms);
+        pair.failures.note(1);
+        pair.progress.wake();
+    });
+    std::vector<std::byte> buffer(10000);
+    std::size_t done = 1;
+    {
+        Delegations::Entry used = pair.delegations.use(1, buffer.size());
+        ASSERT_TRUE(bool(used));
+        used->kind = EntryKind::stream_put;
+        used->place = 0;
+        EXPECT_TRUE(pair.delegations.stream(used, buffer.data(), buffer.size(), 1024, &done) == Outcome::failed);
+    }
+    EXPECT_EQ(done, 0u);
+    target.join();
 }
 
 TEST(Delegation, TheTargetLooksAtTheEntry) {

@@ -38,7 +38,7 @@ int SelfOneSided::check(const RemoteKey& key, std::uint64_t offset, Width width)
 
 Offers SelfOneSided::offers() const noexcept {
     return Offers::put | Offers::get | Offers::atomics_32 | Offers::atomics_64 | Offers::processor_atomics |
-        Offers::map | Offers::notify | Offers::any_range;
+        Offers::map | Offers::notify | Offers::any_range | Offers::immediate;
 }
 
 Offers SelfOneSided::offered(Endpoint&, const RemoteKey& key) noexcept {

@@ -69,7 +69,7 @@ SmOneSided::~SmOneSided() {
 
 Offers SmOneSided::offers() const noexcept {
     return Offers::put | Offers::get | Offers::atomics_32 | Offers::atomics_64 | Offers::processor_atomics |
-        Offers::map | Offers::notify | Offers::any_range;
+        Offers::map | Offers::notify | Offers::any_range | Offers::immediate;
 }
 
 Offers SmOneSided::offered(Endpoint& to, const RemoteKey& key) noexcept {
@@ -77,7 +77,8 @@ Offers SmOneSided::offered(Endpoint& to, const RemoteKey& key) noexcept {
     if (reached.mapped != nullptr) {
         return offers();
     }
-    return reached.by_cma ? Offers::put | Offers::get | Offers::notify | Offers::any_range : Offers::none;
+    return reached.by_cma ? Offers::put | Offers::get | Offers::notify | Offers::any_range | Offers::immediate
+                          : Offers::none;
 }
 
 Result<RemoteKey> SmOneSided::register_memory(void* base, std::uint64_t bytes) noexcept {

@@ -53,6 +53,7 @@ int Pt2pt::issue(const Plan& plan, Request** request) noexcept {
 
 int Pt2pt::issue(const Plan& plan, Request** request, Peer& peer, UniqueLock& lock) {
     int code = reserve(peer, credits_of_operation, lock);
+    code = code == MPI_SUCCESS && peer.lock_refused ? take_error(peer) : code;
     if (code == MPI_SUCCESS && _locked_all && !_unchecked_all && !peer.locked) {
         code = ask_for_lock(peer, flag_lock_all);
     }

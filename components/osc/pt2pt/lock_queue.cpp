@@ -2,28 +2,44 @@
 #include "components/osc/pt2pt/lock_queue.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace patchbay::osc::pt2pt {
 
-bool LockQueue::request(int rank, bool exclusive) {
-    if (!_waiting.empty() || (!_holders.empty() && (_exclusive || exclusive))) {
-        _waiting.push_back({rank, exclusive, false});
-        return false;
-    }
-    _holders.insert(rank);
-    _exclusive = exclusive;
-    return true;
+// Whether a request that cannot be granted now, and comes last, would wait for a process that has failed. Two shared
+// locks never wait for each other. No other request stands between this one and a shared one of a failed process that
+// both would have to wait for: it would have been refused.
+bool LockQueue::is_lost(bool exclusive) const noexcept {
+    return (_holder_failed && must_wait(exclusive)) || std::ranges::any_of(_waiting, [exclusive](const Waiter& waiter) {
+        return waiter.failed && (waiter.exclusive || exclusive);
+    });
 }
 
-bool LockQueue::request_ahead(int rank) {
-    if (!_holders.empty() && _exclusive) {
-        const auto behind = std::ranges::find_if(_waiting, [](const Waiter& waiter) { return !waiter.ahead; });
-        _waiting.insert(behind, {rank, false, true});
-        return false;
+LockQueue::Answer LockQueue::request(int rank, bool exclusive) {
+    if (_waiting.empty() && !must_wait(exclusive)) {
+        _holders.insert(rank);
+        _exclusive = exclusive;
+        return Answer::granted;
     }
-    _holders.insert(rank);
-    _exclusive = false;
-    return true;
+    if (is_lost(exclusive)) {
+        return Answer::refused;
+    }
+    _waiting.push_back({rank, exclusive, false});
+    return Answer::waits;
+}
+
+LockQueue::Answer LockQueue::request_ahead(int rank) {
+    if (!must_wait(false)) {
+        _holders.insert(rank);
+        _exclusive = false;
+        return Answer::granted;
+    }
+    if (_holder_failed) {
+        return Answer::refused;
+    }
+    const auto behind = std::ranges::find_if(_waiting, [](const Waiter& waiter) { return !waiter.ahead; });
+    _waiting.insert(behind, {rank, false, true});
+    return Answer::waits;
 }
 
 bool LockQueue::release(int rank, std::vector<int>* granted) {
@@ -34,18 +50,41 @@ bool LockQueue::release(int rank, std::vector<int>* granted) {
     return true;
 }
 
-void LockQueue::remove(int rank, std::vector<int>* granted) {
-    _holders.erase(rank);
-    std::erase_if(_waiting, [rank](const Waiter& waiter) { return waiter.rank == rank; });
+void LockQueue::fail(int rank, std::vector<int>* granted, std::vector<int>* refused) {
+    auto behind = _waiting.begin();
+    bool exclusive = _exclusive;
+    if (_holders.contains(rank)) {
+        _holder_failed = true;
+    } else {
+        behind = std::ranges::find_if(_waiting, [rank](const Waiter& waiter) { return waiter.rank == rank; });
+        if (behind == _waiting.end()) {
+            return;
+        }
+        behind->failed = true;
+        exclusive = behind->exclusive;
+        ++behind;
+    }
+    // Of those behind it, the exclusive ones wait for it, and the shared ones unless they share the lock with it. Those
+    // of processes that have failed before need no answer.
+    const auto waits_for_it = [exclusive](const Waiter& waiter) { return exclusive || waiter.exclusive; };
+    for (auto waiter = behind; waiter != _waiting.end(); ++waiter) {
+        if (waits_for_it(*waiter) && !waiter->failed) {
+            refused->push_back(waiter->rank);
+        }
+    }
+    _waiting.erase(std::remove_if(behind, _waiting.end(), waits_for_it), _waiting.end());
     grant(granted);
 }
 
 void LockQueue::grant(std::vector<int>* granted) {
-    while (!_waiting.empty() && (_holders.empty() || !(_exclusive || _waiting.front().exclusive))) {
+    while (!_waiting.empty() && !must_wait(_waiting.front().exclusive)) {
         const Waiter next = _waiting.front();
-        granted->push_back(next.rank);
+        if (!next.failed) {
+            granted->push_back(next.rank);
+        }
         _holders.insert(next.rank);
         _exclusive = next.exclusive;
+        _holder_failed = _holder_failed || next.failed;
         _waiting.pop_front();
     }
 }

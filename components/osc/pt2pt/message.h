@@ -37,14 +37,18 @@ constexpr bool is_ordered(Kind kind) noexcept {
 constexpr bool is_barrier(Kind kind) noexcept {
     return kind == Kind::lock || kind == Kind::type;
 }
+constexpr bool is_operation(Kind kind) noexcept {
+    return kind <= Kind::compare_and_swap;
+}
 
 // Bits of Header::flags.
-inline constexpr std::uint8_t flag_acknowledge = 1;  // acknowledge at once when this is done
-inline constexpr std::uint8_t flag_data_apart = 2;   // the origin's data is a message of its own
-inline constexpr std::uint8_t flag_result_apart = 4; // the result is to be a message of its own
-inline constexpr std::uint8_t flag_exclusive = 8;    // of a lock
-inline constexpr std::uint8_t flag_lock_all = 16;    // of a lock: of MPI_Win_lock_all, asked for by an operation
-inline constexpr std::uint8_t all_flags = 31;
+inline constexpr std::uint8_t flag_acknowledge = 1;   // acknowledge at once when this is done
+inline constexpr std::uint8_t flag_data_apart = 2;    // the origin's data is a message of its own
+inline constexpr std::uint8_t flag_result_apart = 4;  // the result is to be a message of its own
+inline constexpr std::uint8_t flag_exclusive = 8;     // of a lock
+inline constexpr std::uint8_t flag_lock_all = 16;     // of a lock: of MPI_Win_lock_all, asked for by an operation
+inline constexpr std::uint8_t flag_lock_refused = 32; // acknowledge: the last lock that the receiver has asked for
+inline constexpr std::uint8_t all_flags = 63;
 
 // The first bytes of each control message. The inline data follows.
 struct alignas(16) Header {

@@ -89,10 +89,11 @@ private:
     Peer& peer_of(int rank); // throws std::bad_alloc
     Peer* find_peer(int rank) noexcept;
     void watch(Peer& peer) noexcept;
-    void watch_lock_holders() noexcept;
+    void watch_lock_users() noexcept;
     void watch_ended(Watch& watch) noexcept; // without the lock
     void fail(Peer& peer) noexcept;
     int take_error(Peer& peer) noexcept;
+    static int report_refused_lock() noexcept;
     // Waits until done(awaited) for each of them, unless its peer has failed. Returns the error of one that has failed.
     // Without the lock, which is held in done().
     template <class Done>
@@ -147,8 +148,9 @@ private:
     bool begin_type(Peer& origin, const Header& header, const std::byte* data, Entry* entry);
     bool begin_lock(Entry& entry);
     void release_lock(int rank);
-    void remove_from_lock(int rank);
-    void grant(const std::vector<int>& ranks) noexcept;
+    void fail_in_lock(int rank);
+    void end_waits_for_lock(const std::vector<int>& ranks, LockQueue::Answer answer) noexcept;
+    void refuse_lock(Peer& origin) noexcept;
     void set_type(Peer& origin, const Header& header, const std::byte* data);
 
     // access.cpp
@@ -194,6 +196,8 @@ private:
     int lock_peer(int rank, bool exclusive) noexcept;          // without the lock
     int wait_for_lock(Peer& peer) noexcept;                    // without the lock
     int ask_for_lock(Peer& peer, std::uint8_t flags) noexcept; // of message.h
+    void give_back_locks(int end) noexcept;                    // of ranks below `end`; without the lock
+    void give_back_lock(Peer& peer) noexcept;
     int ask_for_acknowledgement(Peer& peer, UniqueLock& lock) noexcept;
     int ask_for_unlock(Peer& peer, UniqueLock& lock) noexcept;
     bool must_hold(int rank) const noexcept;
@@ -225,6 +229,7 @@ private:
     std::vector<Operation*> _operations; // by slot
     std::vector<std::uint32_t> _free_slots;
     LockQueue _locks;
+    bool _own_lock_refused = false; // the last one that lock_self() has waited for
     MemoryMap _memory;
     std::vector<Peer*> _to_advance;
     std::vector<int> _exposed_to; // the origins of MPI_Win_post

@@ -127,12 +127,13 @@ struct Peer {
     Watch watch;
 
     // This process is the origin:
-    std::uint64_t sent = 0;  // numbered messages
-    std::uint64_t done = 0;  // how many of them the peer is known to have done
-    std::uint64_t asked = 0; // up to which an acknowledgement has been asked for
-    int error = MPI_SUCCESS; // of an operation; the next completing call returns it
-    bool locked = false;     // a lock has been asked for
-    std::uint64_t posts = 0; // of MPI_Win_post, not yet used by MPI_Win_start
+    std::uint64_t sent = 0;    // numbered messages
+    std::uint64_t done = 0;    // how many of them the peer is known to have done
+    std::uint64_t asked = 0;   // up to which an acknowledgement has been asked for
+    int error = MPI_SUCCESS;   // of an operation; the next completing call returns it
+    bool locked = false;       // a lock has been asked for
+    bool lock_refused = false; // which the peer has refused
+    std::uint64_t posts = 0;   // of MPI_Win_post, not yet used by MPI_Win_start
     std::uint16_t next_data = 0;
     std::uint64_t next_operation = 0;
     List<Operation, &Operation::link> operations;
@@ -145,7 +146,9 @@ struct Peer {
     int report = MPI_SUCCESS;    // for the next acknowledgement
     std::uint64_t completes = 0; // of MPI_Win_complete, not yet used by MPI_Win_wait
     List<Entry, &Entry::link> entries;
-    Entry* waiting = nullptr; // the first one that is not started
+    Entry* waiting = nullptr;  // the first one that is not started
+    bool refused_lock = false; // until its unlock; its operations are not carried out
+    bool must_know = false;    // of that, by the next acknowledgement
     std::vector<Ref<Datatype>> its_types;
 };
 

@@ -36,15 +36,19 @@ int Pt2pt::lock_self(bool exclusive) noexcept {
     {
         const Guard guard(_lock);
         try {
-            if (_locks.request(_window.rank, exclusive)) {
-                return MPI_SUCCESS;
+            const LockQueue::Answer answer = _locks.request(_window.rank, exclusive);
+            if (answer != LockQueue::Answer::waits) {
+                return answer == LockQueue::Answer::granted ? MPI_SUCCESS : report_refused_lock();
             }
         } catch (const std::bad_alloc&) {
             return no_memory();
         }
+        _own_lock_refused = false;
     }
-    wait_locked([this] { return _locks.is_held_by(_window.rank); }, [this] { watch_lock_holders(); });
-    return MPI_SUCCESS;
+    wait_locked(
+        [this] { return _own_lock_refused || _locks.is_held_by(_window.rank); }, [this] { watch_lock_users(); });
+    const Guard guard(_lock);
+    return _own_lock_refused ? report_refused_lock() : MPI_SUCCESS;
 }
 
 int Pt2pt::unlock_self() noexcept {
@@ -71,7 +75,15 @@ int Pt2pt::lock_peer(int rank, bool exclusive) noexcept {
     int code = reserve(*peer, 1, lock);
     code = code == MPI_SUCCESS ? ask_for_lock(*peer, exclusive ? flag_exclusive : 0) : code;
     lock.unlock();
-    return code == MPI_SUCCESS && must_hold(rank) ? wait_for_lock(*peer) : code;
+    if (code != MPI_SUCCESS || !must_hold(rank)) {
+        return code;
+    }
+    code = wait_for_lock(*peer);
+    if (code != MPI_SUCCESS) {
+        const Guard guard(_lock);
+        give_back_lock(*peer);
+    }
+    return code;
 }
 
 int Pt2pt::wait_for_lock(Peer& peer) noexcept {
@@ -80,10 +92,22 @@ int Pt2pt::wait_for_lock(Peer& peer) noexcept {
         const Guard guard(_lock);
         *one = now(peer);
     }
-    return wait_for_peers(one, [](const Awaited& of) { return of.peer->done >= of.sent; });
+    const int code = wait_for_peers(one, [](const Awaited& of) { return of.peer->done >= of.sent; });
+    const Guard guard(_lock);
+    return code == MPI_SUCCESS && peer.lock_refused ? take_error(peer) : code;
+}
+
+// Where it has been refused the target learns that the epoch is over.
+void Pt2pt::give_back_lock(Peer& peer) noexcept {
+    peer.locked = false;
+    peer.lock_refused = false;
+    if (!peer.failed) {
+        static_cast<void>(send_numbered(peer, Kind::unlock, 0));
+    }
 }
 
 int Pt2pt::ask_for_lock(Peer& peer, std::uint8_t flags) noexcept {
+    peer.lock_refused = false;
     const int all_of_them = flags | (must_hold(peer.rank) ? flag_acknowledge : 0);
     const int code = send_numbered(peer, Kind::lock, std::uint8_t(all_of_them));
     peer.locked = code == MPI_SUCCESS;
@@ -116,7 +140,10 @@ int Pt2pt::wait_until_complete(std::span<const Awaited> all, Where where) noexce
     const Guard guard(_lock);
     int code = failure;
     for (const Awaited& one : all) {
-        code = first_error(code, one.peer->error != MPI_SUCCESS ? take_error(*one.peer) : MPI_SUCCESS);
+        Peer& peer = *one.peer;
+        const bool has_error = peer.error != MPI_SUCCESS || peer.lock_refused;
+        code = first_error(code, has_error ? take_error(peer) : MPI_SUCCESS);
+        peer.lock_refused = peer.lock_refused && peer.locked;
     }
     return code;
 }
@@ -185,8 +212,24 @@ int Pt2pt::lock_all(int assertion) noexcept {
         } else if (must_hold(rank)) {
             code = lock_peer(rank, false);
         }
+        if (code != MPI_SUCCESS) {
+            give_back_locks(rank);
+        }
     }
     return code;
+}
+
+// MPI_Win_lock_all has no epoch after an error.
+void Pt2pt::give_back_locks(int end) noexcept {
+    _locked_all = false;
+    for (int rank = 0; rank < end; ++rank) {
+        if (rank == _window.rank) {
+            static_cast<void>(unlock_self());
+        } else if (must_hold(rank)) {
+            const Guard guard(_lock);
+            give_back_lock(*_peers[std::size_t(rank)]);
+        }
+    }
 }
 
 int Pt2pt::unlock_all() noexcept {

@@ -46,12 +46,12 @@ void Pt2pt::watch(Peer& peer) noexcept {
 }
 
 // This process itself needs no watch, and may have the lock without having a Peer.
-void Pt2pt::watch_lock_holders() noexcept {
-    for (const int rank : _locks.holders()) {
+void Pt2pt::watch_lock_users() noexcept {
+    _locks.for_each_user([this](int rank) {
         if (rank != _window.rank) {
             watch(*_peers[std::size_t(rank)]);
         }
-    }
+    });
 }
 
 void Pt2pt::watch_ended(Watch& watch) noexcept {
@@ -86,19 +86,28 @@ void Pt2pt::fail(Peer& peer) noexcept {
         operation = next;
     }
     try {
-        remove_from_lock(peer.rank);
+        fail_in_lock(peer.rank);
         advance_all();
     } catch (const std::bad_alloc&) {
         out_of_memory();
     }
 }
 
-// The error of an operation is returned once; that of a failed process by each call.
+int Pt2pt::report_refused_lock() noexcept {
+    return note_cause(MPI_ERR_PROC_ABORTED,
+        "a process has failed that has the lock of the target, or waits for it in front of this one");
+}
+
+// The error of an operation is returned once; that of a failed process by each call, and that of a refused lock by each
+// call until it would be given back.
 int Pt2pt::take_error(Peer& peer) noexcept {
     if (peer.failed) {
         return note_cause(MPI_ERR_PROC_ABORTED, "a process of the window has failed");
     }
     const int code = std::exchange(peer.error, MPI_SUCCESS);
+    if (peer.lock_refused) {
+        return report_refused_lock();
+    }
     if (code == MPI_ERR_RMA_RANGE) {
         return note_cause(code, "the target reports that an operation accesses memory that is not exposed there");
     }

@@ -103,6 +103,7 @@ void Pt2pt::handle(Peer& peer, const Header& header, const std::byte* data) {
         if (peer.error == MPI_SUCCESS) {
             peer.error = header.error;
         }
+        peer.lock_refused = peer.lock_refused || (header.flags & flag_lock_refused) != 0;
         return;
     case Kind::result:
         handle_result(peer, header, data);

@@ -130,6 +130,7 @@ void Pt2pt::acknowledge(Peer& origin) noexcept {
         out_of_memory();
     }
     message->header.error = std::exchange(origin.report, MPI_SUCCESS);
+    message->header.flags = std::exchange(origin.must_know, false) ? flag_lock_refused : 0;
     if (send(origin, message) == MPI_ERR_NO_MEM) {
         out_of_memory();
     }

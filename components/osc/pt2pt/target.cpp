@@ -66,13 +66,16 @@ void Pt2pt::advance_all() {
 }
 
 void Pt2pt::acknowledge_if_needed(Peer& origin, const Header& header) noexcept {
-    if ((header.flags & flag_acknowledge) != 0 || origin.report != MPI_SUCCESS ||
+    if ((header.flags & flag_acknowledge) != 0 || origin.report != MPI_SUCCESS || origin.must_know ||
         origin.completed - origin.told >= _agreed.credits / 2) {
         acknowledge(origin);
     }
 }
 
 bool Pt2pt::begin_entry(Peer& origin, const Header& header, const std::byte* data, Entry* entry) {
+    if (origin.refused_lock && is_operation(header.kind)) [[unlikely]] {
+        return refuse(origin, header, MPI_ERR_PROC_ABORTED, entry);
+    }
     switch (header.kind) {
     case Kind::put:
         return begin_put(origin, header, data, entry);
@@ -88,6 +91,7 @@ bool Pt2pt::begin_entry(Peer& origin, const Header& header, const std::byte* dat
     case Kind::lock:
         return begin_lock(*entry);
     case Kind::unlock:
+        origin.refused_lock = false;
         release_lock(origin.rank);
         return true;
     case Kind::complete:
@@ -161,41 +165,56 @@ void Pt2pt::set_type(Peer& origin, const Header& header, const std::byte* data) 
 }
 
 bool Pt2pt::begin_lock(Entry& entry) {
-    if (entry.peer.failed) {
+    Peer& origin = entry.peer;
+    if (origin.failed) {
+        origin.refused_lock = true;
         return true;
     }
-    const int rank = entry.peer.rank;
-    const bool held = (entry.header.flags & flag_lock_all) != 0
-        ? _locks.request_ahead(rank)
-        : _locks.request(rank, (entry.header.flags & flag_exclusive) != 0);
-    if (!held) { // it would wait for ever if one that has the lock failed
-        watch_lock_holders();
+    const LockQueue::Answer answer = (entry.header.flags & flag_lock_all) != 0
+        ? _locks.request_ahead(origin.rank)
+        : _locks.request(origin.rank, (entry.header.flags & flag_exclusive) != 0);
+    if (answer == LockQueue::Answer::waits) { // for ever, if one of those in front of it failed unnoticed
+        watch_lock_users();
+        return false;
     }
-    return held;
+    if (answer == LockQueue::Answer::refused) {
+        refuse_lock(origin);
+    }
+    return true;
+}
+
+// What the origin has sent behind its request is on the way already.
+void Pt2pt::refuse_lock(Peer& origin) noexcept {
+    origin.refused_lock = true;
+    origin.must_know = true;
 }
 
 void Pt2pt::release_lock(int rank) {
     std::vector<int> granted;
     _locks.release(rank, &granted);
-    grant(granted);
+    end_waits_for_lock(granted, LockQueue::Answer::granted);
 }
 
-void Pt2pt::remove_from_lock(int rank) {
+void Pt2pt::fail_in_lock(int rank) {
     std::vector<int> granted;
-    _locks.remove(rank, &granted);
-    grant(granted);
+    std::vector<int> refused;
+    _locks.fail(rank, &granted, &refused);
+    end_waits_for_lock(granted, LockQueue::Answer::granted);
+    end_waits_for_lock(refused, LockQueue::Answer::refused);
 }
 
-// This process itself sees in the queue that it has the lock.
-void Pt2pt::grant(const std::vector<int>& ranks) noexcept {
-    if (_locks.has_waiters()) {
-        watch_lock_holders();
-    }
+// The messages behind the lock begin in advance_all().
+void Pt2pt::end_waits_for_lock(const std::vector<int>& ranks, LockQueue::Answer answer) noexcept {
+    const bool refused = answer == LockQueue::Answer::refused;
     for (const int rank : ranks) {
         Peer* const origin = _peers[std::size_t(rank)].get();
         if (rank == _window.rank) {
+            _own_lock_refused = refused;
             _progress.wake();
         } else if (Entry* const first = origin->entries.first(); first != nullptr && first->started) {
+            if (refused) {
+                refuse_lock(*origin);
+            }
             first->done = true;
             _to_advance.push_back(origin);
         }

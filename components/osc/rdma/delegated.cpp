@@ -2,6 +2,7 @@
 // Operations that are left to the process of the target, see README.md.
 #include "components/common/window_copy.h"
 #include "components/osc/rdma/module.h"
+#include "components/osc/rdma/stream.h"
 #include "frameworks/osc/combine.h"
 #include "object/handle.h"
 
@@ -48,6 +49,13 @@ std::size_t even_piece(std::size_t bytes, std::size_t most) noexcept {
     return std::min(lines, most);
 }
 
+// From so many bytes on, the two processes copy one half each by the btl: a stream through the entry takes less time
+// for fewer bytes, because the kernel looks up each page. bench/rma create shows both.
+constexpr std::size_t shared_from = std::size_t(192) << 10;
+constexpr std::size_t largest_entry = std::size_t(1) << 30; // an entry has 32 bits for the size
+// The kernel looks up each page.
+constexpr std::size_t page = 4096;
+
 // What an entry can describe: elements one behind the other.
 bool is_array(const Datatype& type, const Datatype& element) noexcept {
     return type.dense && element.size == element.extent;
@@ -70,7 +78,7 @@ void RdmaModule::open_mailboxes() {
         _mailboxes =
             std::make_unique<Mailboxes>(_control->base() + behind, MailboxLayout(_window.size, _mailbox_payload),
                 _window.rank, Mailboxes::Memory{static_cast<std::byte*>(_window.base), self.bytes}, std::move(bells),
-                _update_lock, _progress, *_delegating.counters);
+                _update_lock, &_members[0], _progress, *_delegating.counters);
     }
     for (int member = 0; _delegating.enabled && member < _window.size; ++member) {
         const bool mapped = _members[member].mapped != nullptr;
@@ -84,6 +92,9 @@ void RdmaModule::open_mailboxes() {
         }
         _delegations->add(member, _window.rank, _members.block(member) + behind, MailboxLayout(_window.size, payload),
             *_members.bell(member));
+        if (payload >= sizeof(OriginBuffer)) {
+            _members.share_own_space(member);
+        }
     }
 }
 
@@ -97,12 +108,17 @@ RdmaModule::Delegated RdmaModule::delegate_transfer(Direction direction, void* b
     if (!entry || (entry.payload() < bytes && !type.dense)) {
         return Delegated::not_done;
     }
-    entry->kind = direction == Direction::put ? EntryKind::put : EntryKind::get;
     const std::uint64_t place = target.place + std::uint64_t(target.type->true_lower_bound);
-    if (entry.payload() < bytes) [[unlikely]] {
-        return transfer_pieces(
-            entry, direction, static_cast<std::byte*>(buffer) + type.true_lower_bound, place, bytes, done);
+    if (bytes >= shared_from && bytes <= largest_entry && type.dense &&
+        _members[target.rank].own_space.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+        return share_transfer(entry,
+            {direction, static_cast<std::byte*>(buffer) + type.true_lower_bound, target.rank, place, bytes}, done);
     }
+    if (entry.payload() < bytes) [[unlikely]] {
+        return transfer_pieces(entry,
+            {direction, static_cast<std::byte*>(buffer) + type.true_lower_bound, target.rank, place, bytes}, done);
+    }
+    entry->kind = direction == Direction::put ? EntryKind::put : EntryKind::get;
     entry->bytes = std::uint32_t(bytes);
     entry->place = place;
     if (direction == Direction::put) {
@@ -115,22 +131,56 @@ RdmaModule::Delegated RdmaModule::delegate_transfer(Direction direction, void* b
     return outcome;
 }
 
-// What does not fit into the entry, one piece after the other. *done: how many bytes are done when one piece is not.
-RdmaModule::Delegated RdmaModule::transfer_pieces(Delegations::Entry& entry, Direction direction, std::byte* buffer,
-    std::uint64_t place, std::size_t bytes, std::size_t* done) noexcept {
+// The target copies the second half while this process copies the first one: *done has the first half where the target
+// has not begun.
+RdmaModule::Delegated RdmaModule::share_transfer(
+    Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t* done) noexcept {
+    Peer& peer = _members[transfer.rank];
+    const std::size_t first = transfer.bytes / 2 / page * page;
+    entry->kind = transfer.direction == Direction::put ? EntryKind::put_from_origin : EntryKind::get_to_origin;
+    entry->bytes = std::uint32_t(transfer.bytes - first);
+    entry->place = transfer.place + first;
+    const OriginBuffer buffer{
+        *peer.own_space.load(std::memory_order_relaxed), reinterpret_cast<std::uintptr_t>(transfer.buffer + first)};
+    std::memcpy(entry->payload(), &buffer, sizeof buffer);
+    _delegations->post(entry);
+    const Reach reach{&peer, transfer.rank, peer.key, 0, nullptr};
+    const int error =
+        Transfer(_progress, reach, transfer.direction, nullptr).run_block(transfer.buffer, transfer.place, first, true);
+    const Delegated outcome = _delegations->collect(entry);
+    if (entry->state.load(std::memory_order_relaxed) == EntryState::declined) { // its btl does not reach this process
+        peer.own_space.store(nullptr, std::memory_order_relaxed);
+    }
+    if (error != 0) {
+        return outcome == Delegated::failed ? outcome : Delegated::not_done; // the caller reports what prevents it
+    }
+    *done = outcome == Delegated::done ? transfer.bytes : first;
+    return outcome;
+}
+
+// What does not fit into the entry: by a stream, or one piece after the other where the entry is too small for that.
+RdmaModule::Delegated RdmaModule::transfer_pieces(
+    Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t* done) noexcept {
+    const bool is_put = transfer.direction == Direction::put;
+    if (const std::size_t most = Stream::most_of_piece(entry.payload()); most > 0 && transfer.bytes <= largest_entry) {
+        entry->kind = is_put ? EntryKind::stream_put : EntryKind::stream_get;
+        entry->place = transfer.place;
+        return _delegations->stream(entry, transfer.buffer, transfer.bytes, even_piece(transfer.bytes, most), done);
+    }
+    entry->kind = is_put ? EntryKind::put : EntryKind::get;
     auto outcome = Delegated::done;
-    const std::size_t most = even_piece(bytes, entry.payload());
-    for (std::size_t at = 0; at < bytes && outcome == Delegated::done;) {
-        const std::size_t piece = std::min(bytes - at, most);
+    const std::size_t most = even_piece(transfer.bytes, entry.payload());
+    for (std::size_t at = 0; at < transfer.bytes && outcome == Delegated::done;) {
+        const std::size_t piece = std::min(transfer.bytes - at, most);
         entry->bytes = std::uint32_t(piece);
-        entry->place = place + at;
-        if (direction == Direction::put) {
-            common::copy_window(entry->payload(), buffer + at, piece);
+        entry->place = transfer.place + at;
+        if (is_put) {
+            common::copy_window(entry->payload(), transfer.buffer + at, piece);
         }
         outcome = _delegations->run(entry);
         if (outcome == Delegated::done) {
-            if (direction == Direction::get) {
-                common::copy_window(buffer + at, entry->payload(), piece);
+            if (!is_put) {
+                common::copy_window(transfer.buffer + at, entry->payload(), piece);
             }
             at += piece;
         }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/rdma/delegations.h"
 
+#include "components/common/window_copy.h"
 #include "components/osc/rdma/mailboxes.h"
+#include "components/osc/rdma/relax.h"
+#include "components/osc/rdma/stream.h"
 #include "core/progress/waiter.h"
 
 #include <algorithm>
@@ -22,16 +25,10 @@ constexpr std::uint32_t weight(std::size_t bytes) noexcept {
 }
 // From this weight on an operation takes longer than a process needs to wake.
 constexpr std::uint32_t waits_for_wake = 16;
+// Looks at an entry that the target has claimed, after which the wait is one that sleeps.
+constexpr int looks_at_claimed = 5000;
 // Looks at an entry between two looks at the clock.
 constexpr int looks_per_time = 16;
-
-inline void relax() noexcept {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#else
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-#endif
-}
 
 bool has_ended(const MailboxEntry& entry) noexcept {
     return entry.state.load(std::memory_order_acquire) >= EntryState::done;
@@ -129,13 +126,22 @@ bool Delegations::find_asleep(Way& way, std::uint32_t operations) noexcept {
 }
 
 Delegations::Outcome Delegations::run(Entry& used) noexcept {
-    Way& way = *used._way;
-    MailboxEntry& entry = *way.entry;
-    entry.state.store(EntryState::posted, std::memory_order_release);
+    post(used);
+    return collect(used, _patience * used._way->weight);
+}
+
+void Delegations::post(Entry& used) noexcept {
+    const Way& way = *used._way;
+    way.entry->state.store(EntryState::posted, std::memory_order_release);
     if (way.hint != 0) {
         way.hints->fetch_or(way.hint, std::memory_order_release);
     }
-    if (!await_claim(entry, _patience * way.weight)) {
+}
+
+Delegations::Outcome Delegations::collect(Entry& used, std::chrono::nanoseconds patience) noexcept {
+    Way& way = *used._way;
+    MailboxEntry& entry = *way.entry;
+    if (!await_claim(entry, patience)) {
         fail(way);
         return Outcome::not_done;
     }
@@ -149,6 +155,78 @@ Delegations::Outcome Delegations::run(Entry& used) noexcept {
     return Outcome::done;
 }
 
+Delegations::Outcome Delegations::stream(
+    Entry& used, std::byte* buffer, std::size_t bytes, std::size_t piece, std::size_t* done) noexcept {
+    Way& way = *used._way;
+    MailboxEntry& entry = *way.entry;
+    entry.bytes = std::uint32_t(bytes);
+    entry.piece = std::uint32_t(piece);
+    const bool is_put = entry.kind == EntryKind::stream_put;
+    Stream stream(entry, way.payload);
+    stream.begin();
+    const std::uint32_t pieces = stream.pieces();
+    std::uint32_t own = 0;
+    bool posted = false;
+    auto state = Posted::yes;
+    for (int looks = 0;;) {
+        // After the target has left the entry, this is the last count.
+        const std::uint32_t others = stream.by_target().load(std::memory_order_acquire);
+        const bool may_copy = own < pieces && stream.origin_may_copy(own, others);
+        if (may_copy) {
+            std::byte* const here = buffer + stream.offset(own);
+            is_put ? common::copy_window(stream.half(own), here, stream.size(own))
+                   : common::copy_window(here, stream.half(own), stream.size(own));
+            stream.by_origin().store(++own, std::memory_order_release);
+            looks = 0;
+        }
+        if (!posted) {
+            if (own == pieces && others == pieces) {
+                break;
+            }
+            if (others < pieces && stream.target_may_copy(others, own)) {
+                post(used);
+                posted = true;
+            }
+        } else if (!may_copy) {
+            state = look_at_stream(way, looks);
+            posted = state != Posted::no;
+            if (state == Posted::taken_back || state == Posted::failed) {
+                break;
+            }
+        }
+    }
+    const std::uint32_t complete = is_put ? std::min(own, stream.by_target().load(std::memory_order_relaxed)) : own;
+    *done = std::min(stream.offset(complete), bytes);
+    return *done == bytes ? Outcome::done : state == Posted::failed ? Outcome::failed : Outcome::not_done;
+}
+
+// Waits a little for the target, or until it has left the entry.
+Delegations::Posted Delegations::look_at_stream(Way& way, int& looks) noexcept {
+    MailboxEntry& entry = *way.entry;
+    switch (entry.state.load(std::memory_order_acquire)) {
+    case EntryState::posted:
+        if (await_claim(entry, _patience * way.weight)) {
+            return Posted::yes;
+        }
+        fail(way);
+        return Posted::taken_back;
+    case EntryState::claimed:
+        relax();
+        if (++looks < looks_at_claimed) {
+            return Posted::yes;
+        }
+        looks = 0;
+        return await_end(way, entry) ? Posted::yes : Posted::failed; // it has lost its core, or has failed
+    case EntryState::done:
+        succeed(way);
+        return Posted::no;
+    case EntryState::free:
+    case EntryState::declined:
+        break;
+    }
+    return Posted::taken_back;
+}
+
 // false: the operation has been taken back.
 bool Delegations::await_claim(MailboxEntry& entry, std::chrono::nanoseconds patience) noexcept {
     using Clock = std::chrono::steady_clock;
@@ -158,7 +236,7 @@ bool Delegations::await_claim(MailboxEntry& entry, std::chrono::nanoseconds pati
             return true;
         }
         if (_own != nullptr) {
-            _own->serve(); // another one that waits likewise for this process goes on
+            _own->serve(false); // another one that waits likewise for this process goes on
         }
         relax();
         if (looks % looks_per_time == 0) {

@@ -61,8 +61,19 @@ public:
     // lasts, and for an operation that the target has claimed until it has ended. Any lock that the caller holds is one
     // that pollers only try.
     Outcome run(Entry& entry) noexcept;
+    // The same in two steps, between which this process does something else. collect() must follow post(). It leaves an
+    // operation that the target has not begun to it no longer than a short one.
+    void post(Entry& entry) noexcept;
+    Outcome collect(Entry& entry) noexcept { return collect(entry, _patience); }
+    // A put or get of more bytes than the entry has room for, by a stream through the entry; `piece`: see stream.h. The
+    // caller has written kind and place into the entry. *done: how many bytes are complete, where not all are.
+    Outcome stream(Entry& entry, std::byte* buffer, std::size_t bytes, std::size_t piece, std::size_t* done) noexcept;
 
 private:
+    // Whether the target has, or may take, the entry of a stream.
+    enum class Posted : std::uint8_t { yes, no, taken_back, failed };
+    Posted look_at_stream(Way& way, int& looks) noexcept;
+    Outcome collect(Entry& entry, std::chrono::nanoseconds patience) noexcept;
     bool await_claim(MailboxEntry& entry, std::chrono::nanoseconds patience) noexcept;
     bool await_end(const Way& way, const MailboxEntry& entry) noexcept;
     void succeed(Way& way) noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "frameworks/btl/one_sided.h"
 #include "object/datatype_basic.h"
 
 #include <algorithm>
@@ -20,7 +21,21 @@ enum class EntryState : std::uint32_t {
     declined, // the target has claimed it and has not carried it out, nor a part of it
 };
 
-enum class EntryKind : std::uint8_t { put, get, accumulate, get_accumulate, compare_swap };
+enum class EntryKind : std::uint8_t {
+    put,
+    get,
+    accumulate,
+    get_accumulate,
+    compare_swap,
+    // A put and a get whose bytes are in the buffer of the origin, and not in the entry: the target copies them by its
+    // btl. The payload is an OriginBuffer.
+    put_from_origin,
+    get_to_origin,
+    // A put and a get of more bytes than the entry has room for, see stream.h. The entry is `done` also where the
+    // target has waited for the origin for some time: the origin posts it again.
+    stream_put,
+    stream_get,
+};
 
 struct alignas(32) MailboxEntry {
     std::atomic<EntryState> state;
@@ -30,6 +45,7 @@ struct alignas(32) MailboxEntry {
     std::uint32_t op;   // the handle of its predefined op
     std::uint32_t bytes;
     std::uint64_t place; // from the base of the target's memory
+    std::uint32_t piece; // of a stream: its bytes
 
     // The operand, or the bytes of a put or get. The results of MPI_Get_accumulate stand behind the operand, also where
     // there is none; MPI_Compare_and_swap has the value to compare with there, and then its result.
@@ -38,6 +54,12 @@ struct alignas(32) MailboxEntry {
     static constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 15) & ~std::size_t(15); }
 };
 static_assert(sizeof(MailboxEntry) == 32 && std::atomic<EntryState>::is_always_lock_free);
+
+// A buffer of the origin, for the btl by which the target reaches it.
+struct OriginBuffer {
+    btl::RemoteKey key; // of the whole address space of the origin
+    std::uint64_t address;
+};
 
 // Where the entries are in the memory of one target.
 class MailboxLayout {

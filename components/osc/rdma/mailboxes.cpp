@@ -2,6 +2,8 @@
 #include "components/osc/rdma/mailboxes.h"
 
 #include "components/common/window_copy.h"
+#include "components/osc/rdma/relax.h"
+#include "components/osc/rdma/stream.h"
 #include "frameworks/osc/combine.h"
 #include "object/handle.h"
 
@@ -10,8 +12,14 @@
 
 namespace patchbay::osc::rdma {
 
+namespace {
+// How often a target looks for the next piece of a stream: a few times as long as the origin takes to copy one.
+constexpr int looks_for_piece = 500;
+}
+
 Mailboxes::Mailboxes(std::byte* mailboxes, const MailboxLayout& layout, int own_rank, const Memory& memory,
-    std::unique_ptr<Doorbell*[]> bells, UpdateLock& updates, Progress& progress, DelegationCounters& counters)
+    std::unique_ptr<Doorbell*[]> bells, UpdateLock& updates, Peer* members, Progress& progress,
+    DelegationCounters& counters)
     : _mailboxes(mailboxes),
       _hints(MailboxLayout::hints(mailboxes)),
       _layout(layout),
@@ -19,6 +27,7 @@ Mailboxes::Mailboxes(std::byte* mailboxes, const MailboxLayout& layout, int own_
       _memory(memory),
       _bells(std::move(bells)),
       _updates(updates),
+      _members(members),
       _progress(progress),
       _counters(counters),
       _poller(progress.add_poller([](void* self) noexcept { return static_cast<Mailboxes*>(self)->serve(); }, this)) {}
@@ -29,39 +38,49 @@ Mailboxes::~Mailboxes() {
 }
 
 // A bit that is set while its entries are looked at leads to a look by the next poll.
-int Mailboxes::serve_hints() noexcept {
+int Mailboxes::serve_hints(bool patiently) noexcept {
     std::uint64_t hints = _hints.exchange(0, std::memory_order_acquire);
     int events = 0;
     for (; hints != 0; hints &= hints - 1) {
         for (auto entry = std::size_t(std::countr_zero(hints)); entry < _layout.entries(); entry += 64) {
-            events += is_posted(entry) ? serve_entry(entry) : 0;
+            events += is_posted(entry) ? serve_entry(entry, patiently) : 0;
         }
     }
     return events;
 }
 
-int Mailboxes::serve_entry(std::size_t number) noexcept {
+int Mailboxes::serve_entry(std::size_t number, bool patiently) noexcept {
     MailboxEntry& entry = _layout.at(_mailboxes, number);
     auto state = EntryState::posted;
     if (!entry.state.compare_exchange_strong(
             state, EntryState::claimed, std::memory_order_acquire, std::memory_order_relaxed)) {
         return 0; // the origin was faster, or another thread
     }
-    const bool carried_out = carry_out(entry);
+    const int origin = MailboxLayout::origin_of(number, _own_rank);
+    const bool carried_out = carry_out(entry, origin, patiently);
     entry.state.store(carried_out ? EntryState::done : EntryState::declined, std::memory_order_release);
-    _bells[std::size_t(MailboxLayout::origin_of(number, _own_rank))]->notify();
+    _bells[std::size_t(origin)]->notify();
     if (carried_out) {
         _counters.add(DelegationCounters::served);
     }
     return 1;
 }
 
-bool Mailboxes::carry_out(MailboxEntry& entry) noexcept {
+bool Mailboxes::carry_out(MailboxEntry& entry, int origin, bool patiently) noexcept {
     const std::size_t bytes = entry.bytes;
-    if (bytes > _layout.payload() || entry.place > _memory.bytes || bytes > _memory.bytes - entry.place) {
+    if (entry.place > _memory.bytes || bytes > _memory.bytes - entry.place) {
         return false;
     }
     std::byte* const memory = _memory.base + entry.place;
+    if (entry.kind == EntryKind::put_from_origin || entry.kind == EntryKind::get_to_origin) {
+        return copy_buffer(entry, memory, origin);
+    }
+    if (entry.kind == EntryKind::stream_put || entry.kind == EntryKind::stream_get) {
+        return copy_stream(entry, memory, patiently);
+    }
+    if (bytes > _layout.payload()) {
+        return false;
+    }
     switch (entry.kind) {
     case EntryKind::put:
         common::copy_window(memory, entry.payload(), bytes);
@@ -72,6 +91,48 @@ bool Mailboxes::carry_out(MailboxEntry& entry) noexcept {
     default:
         return _updates.try_with(_own_rank, entry.alone, [&] { update(entry, memory); });
     }
+}
+
+// Pieces as long as the origin copies its own in time.
+bool Mailboxes::copy_stream(MailboxEntry& entry, std::byte* memory, bool patiently) noexcept {
+    Stream stream(entry, _layout.payload());
+    if (!stream.is_valid()) {
+        return false;
+    }
+    const bool is_put = entry.kind == EntryKind::stream_put;
+    const int most_looks = patiently ? looks_for_piece : 0;
+    std::uint32_t own = stream.by_target().load(std::memory_order_relaxed);
+    for (int looks = 0; own < stream.pieces();) {
+        if (stream.target_may_copy(own, stream.by_origin().load(std::memory_order_acquire))) {
+            std::byte* const there = memory + stream.offset(own);
+            is_put ? common::copy_window(there, stream.half(own), stream.size(own))
+                   : common::copy_window(stream.half(own), there, stream.size(own));
+            stream.by_target().store(++own, std::memory_order_release);
+            looks = 0;
+        } else if (++looks > most_looks) {
+            break;
+        } else {
+            relax();
+        }
+    }
+    return true;
+}
+
+// false: it has not been copied, or not as a whole. The origin copies it then.
+bool Mailboxes::copy_buffer(MailboxEntry& entry, std::byte* memory, int origin) noexcept {
+    if (_layout.payload() < sizeof(OriginBuffer)) {
+        return false;
+    }
+    OriginBuffer buffer;
+    std::memcpy(&buffer, entry.payload(), sizeof buffer);
+    const iovec here{memory, entry.bytes};
+    const btl::RemotePiece there{buffer.address, entry.bytes};
+    Peer& peer = _members[origin];
+    // Of a btl with Offers::immediate, as the origin has made sure.
+    const btl::Started started = entry.kind == EntryKind::put_from_origin
+        ? peer.one_sided->get(*peer.endpoint, {&here, 1}, buffer.key, {&there, 1}, nullptr)
+        : peer.one_sided->put(*peer.endpoint, {&here, 1}, buffer.key, {&there, 1}, btl::Wake::nobody, nullptr);
+    return started.is_done();
 }
 
 void Mailboxes::update(MailboxEntry& entry, std::byte* memory) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 #include "components/osc/rdma/delegation_counters.h"
 #include "components/osc/rdma/mailbox.h"
+#include "components/osc/rdma/members.h"
 #include "components/osc/rdma/update_lock.h"
 #include "core/progress/doorbell.h"
 #include "core/progress/progress.h"
@@ -19,27 +20,33 @@ public:
         std::uint64_t bytes;
     };
     // Throws std::bad_alloc. `bells`: of the members, by rank. The mailboxes are zero-filled, and others may use them
-    // already.
+    // already. `members`: by rank, the ways to the buffers of
+    // origins.
     Mailboxes(std::byte* mailboxes, const MailboxLayout& layout, int own_rank, const Memory& memory,
-        std::unique_ptr<Doorbell*[]> bells, UpdateLock& updates, Progress& progress, DelegationCounters& counters);
+        std::unique_ptr<Doorbell*[]> bells, UpdateLock& updates, Peer* members, Progress& progress,
+        DelegationCounters& counters);
     // No poller runs any more afterwards. Not inside of a poller.
     ~Mailboxes();
 
     // Returns how many operations have been carried out or declined. Any thread, several at once.
-    int serve() noexcept {
+    // `patiently`: waits some time for the next piece of a stream. Not where this process is itself the origin of
+    // an operation, for which the other one may wait.
+    int serve(bool patiently = true) noexcept {
         if (_layout.entries() == 1) {
-            return is_posted(0) ? serve_entry(0) : 0;
+            return is_posted(0) ? serve_entry(0, patiently) : 0;
         }
-        return _hints.load(std::memory_order_relaxed) == 0 ? 0 : serve_hints();
+        return _hints.load(std::memory_order_relaxed) == 0 ? 0 : serve_hints(patiently);
     }
 
 private:
     bool is_posted(std::size_t entry) const noexcept {
         return _layout.at(_mailboxes, entry).state.load(std::memory_order_relaxed) == EntryState::posted;
     }
-    [[gnu::noinline]] int serve_entry(std::size_t entry) noexcept;
-    [[gnu::noinline]] int serve_hints() noexcept;
-    bool carry_out(MailboxEntry& entry) noexcept;
+    [[gnu::noinline]] int serve_entry(std::size_t entry, bool patiently) noexcept;
+    [[gnu::noinline]] int serve_hints(bool patiently) noexcept;
+    bool carry_out(MailboxEntry& entry, int origin, bool patiently) noexcept;
+    bool copy_stream(MailboxEntry& entry, std::byte* memory, bool patiently) noexcept;
+    bool copy_buffer(MailboxEntry& entry, std::byte* memory, int origin) noexcept;
     void update(MailboxEntry& entry, std::byte* memory) noexcept;
 
     std::byte* const _mailboxes;
@@ -49,6 +56,7 @@ private:
     const Memory _memory;
     const std::unique_ptr<Doorbell*[]> _bells;
     UpdateLock& _updates;
+    Peer* const _members;
     Progress& _progress;
     DelegationCounters& _counters;
     PollerHandle _poller;

@@ -14,6 +14,9 @@ constexpr btl::Offers for_memory = btl::Offers::put | btl::Offers::get;
 // A control block is accessed by processor and btl, and those who wait for its words are woken.
 constexpr btl::Offers for_control = btl::Offers::atomics_64 | btl::Offers::processor_atomics | btl::Offers::notify;
 constexpr btl::Offers for_mapped_control = btl::Offers::map | btl::Offers::notify;
+constexpr btl::Offers for_shared_copies =
+    btl::Offers::put | btl::Offers::get | btl::Offers::any_range | btl::Offers::immediate;
+constexpr std::uint64_t whole_space = ~std::uint64_t(0);
 } // namespace
 
 bool OwnModules::add(btl::Module& module) noexcept {
@@ -257,6 +260,27 @@ Status Members::connect() {
 
 std::size_t Members::mailbox_payload(int member) const noexcept {
     return std::size_t(_records[std::size_t(member)].mailbox_payload);
+}
+
+void Members::share_own_space(int member) noexcept {
+    Peer& peer = _peers[std::size_t(member)];
+    std::size_t i = 0;
+    bool all_can = true;
+    for (std::size_t k = 0; k < _own_modules.count(); ++k) {
+        all_can = all_can && has_all(_own_modules[k].one_sided->offers(), for_shared_copies);
+        i = _own_modules[k].one_sided == peer.one_sided ? k : i;
+    }
+    if (!all_can) {
+        return;
+    }
+    if (_own_space.empty()) {
+        auto registration = Registration::create(_own_modules, nullptr, whole_space);
+        if (!registration) {
+            return; // operations are carried out otherwise
+        }
+        _own_space = std::move(*registration);
+    }
+    peer.own_space.store(&_own_space.key(i), std::memory_order_relaxed);
 }
 
 void Members::end_construction() noexcept {

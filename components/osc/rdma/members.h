@@ -28,6 +28,8 @@ struct Peer {
     btl::Endpoint* endpoint = nullptr;
     btl::RemoteKey key;          // of its memory; unused where the window is dynamic
     std::byte* mapped = nullptr; // where its memory is mapped, from the base on; null: nowhere
+    // Of the whole address space of this process, for that member's btl; null: there is none. See share_own_space().
+    std::atomic<const btl::RemoteKey*> own_space{nullptr};
     // Of the keys that it has for one range: which one is for this process, and how many there are.
     std::uint32_t key_index = 0;
     std::uint32_t key_count = 0;
@@ -66,6 +68,7 @@ public:
     ~Registration() { reset(); }
     static Result<Registration> create(const OwnModules& modules, void* base, std::uint64_t bytes) noexcept;
     const btl::RemoteKey& key(std::size_t i) const noexcept { return _keys[i]; }
+    bool empty() const noexcept { return _count == 0; }
     void reset() noexcept;
 
 private:
@@ -101,7 +104,10 @@ public:
         const Peer& peer = _peers[std::size_t(member)];
         return peer.one_sided->bell(*peer.endpoint);
     }
-    // The three functions above are not called any more.
+    // Offers this process's buffers to `member`, which then copies by its btl while this process does: where the btl
+    // allows that without registration of each buffer, and completes such copies at once.
+    void share_own_space(int member) noexcept;
+    // The functions above are not called any more.
     void end_construction() noexcept;
 
     Peer& operator[](int member) noexcept { return _peers[std::size_t(member)]; }
@@ -134,6 +140,7 @@ private:
     OwnModules _own_modules;
     Registration _own_control;
     Registration _own_memory;
+    Registration _own_space;
     std::uint64_t _sample = 0; // of private memory, for the keys of a dynamic window
     bool _need_flush = false;
 };

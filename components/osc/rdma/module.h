@@ -121,8 +121,16 @@ private:
     // *done is set where a part of the bytes has been done: the caller carries out the rest.
     Delegated delegate_transfer(Direction direction, void* buffer, MPI_Count count, const Datatype& type,
         const Target& target, std::size_t* done) noexcept;
-    Delegated transfer_pieces(Delegations::Entry& entry, Direction direction, std::byte* buffer, std::uint64_t place,
-        std::size_t bytes, std::size_t* done) noexcept;
+    // A put or get of one block on both sides.
+    struct ArrayTransfer {
+        Direction direction;
+        std::byte* buffer;
+        int rank;
+        std::uint64_t place;
+        std::size_t bytes;
+    };
+    Delegated share_transfer(Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t* done) noexcept;
+    Delegated transfer_pieces(Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t* done) noexcept;
     Delegated delegate_update(const Origin& origin, const Fetched* result, const Target& target, const Op& op,
         const Datatype& element, std::size_t* done) noexcept;
     // An accumulate whose buffers are dense, and the target's, too.

@@ -18,10 +18,10 @@ constexpr std::size_t pack_below = 512;
 constexpr std::size_t gap_of_piece = 1024;
 }
 
-int Transfer::run_block(std::byte* here, std::uint64_t there, std::size_t bytes) noexcept {
+int Transfer::run_block(std::byte* here, std::uint64_t there, std::size_t bytes, bool wait) noexcept {
     const iovec local{here, bytes};
     const btl::RemotePiece remote{there - _reach.base, bytes};
-    return move({&local, 1}, {&remote, 1}, false);
+    return move({&local, 1}, {&remote, 1}, wait);
 }
 
 int Transfer::run(Convertor& here, Convertor& there, std::size_t bytes) noexcept {

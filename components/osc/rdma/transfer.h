@@ -43,8 +43,8 @@ public:
 
     // Returns an errno. The operations may be under way, and Peer::started has counted them.
     int run(Convertor& here, Convertor& there, std::size_t bytes) noexcept;
-    // The same for one block on each side.
-    int run_block(std::byte* here, std::uint64_t there, std::size_t bytes) noexcept;
+    // The same for one block on each side. `wait`: it is complete at the origin afterwards; there is no request then.
+    int run_block(std::byte* here, std::uint64_t there, std::size_t bytes, bool wait = false) noexcept;
 
 private:
     static constexpr std::size_t most_pieces = 256; // of one operation; IOV_MAX is 1024

@@ -9,6 +9,7 @@
 #include "object/immediate_request.h"
 
 #include <algorithm>
+#include <charconv>
 #include <new>
 #include <unistd.h>
 
@@ -20,12 +21,26 @@ Error no_memory() {
     return {Errc::out_of_memory, "osc/sm: no memory for a window"};
 }
 
+constexpr std::uint8_t largest_atomic = 8; // bytes
+
+// For how many bytes the program wants accumulates to synchronize; 0: it does not say so, or for more bytes than the
+// largest element with an atomic has.
+std::uint8_t granularity_of(const Window& window) noexcept {
+    return unless_out_of_memory(std::uint8_t(0), [&] {
+        const std::string text = window.hints->get("mpi_accumulate_granularity").value_or(std::string());
+        std::uint64_t bytes = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+        const bool valid = error == std::errc() && end == text.data() + text.size() && bytes <= largest_atomic;
+        return valid ? std::uint8_t(bytes) : std::uint8_t(0);
+    });
+}
+
 } // namespace
 
 Result<std::unique_ptr<Module>> Sm::create(
     Progress& progress, NodeSegment& segment, Window& window, BarrierKind barrier, bool share_cores) noexcept {
     std::unique_ptr<Sm> module(new (std::nothrow) Sm(progress, segment, window));
-    Announcement own{0, segment.slot(), std::int32_t(getpid()), barrier, share_cores, {}};
+    Announcement own{0, segment.slot(), std::int32_t(getpid()), barrier, share_cores, granularity_of(window), {}};
     std::vector<Announcement> all;
     Status made = module == nullptr ? Status(no_memory())
                                     : unless_out_of_memory(Status(no_memory()), [&] { return module->make(own, all); });
@@ -82,11 +97,13 @@ Status Sm::exchange(Window& window, const Announcement& own, std::vector<Announc
 }
 
 Status Sm::map(const std::vector<Announcement>& all) noexcept {
+    _granularity = all[std::size_t(_window.rank)].granularity;
     for (int rank = 0; rank < _window.size; ++rank) {
         const Announcement& member = all[std::size_t(rank)];
         if (member.control == 0) {
             return Error{Errc::out_of_memory, "osc/sm: another member has no memory for the window"};
         }
+        _granularity = member.granularity != 0 ? _granularity : 0;
         _central = _central || member.barrier == BarrierKind::central ||
             (member.barrier == BarrierKind::automatic && member.share_cores != 0 && _window.size > 2);
         if (Status mapped = map_peer(rank, member); !mapped) {
@@ -119,6 +136,12 @@ Sm::~Sm() {
     if (_block != 0) {
         _segment.heap().free(_block);
     }
+}
+
+AccumulateHints Sm::accumulate_hints() const noexcept {
+    AccumulateHints hints;
+    hints.granularity = _granularity;
+    return hints;
 }
 
 bool Sm::any_has_ended() const noexcept {

@@ -49,6 +49,7 @@ public:
     int flush_local(int) noexcept override { return MPI_SUCCESS; }
     int flush_local_all() noexcept override { return MPI_SUCCESS; }
     int sync() noexcept override;
+    AccumulateHints accumulate_hints() const noexcept override;
 
     int attach(void* base, std::uint64_t bytes) noexcept override;
     int detach(void* base) noexcept override;
@@ -73,7 +74,8 @@ private:
         std::int32_t pid;
         BarrierKind barrier;
         std::uint8_t share_cores;
-        std::uint8_t padding[6];
+        std::uint8_t granularity; // mpi_accumulate_granularity, if that is at most the size of an element
+        std::uint8_t padding[5];
     };
 
     Sm(Progress& progress, NodeSegment& segment, Window& window) noexcept
@@ -106,6 +108,15 @@ private:
     [[gnu::noinline]] int get_any(const Fetched& result, const Target& target, Request** request) noexcept;
     int give_request(Request** request) noexcept;
 
+    // Accumulates of single elements by processor atomics, see README.md. update_singly() returns false where the
+    // elements are not of that kind; otherwise *code is the result.
+    [[gnu::noinline]] bool update_singly(
+        const Origin& origin, const Fetched* result, const Target& target, const Op& op, int* code) noexcept;
+    [[gnu::noinline]] int fetch_singly(
+        const void* origin, void* result, const Datatype& type, std::byte* memory, const Op& op) noexcept;
+    [[gnu::noinline]] int swap_singly(
+        const void* origin, const void* compare, void* result, const Datatype& type, std::byte* memory) noexcept;
+
     // The lock of a member's memory for accumulates.
     int lock_elements(int rank) noexcept;
     int wait_for_elements(Control& control) noexcept;
@@ -132,6 +143,8 @@ private:
     Control* _own = nullptr;
     std::vector<Peer> _peers;
     bool _central = false;
+    // Of mpi_accumulate_granularity, where all members synchronize accumulates for single elements; otherwise 0.
+    std::uint64_t _granularity = 0;
     std::uint64_t _barrier_rounds = 0; // as in Control::arrived
     std::uint64_t _barriers = 0;
     std::vector<int> _targets;  // of start()
