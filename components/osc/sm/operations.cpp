@@ -130,9 +130,9 @@ int Sm::fetch_and_op(
     if (kernel == nullptr) [[unlikely]] {
         return refuse_op();
     }
-    std::byte* memory = peer(rank).base + place;
+    std::byte* memory = at(rank, place);
     if (!type.dense || !are_aligned(memory, origin, type)) [[unlikely]] {
-        return get_accumulate({origin, 1, &type}, {result, 1, &type}, {rank, place, 1, &type}, op, nullptr);
+        return Sm::get_accumulate({origin, 1, &type}, {result, 1, &type}, {rank, place, 1, &type}, op, nullptr);
     }
     if (const int code = lock_elements(rank); code != MPI_SUCCESS) {
         return code;
@@ -149,7 +149,7 @@ int Sm::compare_and_swap(const void* origin, const void* compare, void* result, 
         return code;
     }
     const auto bytes = std::size_t(type.size);
-    std::byte* memory = peer(rank).base + place;
+    std::byte* memory = at(rank, place);
     const bool equal = std::memcmp(memory, compare, bytes) == 0;
     common::copy_short(result, memory, bytes);
     if (equal) {
