@@ -3,8 +3,11 @@
 #include "tests/threadcomm/region.h"
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <numeric>
+#include <string>
+#include <utility>
 
 namespace {
 
@@ -248,20 +251,115 @@ void properties(const Here& here) {
     CHECK_OK(MPI_Comm_free(&half));
 }
 
-// Only components that say so serve threads.
-void refused(const Here& here) {
+int process_count() {
+    int count = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    return count;
+}
+
+// Targets that call nothing of the library: the threads of one process reach their memory by loads and stores.
+void silent_target(const Here& here) {
+    static std::atomic<int> done{0};
+    constexpr int count = 1'000;
     MPI_Info info;
-    MPI_Win window = MPI_WIN_NULL;
-    int word = 0;
     CHECK_OK(MPI_Info_create(&info));
     CHECK_OK(MPI_Info_set(info, "patchbay_osc", "sm"));
-    const int code = MPI_Win_create(&word, sizeof word, 1, info, here.comm, &window);
-    CHECK_CLASS(code, MPI_ERR_OTHER);
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    CHECK(std::strstr(text, "threads") != nullptr);
+    std::vector<long> memory(count + 2, 0);
+    MPI_Win window;
+    CHECK_OK(
+        MPI_Win_create(memory.data(), MPI_Aint(memory.size() * sizeof(long)), sizeof(long), info, here.comm, &window));
     CHECK_OK(MPI_Info_free(&info));
+    if (here.rank == 0) {
+        done = 0;
+    }
+    CHECK_OK(MPI_Barrier(here.comm));
+    if (here.rank != 0) {
+        const std::vector<long> mine(count, here.rank);
+        std::vector<long> read(count, -1);
+        const long one = 1;
+        long before = -1;
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window));
+        CHECK_OK(MPI_Put(mine.data(), count, MPI_LONG, 0, 2, count, MPI_LONG, window));
+        CHECK_OK(MPI_Win_flush(0, window));
+        CHECK_OK(MPI_Get(read.data(), count, MPI_LONG, 0, 2, count, MPI_LONG, window));
+        CHECK_OK(MPI_Win_unlock(0, window));
+        CHECK(read == mine);
+        CHECK_OK(MPI_Win_lock_all(0, window));
+        CHECK_OK(MPI_Accumulate(&one, 1, MPI_LONG, 0, 0, 1, MPI_LONG, MPI_SUM, window));
+        CHECK_OK(MPI_Fetch_and_op(&one, &before, MPI_LONG, 0, 1, MPI_SUM, window));
+        CHECK_OK(MPI_Win_unlock_all(window));
+        CHECK(before >= 0 && before < here.size - 1);
+        ++done;
+    }
+    while (here.rank == 0 && done < here.size - 1) {
+        std::this_thread::yield();
+    }
+    CHECK(here.rank != 0 || (memory[0] == here.size - 1 && memory[1] == here.size - 1));
+    CHECK(here.rank != 0 || here.size == 1 || (memory[2] > 0 && memory[2] == memory[count + 1]));
+    CHECK_OK(MPI_Win_free(&window));
+}
+
+// What is not attached, or not any more, cannot be reached; regions that touch are one.
+void attached(const Here& here) {
+    std::array<int, 8> memory{};
+    MPI_Win window;
+    CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, here.comm, &window));
+    CHECK_OK(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Win_attach(window, memory.data(), 2 * sizeof(int)));
+    CHECK_OK(MPI_Win_attach(window, memory.data() + 2, 2 * sizeof(int)));
+    CHECK_CLASS(MPI_Win_attach(window, memory.data() + 3, 2 * sizeof(int)), MPI_ERR_RMA_ATTACH);
+    MPI_Aint address = 0;
+    CHECK_OK(MPI_Get_address(memory.data(), &address));
+    std::vector<MPI_Aint> all(std::size_t(here.size));
+    CHECK_OK(MPI_Allgather(&address, 1, MPI_AINT, all.data(), 1, MPI_AINT, here.comm));
+    const int to = right_of(here);
+    const auto at = [&](int index) { return MPI_Aint_add(all[std::size_t(to)], index * MPI_Aint(sizeof(int))); };
+    const std::array<int, 3> values{here.rank, here.rank + 1, here.rank + 2};
+    int one = 1, result = -1;
+    const auto refused = [&](const auto& call) { // at once, or when it is complete
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, to, 0, window));
+        const int first = call(), second = MPI_Win_unlock(to, window);
+        const int code = first != MPI_SUCCESS ? first : second;
+        CHECK_CLASS(code, MPI_ERR_RMA_RANGE);
+    };
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, to, 0, window));
+    CHECK_OK(MPI_Put(values.data(), 3, MPI_INT, to, at(1), 3, MPI_INT, window));
+    CHECK_OK(MPI_Win_unlock(to, window));
+    refused([&] { return MPI_Put(values.data(), 3, MPI_INT, to, at(2), 3, MPI_INT, window); });
+    refused([&] { return MPI_Get(&result, 1, MPI_INT, to, at(4), 1, MPI_INT, window); });
+    refused([&] { return MPI_Accumulate(&one, 1, MPI_INT, to, at(-1), 1, MPI_INT, MPI_SUM, window); });
+    refused([&] { return MPI_Fetch_and_op(&one, &result, MPI_INT, to, at(5), MPI_SUM, window); });
+    refused([&] { return MPI_Compare_and_swap(&one, &one, &result, MPI_INT, to, at(4), window); });
+    CHECK_OK(MPI_Barrier(here.comm));
+    const int left = left_of(here);
+    CHECK((memory == std::array<int, 8>{0, left, left + 1, left + 2, 0, 0, 0, 0}));
+    CHECK_OK(MPI_Win_detach(window, memory.data()));
+    CHECK_OK(MPI_Barrier(here.comm));
+    refused([&] { return MPI_Get(&result, 1, MPI_INT, to, at(0), 1, MPI_INT, window); });
+    CHECK_OK(MPI_Barrier(here.comm));
+    CHECK_OK(MPI_Win_detach(window, memory.data() + 2));
+    CHECK_OK(MPI_Win_free(&window));
+}
+
+// Only components that say so serve threads, and osc/sm those of one process only.
+void refused(const Here& here) {
+    for (const auto& [component, cause] : {std::pair("rdma", "threads"), std::pair("sm", "several processes")}) {
+        if (component == std::string("sm") && process_count() == 1) {
+            continue;
+        }
+        MPI_Info info;
+        MPI_Win window = MPI_WIN_NULL;
+        int word = 0;
+        CHECK_OK(MPI_Info_create(&info));
+        CHECK_OK(MPI_Info_set(info, "patchbay_osc", component));
+        const int code = MPI_Win_create(&word, sizeof word, 1, info, here.comm, &window);
+        CHECK_CLASS(code, MPI_ERR_OTHER);
+        char text[MPI_MAX_ERROR_STRING];
+        int length = 0;
+        MPI_Error_string(code, text, &length);
+        CHECK(std::strstr(text, cause) != nullptr);
+        CHECK_OK(MPI_Info_free(&info));
+    }
 }
 
 } // namespace
@@ -277,8 +375,12 @@ int main() {
             requests(here);
             shared(here);
             dynamic(here);
+            attached(here);
             properties(here);
             refused(here);
+            if (process_count() == 1) {
+                silent_target(here);
+            }
         });
     }
     return finish();

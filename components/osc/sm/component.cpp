@@ -40,6 +40,18 @@ bool all_are_here(Context& context, const Window& window, const NodeSegment& nod
     return true;
 }
 
+// Whether the ranks are threads of one process. The memory of that is theirs, wherever it comes from.
+bool is_one_process(const Window& window) {
+    const Group& group = *window.comm->group;
+    for (int rank = 1; rank < window.size; ++rank) {
+        const ProcessId process = group.process(rank), first = group.process(0);
+        if (process.job != first.job || process.rank != first.rank) {
+            return false;
+        }
+    }
+    return true;
+}
+
 class SmComponent final : public Component {
 public:
     Status open(Core& core) override {
@@ -48,12 +60,17 @@ public:
         return {};
     }
     Capability capabilities() const noexcept override {
-        return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node;
+        return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
+            Capability::peers_threads;
     }
 
     Result<int> query(Context& context, const Window& window) noexcept override {
         return unless_out_of_memory(
             Result<int>(Error{Errc::out_of_memory, "osc/sm: out of memory"}), [&]() -> Result<int> {
+                if (window.comm->view != nullptr) {
+                    return is_one_process(window) ? Result<int>(_priority)
+                                                  : refusal("the threads are those of several processes");
+                }
                 const NodeSegment* node = context.core().node;
                 if (node == nullptr) {
                     return refusal("this process has no memory that it shares with others");
@@ -74,8 +91,13 @@ public:
             });
     }
     Result<std::unique_ptr<Module>> create(Context& context, Window& window) noexcept override {
-        return Sm::create(
-            context.progress(), *context.core().node, window, _barrier, context.runtime().oversubscribed());
+        if (window.comm->view == nullptr) {
+            return Sm::create(
+                context.progress(), context.core().node, window, _barrier, context.runtime().oversubscribed());
+        }
+        // With more threads than cores they do not spin.
+        Progress& progress = *window.comm->progress;
+        return Sm::create(progress, nullptr, window, _barrier, progress.policy().spin.count() == 0);
     }
 
 private:

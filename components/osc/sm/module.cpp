@@ -2,6 +2,7 @@
 // A module from its creation to its end.
 #include "components/osc/sm/module.h"
 
+#include "components/osc/sm/dynamic.h"
 #include "core/base/out_of_memory.h"
 #include "frameworks/coll/coll.h"
 #include "object/error_cause.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <new>
 #include <unistd.h>
 
@@ -38,9 +40,18 @@ std::uint8_t granularity_of(const Window& window) noexcept {
 } // namespace
 
 Result<std::unique_ptr<Module>> Sm::create(
-    Progress& progress, NodeSegment& segment, Window& window, BarrierKind barrier, bool share_cores) noexcept {
-    std::unique_ptr<Sm> module(new (std::nothrow) Sm(progress, segment, window));
-    Announcement own{0, segment.slot(), std::int32_t(getpid()), barrier, share_cores, granularity_of(window), {}};
+    Progress& progress, NodeSegment* segment, Window& window, BarrierKind barrier, bool share_cores) noexcept {
+    std::unique_ptr<Sm> module(window.flavor == MPI_WIN_FLAVOR_DYNAMIC ? new (std::nothrow) DynamicSm(progress, window)
+                                                                       : new (std::nothrow)
+                                                                             Sm(progress, segment, window));
+    Announcement own{};
+    own.barrier = barrier;
+    own.share_cores = share_cores;
+    own.granularity = granularity_of(window);
+    if (segment != nullptr) {
+        own.slot = segment->slot();
+        own.pid = std::int32_t(getpid());
+    }
     std::vector<Announcement> all;
     Status made = module == nullptr ? Status(no_memory())
                                     : unless_out_of_memory(Status(no_memory()), [&] { return module->make(own, all); });
@@ -72,7 +83,11 @@ Status Sm::make(Announcement& own, std::vector<Announcement>& all) {
     _peers.resize(members);
     _targets.reserve(members);
     _origins.reserve(members);
-    auto block = _segment.heap().alloc(Control::bytes(members), _segment.slot());
+    if (_segment == nullptr) {
+        make_for_thread(own);
+        return {};
+    }
+    auto block = _segment->heap().alloc(Control::bytes(members), _segment->slot());
     if (!block) {
         return block.error();
     }
@@ -80,6 +95,21 @@ Status Sm::make(Announcement& own, std::vector<Announcement>& all) {
     _own = reinterpret_cast<Control*>(block->bytes.data());
     own.control = _block;
     return {};
+}
+
+// Throws std::bad_alloc.
+void Sm::make_for_thread(Announcement& own) {
+    const std::size_t line = alignof(Control);
+    const std::size_t bytes = (Control::bytes(size()) + line - 1) / line * line;
+    _private_block.reset(std::aligned_alloc(line, bytes));
+    if (_private_block == nullptr) {
+        throw std::bad_alloc();
+    }
+    std::memset(_private_block.get(), 0, bytes);
+    _own = static_cast<Control*>(_private_block.get());
+    own.control_of_thread = _own;
+    own.bell = &_progress.doorbell();
+    own.attached = attached();
 }
 
 Status Sm::exchange(Window& window, const Announcement& own, std::vector<Announcement>& all) noexcept {
@@ -100,7 +130,7 @@ Status Sm::map(const std::vector<Announcement>& all) noexcept {
     _granularity = all[std::size_t(_window.rank)].granularity;
     for (int rank = 0; rank < _window.size; ++rank) {
         const Announcement& member = all[std::size_t(rank)];
-        if (member.control == 0) {
+        if (member.control == 0 && member.control_of_thread == nullptr) {
             return Error{Errc::out_of_memory, "osc/sm: another member has no memory for the window"};
         }
         _granularity = member.granularity != 0 ? _granularity : 0;
@@ -113,13 +143,25 @@ Status Sm::map(const std::vector<Announcement>& all) noexcept {
     return {};
 }
 
+void Sm::map_thread(int rank, const Announcement& announcement) noexcept {
+    Peer& peer = this->peer(rank);
+    peer.base = reinterpret_cast<std::byte*>(_window.members[std::size_t(rank)].address); // 0 in a dynamic window
+    peer.control = announcement.control_of_thread;
+    peer.bell = announcement.bell;
+    peer.attached = announcement.attached;
+}
+
 Status Sm::map_peer(int rank, const Announcement& announcement) noexcept {
+    if (_segment == nullptr) {
+        map_thread(rank, announcement);
+        return {};
+    }
     Peer& peer = this->peer(rank);
     const WindowMember& member = _window.members[std::size_t(rank)];
-    RankControl* slot = _segment.find_control(announcement.slot);
-    std::byte* control = _segment.heap().at(announcement.control);
+    RankControl* slot = _segment->find_control(announcement.slot);
+    std::byte* control = _segment->heap().at(announcement.control);
     std::byte* base = rank == _window.rank ? static_cast<std::byte*>(_window.base)
-        : member.shared != 0               ? _segment.heap().at(member.shared)
+        : member.shared != 0               ? _segment->heap().at(member.shared)
                                            : nullptr;
     if (slot == nullptr || control == nullptr || (base == nullptr && member.bytes > 0)) {
         return Error{Errc::out_of_memory,
@@ -128,13 +170,13 @@ Status Sm::map_peer(int rank, const Announcement& announcement) noexcept {
     peer.base = base;
     peer.control = reinterpret_cast<Control*>(control);
     peer.bell = &slot->bell;
-    peer.pid = can_see(announcement.pid) ? announcement.pid : 0;
+    peer.pid = can_see_process(announcement.pid) ? announcement.pid : 0;
     return {};
 }
 
 Sm::~Sm() {
     if (_block != 0) {
-        _segment.heap().free(_block);
+        _segment->heap().free(_block);
     }
 }
 
@@ -145,7 +187,7 @@ AccumulateHints Sm::accumulate_hints() const noexcept {
 }
 
 bool Sm::any_has_ended() const noexcept {
-    return std::ranges::any_of(_peers, [](const Peer& peer) { return sm::has_ended(peer.pid); });
+    return std::ranges::any_of(_peers, [](const Peer& peer) { return process_has_ended(peer.pid); });
 }
 
 int Sm::give_request(Request** request) noexcept {
@@ -159,7 +201,6 @@ int Sm::give_request(Request** request) noexcept {
     return MPI_SUCCESS;
 }
 
-// A dynamic window is served by other components.
 int Sm::attach(void*, std::uint64_t) noexcept {
     return note_cause(MPI_ERR_RMA_ATTACH, "osc/sm: the window is not dynamic");
 }

@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "components/common/process_end.h"
 #include "components/osc/sm/control.h"
 #include "components/osc/sm/waits.h"
 #include "core/memory/node_segment.h"
 #include "frameworks/osc/osc.h"
 
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace patchbay::osc::sm {
 
+class AttachedMemory;
+
 enum class BarrierKind : std::uint8_t { automatic, dissemination, central };
 
 // The module of one window: every operation is carried out by the calling process, by loads and stores. Nothing is
 // under way when a call returns, so that a thread changes only what the epochs of the window give it alone, and no
 // function takes a lock of this process.
-class Sm final : public Module {
+class Sm : public Module {
 public:
-    // Communicates over window.comm. Every member takes part, also one that has an error.
+    // Communicates over window.comm. Every member takes part, also one that has an error. `segment`: the memory that
+    // the members share; null: they are threads of this process.
     static Result<std::unique_ptr<Module>> create(
-        Progress& progress, NodeSegment& segment, Window& window, BarrierKind barrier, bool share_cores) noexcept;
+        Progress& progress, NodeSegment* segment, Window& window, BarrierKind barrier, bool share_cores) noexcept;
     ~Sm() override;
 
     int put(const Origin& origin, const Target& target, Request** request) noexcept override;
@@ -56,12 +61,25 @@ public:
 
     void abandon() noexcept override { _block = 0; }
 
+protected:
+    Sm(Progress& progress, NodeSegment* segment, Window& window) noexcept
+        : _waits(progress),
+          _progress(progress),
+          _segment(segment),
+          _window(window),
+          _size(std::uint32_t(window.size)),
+          _rank(std::uint32_t(window.rank)) {}
+    // Of a dynamic window only: what this member has attached, and what another one has.
+    virtual AttachedMemory* attached() noexcept { return nullptr; }
+    const AttachedMemory& attached_by(int rank) const noexcept { return *_peers[std::size_t(rank)].attached; }
+
 private:
     enum class Held : std::uint8_t { nothing, shared, exclusive, unchecked };
     struct Peer {
-        std::byte* base = nullptr; // where this process has the member's memory mapped
+        std::byte* base = nullptr; // where this process has the member's memory mapped; null in a dynamic window
         Control* control = nullptr;
         Doorbell* bell = nullptr;
+        AttachedMemory* attached = nullptr;  // in a dynamic window
         std::int32_t pid = 0;                // 0: this process cannot see whether it has ended
         std::uint32_t posts_taken = 0;       // of its calls of post()
         std::uint32_t completions_taken = 0; // of its calls of complete()
@@ -70,6 +88,11 @@ private:
     // What a member tells all others.
     struct Announcement {
         SharedAddress control;
+        // Of a thread, for those of its process:
+        Control* control_of_thread;
+        Doorbell* bell;
+        AttachedMemory* attached;
+        // Of a process:
         std::uint32_t slot;
         std::int32_t pid;
         BarrierKind barrier;
@@ -78,27 +101,26 @@ private:
         std::uint8_t padding[5];
     };
 
-    Sm(Progress& progress, NodeSegment& segment, Window& window) noexcept
-        : _waits(progress),
-          _progress(progress),
-          _segment(segment),
-          _window(window),
-          _size(std::uint32_t(window.size)),
-          _rank(std::uint32_t(window.rank)) {}
     Status make(Announcement& own, std::vector<Announcement>& all);
+    void make_for_thread(Announcement& own);
     static Status exchange(Window& window, const Announcement& own, std::vector<Announcement>& all) noexcept;
     Status map(const std::vector<Announcement>& all) noexcept;
     Status map_peer(int rank, const Announcement& announcement) noexcept;
+    void map_thread(int rank, const Announcement& announcement) noexcept;
 
     std::uint32_t size() const noexcept { return _size; }
     std::uint32_t rank() const noexcept { return _rank; }
     Peer& peer(int rank) noexcept { return _peers[std::size_t(rank)]; }
-    std::byte* at(const Target& target) noexcept { return peer(target.rank).base + target.place; }
+    // In a dynamic window the place is the address, and there is no base to which it could be added.
+    std::byte* at(int rank, std::uint64_t place) noexcept {
+        return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(peer(rank).base) + place);
+    }
+    std::byte* at(const Target& target) noexcept { return at(target.rank, target.place); }
     Control& own() noexcept { return *_own; }
     auto ringer() noexcept {
         return [this](std::uint32_t member) { _peers[member].bell->notify(); };
     }
-    bool has_ended(int rank) noexcept { return sm::has_ended(peer(rank).pid); }
+    bool has_ended(int rank) noexcept { return process_has_ended(peer(rank).pid); }
     bool any_has_ended() const noexcept;
 
     int done(int code, Request** request) noexcept {
@@ -135,11 +157,15 @@ private:
 
     const Waits _waits;
     Progress& _progress;
-    NodeSegment& _segment;
+    NodeSegment* const _segment; // null: the members are threads of this process
     Window& _window;
     const std::uint32_t _size;
     const std::uint32_t _rank;
-    SharedAddress _block = 0; // of `_own`
+    struct Free {
+        void operator()(void* memory) const noexcept { std::free(memory); }
+    };
+    SharedAddress _block = 0; // of `_own`, in the segment
+    std::unique_ptr<void, Free> _private_block;
     Control* _own = nullptr;
     std::vector<Peer> _peers;
     bool _central = false;

@@ -193,13 +193,13 @@ int Sm::fetch_and_op(
     if (kernel == nullptr) [[unlikely]] {
         return refuse_op();
     }
-    std::byte* memory = peer(rank).base + place;
+    std::byte* memory = at(rank, place);
     if (_granularity != 0 && has_atomics(basic_type(type.basic)) && is_atomic_place(memory, std::size_t(type.size)))
         [[unlikely]] {
         return fetch_singly(origin, result, type, memory, op);
     }
     if (!type.dense || !are_aligned(memory, origin, type)) [[unlikely]] {
-        return get_accumulate({origin, 1, &type}, {result, 1, &type}, {rank, place, 1, &type}, op, nullptr);
+        return Sm::get_accumulate({origin, 1, &type}, {result, 1, &type}, {rank, place, 1, &type}, op, nullptr);
     }
     if (const int code = lock_elements(rank); code != MPI_SUCCESS) {
         return code;
@@ -213,7 +213,7 @@ int Sm::fetch_and_op(
 int Sm::compare_and_swap(const void* origin, const void* compare, void* result, const Datatype& type, int rank,
     std::uint64_t place) noexcept {
     const auto bytes = std::size_t(type.size);
-    std::byte* memory = peer(rank).base + place;
+    std::byte* memory = at(rank, place);
     if (_granularity != 0 && has_atomics(basic_type(type.basic)) && is_atomic_place(memory, bytes)) [[unlikely]] {
         return swap_singly(origin, compare, result, type, memory);
     }

@@ -32,7 +32,7 @@ template <class Done>
 [[gnu::noinline]] int Sm::wait_for_lock(int rank, const Done& done) noexcept {
     return _waits.until(done, [&] {
         for (Peer& member : _peers) {
-            if (sm::has_ended(member.pid) &&
+            if (process_has_ended(member.pid) &&
                 member.control->tickets(size())[rank].load(std::memory_order_relaxed) != 0) {
                 return true;
             }

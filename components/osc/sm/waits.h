@@ -8,10 +8,6 @@
 
 namespace patchbay::osc::sm {
 
-// Whether a process of this node has ended. One that this process cannot see (another namespace of pids) never has.
-bool has_ended(std::int32_t pid) noexcept;
-bool can_see(std::int32_t pid) noexcept;
-
 // Stores the cause and returns MPI_ERR_PROC_ABORTED.
 int report_ended() noexcept;
 
