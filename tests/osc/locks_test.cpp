@@ -2,6 +2,7 @@
 // The locks of osc/sm between processes that sleep while they wait: mutual exclusion, fairness, readers that hold the
 // lock together, and no wake-up that is lost.
 #include "components/osc/sm/control.h"
+#include "components/common/process_end.h"
 #include "components/osc/sm/waits.h"
 #include "tests/core_runtime/processes.h"
 
@@ -297,8 +298,8 @@ TEST(Waits, EndWithTheProcess) {
         pause();
         _exit(0);
     }
-    ASSERT_TRUE(can_see(child));
-    EXPECT_FALSE(has_ended(child));
+    ASSERT_TRUE(can_see_process(child));
+    EXPECT_FALSE(process_has_ended(child));
     Progress progress(false, always_sleep());
     const Waits waits(progress);
     std::thread killer([&] {
@@ -306,7 +307,7 @@ TEST(Waits, EndWithTheProcess) {
         kill(child, SIGKILL);
         waitpid(child, nullptr, 0);
     });
-    EXPECT_EQ(waits.until([] { return false; }, [&] { return has_ended(child); }), MPI_ERR_PROC_ABORTED);
+    EXPECT_EQ(waits.until([] { return false; }, [&] { return process_has_ended(child); }), MPI_ERR_PROC_ABORTED);
     killer.join();
     EXPECT_EQ(waits.until([] { return true; }, [] { return true; }), MPI_SUCCESS);
 }
