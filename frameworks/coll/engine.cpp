@@ -226,14 +226,11 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
         return code;
     }
     operation->set_tag(tag);
-    int code = operation->bind_messages(bound_messages(effort));
-    if (code == MPI_SUCCESS) {
-        code = operation->bind_channels();
-    }
-    if (code != MPI_SUCCESS) {
+    if (const int code = operation->bind_messages(bound_messages(effort)); code != MPI_SUCCESS) {
         operation->recycle();
         return code;
     }
+    operation->bind_channels();
     if (_checker != nullptr && comm.view == nullptr) [[unlikely]] {
         operation->gate = _checker->look_at(call, Form::persistent, comm);
     }

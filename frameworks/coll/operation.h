@@ -41,9 +41,8 @@ public:
     // Of a persistent operation, when it has its tag: makes persistent requests of the messages, at most `limit`, which
     // each start only starts again. MPI code.
     int bind_messages(std::size_t limit) noexcept;
-    // Then: has channels carry those of the bound messages for which that is faster. Called by all members; blocks. MPI
-    // code.
-    int bind_channels() noexcept;
+    // Then: has channels carry those of the bound messages for which that is faster. Called by all members; blocks.
+    void bind_channels() noexcept;
     bool has_tried_channels() const noexcept { return _looks != nullptr; }
     // Ends the steps whose messages of channels have come, and starts what waited for them. Returns how many. In a
     // poll, or where there can be none on another thread.
@@ -150,6 +149,7 @@ private:
     void release(StepId id) noexcept; // one step less for it to wait for
     void end_step(StepId id) noexcept;
     int bind_message(const Step& step, Request** made) noexcept;
+    int try_to_bind_channels(ChannelBinder& binder) noexcept;
     void release_bound() noexcept;
     void start_message(StepId id) noexcept;
     void start_send(StepId id) noexcept;

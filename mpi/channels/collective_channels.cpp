@@ -159,11 +159,9 @@ void CollectiveChannels::Setup::add_messages(std::span<coll::ChannelMessage> mes
             pair = _pairs.emplace(_pairs.end());
             pair->peer = message.peer;
         }
-        const bool wanted = message.wanted && _owner._use != Use::none;
-        message.wanted = wanted;
         (message.sends ? pair->sends : pair->recvs).push_back({&message});
         ++(message.sends ? pair->own_counts.sends : pair->own_counts.recvs);
-        pair->own_counts.wanted += wanted;
+        pair->own_counts.wanted += message.wanted;
     }
     for (Pair& pair : _pairs) {
         const std::size_t most = pair.own_counts.wanted == 0 ? 0 : pair.sends.size() + pair.recvs.size();

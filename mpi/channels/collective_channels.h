@@ -11,7 +11,8 @@ class Channels;
 // Binds the messages of persistent collectives to channels (README.md has the messages of the setup).
 class CollectiveChannels final : public coll::ChannelBinder {
 public:
-    // The values of parameters coll_channels and coll_most_channels.
+    // The values of parameters coll_channels, which is equal in all processes of a job (none: there is no object of
+    // this class), and coll_most_channels.
     enum class Use : std::uint8_t { faster, all, none };
     CollectiveChannels(Channels& channels, Use use, std::int64_t most) noexcept
         : _channels(channels),

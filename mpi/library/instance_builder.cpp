@@ -326,13 +326,15 @@ Status InstanceBuilder::prepare_chan() {
         instance._chan_lease.release();
     });
     const ParamRegistry& params = _instance.core().params;
-    auto binder = std::make_shared<CollectiveChannels>(*channels,
-        CollectiveChannels::Use(params.at("coll_channels").as_enum()), params.at("coll_most_channels").as_int());
-    _instance._coll_engine.set_binder(binder.get());
-    _cleanup.push([binder, &instance = _instance]() mutable {
-        instance._coll_engine.set_binder(nullptr);
-        binder.reset();
-    });
+    const auto use = CollectiveChannels::Use(params.at("coll_channels").as_enum());
+    if (use != CollectiveChannels::Use::none) {
+        auto binder = std::make_shared<CollectiveChannels>(*channels, use, params.at("coll_most_channels").as_int());
+        _instance._coll_engine.set_binder(binder.get());
+        _cleanup.push([binder, &instance = _instance]() mutable {
+            instance._coll_engine.set_binder(nullptr);
+            binder.reset();
+        });
+    }
     const bool given = !params.at("chan").is_default() || params.gives_any("chan_");
     return given ? _instance.open_chan() : Status();
 }
