@@ -139,7 +139,8 @@ int set_window_hints(Window& window, const Info& info) {
     return MPI_SUCCESS;
 }
 
-// Of the hints on accumulates the module says what it makes of them.
+// Order and ops are what the program has promised, if it has: a module that is stricter keeps them, too. The
+// granularity is that by which the module synchronizes.
 Ref<Info> window_hints(const Window& window) {
     const osc::AccumulateHints accumulates = window.module->accumulate_hints();
     auto result = Ref<Info>::adopt(new Info);
@@ -148,9 +149,9 @@ Ref<Info> window_hints(const Window& window) {
         const bool allocated = window.flavor == MPI_WIN_FLAVOR_ALLOCATE || window.flavor == MPI_WIN_FLAVOR_SHARED;
         if (key.name == "patchbay_osc") {
             value = window.component;
-        } else if (key.name == "accumulate_ordering") {
+        } else if (key.name == "accumulate_ordering" && value.empty()) {
             value = accumulates.ordering;
-        } else if (key.name == "accumulate_ops") {
+        } else if (key.name == "accumulate_ops" && value.empty()) {
             value = accumulates.ops;
         } else if (key.name == "mpi_accumulate_granularity") {
             value = std::to_string(accumulates.granularity);

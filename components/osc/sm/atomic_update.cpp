@@ -56,11 +56,11 @@ bool AtomicOp::find(const Op& op, BasicIndex type, AtomicOp& found) noexcept {
     return true;
 }
 
-// By way of arrays, some elements at a time: what one of them costs is the locked instruction.
+// Some elements at a time, by way of arrays where the buffers of the caller are none.
 void update_elements(const AtomicOp& op, std::size_t element_bytes, const Origin& origin, const Fetched* result,
     void* memory, MPI_Count count, const Datatype& type) noexcept {
     constexpr std::size_t most = 2048; // a multiple of each size
-    alignas(64) std::array<std::byte, most> operands;
+    alignas(64) std::array<std::byte, most> packed;
     alignas(64) std::array<std::byte, most> former;
     Convertor from;
     Convertor into;
@@ -70,20 +70,24 @@ void update_elements(const AtomicOp& op, std::size_t element_bytes, const Origin
     if (result != nullptr) {
         into = Convertor(*result->type, result->count, result->buffer);
     }
+    const std::byte* const operands = from.contiguous();
+    std::byte* const results = into.contiguous();
     Convertor places(type, count, memory);
     while (places.remaining() > 0) {
+        const std::size_t start = places.position();
         iovec block;
         if (places.next_blocks({&block, 1}, most) == 0) {
             return;
         }
-        if (op.kind != AtomicOp::Kind::read) {
-            from.pack(operands.data(), block.iov_len);
+        if (op.kind != AtomicOp::Kind::read && operands == nullptr) {
+            from.pack(packed.data(), block.iov_len);
         }
+        std::byte* const kept = result == nullptr ? nullptr : results != nullptr ? results + start : former.data();
         const std::span<std::byte> elements(static_cast<std::byte*>(block.iov_base), block.iov_len);
         with_number(element_bytes, [&](auto number) {
-            update_block<decltype(number)>(op, elements, operands.data(), result != nullptr ? former.data() : nullptr);
+            update_block<decltype(number)>(op, elements, operands != nullptr ? operands + start : packed.data(), kept);
         });
-        if (result != nullptr) {
+        if (kept == former.data()) {
             into.unpack(former.data(), block.iov_len);
         }
     }

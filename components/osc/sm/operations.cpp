@@ -125,6 +125,11 @@ bool Sm::update_singly(
     }
     std::byte* const memory = at(target);
     const bool all_aligned = target.type->basic != 0 && is_atomic_place(memory, basic.size);
+    if (all_aligned && result == nullptr && target.count == 1 && origin.type == target.type) [[likely]] {
+        with_number(basic.size, [&](auto number) { found.apply<decltype(number)>(memory, origin.buffer); });
+        *code = MPI_SUCCESS;
+        return true;
+    }
     *code = all_aligned ? MPI_SUCCESS : lock_elements(target.rank);
     if (*code == MPI_SUCCESS) {
         update_elements(found, basic.size, origin, result, memory, target.count, *target.type);
