@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The locks of osc/sm between processes that sleep while they wait: mutual exclusion, fairness, readers that hold the
 // lock together, and no wake-up that is lost.
-#include "components/osc/sm/control.h"
 #include "components/common/process_end.h"
+#include "components/osc/sm/control.h"
 #include "components/osc/sm/waits.h"
 #include "tests/core_runtime/processes.h"
 

@@ -53,7 +53,7 @@ struct Geometry {
     }
     // For the starts of one persistent collective: a program may have thousands of these.
     static constexpr Geometry of_operation(std::uint32_t members, std::size_t contribution) noexcept {
-        constexpr std::uint32_t slots = most_slots / 2;
+        constexpr std::uint32_t slots = most_slots;
         constexpr std::size_t least = slots / 8 + 2; // contributions, for unpublished_limit()
         constexpr std::size_t enough = 16, enough_units = 64;
         const std::size_t need = contribution <= Slot::room ? 0 : Unit::number_for(contribution);

@@ -107,7 +107,9 @@ public:
                     _starts = std::make_shared<Starts>(query.context.progress());
                 }
                 const bool shared_cores = _shared_cores && !comm.group->has_other_jobs();
-                Settings settings{_after, _longest[shared_cores], _starts};
+                // With cores of their own, channels are faster than starts here.
+                const bool persistent = shared_cores || _where == Where::always;
+                Settings settings{_after, _longest[shared_cores], persistent, _starts};
                 return Candidate{_priority, std::make_unique<SmModule>(query.context, query.below, std::move(settings)),
                     _one_node, true};
             });

@@ -62,7 +62,7 @@ auto visit_collective(const Call& call, const Visit& visit) {
 } // namespace
 
 Provided SmModule::provides() const noexcept {
-    return {served, {}, served};
+    return {served, {}, _settings.persistent ? served : FunctionSet{}};
 }
 
 Place* SmModule::make_place_after(Communicator& comm) noexcept {

@@ -14,6 +14,7 @@ struct Settings {
     std::uint32_t after;
     // The bytes of a contribution; longer ones are passed on. At most longest_contribution.
     MPI_Count longest;
+    bool persistent; // whether persistent operations are served, too
     std::shared_ptr<Starts> starts;
 };
 
