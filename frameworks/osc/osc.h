@@ -58,14 +58,6 @@ struct Target {
     const Datatype* type;
 };
 
-// The values in effect of the hints on accumulates (MPI-5.0, 12.2.1). A module that makes no use of what a program
-// promises by a hint leaves the default.
-struct AccumulateHints {
-    std::string_view ordering = "rar,raw,war,waw"; // accumulate_ordering
-    std::string_view ops = "same_op_no_op";        // accumulate_ops
-    std::uint64_t granularity = 0;                 // mpi_accumulate_granularity: bytes; 0: as the module likes
-};
-
 class Module {
 public:
     virtual ~Module() = default;
@@ -128,8 +120,10 @@ public:
     // Called by MPI_Win_set_info after the window's hints have changed, by every member. Local.
     virtual void hints_changed() noexcept {}
 
-    // What MPI_Win_get_info returns. Local.
-    virtual AccumulateHints accumulate_hints() const noexcept { return {}; }
+    // By how many bytes the module synchronizes accumulates, as MPI_Win_get_info returns mpi_accumulate_granularity; 0:
+    // by what suits each operation. Constant. The other hints on accumulates are what the program has promised: a
+    // module that is stricter keeps them, too.
+    virtual std::uint64_t accumulate_granularity() const noexcept { return 0; }
 
     // Called by MPI_Win_free in every member when no epoch is open in any of them, before the module is destroyed, with
     // a barrier between the call and the destruction. May block until nothing of this process is under way.

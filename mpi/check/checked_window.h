@@ -76,7 +76,7 @@ public:
     int attach(void* base, std::uint64_t bytes) noexcept override { return _wrapped->attach(base, bytes); }
     int detach(void* base) noexcept override { return _wrapped->detach(base); }
     void hints_changed() noexcept override { _wrapped->hints_changed(); }
-    osc::AccumulateHints accumulate_hints() const noexcept override { return _wrapped->accumulate_hints(); }
+    std::uint64_t accumulate_granularity() const noexcept override { return _wrapped->accumulate_granularity(); }
     int finish() noexcept override { return _wrapped->finish(); }
     void abandon() noexcept override { _wrapped->abandon(); }
 

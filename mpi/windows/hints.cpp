@@ -139,22 +139,15 @@ int set_window_hints(Window& window, const Info& info) {
     return MPI_SUCCESS;
 }
 
-// Order and ops are what the program has promised, if it has: a module that is stricter keeps them, too. The
-// granularity is that by which the module synchronizes.
 Ref<Info> window_hints(const Window& window) {
-    const osc::AccumulateHints accumulates = window.module->accumulate_hints();
     auto result = Ref<Info>::adopt(new Info);
     for (const Key& key : keys) {
         std::string value = hint_of_window(window, key.name);
         const bool allocated = window.flavor == MPI_WIN_FLAVOR_ALLOCATE || window.flavor == MPI_WIN_FLAVOR_SHARED;
         if (key.name == "patchbay_osc") {
             value = window.component;
-        } else if (key.name == "accumulate_ordering" && value.empty()) {
-            value = accumulates.ordering;
-        } else if (key.name == "accumulate_ops" && value.empty()) {
-            value = accumulates.ops;
         } else if (key.name == "mpi_accumulate_granularity") {
-            value = std::to_string(accumulates.granularity);
+            value = std::to_string(window.module->accumulate_granularity());
         } else if (key.name == "mpi_minimum_memory_alignment") {
             value = allocated ? std::to_string(alignment_of_window(window)) : std::string();
         } else if (key.name == "alloc_shared_noncontig" && window.flavor == MPI_WIN_FLAVOR_SHARED && value.empty()) {

@@ -180,12 +180,6 @@ Sm::~Sm() {
     }
 }
 
-AccumulateHints Sm::accumulate_hints() const noexcept {
-    AccumulateHints hints;
-    hints.granularity = _granularity;
-    return hints;
-}
-
 bool Sm::any_has_ended() const noexcept {
     return std::ranges::any_of(_peers, [](const Peer& peer) { return process_has_ended(peer.pid); });
 }

@@ -54,7 +54,7 @@ public:
     int flush_local(int) noexcept override { return MPI_SUCCESS; }
     int flush_local_all() noexcept override { return MPI_SUCCESS; }
     int sync() noexcept override;
-    AccumulateHints accumulate_hints() const noexcept override;
+    std::uint64_t accumulate_granularity() const noexcept override { return _granularity; }
 
     int attach(void* base, std::uint64_t bytes) noexcept override;
     int detach(void* base) noexcept override;
