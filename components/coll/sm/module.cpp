@@ -13,6 +13,8 @@ namespace {
 constexpr FunctionSet served{Function::barrier, Function::bcast, Function::gather, Function::scatter,
     Function::allgather, Function::alltoall, Function::reduce, Function::allreduce};
 
+constexpr FunctionSet waits_for_all{Function::barrier, Function::allgather, Function::alltoall, Function::allreduce};
+
 // nullptr: the next component does it.
 Op::Kernel kernel_of(const Op& op, const Datatype& type) noexcept {
     return type.dense ? op.kernel(type.basic) : nullptr;
@@ -65,8 +67,13 @@ Provided SmModule::provides() const noexcept {
     return {served, {}, _settings.persistent ? served : FunctionSet{}};
 }
 
-Place* SmModule::make_place_after(Communicator& comm) noexcept {
-    if (count_call(comm) < _settings.after) {
+Place* SmModule::make_place_after(Communicator& comm, Returns returns) noexcept {
+    const bool is_time = comm.coll_calls == _settings.after;
+    if (is_time && returns == Returns::before) {
+        return nullptr;
+    }
+    count_call(comm);
+    if (!is_time) {
         return nullptr;
     }
     const Geometry geometry = Geometry::of_communicator(std::uint32_t(comm.size));
@@ -79,7 +86,7 @@ Place* SmModule::make_place_after(Communicator& comm) noexcept {
 }
 
 int SmModule::barrier(Communicator& comm) noexcept {
-    Place* const place = place_in(comm);
+    Place* const place = place_in(comm, Returns::when_all_have_called);
     return place != nullptr ? run(*place, Barrier{}) : below(Function::barrier).barrier(comm);
 }
 
@@ -92,7 +99,7 @@ int SmModule::run_bcast(Place& place, const Bcast& what, bool* passed_on, int fa
 }
 
 int SmModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
-    Place* const place = place_in(comm);
+    Place* const place = place_in(comm, Returns::before);
     bool passed_on = place == nullptr;
     if (place != nullptr) {
         const int code = run_bcast(*place, Bcast{{}, buffer, count, &type, root}, &passed_on, MPI_SUCCESS);
@@ -105,7 +112,7 @@ int SmModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int roo
 
 int SmModule::gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
-    Place* const place = place_in(comm);
+    Place* const place = place_in(comm, Returns::before);
     const bool is_root = comm.rank == root;
     if (place != nullptr && is_short(is_root ? recv_count : send_count, is_root ? recv_type : send_type, 1)) {
         return run(*place, Gather{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}, root}, root);
@@ -115,7 +122,7 @@ int SmModule::gather(const void* send, MPI_Count send_count, const Datatype& sen
 
 int SmModule::scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
-    Place* const place = place_in(comm);
+    Place* const place = place_in(comm, Returns::before);
     const bool is_root = comm.rank == root;
     if (place != nullptr && is_short(is_root ? send_count : recv_count, is_root ? send_type : recv_type, comm.size)) {
         return run(*place, Scatter{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}, root}, root);
@@ -125,7 +132,7 @@ int SmModule::scatter(const void* send, MPI_Count send_count, const Datatype& se
 
 int SmModule::allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
-    Place* const place = place_in(comm);
+    Place* const place = place_in(comm, Returns::when_all_have_called);
     if (place != nullptr && is_short(recv_count, recv_type, 1)) {
         return run(*place, Allgather{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}});
     }
@@ -134,7 +141,7 @@ int SmModule::allgather(const void* send, MPI_Count send_count, const Datatype& 
 
 int SmModule::alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
-    Place* const place = place_in(comm);
+    Place* const place = place_in(comm, Returns::when_all_have_called);
     // In place: by all members or by none.
     if (place != nullptr && send != MPI_IN_PLACE && is_short(recv_count, recv_type, comm.size)) {
         return run(*place, Alltoall{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}});
@@ -144,7 +151,7 @@ int SmModule::alltoall(const void* send, MPI_Count send_count, const Datatype& s
 
 int SmModule::reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
     Communicator& comm) noexcept {
-    Place* const place = place_in(comm);
+    Place* const place = place_in(comm, Returns::before);
     const Op::Kernel kernel = kernel_of(op, type);
     if (place != nullptr && kernel != nullptr && is_short(count, type, 1)) {
         return run(*place, Reduce{reduction(send, recv, count, type, kernel), root}, root);
@@ -154,7 +161,7 @@ int SmModule::reduce(const void* send, void* recv, MPI_Count count, const Dataty
 
 int SmModule::allreduce(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    Place* const place = place_in(comm);
+    Place* const place = place_in(comm, Returns::when_all_have_called);
     const Op::Kernel kernel = kernel_of(op, type);
     if (place != nullptr && kernel != nullptr && is_short(count, type, 1)) {
         return run(*place, Allreduce{reduction(send, recv, count, type, kernel)});
@@ -180,7 +187,8 @@ MPI_Count SmModule::contribution(const Call& call, const Communicator& comm) con
 }
 
 void SmModule::blocking_failed(const Call& call, Communicator& comm, int failed) noexcept {
-    Place* const place = place_in(comm);
+    const Returns returns = waits_for_all.has(call.function) ? Returns::when_all_have_called : Returns::before;
+    Place* const place = place_in(comm, returns);
     bool passed_on = place == nullptr;
     if (place != nullptr && call.function == Function::bcast) {
         run_bcast(*place, Bcast{{}, call.recv, call.recv_count, call.recv_type, call.root}, &passed_on, failed);

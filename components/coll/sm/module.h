@@ -52,15 +52,18 @@ public:
         Communicator& comm) noexcept override;
 
 private:
+    // Whether a member returns from the collective only when all have called it. Memory is taken in such calls only:
+    // MPI lets every collective wait for all members, but where a root has returned early so far it does so still.
+    enum class Returns : bool { when_all_have_called, before };
     // Called once in each blocking call, in all members alike, which count the same calls and so make their places in
     // the same one; nullptr: the call is passed on.
-    Place* place_in(Communicator& comm) noexcept {
+    Place* place_in(Communicator& comm, Returns returns) noexcept {
         if (CommData* const place = data_of(comm)) [[likely]] {
             return static_cast<Place*>(place);
         }
-        return comm.coll_calls > _settings.after ? nullptr : make_place_after(comm);
+        return comm.coll_calls > _settings.after ? nullptr : make_place_after(comm, returns);
     }
-    Place* make_place_after(Communicator& comm) noexcept;
+    Place* make_place_after(Communicator& comm, Returns returns) noexcept;
     // Whether that many blocks are a contribution that is not passed on. Equal in all members.
     bool is_short(MPI_Count count, const Datatype& type, int blocks) const noexcept {
         return count <= _settings.longest && count * type.size * blocks <= _settings.longest;
