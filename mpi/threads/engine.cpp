@@ -13,20 +13,24 @@ namespace patchbay::threads {
 
 // The cells of an engine, which are used in turn. One that is still in use, because its message is unexpected at its
 // receiver, is replaced by memory of the heap.
-struct Engine::Pool {
-    static constexpr std::size_t cells = 16;
+struct Cells {
+    static constexpr std::size_t number = 16;
     struct alignas(64) One {
         Cell cell;
-        alignas(64) std::byte memory[eager_limit];
+        alignas(64) std::byte memory[Engine::eager_limit];
     };
-    std::array<One, cells> all;
+    std::array<One, number> all;
 
-    Pool() noexcept {
+    Cells() noexcept {
         for (One& one : all) {
             one.cell.payload = one.memory;
         }
     }
 };
+
+void DeleteCells::operator()(Cells* cells) const noexcept {
+    delete cells;
+}
 
 Engine::Engine(Progress& progress, Carrier* carrier, int thread, int threads)
     : _progress(progress),
@@ -223,10 +227,10 @@ bool Engine::fill(Envelope& envelope, const Outgoing& message, SendRequest* requ
 Cell* Engine::take_cell(std::size_t bytes) noexcept {
     if (bytes <= eager_limit) {
         if (_cells == nullptr) {
-            _cells.reset(new (std::nothrow) Pool);
+            _cells.reset(new (std::nothrow) Cells);
         }
         if (_cells != nullptr) {
-            Cell& cell = _cells->all[_next_cell % Pool::cells].cell;
+            Cell& cell = _cells->all[_next_cell % Cells::number].cell;
             if (!cell.in_use.load(std::memory_order_acquire)) {
                 ++_next_cell;
                 cell.in_use.store(true, std::memory_order_relaxed);

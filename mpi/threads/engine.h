@@ -22,6 +22,13 @@ struct Arrival : Cell {
 // One thread of an active thread communicator as a sender and receiver of messages. All functions are called by that
 // thread, except those of the last group.
 //
+// The cells of an engine (engine.cpp).
+struct Cells;
+struct DeleteCells {
+    void operator()(Cells* cells) const noexcept;
+};
+using CellPool = std::unique_ptr<Cells, DeleteCells>;
+
 // A message of up to `eager_limit` bytes is copied into the receiver's inbox, or into a cell to which the inbox refers,
 // and its send is complete. Of a longer or synchronous one the inbox gets the address of the send request, and the
 // receiver copies from the buffer of the sender, whose request it then gives back. A send that finds the inbox full is
@@ -64,6 +71,10 @@ public:
     // Sends whose requests the program has freed, and which are not complete.
     std::size_t freed_sends() const noexcept { return _freed_sends; }
     void count_freed_send(int by) noexcept { _freed_sends += std::size_t(by); }
+
+    // Before the engine ends, for its activation: a message that no other thread has received may refer to a cell until
+    // that thread's engine has ended, too.
+    CellPool take_cells() noexcept { return std::move(_cells); }
 
     // For other threads of the process:
 
@@ -110,8 +121,7 @@ private:
     std::uint64_t _pass = 0;
     std::vector<ThreadRequest*> _transfers; // with other processes
     Arrival* _arrived = nullptr;            // taken from _arrivals, the first one first
-    struct Pool;
-    std::unique_ptr<Pool> _cells; // made for the first message that needs one
+    CellPool _cells;                        // made for the first message that needs one
     std::size_t _next_cell = 0;
     alignas(64) std::atomic<SendRequest*> _given_back{nullptr};
     std::atomic<Arrival*> _arrivals{nullptr};

@@ -175,6 +175,15 @@ void persistent(const Here& here) {
     CHECK_OK(MPI_Request_free(&requests[1]));
 }
 
+// Messages that are never received, some in memory of their sender, which ends before the receiver or after it.
+void unmatched(const Here& here) {
+    const std::array<char, 1000> out{};
+    for (int i = 0; i < 20; ++i) {
+        CHECK_OK(MPI_Send(out.data(), 1 + i % 2 * 999, MPI_CHAR, next(here), i, here.comm));
+    }
+    CHECK_OK(MPI_Barrier(here.comm));
+}
+
 // Every other element, short and long, to another layout.
 void datatypes(const Here& here, MPI_Datatype strided, MPI_Datatype long_strided) {
     std::vector<int> out(40000), in(40000, -1);
@@ -248,6 +257,9 @@ int main() {
             datatypes(here, strided, long_strided);
             large_tags(here, *highest);
         });
+    }
+    for (int i = 0; i < 20; ++i) {
+        in_region(3, true, unmatched);
     }
     MPI_Type_free(&strided);
     MPI_Type_free(&long_strided);
