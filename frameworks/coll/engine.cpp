@@ -226,11 +226,15 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
         return code;
     }
     operation->set_tag(tag);
-    if (const int code = operation->bind_messages(bound_messages(effort)); code != MPI_SUCCESS) {
+    int code = operation->bind_messages(bound_messages(effort));
+    if (code == MPI_SUCCESS) {
+        code = operation->bind_channels();
+    }
+    if (code != MPI_SUCCESS) {
+        outstanding->give_back_persistent_tag(tag);
         operation->recycle();
         return code;
     }
-    operation->bind_channels();
     if (_checker != nullptr && comm.view == nullptr) [[unlikely]] {
         operation->gate = _checker->look_at(call, Form::persistent, comm);
     }

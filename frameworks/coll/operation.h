@@ -41,8 +41,9 @@ public:
     // Of a persistent operation, when it has its tag: makes persistent requests of the messages, at most `limit`, which
     // each start only starts again. MPI code.
     int bind_messages(std::size_t limit) noexcept;
-    // Then: has channels carry those of the bound messages for which that is faster. Called by all members; blocks.
-    void bind_channels() noexcept;
+    // Then: has channels carry those of the bound messages for which that is faster. Called by all members; blocks. An
+    // MPI code; MPI_ERR_NO_MEM: the others wait until it is called again, with success.
+    int bind_channels() noexcept;
     bool has_tried_channels() const noexcept { return _looks != nullptr; }
     // Ends the steps whose messages of channels have come, and starts what waited for them. Returns how many. In a
     // poll, or where there can be none on another thread.

@@ -53,14 +53,12 @@ int Operation::bind_messages(std::size_t limit) noexcept {
 
 // The messages that are not bound, or whose plan has failed, take part all the same: the other end has to know. In the
 // checking mode members that call different functions must not wait for each other before the first start, which finds
-// that out. Where memory is short it is tried again, because the others wait for this member.
-void Operation::bind_channels() noexcept {
+// that out.
+int Operation::bind_channels() noexcept {
     ChannelBinder* const binder = _engine._binder;
     const bool possible = binder != nullptr && _engine._checker == nullptr && comm->view == nullptr &&
         !comm->is_inter && !comm->group->has_other_jobs(); // equal in all members
-    while (possible && try_to_bind_channels(*binder) == MPI_ERR_NO_MEM) {
-        progress->poll();
-    }
+    return possible ? try_to_bind_channels(*binder) : MPI_SUCCESS;
 }
 
 int Operation::try_to_bind_channels(ChannelBinder& binder) noexcept {
@@ -81,6 +79,10 @@ int Operation::try_to_bind_channels(ChannelBinder& binder) noexcept {
         }
         _looks = std::make_unique<StepId[]>(messages.size());
         const int code = messages.empty() ? MPI_SUCCESS : binder.bind(*comm, _tag, messages);
+        if (code == MPI_ERR_NO_MEM) {
+            _looks.reset(); // it is tried again
+            return code;
+        }
         for (std::size_t i = 0; i < messages.size(); ++i) {
             if (messages[i].channel != nullptr) {
                 Progression& progression = _progressions[ids[i]];

@@ -108,6 +108,12 @@ int Outstanding::take_persistent_tag(Communicator& comm, int* tag) noexcept {
     return MPI_SUCCESS;
 }
 
+void Outstanding::give_back_persistent_tag(int tag) noexcept {
+    if (std::uint32_t(first_persistent_tag - tag) + 1 == _persistent) {
+        --_persistent;
+    }
+}
+
 void Outstanding::free_persistent_tag(int tag) noexcept {
     std::lock_guard lock(_lock);
     _slots->reset(std::size_t(first_persistent_tag - tag));

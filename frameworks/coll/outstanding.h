@@ -41,6 +41,9 @@ public:
     // Finds a tag. Returns an MPI code. Called by all members of the communicator in the same order. May block: the
     // members exchange messages once the tags have gone round.
     int take_persistent_tag(Communicator& comm, int* tag) noexcept;
+    // For an initialization that fails: the next one, which the program calls in the place of this one, gets the tag.
+    // Not where the members had to agree on it.
+    void give_back_persistent_tag(int tag) noexcept;
     void free_persistent_tag(int tag) noexcept;
 
 private:

@@ -154,12 +154,8 @@ public:
             : _schedule(schedule),
               _outer(schedule._comm) {
             schedule._comm = &comm;
-            ++schedule._parts;
         }
-        ~On() {
-            _schedule._comm = _outer;
-            --_schedule._parts;
-        }
+        ~On() { _schedule._comm = _outer; }
         On(const On&) = delete;
         On& operator=(const On&) = delete;
 
@@ -227,9 +223,6 @@ public:
     // successors(). A step that is added later removes it, because then the plan is a part of another one.
     void run_by(std::unique_ptr<Execution> execution) noexcept { _execution = std::move(execution); }
 
-    // Whether the plan that is made now is a part of another one (plan_part): an Execution would be of no use.
-    bool is_part() const noexcept { return _parts > 0; }
-
     // What the engine and an Execution use.
 
     // Makes the schedule empty, for the plan of an operation on `comm`.
@@ -274,7 +267,6 @@ private:
     std::unique_ptr<Execution> _execution;
     StartNote _start_note;
     Form _form = Form::blocking;
-    int _parts = 0;
     StepId _last_round = no_step; // the step that stands for the end of the last round
     StepId _round_begin = 0;      // the first step after it
     int _code = MPI_SUCCESS;

@@ -146,8 +146,10 @@ int Trials::time_candidate(Operation* operation, Nanoseconds* time) noexcept {
         *time = failed;
         return code;
     }
-    if (!operation->has_tried_channels()) { // all members have made it; candidate 0 has its channels already
-        operation->bind_channels();
+    // All members have made it, and wait for each other from here on, also where memory is short. Candidate 0 has its
+    // channels already.
+    while (!operation->has_tried_channels() && operation->bind_channels() == MPI_ERR_NO_MEM) {
+        operation->progress->poll();
     }
     worst[0] =
         time_starts(*operation, 1); // the first start takes longer: buffers are new to the caches and to the kernel

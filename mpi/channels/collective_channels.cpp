@@ -131,6 +131,8 @@ private:
     void exchange(const Choose& choose) noexcept;
     void begin(Pair& pair, const Turn& turn) noexcept;
     template <class Start>
+    void complete(Pair& pair, Request*& request, const Start& start) noexcept;
+    template <class Start>
     int started(const Start& start) noexcept;
     void propose() noexcept;
     void describe(Link& link) const noexcept;
@@ -182,14 +184,31 @@ void CollectiveChannels::Setup::exchange(const Choose& choose) noexcept {
         }
     }
     for (Pair& pair : _pairs) {
-        for (Request** request : {&pair.receiving, &pair.sending}) {
-            if (*request != nullptr) {
-                wait_until(_instance.progress(), [request] { return (*request)->is_complete(); });
-                pair.failed = pair.failed || error_of(*request) != MPI_SUCCESS;
-                drop(*request);
-            }
+        if (pair.receiving == nullptr && pair.sending == nullptr) {
+            continue;
+        }
+        const Turn turn = choose(pair);
+        complete(pair, pair.receiving,
+            [&] { return receive_bytes(turn.in.data(), turn.in.size(), pair.peer, _tag, _comm, &pair.receiving); });
+        complete(pair, pair.sending,
+            [&] { return send_bytes(turn.out.data(), turn.out.size(), pair.peer, _tag, _comm, &pair.sending); });
+    }
+}
+
+// A message that has ended because memory was short has not been sent, or not been received: it is started again, since
+// the other member counts on it.
+template <class Start>
+void CollectiveChannels::Setup::complete(Pair& pair, Request*& request, const Start& start) noexcept {
+    int code = MPI_SUCCESS;
+    while (request != nullptr) {
+        wait_until(_instance.progress(), [&request] { return request->is_complete(); });
+        code = error_of(request);
+        drop(request);
+        if (code == MPI_ERR_NO_MEM) {
+            code = started(start);
         }
     }
+    pair.failed = pair.failed || code != MPI_SUCCESS;
 }
 
 void CollectiveChannels::Setup::begin(Pair& pair, const Turn& turn) noexcept {

@@ -58,10 +58,13 @@ PROGRAMS = {
             *((name, ("8B", "64KiB")) for name in (
                 "put_flush", "get_flush", "accumulate_flush", "shared_put", "exclusive_put", "put_fence", "put_pscw")),
             *((name, ("8B",)) for name in (
-                "fetch_and_op_flush", *(["compare_and_swap_flush"] if memory == "allocate" else []), "fence")))
+                "fetch_and_op_flush", "fence", *([
+                    "compare_and_swap_flush", "single_accumulate_flush", "single_fetch_and_op_flush",
+                    "single_compare_and_swap_flush"] if memory == "allocate" else []))))
         for size in sizes}
        for memory in ("allocate", "create")},
-    ("rma.c", "contention", 4): {"contended_lock_4ranks": "us", "contended_lock_longest_4ranks": "us"},
+    ("rma.c", "contention", 4): {f"contended_{name}_4ranks": "us" for name in (
+        "lock", "lock_longest", "fetch_and_op", "single_fetch_and_op")},
     ("rma.c", "windows", 2): {"window_allocate_4KiB": "us", "window_create_4KiB": "us",
                               "window_memory_allocate_8B": "KiB", "window_memory_create_8B": "KiB"},
     ("rma_figures.c", "synchronization", 2): {f"sync_{name}_2ranks": "us" for name in (

@@ -148,7 +148,9 @@ TEST(SmEnded, SlotsAndMemoryAreUsedAgain) {
                 EXPECT_EQ(parent.segment->slots(), 1 + children) << way.name << ", round " << round;
                 after_warm_up = round == warm_up ? memory_of(fd) : after_warm_up;
             }
-            EXPECT_LE(memory_of(fd), after_warm_up + after_warm_up / 4) << way.name;
+            // How much is in use at a time depends on who runs when. What each job left behind would be several times
+            // that.
+            EXPECT_LE(memory_of(fd), 2 * after_warm_up) << way.name;
             EXPECT_EQ(parent.sm->outbound_rings(), 0u);
         }
         close(fd);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cfenv>
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <string>
@@ -199,7 +200,9 @@ void test_lowest_effort_decides() {
     CHECK_EQUAL(messages_of_init(rank == size - 1 ? "2" : "3"), size == 1 ? messages_of_init("2") : without);
     CHECK_EQUAL(messages_of_init("0"), without);
     // With no other algorithm than one that a parameter or the component gives, there is nothing to ask or to time.
-    if (without == 0) {
+    // With coll/sm the members ask each other without messages.
+    const bool asks_by_memory = std::getenv("PATCHBAY_MCA_coll_sm_where") != nullptr;
+    if (without == 0 && !asks_by_memory) {
         CHECK_EQUAL(with, 0);
     } else {
         CHECK(with >= 10 * without);

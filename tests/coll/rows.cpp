@@ -122,6 +122,27 @@ void test_mixed_calls() {
     CHECK_OK(MPI_Comm_free(&comm));
 }
 
+// A root that goes ahead tells the others by a message when they may follow. MPI lets MPI_Bcast wait for all members,
+// so that a program must not do this; but some do, and short broadcasts return early in every component.
+void test_root_that_goes_ahead() {
+    MPI_Comm comm;
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    for (int i = 0; i < 60; ++i) {
+        int told = i;
+        if (rank != 0) {
+            CHECK_OK(MPI_Recv(&told, 1, MPI_INT, 0, 3, comm, MPI_STATUS_IGNORE));
+        }
+        run_bcast({comm, i, 0, 2});
+        for (int to = 1; rank == 0 && to < size; ++to) {
+            CHECK_OK(MPI_Send(&told, 1, MPI_INT, to, 3, comm));
+        }
+        if (i % 20 == 19) {
+            CHECK_OK(MPI_Barrier(comm));
+        }
+    }
+    CHECK_OK(MPI_Comm_free(&comm));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -134,5 +155,6 @@ int main(int argc, char** argv) {
         }
     }
     test_mixed_calls();
+    test_root_that_goes_ahead();
     return finish();
 }

@@ -85,7 +85,8 @@ public:
     }
 
 private:
-    static Error no_memory() { return {Errc::out_of_memory, "chan/rdma: no memory for a channel"}; }
+    // So short that the text itself needs no memory.
+    static Error no_memory() noexcept { return {Errc::out_of_memory, "out of memory"}; }
 
     int _priority = 0;
     std::uint64_t _inline_limit = 0;

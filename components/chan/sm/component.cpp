@@ -24,8 +24,9 @@ Error refusal(const char* why) {
     return {Errc::not_available, why};
 }
 
-Error no_memory() {
-    return {Errc::out_of_memory, "chan/sm: no memory for a channel"};
+// So short that the text itself needs no memory.
+Error no_memory() noexcept {
+    return {Errc::out_of_memory, "out of memory"};
 }
 
 class SmComponent final : public Component {

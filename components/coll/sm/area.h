@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -40,24 +39,13 @@ struct Geometry {
     std::uint32_t slots; // of each member; a power of two, at most most_slots
     std::uint32_t units; // of each member
 
-    bool operator==(const Geometry&) const = default;
-
     static constexpr std::uint32_t most_slots = 64;
 
     // Steps that a member has completed and others do not know of, at most. The room for the contributions of so many
     // steps and of two more is always there: a member that has returned from its calls keeps no other one waiting.
     constexpr std::uint64_t unpublished_limit() const noexcept { return slots / 8; }
-    // For many collectives, one after the other, of which some members get ahead.
     static constexpr Geometry of_communicator(std::uint32_t members) noexcept {
         return {members, most_slots, std::uint32_t(32 * Unit::number_for(longest_contribution))};
-    }
-    // For the starts of one persistent collective: a program may have thousands of these.
-    static constexpr Geometry of_operation(std::uint32_t members, std::size_t contribution) noexcept {
-        constexpr std::uint32_t slots = most_slots;
-        constexpr std::size_t least = slots / 8 + 2; // contributions, for unpublished_limit()
-        constexpr std::size_t enough = 16, enough_units = 64;
-        const std::size_t need = contribution <= Slot::room ? 0 : Unit::number_for(contribution);
-        return {members, slots, std::uint32_t(std::max(least * need, std::min(enough * need, enough_units)))};
     }
 };
 
@@ -93,7 +81,7 @@ struct Area {
     }
     static constexpr std::size_t bytes(const Geometry& geometry) noexcept {
         const std::size_t end = ring_offset(geometry, geometry.members);
-        return geometry.units == 0 ? start_bytes(geometry) : (end + page - 1) / page * page;
+        return (end + page - 1) / page * page;
     }
 
     Member* members() noexcept { return reinterpret_cast<Member*>(this + 1); }

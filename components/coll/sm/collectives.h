@@ -6,7 +6,7 @@
 namespace patchbay::coll::sm {
 
 // The collectives of short contributions, each in one step of a Place: what a member contributes, what it waits for,
-// and what it does then. run.h and persistent.h have the order of these. Codes are MPI codes. Where the program gives
+// and what it does then. run.h has the order of these. Codes are MPI codes. Where the program gives
 // different counts, which is an error, the members that depend on it get MPI_ERR_COUNT or MPI_ERR_TRUNCATE, and no
 // member waits for ever.
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/sm/module.h"
+#include "components/common/node_memory.h"
 #include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
 #include "core/core.h"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace patchbay::coll::sm {
 
@@ -40,18 +40,6 @@ constexpr ParamSpec params[] = {
         nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
 };
 
-// Whether every member attaches to the segment of this process.
-bool all_are_here(Context& context, const Group& group, const NodeSegment& node) {
-    for (int rank = 0; rank < group.size(); ++rank) {
-        const ProcessId process = group.process(rank);
-        if (process != context.self() &&
-            (!context.runtime().is_local(process) || (process.job != own_job && !node.is_for_all_jobs()))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 class SmComponent final : public Component {
 public:
     Status open(Core& core) override {
@@ -70,11 +58,6 @@ public:
         _one_node = runtime != nullptr && runtime->local_size() == runtime->size();
         _shared_cores = _one_node && runtime->oversubscribed();
         return {};
-    }
-    void close() noexcept override {
-        if (_starts != nullptr) {
-            std::exchange(_starts, nullptr)->close();
-        }
     }
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_node;
@@ -100,18 +83,13 @@ public:
         }
         return unless_out_of_memory(
             Result<Candidate>(Error{Errc::out_of_memory, "no memory for a module"}), [&]() -> Result<Candidate> {
-                if (!all_are_here(query.context, *comm.group, *node)) {
+                if (!common::all_share_memory(query.context, *comm.group, *node)) {
                     return query.refuse("not all members share the memory of this node");
                 }
-                if (_starts == nullptr) {
-                    _starts = std::make_shared<Starts>(query.context.progress());
-                }
                 const bool shared_cores = _shared_cores && !comm.group->has_other_jobs();
-                // With cores of their own, channels are faster than starts here.
-                const bool persistent = shared_cores || _where == Where::always;
-                Settings settings{_after, _longest[shared_cores], persistent, _starts};
-                return Candidate{_priority, std::make_unique<SmModule>(query.context, query.below, std::move(settings)),
-                    _one_node, true};
+                const Settings settings{_after, _longest[shared_cores]};
+                return Candidate{
+                    _priority, std::make_unique<SmModule>(query.context, query.below, settings), _one_node, true};
             });
     }
 
@@ -120,7 +98,6 @@ private:
         return _where == Where::always || _shared_cores || (_where == Where::automatic && ranks == 2);
     }
 
-    std::shared_ptr<Starts> _starts; // made by the first query
     int _priority = 0;
     Where _where = Where::automatic;
     std::uint32_t _after = 0;

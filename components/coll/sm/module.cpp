@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/sm/module.h"
 
+#include "components/coll/sm/run.h"
 #include "components/coll/sm/setup.h"
-#include "core/base/out_of_memory.h"
 
 #include <utility>
 
 namespace patchbay::coll::sm {
 
 namespace {
-
-constexpr FunctionSet served{Function::barrier, Function::bcast, Function::gather, Function::scatter,
-    Function::allgather, Function::alltoall, Function::reduce, Function::allreduce};
 
 constexpr FunctionSet waits_for_all{Function::barrier, Function::allgather, Function::alltoall, Function::allreduce};
 
@@ -64,7 +61,8 @@ auto visit_collective(const Call& call, const Visit& visit) {
 } // namespace
 
 Provided SmModule::provides() const noexcept {
-    return {served, {}, _settings.persistent ? served : FunctionSet{}};
+    return Provided::only_blocking({Function::barrier, Function::bcast, Function::gather, Function::scatter,
+        Function::allgather, Function::alltoall, Function::reduce, Function::allreduce});
 }
 
 Place* SmModule::make_place_after(Communicator& comm, Returns returns) noexcept {
@@ -200,55 +198,6 @@ void SmModule::blocking_failed(const Call& call, Communicator& comm, int failed)
     if (passed_on) {
         below(call.function).blocking_failed(call, comm, failed);
     }
-}
-
-std::unique_ptr<Start> SmModule::make_start(const Call& call, std::unique_ptr<Place> place) const {
-    return visit_collective(call, [&](const auto& what) -> std::unique_ptr<Start> {
-        using What = std::remove_cvref_t<decltype(what)>;
-        return std::make_unique<StartOf<What>>(_settings.starts, std::move(place), what, call.root);
-    });
-}
-
-// The next component's plan serves where the members do not all have memory.
-int SmModule::plan(const Call& call, Schedule& schedule) noexcept {
-    const int code = below(call.function, Form::persistent).plan(call, schedule);
-    Communicator& comm = schedule.comm();
-    const MPI_Count bytes = contribution(call, comm);
-    if (code != MPI_SUCCESS || bytes < 0 || schedule.is_part()) {
-        return code;
-    }
-    const Geometry geometry = Geometry::of_operation(std::uint32_t(comm.size), std::size_t(bytes));
-    std::unique_ptr<Place> place = make_place(_context, _below, comm, geometry, schedule.code() == MPI_SUCCESS);
-    if (place == nullptr) {
-        return MPI_SUCCESS;
-    }
-    return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        schedule.run_by(make_start(call, std::move(place)));
-        schedule.at_start({}); // what the next component would count takes place here
-        return MPI_SUCCESS;
-    });
-}
-
-std::size_t SmModule::candidates(const Call& call, const Communicator& comm) const noexcept {
-    return 1 + below(call.function, Form::persistent).candidates(call, comm);
-}
-
-int SmModule::plan_candidate(std::size_t number, const Call& call, Schedule& schedule) noexcept {
-    Module& next = below(call.function, Form::persistent);
-    return number == 1 ? next.plan(call, schedule) : next.plan_candidate(number - 1, call, schedule);
-}
-
-void SmModule::keep_candidate(std::size_t number, const Call& call, const Communicator& comm) noexcept {
-    if (number > 0 || contribution(call, comm) < 0) {
-        below(call.function, Form::persistent).keep_candidate(number > 0 ? number - 1 : 0, call, comm);
-    }
-}
-
-std::string SmModule::candidate_name(std::size_t number, const Call& call, const Communicator& comm) const {
-    if (number == 0 && contribution(call, comm) >= 0) {
-        return "sm: shared memory";
-    }
-    return below(call.function, Form::persistent).candidate_name(number > 0 ? number - 1 : 0, call, comm);
 }
 
 } // namespace patchbay::coll::sm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/coll/sm/persistent.h"
+#include "components/coll/sm/collectives.h"
+#include "components/coll/sm/place.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/context.h"
 
@@ -8,33 +9,23 @@
 
 namespace patchbay::coll::sm {
 
-// What the modules of a process have in common.
 struct Settings {
-    // Of the blocking calls on a communicator so many are passed on first, because many communicators have only a few.
+    // Of the calls on a communicator so many are passed on first, because many communicators have only a few.
     std::uint32_t after;
     // The bytes of a contribution; longer ones are passed on. At most longest_contribution.
     MPI_Count longest;
-    bool persistent; // whether persistent operations are served, too
-    std::shared_ptr<Starts> starts;
 };
 
-// Collectives of the processes of one node, by the memory that they share. Communicators share it: what it has of one,
-// the communicator keeps (Place).
+// Blocking collectives of the processes of one node, by the memory that they share. Communicators share it: what it has
+// of one, the communicator keeps (Place).
 class SmModule final : public Module {
 public:
     SmModule(Context& context, const Below& below, Settings settings) noexcept
         : _context(context),
           _below(below),
-          _settings(std::move(settings)) {}
+          _settings(settings) {}
 
     Provided provides() const noexcept override;
-    int plan(const Call& call, Schedule& schedule) noexcept override;
-    // Its own schedule, and those of the next component.
-    std::size_t candidates(const Call& call, const Communicator& comm) const noexcept override;
-    int plan_candidate(std::size_t number, const Call& call, Schedule& schedule) noexcept override;
-    void keep_candidate(std::size_t number, const Call& call, const Communicator& comm) noexcept override;
-    std::string candidate_name(std::size_t number, const Call& call, const Communicator& comm) const override;
-
     void blocking_failed(const Call& call, Communicator& comm, int failed) noexcept override;
     int barrier(Communicator& comm) noexcept override;
     int bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept override;
@@ -73,8 +64,7 @@ private:
     // The bytes that a member contributes to the operation at most, in all members alike; -1: it is passed
     // on.
     MPI_Count contribution(const Call& call, const Communicator& comm) const noexcept;
-    std::unique_ptr<Start> make_start(const Call& call, std::unique_ptr<Place> place) const;
-    Module& below(Function function, Form form = Form::blocking) const noexcept { return *_below.find(function, form); }
+    Module& below(Function function) const noexcept { return *_below.find(function, Form::blocking); }
 
     Context& _context;
     const Below& _below;

@@ -20,12 +20,6 @@ struct Joining {
     Area* area = nullptr;
 };
 
-// What rank 0 tells the others.
-struct Offer {
-    SharedAddress address; // 0: it has no memory
-    Geometry geometry;
-};
-
 SharedAddress allocate(NodeSegment& segment, const Geometry& geometry) noexcept {
     // It outlives each of its members, so that it belongs to none of them.
     auto block = segment.heap().alloc(Area::bytes(geometry), SharedHeap::no_owner, SharedHeap::Backing::sparse);
@@ -90,21 +84,20 @@ void abandon(Joining& joining) noexcept {
 } // namespace
 
 std::unique_ptr<Place> make_place(
-    Context& context, const Below& below, Communicator& comm, const Geometry& geometry, bool takes_part) noexcept {
+    Context& context, const Below& below, Communicator& comm, const Geometry& geometry) noexcept {
     Joining joining{*context.core().node};
-    Offer offer{0, geometry};
+    SharedAddress offer = 0;
     if (comm.rank == 0) {
-        offer.address = allocate(joining.segment, geometry);
+        offer = allocate(joining.segment, geometry);
     }
     const int told = below.find(Function::bcast, Form::blocking)
                          ->bcast(&offer, sizeof offer, *to_object<Datatype>(MPI_BYTE), 0, comm);
-    // Members that give different counts to an operation, which is an error, do not share memory for it.
-    if (comm.rank == 0 || (told == MPI_SUCCESS && offer.geometry == geometry)) {
-        joining.address = offer.address;
+    if (comm.rank == 0 || told == MPI_SUCCESS) {
+        joining.address = offer;
     }
     enter(joining, comm.rank);
     // After the first agreement all members have written what others read of them.
-    const bool entered = all_agree(joining.area != nullptr && takes_part, below, comm);
+    const bool entered = all_agree(joining.area != nullptr, below, comm);
     std::unique_ptr<Place> place;
     if (entered) {
         place = unless_out_of_memory(std::unique_ptr<Place>(), [&]() -> std::unique_ptr<Place> {

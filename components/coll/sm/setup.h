@@ -7,12 +7,11 @@
 
 namespace patchbay::coll::sm {
 
-// Called by all members of a communicator in the same blocking collective, or the same initialization of a persistent
-// one: rank 0 takes memory of the node, the others
+// Called by all members of a communicator in the same blocking collective: rank 0 takes memory of the node, the others
 // map it, and all agree that each of them has. They exchange messages by the component with the next lower priority.
-// `takes_part`: whether this member can; otherwise none does. Returns a place in all members, or nullptr in all of
+// Returns a place in all members, or nullptr in all of
 // them: the reason is in the decision log.
-std::unique_ptr<Place> make_place(Context& context, const Below& below, Communicator& comm, const Geometry& geometry,
-    bool takes_part = true) noexcept;
+std::unique_ptr<Place> make_place(
+    Context& context, const Below& below, Communicator& comm, const Geometry& geometry) noexcept;
 
 } // namespace patchbay::coll::sm

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "components/common/node_memory.h"
 #include "components/osc/sm/module.h"
 #include "core/base/out_of_memory.h"
 #include "core/component/describe.h"
@@ -25,19 +26,6 @@ constexpr ParamSpec params[] = {
 
 Error refusal(const char* why) {
     return {Errc::not_available, why};
-}
-
-// Whether every member attaches to the segment of this process.
-bool all_are_here(Context& context, const Window& window, const NodeSegment& node) {
-    const Group& group = *window.comm->group;
-    for (int rank = 0; rank < window.size; ++rank) {
-        const ProcessId process = group.process(rank);
-        if (process != context.self() &&
-            (!context.runtime().is_local(process) || (process.job != own_job && !node.is_for_all_jobs()))) {
-            return false;
-        }
-    }
-    return true;
 }
 
 // Whether the ranks are threads of one process. The memory of that is theirs, wherever it comes from.
@@ -84,7 +72,7 @@ public:
                 if (window.size > 1 && std::ranges::any_of(window.members, unreachable)) {
                     return refusal("a member has memory that the others cannot map");
                 }
-                if (!all_are_here(context, window, *node)) {
+                if (!common::all_share_memory(context, *window.comm->group, *node)) {
                     return refusal("not all members share the memory of this node");
                 }
                 return _priority;
