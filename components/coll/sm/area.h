@@ -33,21 +33,15 @@ struct Unit {
     }
 };
 
-// How much there is of everything. The same in all members.
-struct Geometry {
-    std::uint32_t members;
-    std::uint32_t slots; // of each member; a power of two, at most most_slots
-    std::uint32_t units; // of each member
+// Of each member.
+inline constexpr std::uint64_t slots = 64;
+inline constexpr std::uint64_t units = 32 * Unit::number_for(longest_contribution);
 
-    static constexpr std::uint32_t most_slots = 64;
-
-    // Steps that a member has completed and others do not know of, at most. The room for the contributions of so many
-    // steps and of two more is always there: a member that has returned from its calls keeps no other one waiting.
-    constexpr std::uint64_t unpublished_limit() const noexcept { return slots / 8; }
-    static constexpr Geometry of_communicator(std::uint32_t members) noexcept {
-        return {members, most_slots, std::uint32_t(32 * Unit::number_for(longest_contribution))};
-    }
-};
+// Steps that a member has completed and others do not know of, at most. The room for the contributions of so many steps
+// and of two more is always there: a member that has returned from its calls keeps no other one waiting.
+inline constexpr std::uint64_t unpublished_limit = 8;
+static_assert(unpublished_limit + 2 <= slots);
+static_assert((unpublished_limit + 2) * Unit::number_for(longest_contribution) <= units);
 
 // The rest of what a member writes.
 struct alignas(cache_line) Member {
@@ -71,25 +65,25 @@ struct Area {
     // What is in use from the beginning, and where the rings begin, of which each takes memory when it is used: in the
     // middle of a page. The program's buffers are near its beginning, if malloc() has made them, and a copy between two
     // places with the same offset in their pages is slow.
-    static constexpr std::size_t start_bytes(const Geometry& geometry) noexcept {
-        const std::size_t bytes = sizeof(Area) + geometry.members * (sizeof(Member) + geometry.slots * sizeof(Slot));
+    static constexpr std::size_t start_bytes(std::uint32_t size) noexcept {
+        const std::size_t bytes = sizeof(Area) + size * (sizeof(Member) + slots * sizeof(Slot));
         return (bytes + page - 1) / page * page;
     }
-    static constexpr std::size_t ring_bytes(const Geometry& geometry) noexcept { return geometry.units * Unit::bytes; }
-    static constexpr std::size_t ring_offset(const Geometry& geometry, std::uint32_t rank) noexcept {
-        return start_bytes(geometry) + page / 2 + rank * ring_bytes(geometry);
+    static constexpr std::size_t ring_bytes = units * Unit::bytes;
+    static constexpr std::size_t ring_offset(std::uint32_t size, std::uint32_t rank) noexcept {
+        return start_bytes(size) + page / 2 + rank * ring_bytes;
     }
-    static constexpr std::size_t bytes(const Geometry& geometry) noexcept {
-        const std::size_t end = ring_offset(geometry, geometry.members);
+    static constexpr std::size_t bytes(std::uint32_t size) noexcept {
+        const std::size_t end = ring_offset(size, size);
         return (end + page - 1) / page * page;
     }
 
     Member* members() noexcept { return reinterpret_cast<Member*>(this + 1); }
-    Slot& slot(const Geometry& geometry, std::uint32_t rank, std::uint64_t step) noexcept {
-        return reinterpret_cast<Slot*>(members() + geometry.members)[rank * geometry.slots + step % geometry.slots];
+    Slot& slot(std::uint32_t size, std::uint32_t rank, std::uint64_t step) noexcept {
+        return reinterpret_cast<Slot*>(members() + size)[rank * slots + step % slots];
     }
-    std::byte* ring(const Geometry& geometry, std::uint32_t rank) noexcept {
-        return reinterpret_cast<std::byte*>(this) + ring_offset(geometry, rank);
+    std::byte* ring(std::uint32_t size, std::uint32_t rank) noexcept {
+        return reinterpret_cast<std::byte*>(this) + ring_offset(size, rank);
     }
 };
 

@@ -6,9 +6,8 @@
 namespace patchbay::coll::sm {
 
 // The collectives of short contributions, each in one step of a Place: what a member contributes, what it waits for,
-// and what it does then. run.h has the order of these. Codes are MPI codes. Where the program gives
-// different counts, which is an error, the members that depend on it get MPI_ERR_COUNT or MPI_ERR_TRUNCATE, and no
-// member waits for ever.
+// and what it does then. run.h has the order of these. Codes are MPI codes. Where the program gives different counts,
+// which is an error, the members that depend on it get MPI_ERR_COUNT or MPI_ERR_TRUNCATE, and no member waits for ever.
 
 // What a member waits for in a step. Two members look at each other's slots in the place of a join.
 enum class Waits : std::uint8_t { for_none, for_root, for_all, for_each_other, for_join };

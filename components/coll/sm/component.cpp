@@ -35,8 +35,7 @@ constexpr ParamSpec params[] = {
         ParamLevel::tuner_detail, ParamScope::all_equal},
     {"most_ranks", ParamType::integer, "256",
         "the largest communicator that it serves, each member of which takes 4 KiB, or 132 KiB with contributions of "
-        "more than "
-        "48 bytes",
+        "more than 48 bytes",
         nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
 };
 

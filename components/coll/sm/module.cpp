@@ -10,6 +10,8 @@ namespace patchbay::coll::sm {
 
 namespace {
 
+// A member returns from these only when all have called. Memory is taken in such calls only: MPI lets every collective
+// wait for all members, but where a root has returned early so far it does so still.
 constexpr FunctionSet waits_for_all{Function::barrier, Function::allgather, Function::alltoall, Function::allreduce};
 
 // nullptr: the next component does it.
@@ -65,17 +67,16 @@ Provided SmModule::provides() const noexcept {
         Function::allgather, Function::alltoall, Function::reduce, Function::allreduce});
 }
 
-Place* SmModule::make_place_after(Communicator& comm, Returns returns) noexcept {
+Place* SmModule::make_place_after(Communicator& comm, Function function) noexcept {
     const bool is_time = comm.coll_calls == _settings.after;
-    if (is_time && returns == Returns::before) {
+    if (is_time && !waits_for_all.has(function)) {
         return nullptr;
     }
     count_call(comm);
     if (!is_time) {
         return nullptr;
     }
-    const Geometry geometry = Geometry::of_communicator(std::uint32_t(comm.size));
-    std::unique_ptr<Place> place = make_place(_context, _below, comm, geometry);
+    std::unique_ptr<Place> place = make_place(_context, _below, comm);
     Place* const made = place.get();
     if (made != nullptr) {
         keep(comm, std::move(place));
@@ -84,7 +85,7 @@ Place* SmModule::make_place_after(Communicator& comm, Returns returns) noexcept 
 }
 
 int SmModule::barrier(Communicator& comm) noexcept {
-    Place* const place = place_in(comm, Returns::when_all_have_called);
+    Place* const place = place_in(comm, Function::barrier);
     return place != nullptr ? run(*place, Barrier{}) : below(Function::barrier).barrier(comm);
 }
 
@@ -97,7 +98,7 @@ int SmModule::run_bcast(Place& place, const Bcast& what, bool* passed_on, int fa
 }
 
 int SmModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
-    Place* const place = place_in(comm, Returns::before);
+    Place* const place = place_in(comm, Function::bcast);
     bool passed_on = place == nullptr;
     if (place != nullptr) {
         const int code = run_bcast(*place, Bcast{{}, buffer, count, &type, root}, &passed_on, MPI_SUCCESS);
@@ -110,7 +111,7 @@ int SmModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int roo
 
 int SmModule::gather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
-    Place* const place = place_in(comm, Returns::before);
+    Place* const place = place_in(comm, Function::gather);
     const bool is_root = comm.rank == root;
     if (place != nullptr && is_short(is_root ? recv_count : send_count, is_root ? recv_type : send_type, 1)) {
         return run(*place, Gather{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}, root}, root);
@@ -120,7 +121,7 @@ int SmModule::gather(const void* send, MPI_Count send_count, const Datatype& sen
 
 int SmModule::scatter(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
-    Place* const place = place_in(comm, Returns::before);
+    Place* const place = place_in(comm, Function::scatter);
     const bool is_root = comm.rank == root;
     if (place != nullptr && is_short(is_root ? send_count : recv_count, is_root ? send_type : recv_type, comm.size)) {
         return run(*place, Scatter{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}, root}, root);
@@ -130,7 +131,7 @@ int SmModule::scatter(const void* send, MPI_Count send_count, const Datatype& se
 
 int SmModule::allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
-    Place* const place = place_in(comm, Returns::when_all_have_called);
+    Place* const place = place_in(comm, Function::allgather);
     if (place != nullptr && is_short(recv_count, recv_type, 1)) {
         return run(*place, Allgather{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}});
     }
@@ -139,7 +140,7 @@ int SmModule::allgather(const void* send, MPI_Count send_count, const Datatype& 
 
 int SmModule::alltoall(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
-    Place* const place = place_in(comm, Returns::when_all_have_called);
+    Place* const place = place_in(comm, Function::alltoall);
     // In place: by all members or by none.
     if (place != nullptr && send != MPI_IN_PLACE && is_short(recv_count, recv_type, comm.size)) {
         return run(*place, Alltoall{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}});
@@ -149,7 +150,7 @@ int SmModule::alltoall(const void* send, MPI_Count send_count, const Datatype& s
 
 int SmModule::reduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, int root,
     Communicator& comm) noexcept {
-    Place* const place = place_in(comm, Returns::before);
+    Place* const place = place_in(comm, Function::reduce);
     const Op::Kernel kernel = kernel_of(op, type);
     if (place != nullptr && kernel != nullptr && is_short(count, type, 1)) {
         return run(*place, Reduce{reduction(send, recv, count, type, kernel), root}, root);
@@ -159,7 +160,7 @@ int SmModule::reduce(const void* send, void* recv, MPI_Count count, const Dataty
 
 int SmModule::allreduce(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
-    Place* const place = place_in(comm, Returns::when_all_have_called);
+    Place* const place = place_in(comm, Function::allreduce);
     const Op::Kernel kernel = kernel_of(op, type);
     if (place != nullptr && kernel != nullptr && is_short(count, type, 1)) {
         return run(*place, Allreduce{reduction(send, recv, count, type, kernel)});
@@ -167,30 +168,26 @@ int SmModule::allreduce(
     return below(Function::allreduce).allreduce(send, recv, count, type, op, comm);
 }
 
-MPI_Count SmModule::contribution(const Call& call, const Communicator& comm) const noexcept {
+bool SmModule::is_served(const Call& call, const Communicator& comm) const noexcept {
     if (call.function == Function::barrier) {
-        return 0;
+        return true;
     }
     const bool sends = (call.function == Function::gather && comm.rank != call.root) ||
         (call.function == Function::scatter && comm.rank == call.root);
     const MPI_Count count = sends ? call.send_count : call.recv_count;
     const Datatype& type = sends ? *call.send_type : *call.recv_type;
     const int blocks = call.function == Function::scatter || call.function == Function::alltoall ? comm.size : 1;
-    const bool reduces = call.op != nullptr;
-    if ((call.function == Function::alltoall && call.send == MPI_IN_PLACE) ||
-        (reduces && kernel_of(*call.op, type) == nullptr) || !is_short(count, type, blocks)) {
-        return -1;
-    }
-    return count * type.size * blocks;
+    const bool in_place = call.function == Function::alltoall && call.send == MPI_IN_PLACE;
+    const bool can_reduce = call.op == nullptr || kernel_of(*call.op, type) != nullptr;
+    return !in_place && can_reduce && is_short(count, type, blocks);
 }
 
 void SmModule::blocking_failed(const Call& call, Communicator& comm, int failed) noexcept {
-    const Returns returns = waits_for_all.has(call.function) ? Returns::when_all_have_called : Returns::before;
-    Place* const place = place_in(comm, returns);
+    Place* const place = place_in(comm, call.function);
     bool passed_on = place == nullptr;
     if (place != nullptr && call.function == Function::bcast) {
         run_bcast(*place, Bcast{{}, call.recv, call.recv_count, call.recv_type, call.root}, &passed_on, failed);
-    } else if (place != nullptr && contribution(call, comm) >= 0) {
+    } else if (place != nullptr && is_served(call, comm)) {
         visit_collective(call, [&](const auto& what) { return run(*place, what, call.root, failed); });
     } else {
         passed_on = true;

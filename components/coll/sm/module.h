@@ -43,27 +43,23 @@ public:
         Communicator& comm) noexcept override;
 
 private:
-    // Whether a member returns from the collective only when all have called it. Memory is taken in such calls only:
-    // MPI lets every collective wait for all members, but where a root has returned early so far it does so still.
-    enum class Returns : bool { when_all_have_called, before };
     // Called once in each blocking call, in all members alike, which count the same calls and so make their places in
     // the same one; nullptr: the call is passed on.
-    Place* place_in(Communicator& comm, Returns returns) noexcept {
+    Place* place_in(Communicator& comm, Function function) noexcept {
         if (CommData* const place = data_of(comm)) [[likely]] {
             return static_cast<Place*>(place);
         }
-        return comm.coll_calls > _settings.after ? nullptr : make_place_after(comm, returns);
+        return comm.coll_calls > _settings.after ? nullptr : make_place_after(comm, function);
     }
-    Place* make_place_after(Communicator& comm, Returns returns) noexcept;
+    Place* make_place_after(Communicator& comm, Function function) noexcept;
     // Whether that many blocks are a contribution that is not passed on. Equal in all members.
     bool is_short(MPI_Count count, const Datatype& type, int blocks) const noexcept {
         return count <= _settings.longest && count * type.size * blocks <= _settings.longest;
     }
     // *passed_on: whether the members have learnt that the next component serves the call.
     int run_bcast(Place& place, const Bcast& what, bool* passed_on, int failed) const noexcept;
-    // The bytes that a member contributes to the operation at most, in all members alike; -1: it is passed
-    // on.
-    MPI_Count contribution(const Call& call, const Communicator& comm) const noexcept;
+    // Whether the blocking function that `call` names does not pass it on; not for bcast, whose root decides.
+    bool is_served(const Call& call, const Communicator& comm) const noexcept;
     Module& below(Function function) const noexcept { return *_below.find(function, Form::blocking); }
 
     Context& _context;

@@ -7,10 +7,14 @@
 
 namespace patchbay::coll::sm {
 
-Place::~Place() {
-    if (_area.users.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        _segment.heap().free(_address);
+void leave_area(NodeSegment& segment, SharedAddress address, Area& area) noexcept {
+    if (area.users.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        segment.heap().free(address);
     }
+}
+
+Place::~Place() {
+    leave_area(_segment, _address, _area);
 }
 
 void Place::publish(std::uint64_t step) noexcept {
@@ -21,7 +25,7 @@ void Place::publish(std::uint64_t step) noexcept {
 
 bool Place::look_for_room() noexcept {
     std::uint64_t least = _step - 1; // this member's, which the others may be ahead of
-    for (std::uint32_t rank = 0; rank < _geometry.members; ++rank) {
+    for (std::uint32_t rank = 0; rank < _size; ++rank) {
         if (rank != _rank) {
             least = std::min(least, _area.members()[rank].done.load(std::memory_order_acquire));
         }
@@ -35,10 +39,10 @@ bool Place::look_for_room() noexcept {
 }
 
 int Place::take_ring() noexcept {
-    if (!_segment.heap().commit(_address, Area::ring_offset(_geometry, _rank), Area::ring_bytes(_geometry))) {
+    if (!_segment.heap().commit(_address, Area::ring_offset(_size, _rank), Area::ring_bytes)) {
         return MPI_ERR_NO_MEM;
     }
-    _ring = _area.ring(_geometry, _rank);
+    _ring = _area.ring(_size, _rank);
     return MPI_SUCCESS;
 }
 

@@ -16,6 +16,9 @@ struct Peer {
     std::int32_t pid = 0; // 0: it cannot be seen
 };
 
+// The last member that leaves frees the memory.
+void leave_area(NodeSegment& segment, SharedAddress address, Area& area) noexcept;
+
 // A member of a communicator in the memory that the members share.
 //
 // All members go through the same steps, which are numbered from 1; a collective is one step. In a step a member may
@@ -28,22 +31,22 @@ struct Peer {
 // shown by those that it waits for or has_ended() the join, end().
 class Place final : public CommData {
 public:
-    Place(Progress& progress, NodeSegment& segment, SharedAddress address, Area& area, const Geometry& geometry,
-        std::vector<Peer> peers, std::uint32_t rank) noexcept
+    Place(Progress& progress, NodeSegment& segment, SharedAddress address, Area& area, std::vector<Peer> peers,
+        std::uint32_t rank) noexcept
         : _progress(progress),
           _segment(segment),
           _address(address),
           _area(area),
-          _geometry(geometry),
           _peers(std::move(peers)),
+          _size(std::uint32_t(_peers.size())),
           _rank(rank) {}
-    // The last member that leaves frees the memory.
+    // Leaves the memory.
     ~Place() override;
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
     int rank() const noexcept { return int(_rank); }
-    int size() const noexcept { return int(_geometry.members); }
+    int size() const noexcept { return int(_size); }
 
     // Announces the next step, to which this member contributes up to that many bytes, at most longest_contribution.
     // Once in each step, before try_begin().
@@ -51,7 +54,7 @@ public:
         ++_step;
         _need = contributes <= Slot::room ? 0 : Unit::number_for(contributes);
         if (_need > 0) { // units in a row: those at the end of the ring that are too few are left out
-            const std::uint64_t left = _geometry.units - _unit % _geometry.units;
+            const std::uint64_t left = units - _unit % units;
             _unit += _need > left ? left : 0;
         }
         if (has_room()) [[likely]] {
@@ -64,7 +67,7 @@ public:
     int take_memory() noexcept { return _need == 0 || _ring != nullptr ? MPI_SUCCESS : take_ring(); }
     // Where the own contribution of so many bytes is to be written, until it is shown.
     std::byte* own_room(std::size_t bytes) noexcept {
-        return bytes <= Slot::room ? slot(int(_rank)).data : _ring + _unit % _geometry.units * Unit::bytes;
+        return bytes <= Slot::room ? slot(int(_rank)).data : _ring + _unit % units * Unit::bytes;
     }
     // Shows this member's slot. MPI_SUCCESS: with that many bytes in own_room(), or Slot::passed_on.
     void show(std::uint16_t bytes, int code) noexcept {
@@ -72,7 +75,7 @@ public:
         own.bytes = bytes;
         own.code = code;
         if (bytes > Slot::room && bytes != Slot::passed_on) {
-            own.unit = std::uint16_t(_unit % _geometry.units);
+            own.unit = std::uint16_t(_unit % units);
             _unit += _need;
             note_end();
         }
@@ -84,7 +87,7 @@ public:
     template <class MakeResult>
     void come(std::uint16_t bytes, const MakeResult& make_result) noexcept {
         const std::uint64_t number = ++_joins;
-        if (_area.joined.fetch_add(1, std::memory_order_acq_rel) + 1 == number * _geometry.members) {
+        if (_area.joined.fetch_add(1, std::memory_order_acq_rel) + 1 == number * _size) {
             _area.result.code = make_result();
             _area.result.bytes = bytes;
             _area.result.step.store(number, std::memory_order_release);
@@ -105,7 +108,7 @@ public:
     const std::byte* contents(int rank) const noexcept {
         const Slot& shown = slot(rank);
         return shown.bytes <= Slot::room ? shown.data
-                                         : _area.ring(_geometry, std::uint32_t(rank)) + shown.unit * Unit::bytes;
+                                         : _area.ring(_size, std::uint32_t(rank)) + shown.unit * Unit::bytes;
     }
     // Of the last join.
     const Slot& result() const noexcept { return _area.result; }
@@ -118,7 +121,7 @@ public:
     void end(bool saw_all, bool seen_by_all) noexcept {
         _all_done = saw_all ? _step - 1 : _all_done;
         _published = seen_by_all ? _step - 1 : _published;
-        if (_step - _published > _geometry.unpublished_limit()) {
+        if (_step - _published > unpublished_limit) {
             publish(_step);
         }
     }
@@ -137,14 +140,13 @@ public:
     Progress& progress() const noexcept { return _progress; }
 
 private:
-    Slot& slot(int rank) const noexcept { return _area.slot(_geometry, std::uint32_t(rank), _step); }
+    Slot& slot(int rank) const noexcept { return _area.slot(_size, std::uint32_t(rank), _step); }
     // The slot of this step, and the units that it needs, are used by no step that a member may still read.
     bool has_room() const noexcept {
-        return _step < _all_done + _geometry.slots &&
-            _unit + _need <= _ends[_all_done % _geometry.slots] + _geometry.units;
+        return _step < _all_done + slots && _unit + _need <= _ends[_all_done % slots] + units;
     }
     void note_end() noexcept {
-        _ends[_step % _geometry.slots] = _unit;
+        _ends[_step % slots] = _unit;
         _begun = _step;
     }
     bool look_for_room() noexcept;
@@ -155,8 +157,8 @@ private:
     NodeSegment& _segment;
     const SharedAddress _address;
     Area& _area;
-    const Geometry _geometry;
     const std::vector<Peer> _peers;
+    const std::uint32_t _size;
     const std::uint32_t _rank;
     bool _failed = false;
     std::byte* _ring = nullptr; // the own one; nullptr: it has not taken memory yet
@@ -168,7 +170,7 @@ private:
     std::uint64_t _need = 0;      // units of this step
     std::uint64_t _unit = 0;      // units of the ring that steps have used, counted without end
     // The value of _unit at the end of each of the last steps, by its number.
-    std::array<std::uint64_t, Geometry::most_slots> _ends{};
+    std::array<std::uint64_t, slots> _ends{};
 };
 
 } // namespace patchbay::coll::sm

@@ -11,7 +11,7 @@
 
 namespace patchbay::coll::sm {
 
-// The parts of one step of a member (place.h), and the blocking form, which waits between them.
+// The parts of one step of a member (place.h), and the whole, which waits between them.
 
 // A member that has failed rings no doorbell; so often a wait looks whether all of them exist.
 inline constexpr std::chrono::milliseconds between_looks{200};
@@ -37,7 +37,7 @@ int contribute(Place& place, const What& what) noexcept {
 // Contributes, and tells those that wait for it. `failed`: not MPI_SUCCESS: the member shows this code instead. MPI
 // code.
 template <class What>
-int arrive(Place& place, const What& what, Waits waits, int root, int failed = MPI_SUCCESS) noexcept {
+int arrive(Place& place, const What& what, Waits waits, int root, int failed) noexcept {
     const bool contributes = what.contributes(place);
     int code = failed;
     if (contributes && failed == MPI_SUCCESS) [[likely]] {
@@ -78,7 +78,7 @@ inline bool is_ready(const Place& place, Waits waits, int root) noexcept {
 
 // Takes what the member has waited for, unless it has failed before, and ends the step. `code`: of arrive(). MPI code.
 template <class What>
-int leave(Place& place, const What& what, Waits waits, int code, int failed = MPI_SUCCESS) noexcept {
+int leave(Place& place, const What& what, Waits waits, int code, int failed) noexcept {
     what.look(place);
     const int taken = failed == MPI_SUCCESS ? what.take(place) : failed;
     const bool mutual = waits == Waits::for_join || waits == Waits::for_each_other;
@@ -117,15 +117,20 @@ bool wait(Place& place, const Done& done) noexcept {
     return true;
 }
 
-// The whole step in its blocking form. `root`: of a collective without one, any number. `failed`: as in arrive().
+// Begins a step to which the member contributes up to that many bytes, when there is room. false: as wait().
+inline bool begin(Place& place, std::size_t contributes) noexcept {
+    if (place.has_failed()) [[unlikely]] {
+        return false;
+    }
+    place.next_step(contributes);
+    return wait(place, [&place] { return place.try_begin(); });
+}
+
+// The whole step. `root`: of a collective without one, any number. `failed`: as in arrive().
 template <class What>
 int run(Place& place, const What& what, int root = 0, int failed = MPI_SUCCESS) noexcept {
-    if (place.has_failed()) [[unlikely]] {
-        return failed_process();
-    }
     const Waits waits = what.waits(place);
-    place.next_step(what.contributes(place) && failed == MPI_SUCCESS ? what.own(place).bytes() : 0);
-    if (!wait(place, [&place] { return place.try_begin(); })) [[unlikely]] {
+    if (!begin(place, what.contributes(place) && failed == MPI_SUCCESS ? what.own(place).bytes() : 0)) [[unlikely]] {
         return failed_process();
     }
     const int code = arrive(place, what, waits, root, failed);
@@ -137,11 +142,7 @@ int run(Place& place, const What& what, int root = 0, int failed = MPI_SUCCESS) 
 
 // The root's part of a broadcast that it passes on: the others learn that from its slot.
 inline int run_passed_on(Place& place) noexcept {
-    if (place.has_failed()) [[unlikely]] {
-        return failed_process();
-    }
-    place.next_step(0);
-    if (!wait(place, [&place] { return place.try_begin(); })) [[unlikely]] {
+    if (!begin(place, 0)) [[unlikely]] {
         return failed_process();
     }
     place.show(Slot::passed_on, MPI_SUCCESS);

@@ -20,18 +20,18 @@ struct Joining {
     Area* area = nullptr;
 };
 
-SharedAddress allocate(NodeSegment& segment, const Geometry& geometry) noexcept {
+SharedAddress allocate(NodeSegment& segment, std::uint32_t size) noexcept {
     // It outlives each of its members, so that it belongs to none of them.
-    auto block = segment.heap().alloc(Area::bytes(geometry), SharedHeap::no_owner, SharedHeap::Backing::sparse);
+    auto block = segment.heap().alloc(Area::bytes(size), SharedHeap::no_owner, SharedHeap::Backing::sparse);
     if (!block) {
         return 0;
     }
-    if (!segment.heap().commit(block->address, 0, Area::start_bytes(geometry))) {
+    if (!segment.heap().commit(block->address, 0, Area::start_bytes(size))) {
         segment.heap().free(block->address);
         return 0;
     }
     ::new (block->bytes.data()) Area;
-    reinterpret_cast<Area*>(block->bytes.data())->users.store(geometry.members, std::memory_order_release);
+    reinterpret_cast<Area*>(block->bytes.data())->users.store(size, std::memory_order_release);
     return block->address;
 }
 
@@ -70,25 +70,13 @@ bool all_agree(bool says, const Below& below, Communicator& comm) noexcept {
     return code == MPI_SUCCESS && agreed == 1;
 }
 
-// The members that map the memory leave it; where some do not, it stays until the job ends.
-void abandon(Joining& joining) noexcept {
-    if (joining.area == nullptr) {
-        return;
-    }
-    joining.area->broken.store(1, std::memory_order_release);
-    if (joining.area->users.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        joining.segment.heap().free(joining.address);
-    }
-}
-
 } // namespace
 
-std::unique_ptr<Place> make_place(
-    Context& context, const Below& below, Communicator& comm, const Geometry& geometry) noexcept {
+std::unique_ptr<Place> make_place(Context& context, const Below& below, Communicator& comm) noexcept {
     Joining joining{*context.core().node};
     SharedAddress offer = 0;
     if (comm.rank == 0) {
-        offer = allocate(joining.segment, geometry);
+        offer = allocate(joining.segment, std::uint32_t(comm.size));
     }
     const int told = below.find(Function::bcast, Form::blocking)
                          ->bcast(&offer, sizeof offer, *to_object<Datatype>(MPI_BYTE), 0, comm);
@@ -104,7 +92,7 @@ std::unique_ptr<Place> make_place(
             std::vector<Peer> peers = peers_of(joining, comm.size);
             return peers.empty() ? nullptr
                                  : std::make_unique<Place>(context.progress(), joining.segment, joining.address,
-                                       *joining.area, geometry, std::move(peers), std::uint32_t(comm.rank));
+                                       *joining.area, std::move(peers), std::uint32_t(comm.rank));
         });
     }
     const bool complete = entered && all_agree(place != nullptr, below, comm);
@@ -115,10 +103,12 @@ std::unique_ptr<Place> make_place(
         context.core().decisions.record("coll", comm.describe(), "sm", Outcome::declined, 0,
             "the node has no memory for it, or a member cannot map it");
     }
-    if (place == nullptr) {
-        abandon(joining);
-    } else {
+    // The members that have mapped the memory leave it; where some have not, it stays until the job ends.
+    if (joining.area != nullptr) {
         joining.area->broken.store(1, std::memory_order_release);
+        if (place == nullptr) {
+            leave_area(joining.segment, joining.address, *joining.area);
+        }
     }
     return nullptr;
 }
