@@ -285,7 +285,13 @@ TEST(Delegation, StreamsToATargetThatComesAndGoes) {
         ASSERT_TRUE(most > 0);
         std::vector<std::byte> expected(bytes);
         std::vector<std::byte> buffer(bytes);
-        for (int i = 0; i < 20000 && (i < 3000 || complete < 1000 || in_part < 10); ++i) {
+        // Where the processes of a busy machine leave the target no core, it takes long until it is there in time.
+        const auto latest = std::chrono::steady_clock::now() + 30s;
+        const auto is_enough = [&](int tries) {
+            return (tries > 20000 && complete > 0) || (tries > 3000 && complete >= 1000 && in_part >= 10) ||
+                std::chrono::steady_clock::now() > latest;
+        };
+        for (int i = 0; !is_enough(i); ++i) {
             Delegations::Entry used = pair.delegations.use(1, 1);
             if (!used) {
                 continue;
