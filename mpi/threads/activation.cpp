@@ -54,8 +54,7 @@ void Activation::make_engine(int number, std::shared_ptr<ThreadContext> context,
 void Activation::drop_engine(int number) noexcept {
     Thread& thread = _threads[std::size_t(number)];
     thread.poller.reset();
-    thread.cells = thread.engine->take_cells();
-    thread.engine.reset();
+    thread.engine->close(); // it exists as long as the others, which may refer to its cells
 }
 
 int Activation::poll(void* context) noexcept {

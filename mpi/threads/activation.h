@@ -66,7 +66,6 @@ private:
     enum class State { gathering, started, given_up };
     struct Thread {
         std::shared_ptr<ThreadContext> context;
-        CellPool cells; // of the engine that has ended
         std::unique_ptr<Engine> engine;
         Carrier* carrier = nullptr;
         PollerHandle poller;

@@ -1,48 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// A thread from its start to its finish, cancelling, and progress.
 #include "mpi/threads/engine.h"
 
 #include "core/progress/waiter.h"
 #include "mpi/threads/carrier.h"
-#include "object/typed_copy.h"
+#include "mpi/threads/cell_pool.h"
 
-#include <algorithm>
 #include <new>
 #include <utility>
 
 namespace patchbay::threads {
 
-// The cells of an engine, which are used in turn. One that is still in use, because its message is unexpected at its
-// receiver, is replaced by memory of the heap.
-struct Cells {
-    static constexpr std::size_t number = 16;
-    struct alignas(64) One {
-        Cell cell;
-        alignas(64) std::byte memory[Engine::eager_limit];
-    };
-    std::array<One, number> all;
-
-    Cells() noexcept {
-        for (One& one : all) {
-            one.cell.payload = one.memory;
-        }
-    }
-};
-
-void DeleteCells::operator()(Cells* cells) const noexcept {
-    delete cells;
-}
-
 Engine::Engine(Progress& progress, Carrier* carrier, int thread, int threads)
     : _progress(progress),
+      _bell(progress.doorbell()),
       _carrier(carrier),
       _thread(thread),
-      _backlog_to(std::size_t(threads), 0),
+      _destinations(std::size_t(threads)),
       _blocked_in(std::size_t(threads), 0) {}
 
-Engine::~Engine() {
-    while (const Envelope* envelope = _inbox.front()) {
-        drop(*envelope);
-        _inbox.pop();
+Engine::~Engine() = default;
+
+void Engine::close() noexcept {
+    const auto drop_all = [](auto& queue, const auto& also) {
+        for (const Envelope* envelope = queue.front(); envelope != nullptr; envelope = queue.front()) {
+            also(*envelope);
+            drop(*envelope);
+            queue.pop();
+        }
+    };
+    drop_all(_inbox, [this](const Envelope& envelope) {
+        if (envelope.kind == Kind::lane) {
+            _lanes[_lane_count++] = envelope.lane;
+        }
+    });
+    while (_lane_count > 0) {
+        const std::unique_ptr<Lane> lane(_lanes[--_lane_count]);
+        drop_all(*lane, [](const Envelope&) {});
     }
     while (!_early.empty()) {
         Unexpected* message = _early.pop_front();
@@ -97,278 +91,6 @@ void Engine::drop(const Envelope& envelope) noexcept {
     }
 }
 
-// Sending
-
-int Engine::send(const Outgoing& message) noexcept {
-    Sent sent = attempt(message, nullptr);
-    if (sent == Sent::full) {
-        wait_until(_progress, [&] {
-            sent = sent == Sent::full ? attempt(message, nullptr) : sent;
-            return sent != Sent::full;
-        });
-    }
-    if (sent == Sent::done) [[likely]] {
-        return MPI_SUCCESS;
-    }
-    if (sent == Sent::no_memory) {
-        return MPI_ERR_NO_MEM;
-    }
-    SendRequest request(
-        message.view, message.buffer, message.count, message.type, message.dest, message.tag, message.mode);
-    request.set_active();
-    start(request);
-    wait_until(_progress, [&request] { return request.is_complete(); });
-    return request.error;
-}
-
-void Engine::start(SendRequest& request) noexcept {
-    switch (attempt(request.message, &request)) {
-    case Sent::full: {
-        const int thread = request.message.view.member(request.message.dest).thread;
-        ++_backlog_to[std::size_t(thread)];
-        request.queued = true;
-        _backlog.push_back(request);
-        return;
-    }
-    case Sent::no_memory:
-        request.error = MPI_ERR_NO_MEM;
-        [[fallthrough]];
-    case Sent::done:
-        request.complete();
-        return;
-    default:
-        return;
-    }
-}
-
-Engine::Sent Engine::attempt(const Outgoing& message, SendRequest* request) noexcept {
-    const Member& member = message.view.member(message.dest);
-    if (member.engine == nullptr) {
-        return attempt_remote(message, member, request);
-    }
-    if (_backlog_to[std::size_t(member.thread)] != 0 && (request == nullptr || !request->queued)) [[unlikely]] {
-        return Sent::full; // those before it go first
-    }
-    return attempt_here(message, *member.engine, request);
-}
-
-Engine::Sent Engine::attempt_here(const Outgoing& message, Engine& receiver, SendRequest* request) noexcept {
-    const std::size_t bytes = message.bytes();
-    const bool eager =
-        message.mode == pml::SendMode::buffered || (bytes <= eager_limit && message.mode != pml::SendMode::synchronous);
-    if (!eager && request == nullptr) {
-        return Sent::needs_request;
-    }
-    if (&receiver == this) {
-        Envelope envelope;
-        if (!fill(envelope, message, eager ? nullptr : request)) {
-            return Sent::no_memory;
-        }
-        if (!eager) {
-            request->at_receiver = true;
-        }
-        if (!deliver(envelope)) {
-            drop(envelope);
-            return Sent::no_memory;
-        }
-        return eager ? Sent::done : Sent::under_way;
-    }
-    Envelope envelope;
-    if (eager && bytes > Envelope::in_place_bytes && !fill(envelope, message, nullptr)) {
-        return Sent::no_memory;
-    }
-    const Inbox::Claim claim = receiver.inbox().claim();
-    if (claim.slot == nullptr) [[unlikely]] {
-        if (eager && bytes > Envelope::in_place_bytes) {
-            drop(envelope);
-        }
-        return Sent::full;
-    }
-    if (eager && bytes > Envelope::in_place_bytes) {
-        claim.slot->envelope = envelope;
-    } else {
-        fill(claim.slot->envelope, message, eager ? nullptr : request);
-    }
-    if (!eager) {
-        request->at_receiver = true;
-    }
-    Inbox::publish(claim);
-    receiver.wake();
-    return eager ? Sent::done : Sent::under_way;
-}
-
-// `request`: of a rendezvous; nullptr: the payload is copied now. false: out of memory.
-bool Engine::fill(Envelope& envelope, const Outgoing& message, SendRequest* request) noexcept {
-    const std::size_t bytes = message.bytes();
-    envelope.context = message.view.context;
-    envelope.source = message.view.comm.rank;
-    envelope.tag = message.tag;
-    envelope.bytes = bytes;
-    if (request != nullptr) {
-        envelope.kind = Kind::rendezvous;
-        envelope.sender = request;
-        return true;
-    }
-    if (bytes <= Envelope::in_place_bytes) {
-        envelope.kind = Kind::in_place;
-        Convertor(message.type, message.count, message.buffer).pack(envelope.data, bytes);
-        return true;
-    }
-    Cell* cell = take_cell(bytes);
-    if (cell == nullptr) {
-        return false;
-    }
-    envelope.kind = Kind::cell;
-    envelope.cell = cell;
-    Convertor(message.type, message.count, message.buffer).pack(cell->payload, bytes);
-    return true;
-}
-
-Cell* Engine::take_cell(std::size_t bytes) noexcept {
-    if (bytes <= eager_limit) {
-        if (_cells == nullptr) {
-            _cells.reset(new (std::nothrow) Cells);
-        }
-        if (_cells != nullptr) {
-            Cell& cell = _cells->all[_next_cell % Cells::number].cell;
-            if (!cell.in_use.load(std::memory_order_acquire)) {
-                ++_next_cell;
-                cell.in_use.store(true, std::memory_order_relaxed);
-                return &cell;
-            }
-        }
-    }
-    void* memory = std::malloc(sizeof(Cell) + bytes);
-    if (memory == nullptr) {
-        return nullptr;
-    }
-    auto* cell = new (memory) Cell;
-    cell->from_heap = true;
-    cell->payload = static_cast<std::byte*>(memory) + sizeof(Cell);
-    return cell;
-}
-
-Engine::Sent Engine::attempt_remote(const Outgoing& message, const Member& member, SendRequest* request) noexcept {
-    const bool eager = message.mode == pml::SendMode::buffered ||
-        (message.bytes() <= Carrier::eager_limit && message.mode != pml::SendMode::synchronous);
-    if (eager) {
-        const int code = _carrier->send(message, member);
-        if (code == MPI_SUCCESS || request == nullptr) {
-            return code == MPI_SUCCESS ? Sent::done : Sent::needs_request; // the request tells the error
-        }
-        request->error = code;
-        return Sent::done;
-    }
-    if (request == nullptr) {
-        return Sent::needs_request;
-    }
-    try {
-        _transfers.reserve(_transfers.size() + 1);
-    } catch (const std::bad_alloc&) {
-        return Sent::no_memory;
-    }
-    request->error = _carrier->start(message, member, &request->inner);
-    if (request->error != MPI_SUCCESS) {
-        return Sent::done;
-    }
-    _transfers.push_back(request);
-    return Sent::under_way;
-}
-
-// Receiving
-
-void Engine::start(RecvRequest& request) noexcept {
-    View& view = request.view;
-    Unexpected* message = view.find(request.source, request.tag);
-    if (message == nullptr) {
-        request.posted = true;
-        view.posted.push_back(request);
-        return;
-    }
-    view.unexpected.erase(*message);
-    accept(request, *message);
-}
-
-void Engine::accept(RecvRequest& request, Unexpected& message) noexcept {
-    receive(request, message.envelope);
-    delete &message;
-}
-
-// false: out of memory; the message has to be delivered again.
-bool Engine::deliver(const Envelope& envelope) noexcept {
-    if (envelope.kind == Kind::cancel) [[unlikely]] {
-        cancel_unexpected(envelope.sender, envelope.context);
-        return true;
-    }
-    View* view = find(envelope.context);
-    if (view != nullptr) {
-        if (RecvRequest* request = view->match(envelope)) {
-            receive(*request, envelope);
-            return true;
-        }
-    }
-    auto* message = new (std::nothrow) Unexpected{envelope, {}};
-    if (message == nullptr) {
-        return false;
-    }
-    (view != nullptr ? view->unexpected : _early).push_back(*message);
-    return true;
-}
-
-void Engine::receive(RecvRequest& request, const Envelope& envelope) noexcept {
-    fill_status(request.status, envelope.source, envelope.tag, envelope.bytes);
-    switch (envelope.kind) {
-    case Kind::in_place:
-        unpack(request, envelope.data, envelope.bytes);
-        break;
-    case Kind::cell:
-        unpack(request, envelope.cell->payload, envelope.bytes);
-        envelope.cell->release();
-        break;
-    case Kind::rendezvous: {
-        SendRequest& sender = *envelope.sender;
-        const Outgoing& message = sender.message;
-        const std::uint64_t room = std::uint64_t(request.count) * std::uint64_t(request.type.size);
-        if (envelope.bytes > room) {
-            request.error = MPI_ERR_TRUNCATE;
-            set_status_bytes(request.status, room);
-        }
-        typed_copy(message.buffer, message.count, message.type, request.buffer, request.count, request.type);
-        message.view.engine.give_back(sender);
-        break;
-    }
-    case Kind::remote:
-        receive_remote(request, envelope);
-        return;
-    case Kind::cancel: // deliver() has handled it
-        break;
-    }
-    request.complete();
-}
-
-void Engine::unpack(RecvRequest& request, const std::byte* data, std::uint64_t bytes) noexcept {
-    Convertor to(request.type, request.count, request.buffer);
-    if (bytes > to.total()) [[unlikely]] {
-        request.error = MPI_ERR_TRUNCATE;
-        set_status_bytes(request.status, to.total());
-    }
-    to.unpack(data, std::min<std::size_t>(bytes, to.total()));
-}
-
-void Engine::receive_remote(RecvRequest& request, const Envelope& envelope) noexcept {
-    try {
-        _transfers.reserve(_transfers.size() + 1);
-        request.error = _carrier->receive(envelope, request.buffer, request.count, request.type, &request.inner);
-    } catch (const std::bad_alloc&) {
-        request.error = MPI_ERR_NO_MEM;
-    }
-    if (request.error != MPI_SUCCESS) {
-        request.complete();
-        return;
-    }
-    _transfers.push_back(&request);
-}
-
 // Cancelling
 
 void Engine::cancel(RecvRequest& request) noexcept {
@@ -390,7 +112,7 @@ void Engine::cancel(SendRequest& request) noexcept {
     if (request.queued) {
         _backlog.erase(request);
         request.queued = false;
-        --_backlog_to[std::size_t(member.thread)];
+        --_destinations[std::size_t(member.thread)].queued;
         set_status_cancelled(request.status, true);
         request.complete();
         return;
@@ -402,15 +124,15 @@ void Engine::cancel(SendRequest& request) noexcept {
         cancel_unexpected(&request, request.view.context);
         return;
     }
-    Inbox::Claim claim{};
+    Claim claim;
     wait_until(_progress, [&] {
-        claim = claim.slot == nullptr ? member.engine->inbox().claim() : claim;
+        claim = claim.slot == nullptr ? this->claim(*member.engine) : claim;
         return claim.slot != nullptr;
     });
     claim.slot->envelope.kind = Kind::cancel;
     claim.slot->envelope.context = request.view.context;
-    claim.slot->envelope.sender = &request;
-    Inbox::publish(claim);
+    claim.slot->envelope.sender.request = &request;
+    claim.publish();
     member.engine->wake();
 }
 
@@ -420,12 +142,12 @@ void Engine::cancel_unexpected(const SendRequest* request, std::uint32_t context
     auto& messages = view != nullptr ? view->unexpected : _early;
     for (Unexpected* message = messages.first(); message != nullptr; message = messages.next(*message)) {
         const Envelope& envelope = message->envelope;
-        if (envelope.kind == Kind::rendezvous && envelope.sender == request) {
-            SendRequest& sender = *envelope.sender;
+        if (envelope.kind == Kind::rendezvous && envelope.sender.request == request) {
+            const Envelope cancelled = envelope;
             messages.erase(*message);
             delete message;
-            sender.cancelled = true;
-            sender.message.view.engine.give_back(sender);
+            cancelled.sender.request->cancelled = true;
+            answer(cancelled);
             return;
         }
     }
@@ -449,6 +171,14 @@ void Engine::arrive(Arrival& arrival) noexcept {
     wake();
 }
 
+void Engine::take_arrivals() noexcept {
+    if (!_polling) {
+        _polling = true;
+        poll_inbox();
+        _polling = false;
+    }
+}
+
 int Engine::poll() noexcept {
     if (_polling) {
         return 0; // inside a poll of the process that a poll of this thread makes
@@ -469,17 +199,25 @@ int Engine::poll() noexcept {
     return events;
 }
 
-int Engine::poll_inbox() noexcept {
+template <class Queue>
+int Engine::deliver_all(Queue& queue, int most) noexcept {
     int events = 0;
-    for (const Envelope* envelope = _inbox.front(); envelope != nullptr && events < int(Inbox::slot_count);
-         envelope = _inbox.front()) {
+    for (const Envelope* envelope = queue.front(); envelope != nullptr && events < most; envelope = queue.front()) {
         if (!deliver(*envelope)) [[unlikely]] {
             break;
         }
-        _inbox.pop();
+        queue.pop();
         ++events;
     }
     return events;
+}
+
+int Engine::poll_inbox() noexcept {
+    int events = 0;
+    for (std::size_t i = 0; i < _lane_count; ++i) {
+        events += deliver_all(*_lanes[i], int(Lane::slot_count));
+    }
+    return events + deliver_all(_inbox, int(Inbox::slot_count));
 }
 
 int Engine::poll_given_back() noexcept {
@@ -487,15 +225,19 @@ int Engine::poll_given_back() noexcept {
     SendRequest* request = _given_back.exchange(nullptr, std::memory_order_acquire);
     while (request != nullptr) {
         SendRequest* const next = request->next_completed;
-        request->at_receiver = false;
-        if (request->cancelled) {
-            set_status_cancelled(request->status, true);
-        }
-        request->complete();
+        end_send(*request);
         request = next;
         ++events;
     }
     return events;
+}
+
+void Engine::end_send(SendRequest& request) noexcept {
+    request.at_receiver = false;
+    if (request.cancelled) {
+        set_status_cancelled(request.status, true);
+    }
+    request.complete();
 }
 
 int Engine::poll_arrivals() noexcept {
@@ -545,7 +287,7 @@ int Engine::poll_backlog() noexcept {
             } else {
                 _backlog.erase(*request);
                 request->queued = false;
-                --_backlog_to[thread];
+                --_destinations[thread].queued;
                 ++events;
                 if (sent != Sent::under_way) {
                     request->error = sent == Sent::no_memory ? MPI_ERR_NO_MEM : request->error;

@@ -2,9 +2,11 @@
 #pragma once
 #include "core/progress/progress.h"
 #include "mpi/threads/inbox.h"
+#include "mpi/threads/lane.h"
 #include "mpi/threads/request.h"
 #include "mpi/threads/view.h"
 
+#include <array>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -22,21 +24,20 @@ struct Arrival : Cell {
 // One thread of an active thread communicator as a sender and receiver of messages. All functions are called by that
 // thread, except those of the last group.
 //
-// The cells of an engine (engine.cpp).
-struct Cells;
-struct DeleteCells {
-    void operator()(Cells* cells) const noexcept;
-};
-using CellPool = std::unique_ptr<Cells, DeleteCells>;
-
 // A message of up to `eager_limit` bytes is copied into the receiver's inbox, or into a cell to which the inbox refers,
 // and its send is complete. Of a longer or synchronous one the inbox gets the address of the send request, and the
 // receiver copies from the buffer of the sender, whose request it then gives back. A send that finds the inbox full is
 // kept, and tried again in every poll.
+//
+// A sender with several messages for one receiver puts all further ones into a lane, which has memory for their
+// payloads, too. The inbox gets the address of the lane behind the messages that were sent before, so that the receiver
+// takes all of them in order.
 class Engine {
 public:
-    // Not chosen by a measurement yet; bench/threadcomm.c has the sizes on both sides of it.
     static constexpr std::size_t eager_limit = 2048;
+    static_assert(eager_limit <= Lane::longest_payload);
+    // The messages to a receiver before the sender asks for a lane, which takes 4 KiB.
+    static constexpr std::uint32_t messages_before_lane = 16;
 
     Engine(Progress& progress, Carrier* carrier, int thread, int threads);
     ~Engine();
@@ -45,6 +46,8 @@ public:
 
     Progress& progress() noexcept { return _progress; }
     int thread() const noexcept { return _thread; } // its number in the process
+    // Drops what nobody has received. The engine does nothing any more, but those of other threads still may.
+    void close() noexcept;
 
     // Adds a communicator, whose context no other one of this engine has. false: out of memory.
     bool add(View& view) noexcept;
@@ -63,6 +66,16 @@ public:
 
     // One round of progress; returns the number of events.
     int poll() noexcept;
+    // For a wait, which calls it before each poll: looks for messages several times, each of which takes less than a
+    // poll. Whether the request, one of this engine, is complete.
+    bool look_for(ThreadRequest& request) noexcept {
+        for (int looks = 16; looks > 0 && !request.has_completed(); --looks) {
+            if (has_arrivals()) {
+                take_arrivals();
+            }
+        }
+        return request.is_complete();
+    }
 
     // Requests that exist, but those on the stack of a blocking call.
     std::size_t requests() const noexcept { return _requests; }
@@ -72,10 +85,6 @@ public:
     std::size_t freed_sends() const noexcept { return _freed_sends; }
     void count_freed_send(int by) noexcept { _freed_sends += std::size_t(by); }
 
-    // Before the engine ends, for its activation: a message that no other thread has received may refer to a cell until
-    // that thread's engine has ended, too.
-    CellPool take_cells() noexcept { return std::move(_cells); }
-
     // For other threads of the process:
 
     Inbox& inbox() noexcept { return _inbox; }
@@ -83,7 +92,7 @@ public:
     void give_back(SendRequest& request) noexcept;
     // Hands over a message from another process. One caller at a time.
     void arrive(Arrival& arrival) noexcept;
-    void wake() noexcept { _progress.doorbell().notify(); }
+    void wake() noexcept { _bell.notify(); }
 
 private:
     enum class Sent { done, under_way, full, no_memory, needs_request };
@@ -91,9 +100,39 @@ private:
     Sent attempt(const Outgoing& message, SendRequest* request) noexcept;
     Sent attempt_here(const Outgoing& message, Engine& receiver, SendRequest* request) noexcept;
     Sent attempt_remote(const Outgoing& message, const Member& member, SendRequest* request) noexcept;
+    // A slot of the lane to that receiver, or of its inbox.
+    Claim claim(Engine& receiver) noexcept {
+        Lane* lane = lane_to(receiver);
+        return lane != nullptr ? lane->claim() : receiver._inbox.claim();
+    }
+    // null: there is none.
+    Lane* lane_to(Engine& receiver) noexcept {
+        Destination& to = _destinations[std::size_t(receiver._thread)];
+        if (to.lane == nullptr && ++to.sent == messages_before_lane) [[unlikely]] {
+            open_lane(to, receiver);
+        }
+        return to.lane;
+    }
+    bool send_by_lane(const Outgoing& message) noexcept;
     bool fill(Envelope& envelope, const Outgoing& message, SendRequest* request) noexcept;
     Cell* take_cell(std::size_t bytes) noexcept;
+    bool has_arrivals() const noexcept {
+        for (std::size_t i = 0; i < _lane_count; ++i) {
+            if (_lanes[i]->front() != nullptr) {
+                return true;
+            }
+        }
+        return _inbox.front() != nullptr;
+    }
+    void take_arrivals() noexcept;
     bool deliver(const Envelope& envelope) noexcept;
+    bool keep_unexpected(View* view, const Envelope& envelope) noexcept;
+    void deliver_control(const Envelope& envelope) noexcept;
+    template <class Queue>
+    int deliver_all(Queue& queue, int most) noexcept;
+    void receive_from_sender(RecvRequest& request, const Envelope& envelope) noexcept;
+    void answer(const Envelope& envelope) noexcept;
+    void end_send(SendRequest& request) noexcept;
     void receive(RecvRequest& request, const Envelope& envelope) noexcept;
     void unpack(RecvRequest& request, const std::byte* data, std::uint64_t bytes) noexcept;
     void receive_remote(RecvRequest& request, const Envelope& envelope) noexcept;
@@ -106,23 +145,37 @@ private:
     int poll_transfers() noexcept;
     View* find(std::uint32_t context) noexcept;
 
+    // What this thread has for each of the process as a receiver of its messages.
+    struct Destination {
+        Lane* lane = nullptr;     // the receiver frees it
+        std::uint32_t sent = 0;   // before there was a lane
+        std::uint32_t queued = 0; // sends in the backlog
+    };
+    void open_lane(Destination& to, Engine& receiver) noexcept;
+
+    // Read by other threads with each message, and written by none.
     Progress& _progress;
+    Doorbell& _bell;
     Carrier* const _carrier; // null: there is one process
     const int _thread;
-    bool _polling = false;
+
+    alignas(64) bool _polling = false;
     std::size_t _requests = 0;
     std::size_t _freed_sends = 0;
     std::unordered_map<std::uint32_t, View*> _views; // by context
     View* _last_found = nullptr;
     List<Unexpected, &Unexpected::link> _early; // for communicators that this thread does not have yet
     List<SendRequest, &SendRequest::backlog_link> _backlog;
-    std::vector<std::uint32_t> _backlog_to; // how many of them are for each thread
-    std::vector<std::uint64_t> _blocked_in; // the pass over the backlog in which the inbox of a thread was full
+    std::vector<Destination> _destinations; // by thread
+    std::vector<std::uint64_t> _blocked_in; // the pass over the backlog in which there was no slot for a thread
     std::uint64_t _pass = 0;
     std::vector<ThreadRequest*> _transfers; // with other processes
     Arrival* _arrived = nullptr;            // taken from _arrivals, the first one first
-    CellPool _cells;                        // made for the first message that needs one
+    struct Pool;
+    std::unique_ptr<Pool> _cells; // made for the first message that needs one
     std::size_t _next_cell = 0;
+    std::array<Lane*, Inbox::most_lanes> _lanes{}; // from other threads
+    std::size_t _lane_count = 0;
     alignas(64) std::atomic<SendRequest*> _given_back{nullptr};
     std::atomic<Arrival*> _arrivals{nullptr};
     Inbox _inbox;

@@ -1,47 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "mpi/threads/message.h"
+#include "mpi/threads/slot.h"
 
 #include <array>
 
 namespace patchbay::threads {
 
-// The queue in which all threads of a process put messages for one of them. Each slot is a cache line, and the word
-// that publishes a message is in the line of its envelope, so that a short message costs the receiver one transfer of a
-// line. The line with the tail is written by senders only. Lock-free; bounded: a sender that finds no free slot tries
-// again.
+// The queue in which all threads of a process put messages for one of them, but those senders that have a lane. The
+// line with the tail is written by senders only, with one locked instruction for each message. Lock-free; bounded: a
+// sender that finds no free slot tries again.
 class Inbox {
 public:
     static constexpr std::uint64_t slot_count = 128;
+    // Lanes of one receiver: it looks at each of them in every poll.
+    static constexpr std::uint32_t most_lanes = 8;
 
-    struct alignas(64) Slot {
-        std::atomic<std::uint32_t> turn{0}; // the position of its message + 1
-        Envelope envelope;
-    };
-    static_assert(sizeof(Slot) == 64);
-
-    // For senders: a slot, which publish() hands to the receiver; no slot: it is full. Between the two calls the sender
-    // does nothing but write the envelope.
-    struct Claim {
-        Slot* slot;
-        std::uint32_t turn;
-    };
+    // For senders:
     Claim claim() noexcept {
         std::uint64_t tail = _tail.load(std::memory_order_relaxed);
         do {
             if (tail - _known_head.load(std::memory_order_acquire) >= slot_count) {
                 const std::uint64_t head = _head.load(std::memory_order_acquire);
                 if (tail - head >= slot_count) {
-                    return {nullptr, 0};
+                    return {};
                 }
                 _known_head.store(head, std::memory_order_release);
             }
         } while (!_tail.compare_exchange_weak(tail, tail + 1, std::memory_order_relaxed));
         return {&_slots[tail % slot_count], std::uint32_t(tail) + 1};
     }
-    static void publish(const Claim& claim) noexcept { claim.slot->turn.store(claim.turn, std::memory_order_release); }
+    // Whether the caller may have a lane: the first senders that ask may.
+    bool grant_lane() noexcept {
+        return _lanes.load(std::memory_order_relaxed) < most_lanes &&
+            _lanes.fetch_add(1, std::memory_order_relaxed) < most_lanes;
+    }
+    void return_lane() noexcept { _lanes.fetch_sub(1, std::memory_order_relaxed); }
 
-    // For the receiver: the next message; nullptr: there is none.
+    // For the receiver: the next message; null: there is none.
     const Envelope* front() const noexcept {
         const Slot& slot = _slots[_position % slot_count];
         return slot.turn.load(std::memory_order_acquire) == std::uint32_t(_position) + 1 ? &slot.envelope : nullptr;
@@ -56,6 +51,7 @@ public:
 private:
     alignas(64) std::atomic<std::uint64_t> _tail{0};
     std::atomic<std::uint64_t> _known_head{0};
+    std::atomic<std::uint32_t> _lanes{0};
     alignas(64) std::atomic<std::uint64_t> _head{0};
     alignas(64) std::uint64_t _position = 0;
     std::array<Slot, slot_count> _slots;

@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 
 namespace patchbay::threads {
 
+class Engine;
+class Lane;
 class SendRequest;
 
 // The memory of the payload of a short message between its sender and its receiver.
@@ -15,6 +18,17 @@ struct Cell {
     bool from_heap = false;          // the receiver frees it
     std::byte* payload = nullptr;
 
+    // On the heap; nullptr: out of memory.
+    static Cell* allocate(std::size_t bytes) noexcept {
+        void* memory = std::malloc(sizeof(Cell) + bytes);
+        if (memory == nullptr) {
+            return nullptr;
+        }
+        auto* cell = new (memory) Cell;
+        cell->from_heap = true;
+        cell->payload = static_cast<std::byte*>(memory) + sizeof(Cell);
+        return cell;
+    }
     void release() noexcept {
         if (from_heap) {
             std::free(this);
@@ -28,10 +42,17 @@ struct Cell {
 enum class Kind : std::uint32_t {
     in_place,   // with the envelope
     cell,       // in a cell
+    in_lane,    // in the memory of the lane, until the receiver takes the next message of it
     rendezvous, // the receiver copies it from the sender's buffer, and then completes the sender's request
     remote,     // the receiver receives it from the other process, on the carrier
-    cancel,     // no message: the sender of a rendezvous cancels it
+    // No messages:
+    cancel,   // the sender of a rendezvous cancels it
+    received, // the receiver of a rendezvous has received it
+    lane,     // what follows from this sender is in its lane
 };
+inline bool is_message(Kind kind) noexcept {
+    return kind < Kind::cancel;
+}
 
 // What the receiver of a message learns of it. The ranks are those of the communicator.
 struct Envelope {
@@ -45,7 +66,13 @@ struct Envelope {
     union {
         std::byte data[in_place_bytes];
         Cell* cell;
-        SendRequest* sender; // rendezvous, cancel
+        const std::byte* payload; // in_lane
+        struct {
+            SendRequest* request; // also of cancel and received
+            Engine* engine;
+            const std::byte* data; // the payload; null: the request tells where it is
+        } sender;
+        Lane* lane; // the receiver frees it
         struct {
             std::int32_t process; // rank of the sender's process on the carrier
             std::int32_t tag;     // of the payload on the carrier

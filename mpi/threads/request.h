@@ -3,6 +3,7 @@
 #include "core/base/list.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/threads/message.h"
+#include "mpi/threads/shared_copy.h"
 #include "object/request.h"
 
 namespace patchbay::threads {
@@ -63,11 +64,15 @@ public:
     bool at_receiver = false; // a rendezvous that the receiver has not completed
     bool cancelled = false;   // set by the receiver before it completes the request
     bool freed = false;       // by the program, while it was active
+    SharedCopy copy;          // of a rendezvous
     Link<SendRequest> backlog_link;
     SendRequest* next_completed = nullptr;
 
 protected:
     int retire() noexcept override;
+
+private:
+    void check() noexcept override { copy.help(); }
 };
 
 class RecvRequest final : public ThreadRequest {

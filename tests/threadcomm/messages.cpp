@@ -175,7 +175,69 @@ void persistent(const Here& here) {
     CHECK_OK(MPI_Request_free(&requests[1]));
 }
 
-// Messages that are never received, some in memory of their sender, which ends before the receiver or after it.
+// A cancelled synchronous send behind and before other messages of its sender; another one that is received.
+void cancelled_sends(const Here& here) {
+    for (int i = 0; i < 40; ++i) {
+        const int tag_of_cancelled = 10 + i; // a neighbour may be ahead
+        int out = i, in = -1, cancelled = -1;
+        MPI_Request request, other;
+        MPI_Status status;
+        CHECK_OK(MPI_Send(&out, 1, MPI_INT, next(here), 1, here.comm));
+        CHECK_OK(MPI_Issend(&out, 1, MPI_INT, next(here), tag_of_cancelled, here.comm, &request));
+        CHECK_OK(MPI_Issend(&out, 1, MPI_INT, next(here), 3, here.comm, &other));
+        CHECK_OK(MPI_Cancel(&request));
+        CHECK_OK(MPI_Send(&out, 1, MPI_INT, next(here), 4, here.comm));
+        for (const int tag : {4, 3, 1}) {
+            CHECK_OK(MPI_Recv(&in, 1, MPI_INT, previous(here), tag, here.comm, MPI_STATUS_IGNORE));
+            CHECK_EQUAL(in, i);
+        }
+        // To another process it is not cancelled, and complete only when it has been received.
+        int received = 0, told = 0, of_previous = -1;
+        while (cancelled < 0 || told == 0) {
+            int flag = 0;
+            CHECK_OK(MPI_Iprobe(previous(here), tag_of_cancelled, here.comm, &flag, MPI_STATUS_IGNORE));
+            if (flag) {
+                CHECK_OK(MPI_Recv(&in, 1, MPI_INT, previous(here), tag_of_cancelled, here.comm, MPI_STATUS_IGNORE));
+                received = 1;
+            }
+            CHECK_OK(MPI_Test(&request, &flag, &status));
+            if (flag && cancelled < 0) {
+                CHECK_OK(MPI_Test_cancelled(&status, &cancelled));
+                CHECK_OK(MPI_Send(&cancelled, 1, MPI_INT, next(here), 5, here.comm));
+            }
+            CHECK_OK(MPI_Iprobe(previous(here), 5, here.comm, &told, MPI_STATUS_IGNORE));
+        }
+        CHECK_OK(MPI_Recv(&of_previous, 1, MPI_INT, previous(here), 5, here.comm, MPI_STATUS_IGNORE));
+        CHECK_EQUAL(of_previous, !received);
+        CHECK_OK(MPI_Wait(&other, MPI_STATUS_IGNORE));
+    }
+}
+
+// More senders than a receiver has lanes, each of which sends short and long messages in turn; they arrive in the order
+// of each sender.
+void many_senders(const Here& here) {
+    constexpr int messages = 60;
+    const std::array<int, 4> counts{1, 100, 1000, 3000};
+    std::vector<int> data(3000, here.rank);
+    if (here.rank != 0) {
+        for (int i = 0; i < messages; ++i) {
+            CHECK_OK(MPI_Send(data.data(), counts[std::size_t(i % 4)], MPI_INT, 0, i, here.comm));
+        }
+        return;
+    }
+    std::vector<int> received(std::size_t(here.size), 0);
+    for (int i = 0; i < messages * (here.size - 1); ++i) {
+        MPI_Status status;
+        int count = -1;
+        CHECK_OK(MPI_Recv(data.data(), 3000, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, here.comm, &status));
+        CHECK_OK(MPI_Get_count(&status, MPI_INT, &count));
+        CHECK_EQUAL(status.MPI_TAG, received[std::size_t(status.MPI_SOURCE)]++);
+        CHECK_EQUAL(count, counts[std::size_t(status.MPI_TAG % 4)]);
+        CHECK(data[0] == status.MPI_SOURCE && data[std::size_t(count) - 1] == status.MPI_SOURCE);
+    }
+}
+
+// Messages that nobody receives; their senders may have finished before their receivers drop them.
 void unmatched(const Here& here) {
     const std::array<char, 1000> out{};
     for (int i = 0; i < 20; ++i) {
@@ -252,12 +314,15 @@ int main() {
             MPI_Barrier(here.comm);
             cancelling(here);
             MPI_Barrier(here.comm);
+            cancelled_sends(here);
+            MPI_Barrier(here.comm);
             persistent(here);
             MPI_Barrier(here.comm);
             datatypes(here, strided, long_strided);
             large_tags(here, *highest);
         });
     }
+    in_region(12, true, many_senders);
     for (int i = 0; i < 20; ++i) {
         in_region(3, true, unmatched);
     }
