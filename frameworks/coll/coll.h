@@ -2,6 +2,7 @@
 #pragma once
 #include "core/component/component.h"
 #include "frameworks/coll/call.h"
+#include "frameworks/coll/joint_start.h"
 #include "object/communicator.h"
 
 #include <array>
@@ -37,7 +38,7 @@ class Context;
 //    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 12;
+inline constexpr std::uint32_t interface_version = 13;
 
 class Engine;
 class Module;
@@ -110,6 +111,16 @@ public:
     virtual std::string candidate_name(std::size_t number, const Call& call, const Communicator& comm) const {
         (void)call, (void)comm;
         return std::to_string(number);
+    }
+
+    // For a module that can run a persistent operation elsewhere than by the messages of its plan, which is made all
+    // the same. Sets *made, or leaves it null: whether it does must depend on function and communicator only. Called by
+    // the engine in the init function, after plan(), for operations that are no part of another one; not in the
+    // checking mode, and not for candidates, so that one which this module offers in the place of its plan has number
+    // 0. Must neither communicate nor wait. MPI_ERR_NO_MEM: the init function returns it, and nothing has begun.
+    virtual int make_joint_start(const Call& call, Communicator& comm, std::unique_ptr<JointStart>* made) noexcept {
+        (void)call, (void)comm, (void)made;
+        return MPI_SUCCESS;
     }
 
     // The blocking functions are called by the bindings on the calling thread, once per MPI call. They may block, with

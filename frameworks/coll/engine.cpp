@@ -114,7 +114,7 @@ int Engine::poll_watched() noexcept {
     int events = 0;
     for (Operation* operation = _watched; operation != nullptr; operation = _next_watched) {
         _next_watched = operation->next;
-        events += operation->look_at_channels();
+        events += operation->look();
     }
     _polls_watched = false;
     if (_watched == nullptr) {
@@ -228,7 +228,7 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
     operation->set_tag(tag);
     int code = operation->bind_messages(bound_messages(effort));
     if (code == MPI_SUCCESS) {
-        code = operation->bind_channels();
+        code = operation->bind_jointly(module, call, effort != Effort::plan);
     }
     if (code != MPI_SUCCESS) {
         outstanding->give_back_persistent_tag(tag);

@@ -101,7 +101,9 @@ int Operation::prepare() noexcept {
 
 int Operation::start() noexcept {
     set_active();
-    schedule.note_start();
+    if (_joint == nullptr) {
+        schedule.note_start();
+    }
     // The first messages are sent before the caller continues its computation.
     if (!progress->run_alone([this] { begin_start(); })) [[unlikely]] {
         begin();
@@ -135,6 +137,7 @@ int Operation::retire() noexcept {
         comm->outstanding->free_persistent_tag(_tag);
     }
     release_bound();
+    _joint.reset();
     _complete_reference.clear();
     if (gate != nullptr) [[unlikely]] {
         gate.reset();
@@ -170,6 +173,13 @@ void Operation::end_gate() noexcept {
 }
 
 void Operation::start_steps() noexcept {
+    if (_joint != nullptr) {
+        _joint->begin();
+        if (!advance_joint_start()) {
+            _engine.add_watched(*this);
+        }
+        return;
+    }
     fail(schedule.code(), schedule.cause());
     if (Execution* execution = schedule.execution(); execution != nullptr && !failed()) {
         execution->start(_tag, *this);
@@ -192,7 +202,24 @@ void Operation::start_steps() noexcept {
 
 // Below several threads; otherwise the poller looks.
 void Operation::check() noexcept {
-    progress->run_alone([this] { look_at_channels(); });
+    progress->run_alone([this] { look(); });
+}
+
+int Operation::look() noexcept {
+    return _joint != nullptr ? int(is_watched && advance_joint_start()) : look_at_channels();
+}
+
+// Whether the start is complete; then the request may be gone.
+bool Operation::advance_joint_start() noexcept {
+    int code = MPI_SUCCESS;
+    if (!_joint->advance(&code)) {
+        return false;
+    }
+    if (code != MPI_SUCCESS) [[unlikely]] {
+        fail(code, noted_cause(code));
+    }
+    finish_start();
+    return true;
 }
 
 int Operation::look_at_channels() noexcept {

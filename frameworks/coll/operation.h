@@ -44,10 +44,13 @@ public:
     // Then: has channels carry those of the bound messages for which that is faster. Called by all members; blocks. An
     // MPI code; MPI_ERR_NO_MEM: the others wait until it is called again, with success.
     int bind_channels() noexcept;
-    bool has_tried_channels() const noexcept { return _looks != nullptr; }
-    // Ends the steps whose messages of channels have come, and starts what waited for them. Returns how many. In a
-    // poll, or where there can be none on another thread.
-    int look_at_channels() noexcept;
+    // In the place of bind_channels(): has the starts run by what the module has for that (JointStart), if all members
+    // can and each of them wants it; otherwise by the schedule, with channels.
+    int bind_jointly(Module& module, const Call& call, bool wanted) noexcept;
+    bool has_tried_channels() const noexcept { return _looks != nullptr || _joint != nullptr; }
+    // Ends the steps whose messages of channels have come, and starts what waited for them; or advances a joint start.
+    // Returns the number of events. In a poll, or where there can be none on another thread.
+    int look() noexcept;
     // Starts a persistent operation, waits until it is complete, and makes it inactive. Returns its code.
     int run_once() noexcept;
     // Has the next poll start the schedule; the request is active.
@@ -151,6 +154,8 @@ private:
     void end_step(StepId id) noexcept;
     int bind_message(const Step& step, Request** made) noexcept;
     int try_to_bind_channels(ChannelBinder& binder) noexcept;
+    int look_at_channels() noexcept;
+    bool advance_joint_start() noexcept;
     void release_bound() noexcept;
     void start_message(StepId id) noexcept;
     void start_send(StepId id) noexcept;
@@ -174,8 +179,9 @@ private:
     Deferred<&Operation::end_gate> _open;    // after a Gate
     GateEnd _gate_end{*this};
     Progressions _progressions;
-    std::vector<Request*> _bound;     // the persistent requests of the messages
-    std::unique_ptr<StepId[]> _looks; // steps whose messages of channels are under way
+    std::unique_ptr<JointStart> _joint; // null: the schedule runs
+    std::vector<Request*> _bound;       // the persistent requests of the messages
+    std::unique_ptr<StepId[]> _looks;   // steps whose messages of channels are under way
     std::size_t _look_count = 0;
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;

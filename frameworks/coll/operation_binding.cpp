@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace patchbay::coll {
@@ -59,6 +60,31 @@ int Operation::bind_channels() noexcept {
     const bool possible = binder != nullptr && _engine._checker == nullptr && comm->view == nullptr &&
         !comm->is_inter && !comm->group->has_other_jobs(); // equal in all members
     return possible ? try_to_bind_channels(*binder) : MPI_SUCCESS;
+}
+
+// Where the members have found out that they have no joint starts, they wait for each other from then on, also where
+// memory is short.
+int Operation::bind_jointly(Module& module, const Call& call, bool wanted) noexcept {
+    std::unique_ptr<JointStart> joint;
+    if (_engine._checker == nullptr) {
+        if (const int code = module.make_joint_start(call, *comm, &joint); code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    if (joint == nullptr) {
+        return bind_channels();
+    }
+    if (joint->agree(wanted && schedule.code() == MPI_SUCCESS)) {
+        release_bound();
+        _joint = std::move(joint);
+        checks_itself = true;
+        return MPI_SUCCESS;
+    }
+    int code = MPI_SUCCESS;
+    while ((code = bind_channels()) == MPI_ERR_NO_MEM) {
+        progress->poll();
+    }
+    return code;
 }
 
 int Operation::try_to_bind_channels(ChannelBinder& binder) noexcept {

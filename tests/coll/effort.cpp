@@ -198,7 +198,7 @@ void test_lowest_effort_decides() {
     const unsigned long long without = messages_of_init("1");
     const unsigned long long with = messages_of_init("3");
     CHECK_EQUAL(messages_of_init(rank == size - 1 ? "2" : "3"), size == 1 ? messages_of_init("2") : without);
-    CHECK_EQUAL(messages_of_init("0"), without);
+    CHECK(messages_of_init("0") <= without); // nothing is bound
     // With no other algorithm than one that a parameter or the component gives, there is nothing to ask or to time.
     // With coll/sm the members ask each other without messages.
     const bool asks_by_memory = std::getenv("PATCHBAY_MCA_coll_sm_where") != nullptr;

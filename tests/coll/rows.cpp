@@ -145,6 +145,24 @@ void test_root_that_goes_ahead() {
 
 } // namespace
 
+// Any number of elements of an empty type is a contribution of no bytes.
+void test_empty_types() {
+    MPI_Datatype empty;
+    MPI_Type_contiguous(0, MPI_INT, &empty);
+    MPI_Type_commit(&empty);
+    const int counts_of[] = {0, 1, 100'000};
+    int send = 4711, recv = -1;
+    for (int i = 0; i < 30; ++i) {
+        const int count = counts_of[(rank + i) % 3];
+        CHECK_OK(MPI_Gather(&send, count, empty, &recv, 0, MPI_INT, i % size, MPI_COMM_WORLD));
+        CHECK_OK(MPI_Allgather(&send, count, empty, &recv, count, empty, MPI_COMM_WORLD));
+        CHECK_OK(MPI_Scatter(&send, 0, MPI_INT, &recv, count, empty, i % size, MPI_COMM_WORLD));
+        CHECK_OK(MPI_Alltoall(&send, count, empty, &recv, count, empty, MPI_COMM_WORLD));
+    }
+    CHECK_EQUAL(recv, -1);
+    MPI_Type_free(&empty);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -156,5 +174,6 @@ int main(int argc, char** argv) {
     }
     test_mixed_calls();
     test_root_that_goes_ahead();
+    test_empty_types();
     return finish();
 }

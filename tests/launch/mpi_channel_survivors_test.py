@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank fails that has channels with others, over each component of framework chan: with mpirun --disable-auto-cleanup
-the others get errors, without it the job ends. mpi_channel_survivors_test.py PREFIX PROGRAM COMPONENT..."""
+"""A rank fails that has channels with others, over each component of framework chan, or persistent collectives by shared
+memory: with mpirun --disable-auto-cleanup the others get errors, without it the job ends.
+mpi_channel_survivors_test.py PREFIX PROGRAM COMPONENT..."""
 
 import os
 import signal
@@ -14,11 +15,13 @@ COMPONENTS = []
 
 class Survivors(harness.LaunchTest):
     def each(self, *options):
-        for component in COMPONENTS:
-            for when in ("bind", "use", "unbind", "collective"):
-                with self.subTest(component=component, when=when):
-                    yield self.run_words("-n", "3", "--mca", "chan", component, "--mca", "coll_channels", "all",
-                                         "--timeout", "60", *options, harness.RANK_PROGRAM, when, limit=70)
+        cases = [(["--mca", "chan", component, "--mca", "coll", "^sm", "--mca", "coll_channels", "all"], when)
+                 for component in COMPONENTS for when in ("bind", "use", "unbind", "collective")]
+        cases.append((["--mca", "coll_sm_where", "always"], "collective"))
+        for parameters, when in cases:
+            with self.subTest(parameters=parameters, when=when):
+                yield self.run_words("-n", "3", *parameters, "--timeout", "60", *options, harness.RANK_PROGRAM, when,
+                                     limit=70)
 
     def test_the_others_get_errors(self):
         for result in self.each("--disable-auto-cleanup"):

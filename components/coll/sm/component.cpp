@@ -37,6 +37,11 @@ constexpr ParamSpec params[] = {
         "the largest communicator that it serves, each member of which takes 4 KiB, or 132 KiB with contributions of "
         "more than 48 bytes",
         nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
+    {"most_persistent", ParamType::integer, "64",
+        "how many persistent operations of communicators of one size it serves at a time, each of which takes the "
+        "memory "
+        "of a communicator",
+        nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
 };
 
 class SmComponent final : public Component {
@@ -47,6 +52,7 @@ public:
         _where = Where(registry.at("coll_sm_where").as_enum());
         _after = std::uint32_t(registry.at("coll_sm_after").as_int());
         _most_ranks = int(registry.at("coll_sm_most_ranks").as_int());
+        _most_persistent = int(registry.at("coll_sm_most_persistent").as_int());
         for (const bool shared_cores : {false, true}) {
             const char* const name = shared_cores ? "coll_sm_longest" : "coll_sm_longest_own_cores";
             _longest[shared_cores] =
@@ -86,7 +92,7 @@ public:
                     return query.refuse("not all members share the memory of this node");
                 }
                 const bool shared_cores = _shared_cores && !comm.group->has_other_jobs();
-                const Settings settings{_after, _longest[shared_cores]};
+                const Settings settings{_after, _longest[shared_cores], true, _most_persistent};
                 return Candidate{
                     _priority, std::make_unique<SmModule>(query.context, query.below, settings), _one_node, true};
             });
@@ -101,6 +107,7 @@ private:
     Where _where = Where::automatic;
     std::uint32_t _after = 0;
     int _most_ranks = 0;
+    int _most_persistent = 0;
     std::array<MPI_Count, 2> _longest{}; // where processes share cores: [1]
     bool _one_node = false;
     bool _shared_cores = false;

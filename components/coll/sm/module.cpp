@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/sm/module.h"
 
-#include "components/coll/sm/run.h"
-#include "components/coll/sm/setup.h"
+#include "core/base/out_of_memory.h"
+#include "frameworks/coll/schedule.h"
 
 #include <utility>
 
@@ -63,8 +63,9 @@ auto visit_collective(const Call& call, const Visit& visit) {
 } // namespace
 
 Provided SmModule::provides() const noexcept {
-    return Provided::only_blocking({Function::barrier, Function::bcast, Function::gather, Function::scatter,
-        Function::allgather, Function::alltoall, Function::reduce, Function::allreduce});
+    constexpr FunctionSet served{Function::barrier, Function::bcast, Function::gather, Function::scatter,
+        Function::allgather, Function::alltoall, Function::reduce, Function::allreduce};
+    return {served, {}, _settings.persistent ? served : FunctionSet{}};
 }
 
 Place* SmModule::make_place_after(Communicator& comm, Function function) noexcept {
@@ -195,6 +196,44 @@ void SmModule::blocking_failed(const Call& call, Communicator& comm, int failed)
     if (passed_on) {
         below(call.function).blocking_failed(call, comm, failed);
     }
+}
+
+int SmModule::plan(const Call& call, Schedule& schedule) noexcept {
+    return below(call.function, Form::persistent).plan(call, schedule);
+}
+
+int SmModule::make_joint_start(const Call& call, Communicator& comm, std::unique_ptr<JointStart>* made) noexcept {
+    return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        *made = visit_collective(call, [&](const auto& what) -> std::unique_ptr<JointStart> {
+            using Start = SharedStart<std::remove_cvref_t<decltype(what)>>;
+            return std::make_unique<Start>(_context, _below, _limit, comm, what, call.root, is_served(call, comm));
+        });
+        return MPI_SUCCESS;
+    });
+}
+
+// Whether there are several follows from the next component alone, because that must not depend on the counts.
+std::size_t SmModule::candidates(const Call& call, const Communicator& comm) const noexcept {
+    const std::size_t others = below(call.function, Form::persistent).candidates(call, comm);
+    return others > 1 ? own_candidates(call, comm) + others : 1;
+}
+
+int SmModule::plan_candidate(std::size_t number, const Call& call, Schedule& schedule) noexcept {
+    Module& next = below(call.function, Form::persistent);
+    const std::size_t theirs = number - own_candidates(call, schedule.comm());
+    return theirs == 0 ? next.plan(call, schedule) : next.plan_candidate(theirs, call, schedule);
+}
+
+void SmModule::keep_candidate(std::size_t number, const Call& call, const Communicator& comm) noexcept {
+    if (const std::size_t own = own_candidates(call, comm); number >= own) {
+        below(call.function, Form::persistent).keep_candidate(number - own, call, comm);
+    }
+}
+
+std::string SmModule::candidate_name(std::size_t number, const Call& call, const Communicator& comm) const {
+    const std::size_t own = own_candidates(call, comm);
+    return number < own ? "sm: shared memory"
+                        : below(call.function, Form::persistent).candidate_name(number - own, call, comm);
 }
 
 } // namespace patchbay::coll::sm

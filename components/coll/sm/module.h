@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/coll/sm/collectives.h"
-#include "components/coll/sm/place.h"
+#include "components/coll/sm/persistent.h"
 #include "frameworks/coll/coll.h"
 #include "frameworks/context.h"
 
@@ -14,18 +14,31 @@ struct Settings {
     std::uint32_t after;
     // The bytes of a contribution; longer ones are passed on. At most longest_contribution.
     MPI_Count longest;
+    bool persistent;     // whether persistent operations are served
+    int most_persistent; // of them at a time
 };
 
-// Blocking collectives of the processes of one node, by the memory that they share. Communicators share it: what it has
-// of one, the communicator keeps (Place).
+// Blocking and persistent collectives of the processes of one node, by the memory that they share. Communicators share
+// it: what it has of one, the communicator keeps (Place).
 class SmModule final : public Module {
 public:
     SmModule(Context& context, const Below& below, Settings settings) noexcept
         : _context(context),
           _below(below),
-          _settings(settings) {}
+          _settings(settings),
+          _limit(settings.most_persistent) {}
 
     Provided provides() const noexcept override;
+    // Those of the next component, which serve a persistent operation where the members do not all have memory.
+    int plan(const Call& call, Schedule& schedule) noexcept override;
+    int make_joint_start(const Call& call, Communicator& comm, std::unique_ptr<JointStart>* made) noexcept override;
+    // Number 0 is the one that goes by the memory, where the call is served; the others are those of the next
+    // component.
+    std::size_t candidates(const Call& call, const Communicator& comm) const noexcept override;
+    int plan_candidate(std::size_t number, const Call& call, Schedule& schedule) noexcept override;
+    void keep_candidate(std::size_t number, const Call& call, const Communicator& comm) noexcept override;
+    std::string candidate_name(std::size_t number, const Call& call, const Communicator& comm) const override;
+
     void blocking_failed(const Call& call, Communicator& comm, int failed) noexcept override;
     int barrier(Communicator& comm) noexcept override;
     int bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept override;
@@ -52,19 +65,27 @@ private:
         return comm.coll_calls > _settings.after ? nullptr : make_place_after(comm, function);
     }
     Place* make_place_after(Communicator& comm, Function function) noexcept;
-    // Whether that many blocks are a contribution that is not passed on. Equal in all members.
+    // Whether that many blocks are a contribution that is not passed on. Equal in all members: it follows from the
+    // number of bytes, of which there are none also in any number of elements of an empty type.
     bool is_short(MPI_Count count, const Datatype& type, int blocks) const noexcept {
-        return count <= _settings.longest && count * type.size * blocks <= _settings.longest;
+        const MPI_Count longest = _settings.longest;
+        return count == 0 || type.size == 0 ||
+            (count <= longest && type.size <= longest && count * type.size * blocks <= longest);
     }
     // *passed_on: whether the members have learnt that the next component serves the call.
     int run_bcast(Place& place, const Bcast& what, bool* passed_on, int failed) const noexcept;
     // Whether the blocking function that `call` names does not pass it on; not for bcast, whose root decides.
     bool is_served(const Call& call, const Communicator& comm) const noexcept;
-    Module& below(Function function) const noexcept { return *_below.find(function, Form::blocking); }
+    // How many candidates stand before those of the next component.
+    std::size_t own_candidates(const Call& call, const Communicator& comm) const noexcept {
+        return is_served(call, comm) ? 1 : 0;
+    }
+    Module& below(Function function, Form form = Form::blocking) const noexcept { return *_below.find(function, form); }
 
     Context& _context;
     const Below& _below;
     const Settings _settings;
+    PlaceLimit _limit;
 };
 
 } // namespace patchbay::coll::sm

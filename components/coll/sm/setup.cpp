@@ -72,10 +72,10 @@ bool all_agree(bool says, const Below& below, Communicator& comm) noexcept {
 
 } // namespace
 
-std::unique_ptr<Place> make_place(Context& context, const Below& below, Communicator& comm) noexcept {
+std::unique_ptr<Place> make_place(Context& context, const Below& below, Communicator& comm, bool takes_part) noexcept {
     Joining joining{*context.core().node};
     SharedAddress offer = 0;
-    if (comm.rank == 0) {
+    if (comm.rank == 0 && takes_part) {
         offer = allocate(joining.segment, std::uint32_t(comm.size));
     }
     const int told = below.find(Function::bcast, Form::blocking)
@@ -85,7 +85,7 @@ std::unique_ptr<Place> make_place(Context& context, const Below& below, Communic
     }
     enter(joining, comm.rank);
     // After the first agreement all members have written what others read of them.
-    const bool entered = all_agree(joining.area != nullptr, below, comm);
+    const bool entered = all_agree(joining.area != nullptr && takes_part, below, comm);
     std::unique_ptr<Place> place;
     if (entered) {
         place = unless_out_of_memory(std::unique_ptr<Place>(), [&]() -> std::unique_ptr<Place> {
@@ -99,7 +99,7 @@ std::unique_ptr<Place> make_place(Context& context, const Below& below, Communic
     if (complete) {
         return place;
     }
-    if (context.core().decisions.enabled()) {
+    if (takes_part && context.core().decisions.enabled()) {
         context.core().decisions.record("coll", comm.describe(), "sm", Outcome::declined, 0,
             "the node has no memory for it, or a member cannot map it");
     }

@@ -7,9 +7,12 @@
 
 namespace patchbay::coll::sm {
 
-// Called by all members of a communicator in the same blocking collective: rank 0 takes memory of the node, the others
+// Called by all members of a communicator in the same blocking collective, or in the initialization of the same
+// persistent one: rank 0 takes memory of the node, the others
 // map it, and all agree that each of them has. They exchange messages by the component with the next lower priority.
-// Returns a place in all members, or nullptr in all of them: the reason is in the decision log.
-std::unique_ptr<Place> make_place(Context& context, const Below& below, Communicator& comm) noexcept;
+// `takes_part`: whether this member would use it; otherwise none gets it. Returns a place in all members, or nullptr in
+// all of them: where all would use it, the reason is in the decision log.
+std::unique_ptr<Place> make_place(
+    Context& context, const Below& below, Communicator& comm, bool takes_part = true) noexcept;
 
 } // namespace patchbay::coll::sm
