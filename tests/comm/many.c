@@ -94,8 +94,8 @@ static void renewals(void) {
     }
 }
 
-/* The same with MPI_Comm_idup, all pending at one time; the parent is freed before they complete. Also more than one PGCID
-   has exCIDs for, but not many more: cid/mask needs a time that grows with their square. */
+/* The same with MPI_Comm_idup, all pending at one time; the parent is freed before they complete. Also more than one
+   PGCID has exCIDs for, but not many more: cid/mask needs a time that grows with their square. */
 static void renewals_at_once(void) {
     enum { count = 300 };
     static MPI_Comm comms[count];
