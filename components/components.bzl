@@ -141,10 +141,12 @@ TEST_VARIANTS = {
     # From the first call on, and from the fourth call on.
     ("coll", "sm"): {"": {
         "sm": {
+            "coll_sm_longest_mutual_own_cores": "1KiB",
             "coll_sm_where": "always",
             "coll_sm_after": "0",
         },
         "sm_later": {
+            "coll_sm_longest_mutual_own_cores": "1KiB",
             "coll_sm_where": "always",
             "coll_sm_after": "3",
         },

@@ -7,7 +7,6 @@
 #include "core/runtime/runtime.h"
 
 #include <algorithm>
-#include <array>
 
 namespace patchbay::coll::sm {
 
@@ -33,6 +32,9 @@ constexpr ParamSpec params[] = {
         nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
     {"longest_own_cores", ParamType::size, "1KiB", "the same where each process has a core of its own", nullptr,
         ParamLevel::tuner_detail, ParamScope::all_equal},
+    {"longest_mutual_own_cores", ParamType::size, "48",
+        "the same, of an allreduce, allgather or all-to-all, in which both directions of the connection are in use",
+        nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
     {"most_ranks", ParamType::integer, "256",
         "the largest communicator that it serves, each member of which takes 4 KiB, or 132 KiB with contributions of "
         "more than 48 bytes",
@@ -53,11 +55,12 @@ public:
         _after = std::uint32_t(registry.at("coll_sm_after").as_int());
         _most_ranks = int(registry.at("coll_sm_most_ranks").as_int());
         _most_persistent = int(registry.at("coll_sm_most_persistent").as_int());
-        for (const bool shared_cores : {false, true}) {
-            const char* const name = shared_cores ? "coll_sm_longest" : "coll_sm_longest_own_cores";
-            _longest[shared_cores] =
-                MPI_Count(std::min(longest_contribution, std::size_t(registry.at(name).as_size())));
-        }
+        const auto length = [&registry](const char* name) {
+            return MPI_Count(std::min(longest_contribution, std::size_t(registry.at(name).as_size())));
+        };
+        _longest = length("coll_sm_longest");
+        _longest_own_cores = length("coll_sm_longest_own_cores");
+        _longest_mutual_own_cores = std::min(_longest_own_cores, length("coll_sm_longest_mutual_own_cores"));
         // All processes of a job on one node know the same of it.
         const Runtime* runtime = core.runtime;
         _one_node = runtime != nullptr && runtime->local_size() == runtime->size();
@@ -92,7 +95,8 @@ public:
                     return query.refuse("not all members share the memory of this node");
                 }
                 const bool shared_cores = _shared_cores && !comm.group->has_other_jobs();
-                const Settings settings{_after, _longest[shared_cores], true, _most_persistent};
+                const Settings settings{_after, shared_cores ? _longest : _longest_own_cores,
+                    shared_cores ? _longest : _longest_mutual_own_cores, _most_persistent};
                 return Candidate{
                     _priority, std::make_unique<SmModule>(query.context, query.below, settings), _one_node, true};
             });
@@ -108,7 +112,9 @@ private:
     std::uint32_t _after = 0;
     int _most_ranks = 0;
     int _most_persistent = 0;
-    std::array<MPI_Count, 2> _longest{}; // where processes share cores: [1]
+    MPI_Count _longest = 0;
+    MPI_Count _longest_own_cores = 0;
+    MPI_Count _longest_mutual_own_cores = 0;
     bool _one_node = false;
     bool _shared_cores = false;
 };

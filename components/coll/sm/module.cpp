@@ -10,10 +10,6 @@ namespace patchbay::coll::sm {
 
 namespace {
 
-// A member returns from these only when all have called. Memory is taken in such calls only: MPI lets every collective
-// wait for all members, but where a root has returned early so far it does so still.
-constexpr FunctionSet waits_for_all{Function::barrier, Function::allgather, Function::alltoall, Function::allreduce};
-
 // nullptr: the next component does it.
 Op::Kernel kernel_of(const Op& op, const Datatype& type) noexcept {
     return type.dense ? op.kernel(type.basic) : nullptr;
@@ -65,7 +61,7 @@ auto visit_collective(const Call& call, const Visit& visit) {
 Provided SmModule::provides() const noexcept {
     constexpr FunctionSet served{Function::barrier, Function::bcast, Function::gather, Function::scatter,
         Function::allgather, Function::alltoall, Function::reduce, Function::allreduce};
-    return {served, {}, _settings.persistent ? served : FunctionSet{}};
+    return {served, {}, served};
 }
 
 Place* SmModule::make_place_after(Communicator& comm, Function function) noexcept {
@@ -91,7 +87,7 @@ int SmModule::barrier(Communicator& comm) noexcept {
 }
 
 int SmModule::run_bcast(Place& place, const Bcast& what, bool* passed_on, int failed) const noexcept {
-    if (place.rank() == what.root && !is_short(what.count, *what.type, 1)) {
+    if (place.rank() == what.root && !is_short(Function::bcast, what.count, *what.type, 1)) {
         *passed_on = true;
         return run_passed_on(place);
     }
@@ -114,7 +110,8 @@ int SmModule::gather(const void* send, MPI_Count send_count, const Datatype& sen
     MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
     Place* const place = place_in(comm, Function::gather);
     const bool is_root = comm.rank == root;
-    if (place != nullptr && is_short(is_root ? recv_count : send_count, is_root ? recv_type : send_type, 1)) {
+    if (place != nullptr &&
+        is_short(Function::gather, is_root ? recv_count : send_count, is_root ? recv_type : send_type, 1)) {
         return run(*place, Gather{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}, root}, root);
     }
     return below(Function::gather).gather(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
@@ -124,7 +121,8 @@ int SmModule::scatter(const void* send, MPI_Count send_count, const Datatype& se
     MPI_Count recv_count, const Datatype& recv_type, int root, Communicator& comm) noexcept {
     Place* const place = place_in(comm, Function::scatter);
     const bool is_root = comm.rank == root;
-    if (place != nullptr && is_short(is_root ? send_count : recv_count, is_root ? send_type : recv_type, comm.size)) {
+    if (place != nullptr &&
+        is_short(Function::scatter, is_root ? send_count : recv_count, is_root ? send_type : recv_type, comm.size)) {
         return run(*place, Scatter{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}, root}, root);
     }
     return below(Function::scatter).scatter(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
@@ -133,7 +131,7 @@ int SmModule::scatter(const void* send, MPI_Count send_count, const Datatype& se
 int SmModule::allgather(const void* send, MPI_Count send_count, const Datatype& send_type, void* recv,
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
     Place* const place = place_in(comm, Function::allgather);
-    if (place != nullptr && is_short(recv_count, recv_type, 1)) {
+    if (place != nullptr && is_short(Function::allgather, recv_count, recv_type, 1)) {
         return run(*place, Allgather{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}});
     }
     return below(Function::allgather).allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
@@ -143,7 +141,7 @@ int SmModule::alltoall(const void* send, MPI_Count send_count, const Datatype& s
     MPI_Count recv_count, const Datatype& recv_type, Communicator& comm) noexcept {
     Place* const place = place_in(comm, Function::alltoall);
     // In place: by all members or by none.
-    if (place != nullptr && send != MPI_IN_PLACE && is_short(recv_count, recv_type, comm.size)) {
+    if (place != nullptr && send != MPI_IN_PLACE && is_short(Function::alltoall, recv_count, recv_type, comm.size)) {
         return run(*place, Alltoall{{{}, send, send_count, &send_type, recv, recv_count, &recv_type}});
     }
     return below(Function::alltoall).alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm);
@@ -153,7 +151,7 @@ int SmModule::reduce(const void* send, void* recv, MPI_Count count, const Dataty
     Communicator& comm) noexcept {
     Place* const place = place_in(comm, Function::reduce);
     const Op::Kernel kernel = kernel_of(op, type);
-    if (place != nullptr && kernel != nullptr && is_short(count, type, 1)) {
+    if (place != nullptr && kernel != nullptr && is_short(Function::reduce, count, type, 1)) {
         return run(*place, Reduce{reduction(send, recv, count, type, kernel), root}, root);
     }
     return below(Function::reduce).reduce(send, recv, count, type, op, root, comm);
@@ -163,7 +161,7 @@ int SmModule::allreduce(
     const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op, Communicator& comm) noexcept {
     Place* const place = place_in(comm, Function::allreduce);
     const Op::Kernel kernel = kernel_of(op, type);
-    if (place != nullptr && kernel != nullptr && is_short(count, type, 1)) {
+    if (place != nullptr && kernel != nullptr && is_short(Function::allreduce, count, type, 1)) {
         return run(*place, Allreduce{reduction(send, recv, count, type, kernel)});
     }
     return below(Function::allreduce).allreduce(send, recv, count, type, op, comm);
@@ -180,7 +178,7 @@ bool SmModule::is_served(const Call& call, const Communicator& comm) const noexc
     const int blocks = call.function == Function::scatter || call.function == Function::alltoall ? comm.size : 1;
     const bool in_place = call.function == Function::alltoall && call.send == MPI_IN_PLACE;
     const bool can_reduce = call.op == nullptr || kernel_of(*call.op, type) != nullptr;
-    return !in_place && can_reduce && is_short(count, type, blocks);
+    return !in_place && can_reduce && is_short(call.function, count, type, blocks);
 }
 
 void SmModule::blocking_failed(const Call& call, Communicator& comm, int failed) noexcept {

@@ -14,9 +14,14 @@ struct Settings {
     std::uint32_t after;
     // The bytes of a contribution; longer ones are passed on. At most longest_contribution.
     MPI_Count longest;
-    bool persistent;     // whether persistent operations are served
-    int most_persistent; // of them at a time
+    MPI_Count longest_mutual; // of the functions in which all members wait for each other
+    int most_persistent;      // operations that are served at a time
 };
+
+// A member returns from these only when all have called. Memory is taken in such calls only: MPI lets every collective
+// wait for all members, but where a root has returned early so far it does so still.
+inline constexpr FunctionSet waits_for_all{
+    Function::barrier, Function::allgather, Function::alltoall, Function::allreduce};
 
 // Blocking and persistent collectives of the processes of one node, by the memory that they share. Communicators share
 // it: what it has of one, the communicator keeps (Place).
@@ -67,8 +72,8 @@ private:
     Place* make_place_after(Communicator& comm, Function function) noexcept;
     // Whether that many blocks are a contribution that is not passed on. Equal in all members: it follows from the
     // number of bytes, of which there are none also in any number of elements of an empty type.
-    bool is_short(MPI_Count count, const Datatype& type, int blocks) const noexcept {
-        const MPI_Count longest = _settings.longest;
+    bool is_short(Function function, MPI_Count count, const Datatype& type, int blocks) const noexcept {
+        const MPI_Count longest = waits_for_all.has(function) ? _settings.longest_mutual : _settings.longest;
         return count == 0 || type.size == 0 ||
             (count <= longest && type.size <= longest && count * type.size * blocks <= longest);
     }
