@@ -179,29 +179,29 @@ bool SharedHeap::discard(std::uint64_t file_offset, std::byte* mapped, std::size
 
 // The whole pages of a block go back to the system if they are many, or have perhaps no memory; the rest, which other
 // blocks share, is overwritten, and so is a small block: its pages are soon part of another one, and all processes
-// would have to map them again. false: neither is possible.
-bool SharedHeap::clear(SharedAddress address, std::size_t bytes, bool sparse) noexcept {
+// would have to map them again.
+SharedHeap::Cleared SharedHeap::clear(SharedAddress address, std::size_t bytes, bool sparse) noexcept {
     std::byte* block = at(address);
     if (block == nullptr) {
-        return false;
+        return Cleared::no;
     }
     const std::uint64_t offset = _table.chunk[address >> offset_bits].offset + offset_in(address);
     const std::uint64_t first = (offset + page - 1) / page * page;
     const std::uint64_t end = (offset + bytes) / page * page;
     if (first >= end || (!sparse && end - first < returned_from)) {
         std::memset(block, 0, bytes);
-        return true;
+        return Cleared::overwritten;
     }
     if (!discard(first, block + (first - offset), end - first)) {
         if (sparse) {
-            return false; // pages without memory must not be touched
+            return Cleared::no; // pages without memory must not be touched
         }
         std::memset(block + (first - offset), 0, end - first);
     }
     step("pages discarded");
     std::memset(block, 0, first - offset);
     std::memset(block + (end - offset), 0, offset + bytes - end);
-    return true;
+    return Cleared::discarded;
 }
 
 } // namespace patchbay

@@ -64,7 +64,8 @@ Result<SharedBlock> SharedHeap::alloc_run(std::uint32_t granules, std::uint64_t 
     return take_run(found, granules, kind);
 }
 
-// The first free run that has room; free runs on the way are merged with those behind them.
+// The first free run that has room; free runs on the way are merged with those behind them, but for one that has memory
+// and is long enough: what was freed last is often what is asked for next.
 bool SharedHeap::find_run(Chunk& chunk, Run* map, std::uint32_t granules, std::uint32_t unit, Found& found) noexcept {
     std::uint32_t longest = 0;
     bool before_first_free = true;
@@ -74,23 +75,25 @@ bool SharedHeap::find_run(Chunk& chunk, Run* map, std::uint32_t granules, std::u
             at += shared_run::length_of(run);
             continue;
         }
+        const std::uint32_t start = round_up(at, unit);
         std::uint32_t length = shared_run::length_of(run);
-        while (at + length < chunk.granules) {
+        std::uint64_t backed = run & shared_run::backed;
+        while (at + length < chunk.granules && (backed == 0 || start + granules > at + length)) {
             const std::uint64_t behind = map[at + length].load(std::memory_order_relaxed);
             if (shared_run::is_used(behind)) {
                 break;
             }
             length += shared_run::length_of(behind);
+            backed &= behind;
         }
         if (length != shared_run::length_of(run)) {
-            map[at].store(length, std::memory_order_relaxed);
+            map[at].store(backed | length, std::memory_order_relaxed);
             step("merge");
         }
         if (before_first_free) {
             chunk.first_free = at;
             before_first_free = false;
         }
-        const std::uint32_t start = round_up(at, unit);
         if (start + granules <= at + length) {
             found.run = at;
             found.start = start;
@@ -108,9 +111,13 @@ bool SharedHeap::find_run(Chunk& chunk, Run* map, std::uint32_t granules, std::u
 Result<SharedBlock> SharedHeap::take_run(Found found, std::uint32_t granules, std::uint64_t kind) {
     Chunk& chunk = _table.chunk[found.chunk];
     Run* map = runs(found.chunk);
-    const std::uint32_t end = found.run + shared_run::length_of(map[found.run].load(std::memory_order_relaxed));
+    const std::uint64_t run = map[found.run].load(std::memory_order_relaxed);
+    const std::uint64_t backed = run & shared_run::backed;
+    const std::uint32_t end = found.run + shared_run::length_of(run);
     const std::uint64_t offset = std::uint64_t(found.start) * granule;
-    if ((kind & shared_run::sparse) == 0) {
+    if (backed != 0) {
+        step("memory is there");
+    } else if ((kind & shared_run::sparse) == 0) {
         if (Status taken = take(chunk.offset + offset, granules * granule); !taken) {
             return taken.error();
         }
@@ -118,7 +125,7 @@ Result<SharedBlock> SharedHeap::take_run(Found found, std::uint32_t granules, st
     step("memory of a block taken");
     // What lies inside the free run cannot be found before the word of that run has changed.
     if (found.start + granules < end) {
-        map[found.start + granules].store(end - found.start - granules, std::memory_order_relaxed);
+        map[found.start + granules].store(backed | (end - found.start - granules), std::memory_order_relaxed);
     }
     step("rest written");
     const std::uint64_t block = kind | granules;
@@ -126,7 +133,7 @@ Result<SharedBlock> SharedHeap::take_run(Found found, std::uint32_t granules, st
         map[found.start].store(block, std::memory_order_relaxed);
         step("block written behind a rest");
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        map[found.run].store(found.start - found.run, std::memory_order_release);
+        map[found.run].store(backed | (found.start - found.run), std::memory_order_release);
     } else {
         std::atomic_signal_fence(std::memory_order_seq_cst);
         map[found.start].store(block, std::memory_order_release);
@@ -196,8 +203,11 @@ SharedHeap::Run* SharedHeap::run_of(SharedAddress address, std::size_t& bytes) n
 void SharedHeap::free(SharedAddress address) noexcept {
     std::size_t bytes = 0;
     Run* run = run_of(address, bytes);
-    if (run == nullptr || !shared_run::is_used(run->load(std::memory_order_relaxed)) ||
-        !clear(address, bytes, (run->load(std::memory_order_relaxed) & shared_run::sparse) != 0)) {
+    if (run == nullptr || !shared_run::is_used(run->load(std::memory_order_relaxed))) {
+        return;
+    }
+    const Cleared cleared = clear(address, bytes, (run->load(std::memory_order_relaxed) & shared_run::sparse) != 0);
+    if (cleared == Cleared::no) {
         return; // a block whose memory cannot be returned stays allocated until the job ends
     }
     step("block cleared");
@@ -208,10 +218,10 @@ void SharedHeap::free(SharedAddress address) noexcept {
         step("large block freed");
         return;
     }
-    free_run(number, std::uint32_t(offset_in(address) / granule));
+    free_run(number, std::uint32_t(offset_in(address) / granule), cleared == Cleared::overwritten);
 }
 
-void SharedHeap::free_run(std::uint32_t number, std::uint32_t index) noexcept {
+void SharedHeap::free_run(std::uint32_t number, std::uint32_t index, bool backed) noexcept {
     Chunk& chunk = _table.chunk[number];
     Run& run = runs(number)[index];
     const std::uint32_t length = shared_run::length_of(run.load(std::memory_order_relaxed));
@@ -219,7 +229,7 @@ void SharedHeap::free_run(std::uint32_t number, std::uint32_t index) noexcept {
     chunk.first_free = std::min(chunk.first_free, index);
     chunk.longest_free = chunk.granules;
     step("hints widened");
-    run.store(length, std::memory_order_release);
+    run.store((backed ? shared_run::backed : 0) | length, std::memory_order_release);
     step("block freed");
 }
 

@@ -163,8 +163,10 @@ private:
     Result<std::uint32_t> add_chunk(std::uint64_t bytes, bool single);
     Status prepare_runs(Chunk& chunk, std::uint32_t number);
     Status take(std::uint64_t file_offset, std::uint64_t bytes);
-    void free_run(std::uint32_t chunk, std::uint32_t index) noexcept;
-    bool clear(SharedAddress address, std::size_t bytes, bool sparse) noexcept;
+    void free_run(std::uint32_t chunk, std::uint32_t index, bool backed) noexcept;
+    // How the bytes of a block have become zeros; `no`: they have not.
+    enum class Cleared : std::uint8_t { no, discarded, overwritten };
+    Cleared clear(SharedAddress address, std::size_t bytes, bool sparse) noexcept;
     bool discard(std::uint64_t file_offset, std::byte* mapped, std::size_t bytes) noexcept;
 
     const int _fd;

@@ -10,6 +10,8 @@ namespace patchbay::shared_run {
 // is one block: in pages), and of a block also these.
 constexpr std::uint64_t used = std::uint64_t(1) << 32;
 constexpr std::uint64_t sparse = std::uint64_t(1) << 48;
+// Of a free run: all of it has memory, so that a block in it need not take any.
+constexpr std::uint64_t backed = std::uint64_t(1) << 49;
 constexpr unsigned owner_shift = 33;
 constexpr std::uint64_t owner_mask = 0x7fff;
 

@@ -116,6 +116,33 @@ TEST_F(SharedHeapTest, ASmallBlockKeepsItsPagesForTheNextOne) {
     }
 }
 
+// The system is asked for memory only where a block has none yet: that takes longer than all else.
+TEST_F(SharedHeapTest, ABlockInPlaceOfSmallOnesTakesNoMemory) {
+    SharedHeap& heap = one->heap();
+    auto first = heap.alloc(5000, 0);
+    auto second = heap.alloc(20000, 0);
+    auto last = heap.alloc(5000, 0);
+    ASSERT_TRUE(first && second && last);
+    std::memset(second->bytes.data(), 7, second->bytes.size());
+    heap.free(second->address);
+    heap.free(first->address);
+    int there = 0;
+    heap.set_probe({[](void* count, const char* step) {
+                        *static_cast<int*>(count) += std::string_view(step) == "memory is there";
+                    },
+        &there});
+    for (const std::size_t bytes : {1000u, 4000u, 12000u, 8000u}) { // the last two of one that was merged
+        auto block = heap.alloc(bytes, 0);
+        ASSERT_TRUE(block);
+        EXPECT_LT(block->address, last->address);
+        EXPECT_TRUE(holds(*block, 0));
+    }
+    EXPECT_EQ(there, 4);
+    ASSERT_TRUE(heap.alloc(5000, 0));
+    EXPECT_EQ(there, 4) << "behind the last one";
+    heap.set_probe({});
+}
+
 TEST_F(SharedHeapTest, ASmallSparseBlockGivesItsPagesBack) {
     auto block = one->heap().alloc(std::size_t(16) << 10, 0, Backing::sparse);
     ASSERT_TRUE(block);
