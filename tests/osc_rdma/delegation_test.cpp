@@ -324,6 +324,46 @@ TEST(Delegation, StreamsToATargetThatComesAndGoes) {
     EXPECT_TRUE(complete > 0);
 }
 
+// Halves take the place of streams only after several slow ones in a row, for some bytes, and longer each time.
+TEST(Delegation, SlowStreamsAreLeftForAWhile) {
+    constexpr std::size_t bytes = StreamChoice::from;
+    const auto run_stream = [](StreamChoice& choice, std::chrono::nanoseconds time) {
+        EXPECT_FALSE(choice.takes_halves(bytes));
+        if (choice.is_timed(bytes)) {
+            choice.note(time, bytes);
+        }
+    };
+    const auto count_halves = [](StreamChoice& choice) {
+        int halves = 0;
+        while (choice.takes_halves(bytes)) {
+            ++halves;
+        }
+        return halves;
+    };
+    StreamChoice near;
+    for (int i = 0; i < 1000; ++i) {
+        run_stream(near, i % 10 == 0 ? 50us : 2us); // some are interrupted
+    }
+    EXPECT_EQ(count_halves(near), 0);
+    StreamChoice far;
+    int streams = 0;
+    int before = 0;
+    for (int rounds = 0; rounds < 3; ++rounds) {
+        int halves = 0;
+        for (; (halves = count_halves(far)) == 0 && streams < 100; ++streams) {
+            run_stream(far, 5us);
+        }
+        EXPECT_GT(halves, before);
+        EXPECT_FALSE(far.takes_halves(bytes - 1)) << "short ones are streams";
+        before = halves;
+    }
+    EXPECT_LT(streams, 20);
+    for (int i = 0; i < 1000; ++i) {
+        run_stream(far, 2us); // the cores are near each other again
+    }
+    EXPECT_EQ(count_halves(far), 0);
+}
+
 TEST(Delegation, AFailedTargetEndsAStream) {
     Pair pair(10s);
     std::thread target([&] {

@@ -7,6 +7,7 @@
 #include "object/handle.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 namespace patchbay::osc::rdma {
@@ -49,8 +50,9 @@ std::size_t even_piece(std::size_t bytes, std::size_t most) noexcept {
     return std::min(lines, most);
 }
 
-// From so many bytes on, the two processes copy one half each by the btl: a stream through the entry takes less time
-// for fewer bytes, because the kernel looks up each page. bench/rma create shows both.
+// From so many bytes on, the two processes copy one half each by the btl in any case. A stream through the entry takes
+// less time for fewer bytes where the cores are near each other, because the kernel looks up each page: StreamChoice.
+// bench/rma create shows both.
 constexpr std::size_t shared_from = std::size_t(192) << 10;
 constexpr std::size_t largest_entry = std::size_t(1) << 30; // an entry has 32 bits for the size
 // The kernel looks up each page.
@@ -109,8 +111,9 @@ RdmaModule::Delegated RdmaModule::delegate_transfer(Direction direction, void* b
         return Delegated::not_done;
     }
     const std::uint64_t place = target.place + std::uint64_t(target.type->true_lower_bound);
-    if (bytes >= shared_from && bytes <= largest_entry && type.dense &&
-        _members[target.rank].own_space.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+    if (bytes >= StreamChoice::from && bytes <= largest_entry && type.dense &&
+        _members[target.rank].own_space.load(std::memory_order_relaxed) != nullptr &&
+        (bytes >= shared_from || entry.stream_choice().takes_halves(bytes))) [[unlikely]] {
         return share_transfer(entry,
             {direction, static_cast<std::byte*>(buffer) + type.true_lower_bound, target.rank, place, bytes}, done);
     }
@@ -158,6 +161,19 @@ RdmaModule::Delegated RdmaModule::share_transfer(
     return outcome;
 }
 
+RdmaModule::Delegated RdmaModule::stream(
+    Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t piece, std::size_t* done) noexcept {
+    using Clock = std::chrono::steady_clock;
+    StreamChoice& choice = entry.stream_choice();
+    const bool is_timed = choice.is_timed(transfer.bytes);
+    const Clock::time_point begin = is_timed ? Clock::now() : Clock::time_point{};
+    const Delegated outcome = _delegations->stream(entry, transfer.buffer, transfer.bytes, piece, done);
+    if (is_timed && outcome == Delegated::done) {
+        choice.note(Clock::now() - begin, transfer.bytes);
+    }
+    return outcome;
+}
+
 // What does not fit into the entry: by a stream, or one piece after the other where the entry is too small for that.
 RdmaModule::Delegated RdmaModule::transfer_pieces(
     Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t* done) noexcept {
@@ -165,7 +181,7 @@ RdmaModule::Delegated RdmaModule::transfer_pieces(
     if (const std::size_t most = Stream::most_of_piece(entry.payload()); most > 0 && transfer.bytes <= largest_entry) {
         entry->kind = is_put ? EntryKind::stream_put : EntryKind::stream_get;
         entry->place = transfer.place;
-        return _delegations->stream(entry, transfer.buffer, transfer.bytes, even_piece(transfer.bytes, most), done);
+        return stream(entry, transfer, even_piece(transfer.bytes, most), done);
     }
     entry->kind = is_put ? EntryKind::put : EntryKind::get;
     auto outcome = Delegated::done;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/rdma/delegations.h"
 
+#include "components/common/payload_copy.h"
 #include "components/common/window_copy.h"
 #include "components/osc/rdma/mailboxes.h"
 #include "components/osc/rdma/relax.h"
@@ -50,6 +51,8 @@ struct alignas(64) Delegations::Way {
     std::uint32_t asleep = 0;  // operations that found the target asleep
     std::uint32_t wake_after = first_wake;
     std::uint32_t served = 0; // since it was woken
+    common::PayloadCopy payload_copy{common::Stores::automatic};
+    StreamChoice stream_choice;
 };
 
 Delegations::Delegations(int size, Mailboxes* own, std::size_t limit, std::chrono::nanoseconds patience,
@@ -88,6 +91,10 @@ void Delegations::add(
 
 std::size_t Delegations::Entry::payload() const noexcept {
     return _way->payload;
+}
+
+StreamChoice& Delegations::Entry::stream_choice() const noexcept {
+    return _way->stream_choice;
 }
 
 Delegations::Entry Delegations::use(int member, std::size_t bytes) noexcept {
@@ -174,7 +181,7 @@ Delegations::Outcome Delegations::stream(
         const bool may_copy = own < pieces && stream.origin_may_copy(own, others);
         if (may_copy) {
             std::byte* const here = buffer + stream.offset(own);
-            is_put ? common::copy_window(stream.half(own), here, stream.size(own))
+            is_put ? way.payload_copy.copy(stream.half(own), here, stream.size(own))
                    : common::copy_window(here, stream.half(own), stream.size(own));
             stream.by_origin().store(++own, std::memory_order_release);
             looks = 0;

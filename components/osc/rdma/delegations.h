@@ -3,6 +3,7 @@
 #include "components/osc/rdma/delegation_counters.h"
 #include "components/osc/rdma/failures.h"
 #include "components/osc/rdma/mailbox.h"
+#include "components/osc/rdma/stream_choice.h"
 #include "core/progress/doorbell.h"
 #include "core/progress/progress.h"
 
@@ -35,6 +36,7 @@ public:
         ~Entry();
         explicit operator bool() const noexcept { return _way != nullptr; }
         std::size_t payload() const noexcept; // that it has room for
+        StreamChoice& stream_choice() const noexcept;
         MailboxEntry& operator*() const noexcept;
         MailboxEntry* operator->() const noexcept { return &**this; }
 

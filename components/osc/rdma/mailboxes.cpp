@@ -28,6 +28,7 @@ Mailboxes::Mailboxes(std::byte* mailboxes, const MailboxLayout& layout, int own_
       _bells(std::move(bells)),
       _updates(updates),
       _members(members),
+      _payload_copies(layout.entries(), common::PayloadCopy(common::Stores::automatic)),
       _progress(progress),
       _counters(counters),
       _poller(progress.add_poller([](void* self) noexcept { return static_cast<Mailboxes*>(self)->serve(); }, this)) {}
@@ -56,27 +57,26 @@ int Mailboxes::serve_entry(std::size_t number, bool patiently) noexcept {
             state, EntryState::claimed, std::memory_order_acquire, std::memory_order_relaxed)) {
         return 0; // the origin was faster, or another thread
     }
-    const int origin = MailboxLayout::origin_of(number, _own_rank);
-    const bool carried_out = carry_out(entry, origin, patiently);
+    const bool carried_out = carry_out(entry, number, patiently);
     entry.state.store(carried_out ? EntryState::done : EntryState::declined, std::memory_order_release);
-    _bells[std::size_t(origin)]->notify();
+    _bells[std::size_t(MailboxLayout::origin_of(number, _own_rank))]->notify();
     if (carried_out) {
         _counters.add(DelegationCounters::served);
     }
     return 1;
 }
 
-bool Mailboxes::carry_out(MailboxEntry& entry, int origin, bool patiently) noexcept {
+bool Mailboxes::carry_out(MailboxEntry& entry, std::size_t number, bool patiently) noexcept {
     const std::size_t bytes = entry.bytes;
     if (entry.place > _memory.bytes || bytes > _memory.bytes - entry.place) {
         return false;
     }
     std::byte* const memory = _memory.base + entry.place;
     if (entry.kind == EntryKind::put_from_origin || entry.kind == EntryKind::get_to_origin) {
-        return copy_buffer(entry, memory, origin);
+        return copy_buffer(entry, memory, MailboxLayout::origin_of(number, _own_rank));
     }
     if (entry.kind == EntryKind::stream_put || entry.kind == EntryKind::stream_get) {
-        return copy_stream(entry, memory, patiently);
+        return copy_stream(entry, memory, _payload_copies[number], patiently);
     }
     if (bytes > _layout.payload()) {
         return false;
@@ -94,7 +94,8 @@ bool Mailboxes::carry_out(MailboxEntry& entry, int origin, bool patiently) noexc
 }
 
 // Pieces as long as the origin copies its own in time.
-bool Mailboxes::copy_stream(MailboxEntry& entry, std::byte* memory, bool patiently) noexcept {
+bool Mailboxes::copy_stream(
+    MailboxEntry& entry, std::byte* memory, common::PayloadCopy& payload_copy, bool patiently) noexcept {
     Stream stream(entry, _layout.payload());
     if (!stream.is_valid()) {
         return false;
@@ -106,7 +107,7 @@ bool Mailboxes::copy_stream(MailboxEntry& entry, std::byte* memory, bool patient
         if (stream.target_may_copy(own, stream.by_origin().load(std::memory_order_acquire))) {
             std::byte* const there = memory + stream.offset(own);
             is_put ? common::copy_window(there, stream.half(own), stream.size(own))
-                   : common::copy_window(stream.half(own), there, stream.size(own));
+                   : payload_copy.copy(stream.half(own), there, stream.size(own));
             stream.by_target().store(++own, std::memory_order_release);
             looks = 0;
         } else if (++looks > most_looks) {

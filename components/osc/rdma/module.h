@@ -130,6 +130,8 @@ private:
         std::size_t bytes;
     };
     Delegated share_transfer(Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t* done) noexcept;
+    Delegated stream(
+        Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t piece, std::size_t* done) noexcept;
     Delegated transfer_pieces(Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t* done) noexcept;
     Delegated delegate_update(const Origin& origin, const Fetched* result, const Target& target, const Op& op,
         const Datatype& element, std::size_t* done) noexcept;
