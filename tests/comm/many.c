@@ -94,10 +94,9 @@ static void renewals(void) {
     }
 }
 
-/* The same with MPI_Comm_idup, all pending at one time; the parent is freed before they complete. Also more than one
-   PGCID has exCIDs for, but not many more: cid/mask needs a time that grows with their square. */
+/* The same with MPI_Comm_idup, all pending at one time; the parent is freed before they complete. */
 static void renewals_at_once(void) {
-    enum { count = 300 };
+    enum { count = 600 };
     static MPI_Comm comms[count];
     static MPI_Request requests[count];
     MPI_Comm parent;

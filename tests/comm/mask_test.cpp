@@ -154,6 +154,90 @@ TEST(mask, many_at_once_in_any_order) {
     }
 }
 
+// Allocations have their turns one after the other: the number of reductions grows with their number, not with its
+// square.
+TEST(mask, hundreds_at_once) {
+    constexpr std::size_t count = 500;
+    MaskJob job(2);
+    std::vector<Job::Parts> parts = job.begin(count);
+    std::size_t left = count;
+    for (int steps = 0; left > 0 && steps < 10000; ++steps) {
+        left = 0;
+        for (Job::Parts& one : parts) {
+            one[0]->step();
+            one[1]->step();
+            left += all_finished(one) ? 0 : 1;
+        }
+    }
+    ASSERT_EQ(left, 0u);
+    EXPECT_EQ(distinct_indices(parts).size(), count);
+    std::uint64_t rounds = 0;
+    for (const Job::Parts& one : parts) {
+        rounds += one[0]->rounds();
+    }
+    EXPECT_LE(rounds, 3 * count);
+}
+
+// Communicators of some of the processes each, constructed in a different order in each process: what waits in one
+// process is held up by another communicator than in the next one.
+TEST(mask, different_members_in_any_order) {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        std::mt19937 random(seed);
+        constexpr std::size_t processes = 5;
+        constexpr std::size_t count = 12;
+        MaskJob job(processes);
+        struct Member {
+            std::size_t process;
+            std::unique_ptr<Part> part;
+        };
+        std::vector<std::vector<Member>> comms;
+        std::vector<std::unique_ptr<Exchange>> exchanges;
+        std::vector<std::pair<std::size_t, std::size_t>> order;
+        for (std::size_t c = 0; c < count; ++c) {
+            std::vector<std::size_t> members;
+            while (members.size() < 2) {
+                members.clear();
+                for (std::size_t process = 0; process < processes; ++process) {
+                    if (random() % 2 == 0) {
+                        members.push_back(process);
+                    }
+                }
+            }
+            exchanges.push_back(std::make_unique<Exchange>(members.size()));
+            comms.emplace_back();
+            for (const std::size_t process : members) {
+                order.emplace_back(c, comms.back().size());
+                comms.back().push_back({process, std::make_unique<Part>(*exchanges.back())});
+            }
+        }
+        std::ranges::shuffle(order, random);
+        std::vector<Part*> all;
+        const auto step = [&all, &random] { all[random() % all.size()]->step(); };
+        for (const auto& [c, member] : order) {
+            Part& part = *comms[c][member].part;
+            const cid::NewCommunicator what{part.comm, nullptr, part.reduction, nullptr, {}};
+            const auto number = member == 0 ? std::optional<std::uint64_t>((c * 7 + seed) % 100) : std::nullopt;
+            part.allocation = job.begin_part(comms[c][member].process, part.counters, what, number);
+            all.push_back(&part);
+            for (unsigned steps = random() % 10; steps > 0; --steps) {
+                step();
+            }
+        }
+        const auto is_finished = [](const Part* part) { return part->finished; };
+        for (int steps = 0; steps < 500000 && !std::ranges::all_of(all, is_finished); ++steps) {
+            step();
+        }
+        ASSERT_TRUE(std::ranges::all_of(all, is_finished)) << "seed " << seed;
+        std::vector<std::set<std::uint16_t>> used(processes);
+        for (const std::vector<Member>& comm : comms) {
+            for (const Member& member : comm) {
+                EXPECT_EQ(member.part->comm.index, comm.front().part->comm.index) << "seed " << seed;
+                EXPECT_TRUE(used[member.process].insert(member.part->comm.index).second) << "seed " << seed;
+            }
+        }
+    }
+}
+
 TEST(mask, many_at_once_in_real_threads) {
     constexpr std::size_t count = 4;
     MaskJob job(2);

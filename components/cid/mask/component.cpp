@@ -22,6 +22,7 @@ public:
     explicit MaskModule(Context& context) noexcept
         : _context(context),
           _table(context.communicators()),
+          _ownership(context.progress()),
           _counters(context.cid_counters()) {}
     std::unique_ptr<Allocation> begin(const NewCommunicator& what, int* code) noexcept override {
         if (what.comm.size == 1 && !what.comm.is_inter) {

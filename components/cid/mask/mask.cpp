@@ -6,10 +6,15 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <utility>
 
 namespace patchbay::cid {
 
 static_assert(GroupReduction::most_words >= 66);
+
+namespace {
+constexpr int most_failures = 2; // of an allocation that has its turn, before the others take part out of turn
+}
 
 bool MaskOwnership::take_first(const void* who) {
     std::lock_guard lock(_mutex);
@@ -22,29 +27,67 @@ bool MaskOwnership::take_first(const void* who) {
 
 void MaskOwnership::enter(Entry& entry) noexcept {
     std::lock_guard lock(_mutex);
-    entry.next = _waiting;
-    _waiting = &entry;
+    Entry* at = _newest != nullptr && _newest->number < entry.number ? _newest : _waiting.first();
+    while (at != nullptr && at->number < entry.number) {
+        at = Entries::next(*at);
+    }
+    _waiting.insert_before(at, entry);
+    _newest = &entry;
 }
 
 void MaskOwnership::leave(Entry& entry) noexcept {
     std::lock_guard lock(_mutex);
-    for (Entry** place = &_waiting; *place != nullptr; place = &(*place)->next) {
-        if (*place == &entry) {
-            *place = entry.next;
-            return;
-        }
+    _waiting.erase(entry);
+    _newest = _newest == &entry ? nullptr : _newest;
+    wake(entry);
+    if (Entry* const next = _waiting.first()) {
+        wake(*next);
+    }
+}
+
+void MaskOwnership::wake(Entry& entry) noexcept {
+    if (Continuation* const follower = std::exchange(entry.follower, nullptr)) {
+        follower->count_down();
+    } else if (_waits != nullptr) {
+        _waits->wake(); // a thread in a constructor
+    }
+}
+
+bool MaskOwnership::has_turn(const Entry& entry) const noexcept {
+    std::lock_guard lock(_mutex);
+    return entry.takes_part || _waiting.first() == &entry;
+}
+
+bool MaskOwnership::use_turn(Entry& entry) noexcept {
+    std::lock_guard lock(_mutex);
+    entry.takes_part = false;
+    return _waiting.first() == &entry;
+}
+
+void MaskOwnership::attach(Entry& entry, Continuation& next) noexcept {
+    std::lock_guard lock(_mutex);
+    if (!entry.takes_part && _waiting.first() != &entry) {
+        next.count_up();
+        entry.follower = &next;
+    }
+}
+
+void MaskOwnership::note_failure(const Entry& entry) noexcept {
+    std::lock_guard lock(_mutex);
+    if (_waiting.first() != &entry) {
+        return;
+    }
+    for (Entry* other = Entries::next(entry); other != nullptr; other = Entries::next(*other)) {
+        other->takes_part = true;
+        wake(*other);
     }
 }
 
 bool MaskOwnership::take(std::uint64_t number, const void* who) {
     std::lock_guard lock(_mutex);
-    if (_holder != nullptr) {
+    const Entry* const lowest = _waiting.first();
+    if (_holder != nullptr || (lowest != nullptr && lowest->number < number)) {
         return false;
-    }
-    for (const Entry* entry = _waiting; entry != nullptr; entry = entry->next) {
-        if (entry->number < number) {
-            return false;
-        }
     }
     _holder = who;
     return true;
@@ -107,16 +150,36 @@ bool MaskAllocation::take_ownership() {
 
 bool MaskAllocation::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
-    while (_what.members.advance(code)) {
-        if (*code != MPI_SUCCESS || evaluate(code)) {
+    for (;;) {
+        if (_waits_for_turn) {
+            if (!_ownership.has_turn(_entry)) {
+                return false;
+            }
+            _in_turn = _ownership.use_turn(_entry);
+            _waits_for_turn = false;
+            *code = reduce();
+        } else if (!_what.members.advance(code)) {
+            return false;
+        } else if (*code == MPI_SUCCESS && evaluate(code)) {
+            end();
+            return true;
+        }
+        if (*code != MPI_SUCCESS) {
             end();
             return true;
         }
     }
-    return false;
 }
 
-// true: finished. false: another reduction is under way.
+int MaskAllocation::attach(Continuation& next) noexcept {
+    if (!_waits_for_turn) {
+        return _what.members.attach(next);
+    }
+    _ownership.attach(_entry, next);
+    return MPI_SUCCESS;
+}
+
+// true: finished. false: another reduction follows.
 bool MaskAllocation::evaluate(int* code) noexcept {
     const bool all_offered = _words[0] != 0;
     if (all_offered) {
@@ -142,9 +205,12 @@ bool MaskAllocation::evaluate(int* code) noexcept {
         _number = _words[1];
         _entry.number = _number;
         _ownership.enter(_entry);
+    } else if (!all_offered && _in_turn && ++_failures == most_failures) {
+        _failures = 0;
+        _ownership.note_failure(_entry);
     }
-    *code = reduce();
-    return *code != MPI_SUCCESS;
+    _waits_for_turn = true;
+    return false;
 }
 
 int MaskAllocation::finish(std::uint32_t index) noexcept {

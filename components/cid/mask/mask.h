@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/list.h"
 #include "frameworks/cid/cid.h"
 #include "frameworks/cid/counters.h"
 #include "frameworks/cid/index_table.h"
@@ -16,26 +17,52 @@ namespace patchbay::cid {
 // An allocation tries once to own the first segment, before it knows whether the other members have called the
 // constructor, and may own it until they have. No allocation ever waits for the first segment. The other segments are
 // for allocations that have failed there, and whose members have therefore all called: of these the one with the lowest
-// number owns them. An allocation has the same number in all processes, and no other one has that number, so that the
-// lowest of all gets the ownership in every process and there is no cycle of waits. Thread-safe.
+// number owns them, and the others have their turns after it. An allocation has the same number in all processes, and
+// no other one has that number, so that the lowest of all gets the ownership in every process.
+//
+// An allocation that waits for its turn holds up its other members, one of which may have begun with it before it knew
+// of a lower number, and own the mask. Therefore, whenever the lowest one has failed twice, each of the others takes
+// part in one reduction out of turn, without the ownership, and so has it end: there is no cycle of waits. Once happens
+// where the other member was out of turn. Thread-safe.
 class MaskOwnership {
 public:
+    MaskOwnership() = default;
+    // `waits`: where threads wait for their turns.
+    explicit MaskOwnership(Progress& waits) noexcept
+        : _waits(&waits) {}
+
     // The first segment, until give_up().
     bool take_first(const void* who);
     struct Entry {
         std::uint64_t number;
-        Entry* next = nullptr;
+        Link<Entry> link;
+        bool takes_part = false;          // out of turn
+        Continuation* follower = nullptr; // of an allocation that waits for its turn
     };
-    // `entry` belongs to the caller, until leave().
+    // `entry` belongs to the caller, until leave(), which lets the next one have its turn, and detaches what is
+    // attached.
     void enter(Entry& entry) noexcept;
     void leave(Entry& entry) noexcept;
+    // Whether the allocation may begin its next reduction.
+    bool has_turn(const Entry& entry) const noexcept;
+    // Then: it does. false: out of turn.
+    bool use_turn(Entry& entry) noexcept;
+    // Counts `next` down when the allocation has its turn; not attached where it has it already.
+    void attach(Entry& entry, Continuation& next) noexcept;
+    // Reductions of the allocation fail because not all members own their masks: has the others end theirs.
+    void note_failure(const Entry& entry) noexcept;
     // Takes the ownership if no allocation has it and none with a lower number is waiting. Held until give_up().
     bool take(std::uint64_t number, const void* who);
     void give_up(const void* who);
 
 private:
-    std::mutex _mutex;
-    Entry* _waiting = nullptr; // in no order
+    void wake(Entry& entry) noexcept;
+
+    Progress* const _waits = nullptr;
+    mutable std::mutex _mutex;
+    using Entries = List<Entry, &Entry::link>;
+    Entries _waiting;         // the lowest number first
+    Entry* _newest = nullptr; // of these: the next one to enter is often behind it
     const void* _first = nullptr;
     const void* _holder = nullptr; // of the others
 };
@@ -51,9 +78,11 @@ public:
     ~MaskAllocation() override;
 
     int start() noexcept;
-    bool ready() const noexcept override { return _what.members.ready(); }
+    bool ready() const noexcept override {
+        return _waits_for_turn ? _ownership.has_turn(_entry) : _what.members.ready();
+    }
     bool advance(int* code) noexcept override;
-    int attach(Continuation& next) noexcept override { return _what.members.attach(next); }
+    int attach(Continuation& next) noexcept override;
     std::uint32_t rounds() const noexcept { return _rounds; }
 
 private:
@@ -71,10 +100,13 @@ private:
     MaskOwnership& _ownership;
     Counters& _counters;
     const NewCommunicator _what;
-    std::uint32_t _from = 0; // of the segment
-    std::uint32_t _full = 0; // segments in which no index is free in all members
-    bool _all_here = false;  // all members have come to the constructor
-    bool _offers = false;    // it is our turn and the segment is on offer
+    std::uint32_t _from = 0;      // of the segment
+    std::uint32_t _full = 0;      // segments in which no index is free in all members
+    bool _all_here = false;       // all members have come to the constructor
+    bool _offers = false;         // it is our turn and the segment is on offer
+    bool _waits_for_turn = false; // no reduction is under way
+    int _failures = 0;            // reductions in turn, one after the other, that not all members offered for
+    bool _in_turn = false;        // the reduction that is under way
     std::uint32_t _rounds = 0;
     MaskOwnership::Entry _entry{}; // among those that wait, when all members have come
     std::uint64_t _number;         // the leader's; in the other members all bits until the first reduction has ended
