@@ -35,6 +35,7 @@ def thread_ranks_test(name, srcs, threads = "3,1", np = [1, 2, 4], copts = [], a
         linkopts = ["-rdynamic", "-ldl", "-lpthread"],
         np = np,
         sanitizers = ["asan", "tsan"],
-        timeout_seconds = 120,
+        # Threads of several processes, on two cores, beside other tests: 8 s alone under a sanitizer were 121 s there.
+        timeout_seconds = 300,
         **kwargs
     )

@@ -177,7 +177,7 @@ void persistent(const Here& here) {
 
 // A cancelled synchronous send behind and before other messages of its sender; another one that is received.
 void cancelled_sends(const Here& here) {
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 10; ++i) {
         const int tag_of_cancelled = 10 + i; // a neighbour may be ahead
         int out = i, in = -1, cancelled = -1;
         MPI_Request request, other;
@@ -206,6 +206,7 @@ void cancelled_sends(const Here& here) {
                 CHECK_OK(MPI_Send(&cancelled, 1, MPI_INT, next(here), 5, here.comm));
             }
             CHECK_OK(MPI_Iprobe(previous(here), 5, here.comm, &told, MPI_STATUS_IGNORE));
+            std::this_thread::yield();
         }
         CHECK_OK(MPI_Recv(&of_previous, 1, MPI_INT, previous(here), 5, here.comm, MPI_STATUS_IGNORE));
         CHECK_EQUAL(of_previous, !received);
@@ -284,7 +285,8 @@ void large_tags(const Here& here, int highest) {
 int main() {
     MPI_Init(nullptr, nullptr);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    int flag = 0, *highest = nullptr;
+    int flag = 0, processes = 0, *highest = nullptr;
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &flag);
     MPI_Datatype strided, long_strided;
     MPI_Type_vector(100, 1, 2, MPI_INT, &strided);
@@ -322,7 +324,7 @@ int main() {
             large_tags(here, *highest);
         });
     }
-    in_region(12, true, many_senders);
+    in_region(processes > 2 ? 3 : 12, true, many_senders);
     for (int i = 0; i < 20; ++i) {
         in_region(3, true, unmatched);
     }
