@@ -27,7 +27,12 @@ public:
     bool enter() noexcept { return enter_from(false); }
     void leave() noexcept { leave_to(false); }
     // For a section that may be entered again while it is entered: `outer` is the argument of the matching leave_to().
+    // Where several threads use the library, the flag is what another one has just set and is about to take back: it is
+    // not read then, because it would be restored for ever.
     bool enter_again(bool& outer) noexcept {
+        if (_threaded.load(std::memory_order_relaxed)) [[unlikely]] {
+            return false;
+        }
         outer = _inside.load(std::memory_order_relaxed);
         return enter_from(outer);
     }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace patchbay {
 namespace {
@@ -91,6 +92,27 @@ int deliver(void* context) noexcept {
         ++events;
     }
     return events;
+}
+
+// Several threads poll, one is left, and several begin again, as the regions of a thread communicator do.
+TEST(ThreadLevelUpgrade, ThreadsComeAgainAfterOneWasAlone) {
+    Progress progress;
+    for (int round = 0; round < 200; ++round) {
+        progress.enable_threads();
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i) {
+            threads.emplace_back([&progress] {
+                for (int polls = 0; polls < 2000; ++polls) {
+                    progress.poll();
+                }
+            });
+        }
+        for (std::thread& one : threads) {
+            one.join();
+        }
+        progress.disable_threads();
+        progress.poll();
+    }
 }
 
 TEST(ThreadLevelUpgrade, ASleepingThreadWakesAndNoWakeUpIsLost) {

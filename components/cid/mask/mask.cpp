@@ -118,7 +118,7 @@ MaskAllocation::~MaskAllocation() {
 // Gives the mask ownership to other allocations at once, and not only when this object is destroyed.
 void MaskAllocation::end() noexcept {
     withdraw(std::nullopt);
-    if (_all_here) {
+    if (std::exchange(_has_entered, false)) {
         _ownership.leave(_entry);
     }
 }
@@ -205,6 +205,7 @@ bool MaskAllocation::evaluate(int* code) noexcept {
         _number = _words[1];
         _entry.number = _number;
         _ownership.enter(_entry);
+        _has_entered = true;
     } else if (!all_offered && _in_turn && ++_failures == most_failures) {
         _failures = 0;
         _ownership.note_failure(_entry);

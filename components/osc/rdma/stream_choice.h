@@ -51,7 +51,7 @@ private:
 
     std::size_t _left = 0; // bytes until streams are tried again
     std::size_t _stay = shortest_stay;
-    std::uint8_t _slow = 0; // votes
+    std::uint8_t _slow = 0;        // votes
     std::uint8_t _until_timed = 8; // at first, buffers are new to the caches and to the kernel
 };
 
