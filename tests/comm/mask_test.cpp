@@ -154,7 +154,7 @@ TEST(mask, many_at_once_in_any_order) {
     }
 }
 
-// Allocations have their turns one after the other: the number of reductions grows with their number, not with its
+// Allocations wait for each other: the number of reductions grows with their number, not with its
 // square.
 TEST(mask, hundreds_at_once) {
     constexpr std::size_t count = 500;

@@ -13,7 +13,7 @@ namespace patchbay::cid {
 static_assert(GroupReduction::most_words >= 66);
 
 namespace {
-constexpr int most_failures = 2; // of an allocation that has its turn, before the others take part out of turn
+constexpr int most_failures = 2; // of the lowest allocation, before the others take part out of order
 }
 
 bool MaskOwnership::take_first(const void* who) {
@@ -39,34 +39,41 @@ void MaskOwnership::leave(Entry& entry) noexcept {
     std::lock_guard lock(_mutex);
     _waiting.erase(entry);
     _newest = _newest == &entry ? nullptr : _newest;
-    wake(entry);
+    detach(entry);
     if (Entry* const next = _waiting.first()) {
         wake(*next);
     }
 }
 
-void MaskOwnership::wake(Entry& entry) noexcept {
-    if (Continuation* const follower = std::exchange(entry.follower, nullptr)) {
+// false: nothing was attached.
+bool MaskOwnership::detach(Entry& entry) noexcept {
+    Continuation* const follower = std::exchange(entry.follower, nullptr);
+    if (follower != nullptr) {
         follower->count_down();
-    } else if (_waits != nullptr) {
+    }
+    return follower != nullptr;
+}
+
+void MaskOwnership::wake(Entry& entry) noexcept {
+    if (!detach(entry) && _waits != nullptr) {
         _waits->wake(); // a thread in a constructor
     }
 }
 
-bool MaskOwnership::has_turn(const Entry& entry) const noexcept {
+bool MaskOwnership::may_begin(const Entry& entry) const noexcept {
     std::lock_guard lock(_mutex);
-    return entry.takes_part || _waiting.first() == &entry;
+    return entry.takes_part || is_lowest(entry);
 }
 
-bool MaskOwnership::use_turn(Entry& entry) noexcept {
+MaskOwnership::Begin MaskOwnership::begin(Entry& entry) noexcept {
     std::lock_guard lock(_mutex);
-    entry.takes_part = false;
-    return _waiting.first() == &entry;
+    const bool takes_part = std::exchange(entry.takes_part, false);
+    return is_lowest(entry) ? Begin::as_lowest : (takes_part ? Begin::out_of_order : Begin::not_yet);
 }
 
 void MaskOwnership::attach(Entry& entry, Continuation& next) noexcept {
     std::lock_guard lock(_mutex);
-    if (!entry.takes_part && _waiting.first() != &entry) {
+    if (!entry.takes_part && !is_lowest(entry)) {
         next.count_up();
         entry.follower = &next;
     }
@@ -74,7 +81,7 @@ void MaskOwnership::attach(Entry& entry, Continuation& next) noexcept {
 
 void MaskOwnership::note_failure(const Entry& entry) noexcept {
     std::lock_guard lock(_mutex);
-    if (_waiting.first() != &entry) {
+    if (!is_lowest(entry)) {
         return;
     }
     for (Entry* other = Entries::next(entry); other != nullptr; other = Entries::next(*other)) {
@@ -151,12 +158,13 @@ bool MaskAllocation::take_ownership() {
 bool MaskAllocation::advance(int* code) noexcept {
     *code = MPI_SUCCESS;
     for (;;) {
-        if (_waits_for_turn) {
-            if (!_ownership.has_turn(_entry)) {
+        if (_waits) {
+            const MaskOwnership::Begin begin = _ownership.begin(_entry);
+            if (begin == MaskOwnership::Begin::not_yet) {
                 return false;
             }
-            _in_turn = _ownership.use_turn(_entry);
-            _waits_for_turn = false;
+            _is_lowest = begin == MaskOwnership::Begin::as_lowest;
+            _waits = false;
             *code = reduce();
         } else if (!_what.members.advance(code)) {
             return false;
@@ -172,7 +180,7 @@ bool MaskAllocation::advance(int* code) noexcept {
 }
 
 int MaskAllocation::attach(Continuation& next) noexcept {
-    if (!_waits_for_turn) {
+    if (!_waits) {
         return _what.members.attach(next);
     }
     _ownership.attach(_entry, next);
@@ -206,11 +214,11 @@ bool MaskAllocation::evaluate(int* code) noexcept {
         _entry.number = _number;
         _ownership.enter(_entry);
         _has_entered = true;
-    } else if (!all_offered && _in_turn && ++_failures == most_failures) {
+    } else if (!all_offered && _is_lowest && ++_failures == most_failures) {
         _failures = 0;
         _ownership.note_failure(_entry);
     }
-    _waits_for_turn = true;
+    _waits = true;
     return false;
 }
 

@@ -17,17 +17,17 @@ namespace patchbay::cid {
 // An allocation tries once to own the first segment, before it knows whether the other members have called the
 // constructor, and may own it until they have. No allocation ever waits for the first segment. The other segments are
 // for allocations that have failed there, and whose members have therefore all called: of these the one with the lowest
-// number owns them, and the others have their turns after it. An allocation has the same number in all processes, and
+// number owns them, and the others wait until it has ended. An allocation has the same number in all processes, and
 // no other one has that number, so that the lowest of all gets the ownership in every process.
 //
-// An allocation that waits for its turn holds up its other members, one of which may have begun with it before it knew
-// of a lower number, and own the mask. Therefore, whenever the lowest one has failed twice, each of the others takes
-// part in one reduction out of turn, without the ownership, and so has it end: there is no cycle of waits. Once happens
-// where the other member was out of turn. Thread-safe.
+// An allocation that waits holds up its other members, one of which may have begun a reduction before it knew of a
+// lower number, and own the mask. Therefore, whenever the lowest one has failed twice, each of the others takes part in
+// one reduction out of order, without the ownership, and so has it end: there is no cycle of waits. The lowest one
+// fails once where another member took part out of order. Thread-safe.
 class MaskOwnership {
 public:
     MaskOwnership() = default;
-    // `waits`: where threads wait for their turns.
+    // `waits`: where threads wait for lower numbers to end.
     explicit MaskOwnership(Progress& waits) noexcept
         : _waits(&waits) {}
 
@@ -36,18 +36,18 @@ public:
     struct Entry {
         std::uint64_t number;
         Link<Entry> link;
-        bool takes_part = false;          // out of turn
-        Continuation* follower = nullptr; // of an allocation that waits for its turn
+        bool takes_part = false;          // in one reduction out of order
+        Continuation* follower = nullptr; // of an allocation that waits
     };
-    // `entry` belongs to the caller, until leave(), which lets the next one have its turn, and detaches what is
-    // attached.
+    // `entry` belongs to the caller, until leave(), which wakes the one that is the lowest then, and detaches what
+    // is attached.
     void enter(Entry& entry) noexcept;
     void leave(Entry& entry) noexcept;
-    // Whether the allocation may begin its next reduction.
-    bool has_turn(const Entry& entry) const noexcept;
-    // Then: it does. false: out of turn.
-    bool use_turn(Entry& entry) noexcept;
-    // Counts `next` down when the allocation has its turn; not attached where it has it already.
+    // Whether begin() would let the allocation begin its next reduction.
+    bool may_begin(const Entry& entry) const noexcept;
+    enum class Begin : std::uint8_t { not_yet, out_of_order, as_lowest };
+    Begin begin(Entry& entry) noexcept;
+    // Counts `next` down when the allocation may begin; not attached where it may already.
     void attach(Entry& entry, Continuation& next) noexcept;
     // Reductions of the allocation fail because not all members own their masks: has the others end theirs.
     void note_failure(const Entry& entry) noexcept;
@@ -56,6 +56,8 @@ public:
     void give_up(const void* who);
 
 private:
+    bool is_lowest(const Entry& entry) const noexcept { return _waiting.first() == &entry; }
+    static bool detach(Entry& entry) noexcept;
     void wake(Entry& entry) noexcept;
 
     Progress* const _waits = nullptr;
@@ -78,9 +80,7 @@ public:
     ~MaskAllocation() override;
 
     int start() noexcept;
-    bool ready() const noexcept override {
-        return _waits_for_turn ? _ownership.has_turn(_entry) : _what.members.ready();
-    }
+    bool ready() const noexcept override { return _waits ? _ownership.may_begin(_entry) : _what.members.ready(); }
     bool advance(int* code) noexcept override;
     int attach(Continuation& next) noexcept override;
     std::uint32_t rounds() const noexcept { return _rounds; }
@@ -100,13 +100,13 @@ private:
     MaskOwnership& _ownership;
     Counters& _counters;
     const NewCommunicator _what;
-    std::uint32_t _from = 0;      // of the segment
-    std::uint32_t _full = 0;      // segments in which no index is free in all members
-    bool _all_here = false;       // all members have come to the constructor
-    bool _offers = false;         // it is our turn and the segment is on offer
-    bool _waits_for_turn = false; // no reduction is under way
-    int _failures = 0;            // reductions in turn, one after the other, that not all members offered for
-    bool _in_turn = false;        // the reduction that is under way
+    std::uint32_t _from = 0; // of the segment
+    std::uint32_t _full = 0; // segments in which no index is free in all members
+    bool _all_here = false;  // all members have come to the constructor
+    bool _offers = false;    // it is our turn and the segment is on offer
+    bool _waits = false;     // for lower numbers; no reduction is under way
+    bool _is_lowest = false; // when the reduction that is under way began
+    int _failures = 0;       // as the lowest one, since the others last took part out of order
     std::uint32_t _rounds = 0;
     MaskOwnership::Entry _entry{}; // among those that wait, when all members have come
     bool _has_entered = false;     // and this allocation has not ended
