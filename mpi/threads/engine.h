@@ -46,7 +46,8 @@ public:
 
     Progress& progress() noexcept { return _progress; }
     int thread() const noexcept { return _thread; } // its number in the process
-    // Drops what nobody has received. The engine does nothing any more, but those of other threads still may.
+    // Drops the messages that have not been received. The engine sends and receives nothing any more; those of other
+    // threads still may, and refer to its cells.
     void close() noexcept;
 
     // Adds a communicator, whose context no other one of this engine has. false: out of memory.
@@ -87,7 +88,6 @@ public:
 
     // For other threads of the process:
 
-    Inbox& inbox() noexcept { return _inbox; }
     // Gives back a request of this engine, whose message has been received.
     void give_back(SendRequest& request) noexcept;
     // Hands over a message from another process. One caller at a time.

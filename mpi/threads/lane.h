@@ -10,8 +10,8 @@
 namespace patchbay::threads {
 
 // The queue from one thread to another one of its process. Neither of them executes a locked instruction: each slot is
-// written by the sender only, and the receiver tells what it has taken in steps. Payloads that are longer than a slot
-// are in memory of the lane, one behind the other, which the first one of them takes.
+// written by the sender only, and the receiver publishes in steps what it has taken. Payloads that are longer than a
+// slot are in memory of the lane, one behind the other, which the first one of them takes.
 class Lane {
 public:
     static constexpr std::uint32_t slot_count = 64;
@@ -23,7 +23,7 @@ public:
         : _sender(sender) {}
 
     // For the sender: a slot for the next message, and memory for that many bytes of payload, at most longest_payload,
-    // which begins at *payload. 0: none.
+    // which begins at *payload. 0 bytes: no memory.
     Claim claim(std::size_t bytes = 0, std::byte** payload = nullptr) noexcept {
         if (!has_room(bytes)) [[unlikely]] {
             look_for_taken();
@@ -52,10 +52,10 @@ public:
     void pop() noexcept {
         const Envelope& envelope = _slots[_position % slot_count].envelope;
         ++_position;
-        _untold_bytes += envelope.kind == Kind::in_lane ? envelope.bytes : 0;
-        if (_position - _told == slot_count / 4 || _untold_bytes >= payload_bytes / 4) {
-            _told = _position;
-            _untold_bytes = 0;
+        _unpublished_bytes += envelope.kind == Kind::in_lane ? envelope.bytes : 0;
+        if (_position - _published == slot_count / 4 || _unpublished_bytes >= payload_bytes / 4) {
+            _published = _position;
+            _unpublished_bytes = 0;
             _taken.store(_position, std::memory_order_release);
             _sender.notify();
         }
@@ -94,8 +94,8 @@ private:
     // The receiver's, but for the first:
     alignas(64) std::atomic<std::uint32_t> _taken{0};
     alignas(64) std::uint32_t _position = 0;
-    std::uint32_t _told = 0; // the value of _taken
-    std::size_t _untold_bytes = 0;
+    std::uint32_t _published = 0; // the value of _taken
+    std::size_t _unpublished_bytes = 0;
     Doorbell& _sender;
     std::array<Slot, slot_count> _slots;
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace patchbay::threads {
@@ -52,6 +53,15 @@ enum class Kind : std::uint32_t {
 };
 inline bool is_message(Kind kind) noexcept {
     return kind < Kind::cancel;
+}
+
+// Between contiguous buffers. The size of one number is known to the compiler then.
+inline void copy_payload(void* to, const void* from, std::size_t bytes) noexcept {
+    if (bytes == sizeof(std::uint64_t)) {
+        std::memcpy(to, from, sizeof(std::uint64_t));
+    } else if (bytes > 0) { // otherwise either may be null
+        std::memcpy(to, from, bytes);
+    }
 }
 
 // What the receiver of a message learns of it. The ranks are those of the communicator.

@@ -143,12 +143,7 @@ void Engine::answer(const Envelope& envelope) noexcept {
 void Engine::unpack(RecvRequest& request, const std::byte* data, std::uint64_t bytes) noexcept {
     const Datatype& type = request.type;
     if (type.dense && bytes <= std::uint64_t(request.count) * std::uint64_t(type.size)) [[likely]] {
-        std::byte* const to = static_cast<std::byte*>(request.buffer) + type.true_lower_bound;
-        if (bytes == sizeof(std::uint64_t)) {
-            std::memcpy(to, data, sizeof(std::uint64_t));
-        } else if (bytes > 0) {
-            std::memcpy(to, data, bytes);
-        }
+        copy_payload(static_cast<std::byte*>(request.buffer) + type.true_lower_bound, data, bytes);
         return;
     }
     Convertor to(request.type, request.count, request.buffer);

@@ -6,10 +6,19 @@
 #include "mpi/threads/engine.h"
 #include "object/convertor.h"
 
-#include <cstring>
 #include <new>
 
 namespace patchbay::threads {
+
+namespace {
+// All but the kind and what belongs to it.
+void describe(Envelope& envelope, const Outgoing& message) noexcept {
+    envelope.context = message.view.context;
+    envelope.source = message.view.comm.rank;
+    envelope.tag = message.tag;
+    envelope.bytes = message.bytes();
+}
+} // namespace
 
 int Engine::send(const Outgoing& message) noexcept {
     if (send_by_lane(message)) [[likely]] {
@@ -56,20 +65,13 @@ bool Engine::send_by_lane(const Outgoing& message) noexcept {
         return false;
     }
     Envelope& envelope = claim.slot->envelope;
-    envelope.context = message.view.context;
-    envelope.source = message.view.comm.rank;
-    envelope.tag = message.tag;
+    describe(envelope, message);
     envelope.kind = in_place ? Kind::in_place : Kind::in_lane;
-    envelope.bytes = bytes;
     const std::byte* const data = static_cast<const std::byte*>(message.buffer) + message.type.true_lower_bound;
-    if (bytes == sizeof(std::uint64_t)) {
-        std::memcpy(envelope.data, data, sizeof(std::uint64_t));
-    } else if (in_place) {
-        std::memcpy(envelope.data, data, bytes);
-    } else {
-        std::memcpy(payload, data, bytes);
+    if (!in_place) {
         envelope.payload = payload;
     }
+    copy_payload(in_place ? envelope.data : payload, data, bytes);
     claim.publish();
     member.engine->wake();
     return true;
@@ -180,10 +182,7 @@ void Engine::open_lane(Destination& to, Engine& receiver) noexcept {
 // `request`: of a rendezvous; nullptr: the payload is copied now. false: out of memory.
 bool Engine::fill(Envelope& envelope, const Outgoing& message, SendRequest* request) noexcept {
     const std::size_t bytes = message.bytes();
-    envelope.context = message.view.context;
-    envelope.source = message.view.comm.rank;
-    envelope.tag = message.tag;
-    envelope.bytes = bytes;
+    describe(envelope, message);
     if (request != nullptr) {
         envelope.kind = Kind::rendezvous;
         envelope.sender.request = request;

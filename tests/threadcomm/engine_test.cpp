@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads as senders and receivers (mpi/threads/engine.h) without a communicator of MPI: lanes and the inbox under many
-// messages, order, cancelling, and what nobody receives.
+// messages, order, cancelling, and messages that are never received.
 #include "core/progress/waiter.h"
 #include "mpi/threads/engine.h"
 #include "object/handle.h"
@@ -53,28 +53,17 @@ public:
         engine.close();
     }
 
-    int send(const void* data, int count, int dest, int tag, pml::SendMode mode = pml::SendMode::standard) {
-        return engine.send({*view, data, count, ints(), dest, tag, mode});
+    int send(const void* data, int count, int dest, int tag, const Datatype& type = ints()) {
+        return engine.send({*view, data, count, type, dest, tag, pml::SendMode::standard});
     }
-    int recv(void* data, int count, int source, int tag, MPI_Status* status = nullptr) {
-        RecvRequest request(*view, data, count, ints(), source, tag);
+    int recv(void* data, int count, int source, int tag, MPI_Status* status = nullptr, const Datatype& type = ints()) {
+        RecvRequest request(*view, data, count, type, source, tag);
         request.set_active();
         engine.start(request);
         wait_until(progress, [&] { return engine.look_for(request); });
         if (status != nullptr) {
             *status = request.status;
         }
-        return request.error;
-    }
-
-    int send_bytes(const void* data, int count, int dest, int tag) {
-        return engine.send({*view, data, count, bytes(), dest, tag, pml::SendMode::standard});
-    }
-    int recv_bytes(void* data, int count, int source, int tag) {
-        RecvRequest request(*view, data, count, bytes(), source, tag);
-        request.set_active();
-        engine.start(request);
-        wait_until(progress, [&] { return engine.look_for(request); });
         return request.error;
     }
 
@@ -192,7 +181,7 @@ TEST(Engine, PayloadsInTheMemoryOfTheLane) {
         std::vector<char> data(longest);
         const auto byte = [](int row, int length, int at) { return char(row * 7 + length * 3 + at); };
         const auto receive = [&](int row, int length) {
-            ASSERT_EQ(here.recv_bytes(data.data(), longest, 0, length), MPI_SUCCESS);
+            ASSERT_EQ(here.recv(data.data(), longest, 0, length, nullptr, bytes()), MPI_SUCCESS);
             for (int at = 0; at < length; ++at) {
                 ASSERT_EQ(data[std::size_t(at)], byte(row, length, at)) << length;
             }
@@ -204,7 +193,7 @@ TEST(Engine, PayloadsInTheMemoryOfTheLane) {
                         for (int at = 0; at < one; ++at) {
                             data[std::size_t(at)] = byte(row, one, at);
                         }
-                        ASSERT_EQ(here.send_bytes(data.data(), one, 1, one), MPI_SUCCESS);
+                        ASSERT_EQ(here.send(data.data(), one, 1, one, bytes()), MPI_SUCCESS);
                     }
                 } else {
                     const int first = length % 5 == 0 ? 1 : 0;

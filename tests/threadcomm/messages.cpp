@@ -238,7 +238,7 @@ void many_senders(const Here& here) {
     }
 }
 
-// Messages that nobody receives; their senders may have finished before their receivers drop them.
+// Messages that are never received; their senders may have finished before their receivers drop them.
 void unmatched(const Here& here) {
     const std::array<char, 1000> out{};
     for (int i = 0; i < 20; ++i) {
