@@ -44,6 +44,8 @@ public:
     // Then: has channels carry those of the bound messages for which that is faster. Called by all members; blocks. An
     // MPI code; MPI_ERR_NO_MEM: the others wait until it is called again, with success.
     int bind_channels() noexcept;
+    // The same for a member that others wait for already: is tried again as long as memory is short.
+    int bind_channels_when_there_is_memory() noexcept;
     // In the place of bind_channels(): has the starts run by what the module has for that (JointStart), if all members
     // can and each of them wants it; otherwise by the schedule, with channels.
     int bind_jointly(Module& module, const Call& call, bool wanted) noexcept;

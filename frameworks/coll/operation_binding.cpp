@@ -80,6 +80,10 @@ int Operation::bind_jointly(Module& module, const Call& call, bool wanted) noexc
         checks_itself = true;
         return MPI_SUCCESS;
     }
+    return bind_channels_when_there_is_memory();
+}
+
+int Operation::bind_channels_when_there_is_memory() noexcept {
     int code = MPI_SUCCESS;
     while ((code = bind_channels()) == MPI_ERR_NO_MEM) {
         progress->poll();

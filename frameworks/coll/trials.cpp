@@ -148,8 +148,8 @@ int Trials::time_candidate(Operation* operation, Nanoseconds* time) noexcept {
     }
     // All members have made it, and wait for each other from here on, also where memory is short. Candidate 0 has its
     // channels already.
-    while (!operation->has_tried_channels() && operation->bind_channels() == MPI_ERR_NO_MEM) {
-        operation->progress->poll();
+    if (!operation->has_tried_channels()) {
+        operation->bind_channels_when_there_is_memory();
     }
     worst[0] =
         time_starts(*operation, 1); // the first start takes longer: buffers are new to the caches and to the kernel
