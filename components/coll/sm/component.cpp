@@ -41,8 +41,7 @@ constexpr ParamSpec params[] = {
         nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
     {"most_persistent", ParamType::integer, "64",
         "how many persistent operations of communicators of one size it serves at a time, each of which takes the "
-        "memory "
-        "of a communicator",
+        "memory of a communicator",
         nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
 };
 
@@ -124,4 +123,4 @@ private:
 } // namespace patchbay::coll::sm
 
 PATCHBAY_COMPONENT = patchbay::describe<patchbay::coll::sm::SmComponent>("coll", patchbay::coll::interface_version,
-    "sm", "1.0.0", "short blocking collectives by the memory of a node", patchbay::coll::sm::params);
+    "sm", "1.0.0", "short blocking and persistent collectives by the memory of a node", patchbay::coll::sm::params);
