@@ -36,7 +36,7 @@ public:
         }
         _until_timed = 0;
         if (++_slow == votes_needed) {
-            _slow = votes_needed / 2; // one or two more are enough after the next trial
+            _slow = votes_needed / 2; // two more are enough at the next trial
             _left = _stay;
             _stay = std::min(2 * _stay, longest_stay);
         }
