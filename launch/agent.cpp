@@ -83,9 +83,7 @@ void Agent::watch_children() {
 void Agent::take(const StartJob& start) {
     JobLayout layout = start.layout;
     const auto cpus = bind_ranks(layout, start.bind_to, start.map_by, *_topology);
-    if (start.job == 0) { // the names are those of the run
-        add_psets_of_places(layout, cpus, *_topology);
-    }
+    add_psets_of_places(layout, cpus, *_topology);
     layout.first_node_rank = _ranks.total();
     LocalRanks::Started started;
     if (Status status = _server->register_job(start.job, layout); !status) {

@@ -120,7 +120,6 @@ Status Head::start_job(const JobSpec& job, std::vector<Program> programs, const 
     layout->universe = std::max(_agent.cores, _supervisor.running() + layout->ranks);
     const JobNumber number = _next_job++;
     if (request != nullptr) {
-        layout->psets.clear(); // their names are those of job 0
         layout->parent = {_namespaces.at(request->parent.job), request->parent.rank};
         layout->parent_key = request->key;
         _spawns.emplace(number, *request);

@@ -21,6 +21,7 @@ struct AppSpec {
     std::string working_directory;      // empty: that of mpirun
     std::string search_path;            // directories that come before PATH
     std::vector<NameValue> environment; // -x NAME=VALUE
+    std::vector<std::string> psets;     // sets to which its ranks belong, beside those of the job
 };
 
 enum class BindTo { unset, core, none };

@@ -16,8 +16,8 @@ struct JobLayout {
         std::string working_directory;
     };
 
-    // A process set: one that the user has defined, the ranks of one of several programs, or the ranks that are bound
-    // to a part of the hardware.
+    // A process set: one that the user has defined or that programs name, the ranks of one of several programs, or the
+    // ranks that are bound to a part of the hardware. If a rank has spawned the job, other jobs do not know it.
     struct Pset {
         std::string name;
         std::vector<int> ranks; // ascending, at least one

@@ -69,7 +69,7 @@ static void fields(auto& a, Is<NoRankLeft> auto& m) {
     each(a, m.others_left);
 }
 static void fields(auto& a, Is<AppSpec> auto& m) {
-    each(a, m.argv, m.ranks, m.working_directory, m.search_path, m.environment);
+    each(a, m.argv, m.ranks, m.working_directory, m.search_path, m.environment, m.psets);
 }
 static void fields(auto& a, Is<SpawnRequest> auto& m) {
     each(a, m.token, m.parent, m.apps, m.key);

@@ -6,6 +6,7 @@
 #include "launch/job_name.h"
 
 #include <climits>
+#include <map>
 #include <numeric>
 #include <unistd.h>
 
@@ -62,6 +63,28 @@ void add_psets_of_apps(JobLayout& layout) {
     }
 }
 
+// The sets that programs name: one of that name has the ranks of all these programs.
+Status add_named_psets_of_apps(const JobSpec& job, JobLayout& layout) {
+    std::map<std::string_view, std::vector<int>> sets;
+    for (std::size_t app = 0; app < job.apps.size(); ++app) {
+        const auto& [first, size, command, directory] = layout.apps[app];
+        for (const std::string& name : job.apps[app].psets) {
+            if (Status usable = check_pset_name(name); !usable) {
+                return usable;
+            }
+            std::vector<int>& ranks = sets[name];
+            if (ranks.empty() || ranks.back() < first) { // otherwise the program names it twice
+                ranks.resize(ranks.size() + static_cast<std::size_t>(size));
+                std::iota(ranks.end() - size, ranks.end(), first);
+            }
+        }
+    }
+    for (auto& [name, ranks] : sets) {
+        layout.psets.push_back({std::string(name), std::move(ranks)});
+    }
+    return {};
+}
+
 bool is_within(const cpu_set_t& cpus, const cpu_set_t& place) {
     cpu_set_t both;
     CPU_AND(&both, &cpus, &place);
@@ -90,6 +113,9 @@ Result<JobLayout> lay_out(const JobSpec& job, const std::string& hostname, int c
                 " cores, and --no-oversubscribe forbids that"};
     }
     if (Status psets = add_users_psets(job, layout); !psets) {
+        return psets.error();
+    }
+    if (Status psets = add_named_psets_of_apps(job, layout); !psets) {
         return psets.error();
     }
     add_psets_of_apps(layout);

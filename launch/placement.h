@@ -14,7 +14,7 @@ namespace patchbay::launch {
 
 // Determines the ranks of a job and its process sets but those of the hardware, on a node with so many cores, and gives
 // the job its name. Errc::invalid if --no-oversubscribe forbids the number of ranks, or if a process set contains a
-// rank that does not exist.
+// rank that does not exist or has a name that it must not have.
 Result<JobLayout> lay_out(const JobSpec& job, const std::string& hostname, int cores);
 
 // Whether the ranks of the job are bound when the user has not said so: when each gets a core of its own.

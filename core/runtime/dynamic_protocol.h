@@ -11,6 +11,9 @@ inline constexpr char spawn_key[] = "patchbay.spawn.key";
 inline constexpr char parent_variable[] = "PATCHBAY_NODE_PARENT";
 // In the information of one of its programs (string): directories, separated by colons, that are searched before PATH.
 inline constexpr char spawn_path_key[] = "patchbay.spawn.path";
+// In the same place (string): names of process sets of the new job, separated by commas, to which the processes of this
+// program belong.
+inline constexpr char spawn_psets_key[] = "patchbay.spawn.psets";
 // When the spawn fails, mpirun publishes the cause (string) under this name, followed by the key of the call.
 inline constexpr char spawn_failure_name[] = "patchbay.spawn.failure.";
 

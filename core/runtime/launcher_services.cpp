@@ -2,6 +2,7 @@
 #include "core/runtime/launcher_services.h"
 
 #include "core/base/out_of_memory.h"
+#include "core/base/strings.h"
 #include "core/runtime/dynamic_protocol.h"
 #include "core/runtime/launch_environment.h"
 #include "core/runtime/pmix_value.h"
@@ -45,11 +46,10 @@ void fill(pmix_app_t& app, const SpawnProgram& program) {
     (void)status;
     app.cwd = copy_of(program.working_directory);
     app.maxprocs = program.processes;
-    if (!program.search_path.empty()) {
-        PMIX_INFO_CREATE(app.info, 1);
-        app.ninfo = 1;
-        PMIX_INFO_LOAD(app.info, spawn_path_key, program.search_path.c_str(), PMIX_STRING);
-    }
+    PMIX_INFO_CREATE(app.info, 2);
+    app.ninfo = 2;
+    PMIX_INFO_LOAD(&app.info[0], spawn_path_key, program.search_path.c_str(), PMIX_STRING);
+    PMIX_INFO_LOAD(&app.info[1], spawn_psets_key, join(program.psets, ",").c_str(), PMIX_STRING);
 }
 
 } // namespace

@@ -22,6 +22,7 @@ struct SpawnProgram {
     std::string working_directory;        // absolute
     std::string search_path;              // directories that are searched before PATH, separated by colons
     std::vector<std::string> environment; // NAME=VALUE, in addition to the environment of mpirun
+    std::vector<std::string> psets;       // names of process sets of the new job (check_pset_name), each once
 };
 
 // A request to the launcher under way, to be polled: done() turns true on the PMIx library's thread, which then calls

@@ -35,23 +35,33 @@ struct Infos {
     }
 };
 
-// `set`: the one that is meant, for keys that need it.
-pmix_status_t ask(const char* key, const std::string* set, Infos& answer) {
+struct Qualifier {
+    const char* key;
+    std::string value;
+};
+
+pmix_status_t ask(const char* key, const std::vector<Qualifier>& qualifiers, Infos& answer) {
     pmix_query_t* query = nullptr;
     PMIX_QUERY_CREATE(query, 1);
     pmix_status_t status = PMIX_SUCCESS;
     PMIX_ARGV_APPEND(status, query->keys, key);
     if (status == PMIX_SUCCESS) {
-        PMIX_QUERY_QUALIFIERS_CREATE(query, set == nullptr ? 1 : 2);
+        PMIX_QUERY_QUALIFIERS_CREATE(query, qualifiers.size() + 1);
         // Libpmix would return an earlier value from its cache.
         PMIX_INFO_LOAD(&query->qualifiers[0], PMIX_QUERY_REFRESH_CACHE, nullptr, PMIX_BOOL);
-        if (set != nullptr) {
-            PMIX_INFO_LOAD(&query->qualifiers[1], PMIX_PSET_NAME, set->c_str(), PMIX_STRING);
+        for (std::size_t i = 0; i < qualifiers.size(); ++i) {
+            const Qualifier& qualifier = qualifiers[i];
+            PMIX_INFO_LOAD(&query->qualifiers[i + 1], qualifier.key, qualifier.value.c_str(), PMIX_STRING);
         }
         status = PMIx_Query_info(query, 1, &answer.data, &answer.count);
     }
     PMIX_QUERY_FREE(query, 1);
     return status;
+}
+
+// Other launchers need not know the key.
+std::vector<Qualifier> qualifiers_of(const Runtime& runtime) {
+    return runtime.own_launcher() ? std::vector<Qualifier>{{pset_job_key, runtime.nspace()}} : std::vector<Qualifier>{};
 }
 
 std::vector<ProcessName> names_in(const pmix_data_array_t& array) {
@@ -118,7 +128,7 @@ Result<std::vector<std::string>> Runtime::pset_names() const {
         return nobody_to_ask();
     }
     Infos answer;
-    const pmix_status_t status = ask(PMIX_QUERY_PSET_NAMES, nullptr, answer);
+    const pmix_status_t status = ask(PMIX_QUERY_PSET_NAMES, qualifiers_of(*this), answer);
     const pmix_value_t* names = status == PMIX_SUCCESS ? answer.find(PMIX_QUERY_PSET_NAMES) : nullptr;
     if (names != nullptr && names->type == PMIX_STRING) {
         return names->data.string == nullptr ? std::vector<std::string>() : split(names->data.string, ',');
@@ -134,14 +144,18 @@ Result<ProcessSet> Runtime::pset(std::string_view name) const {
     if (_singleton) {
         return nobody_to_ask();
     }
-    ProcessSet set{std::string(name), 1, {}};
+    ProcessSet set;
+    set.name = name;
     Infos answer;
-    const pmix_status_t status = ask(PMIX_QUERY_PSET_MEMBERSHIP, &set.name, answer);
+    std::vector<Qualifier> qualifiers = qualifiers_of(*this);
+    qualifiers.push_back({PMIX_PSET_NAME, set.name});
+    const pmix_status_t status = ask(PMIX_QUERY_PSET_MEMBERSHIP, qualifiers, answer);
     if (status == PMIX_SUCCESS) {
         if (const auto* members = processes_in(answer.find(PMIX_QUERY_PSET_MEMBERSHIP))) {
             const pmix_value_t* version = answer.find(pset_version_key);
             set.version = version == nullptr ? 1 : number_in(*version).value_or(1);
             set.members = names_in(*members);
+            set.is_jobs_own = answer.find(pset_own_key) != nullptr;
             return set;
         }
         return names_none();

@@ -42,6 +42,7 @@ struct ProcessSet {
     std::string name;
     std::uint64_t version = 1; // what a name means in one version never changes
     std::vector<ProcessName> members;
+    bool is_jobs_own = false; // known in this job only, without later versions; reports are about another set
 };
 
 // A group under construction, to be polled: done() turns true on the PMIx library's thread, which then calls
@@ -197,8 +198,9 @@ public:
     // The connection to the launcher outlives this, until the process exits.
     void keep_connection() noexcept;
 
-    // The launcher's process sets. Each call queries it anew and blocks for that (30 to 200 us). Errors: not_found;
-    // unsupported: this launcher names none (Slurm, Open MPI's mpirun), or there is no launcher.
+    // The launcher's process sets, as this job knows them. Each call queries it anew and blocks for that (30 to 200
+    // us). Errors: not_found; unsupported: this launcher names none (Slurm, Open MPI's mpirun), or there is no
+    // launcher.
     Result<std::vector<std::string>> pset_names() const;
     Result<ProcessSet> pset(std::string_view name) const;
     // Defines one, or its next version when the members are others than before; returns the version. The members may be

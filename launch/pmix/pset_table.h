@@ -9,27 +9,39 @@
 
 namespace patchbay::launch {
 
-// The process sets of all jobs by name. PMIx keeps no list that a client could query: it passes queries on to its host.
-// Called on PMIx's thread only.
+// The process sets by name: those of the run, which all jobs know, and those of each job that a rank has spawned, which
+// that job alone knows. PMIx keeps no list that a client could query: it passes queries on to its host. Called on
+// PMIx's thread only.
 class PsetTable {
 public:
     struct Entry {
         std::size_t version;
         std::vector<pmix_proc_t> members; // by namespace, then by rank
         bool is_listed;
+        bool is_jobs_own;
     };
 
-    // Defines a set and returns its version: 1 for a new name, the next one for a name whose members differ from those
-    // before. Sorts the members. A set that is not listed is found by its name only.
+    // Defines a set of the run and returns its version: 1 for a new name, the next one for a name whose members differ
+    // from those before. Sorts the members. A set that is not listed is found by its name only.
     std::size_t define(const std::string& name, std::vector<pmix_proc_t> members, bool is_listed = true);
-    const Entry* find(const std::string& name) const; // null: there is no such set
+    // Defines a set of the job of this namespace. The members are in ascending order.
+    void define_for(
+        const std::string& job, const std::string& name, std::vector<pmix_proc_t> members, bool is_listed = true);
+    // What a job has of its own is no longer known.
+    void forget_job(const std::string& job);
 
-    // Of the sets that are listed.
-    std::size_t size() const;
-    std::string names() const; // separated by commas
+    // For a process of the job; any other text, also an empty one, stands for a job without sets of its own. Null:
+    // there is no such set. A set of the job hides one of the run with the same name.
+    const Entry* find(const std::string& job, const std::string& name) const;
+
+    // The names of the sets that are listed, each once.
+    std::vector<std::string> names(const std::string& job) const;
 
 private:
-    std::map<std::string, Entry> _entries;
+    using Sets = std::map<std::string, Entry>;
+
+    Sets _of_run;
+    std::map<std::string, Sets> _of_jobs;
 };
 
 } // namespace patchbay::launch

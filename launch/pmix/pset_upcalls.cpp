@@ -30,12 +30,12 @@ void define(PmixHost& host, const std::string& name, const std::vector<pmix_proc
         answer_error(callback, data, PMIX_ERR_BAD_PARAM);
         return;
     }
-    const PsetTable::Entry* before = host.psets.find(name);
+    const PsetTable::Entry* before = host.psets.find({}, name);
     const std::size_t old_version = before == nullptr ? 0 : before->version;
     const std::size_t version = host.psets.define(name, members);
     // The process that defines the set gets its answer when the others have been notified.
     host.loop.post(
-        [name, ordered = host.psets.find(name)->members, is_new = version != old_version, version, callback, data] {
+        [name, ordered = host.psets.find({}, name)->members, is_new = version != old_version, version, callback, data] {
             if (is_new) {
                 announce(name, ordered);
             }
@@ -45,15 +45,33 @@ void define(PmixHost& host, const std::string& name, const std::vector<pmix_proc
         });
 }
 
+std::vector<pmix_proc_t> members_of(const std::string& job, const JobLayout::Pset& pset) {
+    std::vector<pmix_proc_t> members;
+    for (const int rank : pset.ranks) {
+        members.push_back(make_proc(job, static_cast<pmix_rank_t>(rank)));
+    }
+    return members;
+}
+
+// Other jobs do not learn of the sets of a job that was spawned, and its own ranks get them by queries.
+void define_psets_of_spawned_job(PmixHost& host, const JobLayout& layout) {
+    on_pmix_thread([&host, job = layout.nspace, psets = layout.psets] {
+        for (const JobLayout::Pset& pset : psets) {
+            host.psets.define_for(job, pset.name, members_of(job, pset), pset.is_listed);
+        }
+    });
+}
+
 } // namespace
 
 // libpmix keeps the events for processes that register later; there may be too many sets that are not listed for that.
 void define_initial_psets(PmixHost& host, const JobLayout& layout) {
+    if (layout.parent) {
+        define_psets_of_spawned_job(host, layout);
+        return;
+    }
     for (const JobLayout::Pset& pset : layout.psets) {
-        std::vector<pmix_proc_t> members;
-        for (int rank : pset.ranks) {
-            members.push_back(make_proc(layout.nspace, static_cast<pmix_rank_t>(rank)));
-        }
+        const std::vector<pmix_proc_t> members = members_of(layout.nspace, pset);
         on_pmix_thread([&host, name = pset.name, members, is_listed = pset.is_listed] {
             host.psets.define(name, members, is_listed);
         });

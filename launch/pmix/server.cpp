@@ -125,6 +125,7 @@ void PmixServer::drop_job(JobNumber job) {
     _host->names.forget(nspace);
     _host->job_exchange.drop_own(job);
     _host->job_ended(job);
+    on_pmix_thread([host = _host.get(), nspace] { host->psets.forget_job(nspace); });
     PMIx_server_deregister_nspace(
         nspace.c_str(), [](pmix_status_t, void*) {}, nullptr);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/base/strings.h"
 #include "core/runtime/dynamic_protocol.h"
 #include "launch/environment.h"
 #include "launch/pmix/host.h"
@@ -38,6 +39,7 @@ AppSpec app_spec_of(const pmix_app_t& app) {
     spec.working_directory = app.cwd == nullptr ? "" : app.cwd;
     spec.environment = environment_of(app);
     spec.search_path = text_in(app.info, app.ninfo, spawn_path_key);
+    spec.psets = split(text_in(app.info, app.ninfo, spawn_psets_key), ',');
     return spec;
 }
 

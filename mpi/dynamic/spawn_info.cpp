@@ -3,6 +3,7 @@
 
 #include "core/base/strings.h"
 #include "core/param/sources.h"
+#include "core/runtime/pset_definition.h"
 
 #include <algorithm>
 #include <charconv>
@@ -37,6 +38,12 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
         begin = end + 1;
     }
     return parts;
+}
+
+std::optional<int> number_in(std::string_view text) {
+    int number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return failed == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 std::string_view value_of(const Keys& keys, std::string_view key) {
@@ -107,6 +114,39 @@ Failure set_number(const Keys& keys, int maxprocs, SpawnProgram& program) {
     return {};
 }
 
+// One number instead of the set of `soft`, of which it must be one if both are given.
+Failure set_exact_number(const Keys& keys, int maxprocs, SpawnProgram& program) {
+    const std::string np(value_of(keys, "np"));
+    const std::optional<int> number = number_in(trimmed(np));
+    if (!number) {
+        return {MPI_ERR_INFO_VALUE, "info key np: \"" + np + "\" is no number"};
+    }
+    if (*number < 1 || *number > maxprocs) {
+        return {
+            MPI_ERR_SPAWN, "info key np: \"" + np + "\" is not between 1 and maxprocs, " + std::to_string(maxprocs)};
+    }
+    if (keys.contains("soft") && largest_allowed(value_of(keys, "soft"), *number) != number) {
+        return {MPI_ERR_SPAWN,
+            "info key np: \"" + np + "\" is none of the numbers that info key soft allows, \"" +
+                std::string(value_of(keys, "soft")) + '"'};
+    }
+    program.processes = *number;
+    return {};
+}
+
+Failure set_psets(std::string_view names, SpawnProgram& program) {
+    for (const std::string_view part : parts_of(names, ',')) {
+        const std::string name(trimmed(part));
+        if (const Status usable = check_pset_name(name); !usable) {
+            return {MPI_ERR_INFO_VALUE, "info key psets: \"" + std::string(names) + "\": " + usable.error().text};
+        }
+        if (std::ranges::find(program.psets, name) == program.psets.end()) {
+            program.psets.push_back(name);
+        }
+    }
+    return {};
+}
+
 // The processes start in the directory of the root, or in `wdir`, which may be relative to it.
 Failure set_directory(const Keys& keys, SpawnProgram& program) {
     std::error_code failed;
@@ -161,6 +201,12 @@ Failure set_environment(std::string_view variables, SpawnProgram& program) {
 Failure apply(const Keys& keys, int maxprocs, const std::string& hostname, SpawnProgram& program) {
     set_path(keys, program);
     Failure failure = set_number(keys, maxprocs, program);
+    if (failure.code == MPI_SUCCESS && keys.contains("np")) {
+        failure = set_exact_number(keys, maxprocs, program);
+    }
+    if (failure.code == MPI_SUCCESS && keys.contains("psets")) {
+        failure = set_psets(value_of(keys, "psets"), program);
+    }
     if (failure.code == MPI_SUCCESS && keys.contains("host")) {
         failure = check_hosts(value_of(keys, "host"), hostname);
     }
@@ -177,12 +223,6 @@ Failure apply(const Keys& keys, int maxprocs, const std::string& hostname, Spawn
         failure = set_environment(value_of(keys, "env"), program);
     }
     return failure;
-}
-
-std::optional<int> number_in(std::string_view text) {
-    int number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return failed == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 // The largest number from 1 to `most` of those from `first` in steps to `last`; 0: there is none.

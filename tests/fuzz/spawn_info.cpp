@@ -3,6 +3,7 @@
 // out can be started, or there is a text that says why not.
 #include "mpi/dynamic/spawn_info.h"
 #include "core/base/strings.h"
+#include "core/runtime/pset_definition.h"
 #include "tests/fuzz/bytes.h"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace {
 
 constexpr int most = 64;
 constexpr std::array own_names = {"node7.example.org", "node7", "localhost", "127.0.0.1", "::1"};
-constexpr std::array keys = {"arch", "env", "host", "mpi_initial_errhandler", "path", "soft", "wdir", "other"};
+constexpr std::array keys = {
+    "arch", "env", "host", "mpi_initial_errhandler", "path", "soft", "wdir", "other", "np", "psets"};
 
 // A file whose name is a path.
 class File {
@@ -43,6 +45,9 @@ void check_program(const SpawnProgram& program) {
         REQUIRE(equals != std::string::npos && equals > 0);
     }
     REQUIRE(program.search_path.empty() || program.search_path.find('/') == 0);
+    for (const std::string& pset : program.psets) {
+        REQUIRE(check_pset_name(pset) && std::ranges::count(program.psets, pset) == 1);
+    }
 }
 
 void check_hosts(const std::string& hosts) {

@@ -54,8 +54,8 @@ TEST(messages, arrive_as_they_were) {
     EXPECT_EQ(start.map_by, MapBy::numa);
 
     SpawnRequest request{3, {2, 5}, {}, "key"};
-    request.apps.push_back({{"x"}, 4, "w", "p", {{"N", "V"}}});
-    request.apps.push_back({{"y"}, std::nullopt, "", "", {}});
+    request.apps.push_back({{"x"}, 4, "w", "p", {{"N", "V"}}, {"set", "x://other"}});
+    request.apps.push_back({{"y"}, std::nullopt, "", "", {}, {}});
     const auto spawn = decode_to_head(encode(ToHead(request)));
     ASSERT_TRUE(bool(spawn));
     const auto& asked = std::get<SpawnRequest>(spawn.value());
@@ -63,6 +63,7 @@ TEST(messages, arrive_as_they_were) {
     EXPECT_EQ(asked.key, "key");
     EXPECT_EQ(asked.apps[0].ranks, 4);
     EXPECT_EQ(asked.apps[0].environment[0].second, "V");
+    EXPECT_EQ(asked.apps[0].psets, (std::vector<std::string>{"set", "x://other"}));
     EXPECT_EQ(asked.apps[1].ranks, std::nullopt);
 }
 

@@ -18,7 +18,7 @@ static void check_text(int code, const char* part) {
 }
 
 static int spawn_with(const char* command, int number, MPI_Info info, int root) {
-    int codes[4] = {-1, -1, -1, -1};
+    int codes[5] = {-1, -1, -1, -1, -1};
     char* argv[] = {"child", NULL};
     MPI_Comm inter = MPI_COMM_WORLD;
     const int code = MPI_Comm_spawn(command, argv, number, info, root, MPI_COMM_WORLD, &inter, codes);
@@ -112,9 +112,32 @@ static void check_keys(void) {
     CHECK_CLASS(spawn_key("soft", "3:8"), MPI_ERR_SPAWN);
     CHECK_CLASS(spawn_key("soft", "1:2:0"), MPI_ERR_INFO_VALUE);
     CHECK_CLASS(spawn_key("soft", "many"), MPI_ERR_INFO_VALUE);
+    CHECK_CLASS(spawn_key("np", "three"), MPI_ERR_INFO_VALUE);
+    CHECK_CLASS(spawn_key("np", "1,2"), MPI_ERR_INFO_VALUE);
+    CHECK_CLASS(spawn_key("np", "0"), MPI_ERR_SPAWN);
+    CHECK_CLASS(spawn_key("np", "-1"), MPI_ERR_SPAWN);
+    CHECK_CLASS(spawn_key("np", "3"), MPI_ERR_SPAWN);
+    CHECK_CLASS(spawn_key("psets", "mpi://WORLD"), MPI_ERR_INFO_VALUE);
+    CHECK_CLASS(spawn_key("psets", "ocean,MPIX://x"), MPI_ERR_INFO_VALUE);
+    CHECK_CLASS(spawn_key("psets", "ocean,,land"), MPI_ERR_INFO_VALUE);
+    CHECK_CLASS(spawn_key("psets", "two words"), MPI_ERR_INFO_VALUE);
     CHECK_CLASS(spawn_key("mpi_initial_errhandler", "ignore"), MPI_ERR_INFO_VALUE);
     CHECK_CLASS(spawn_key("env", "no value"), MPI_ERR_INFO_VALUE);
     CHECK_OK(spawn_key("unknown_key", "is ignored"));
+}
+
+/* The numbers of the two keys contradict each other. */
+static void check_contradiction(void) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "np", "3");
+    MPI_Info_set(info, "soft", "2:4:2");
+    const int code = spawn_with(self_path(), 4, info, 0);
+    CHECK_CLASS(code, MPI_ERR_SPAWN);
+    if (rank == 0) {
+        check_text(code, "info key np: \"3\" is none of the numbers that info key soft allows, \"2:4:2\"");
+    }
+    MPI_Info_free(&info);
 }
 
 int main(int argc, char** argv) {
@@ -133,6 +156,7 @@ int main(int argc, char** argv) {
     check_programs();
     check_half_started();
     check_keys();
+    check_contradiction();
     CHECK_OK(spawn_with(self_path(), 2, MPI_INFO_NULL, 0));
     return finish();
 }

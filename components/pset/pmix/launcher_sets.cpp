@@ -79,12 +79,19 @@ Result<Set> LauncherSets::find(const std::string& name) {
     if (!members) {
         return Error{Errc::unsupported, "the process set '" + name + "' has members that are in no job"};
     }
+    if (answer->is_jobs_own) {
+        const std::lock_guard lock(_mutex);
+        _of_own_job.insert(name);
+    }
     return Set{name, answer->version, std::move(*members)};
 }
 
 // Reports of what we know already come as well, and late.
 bool LauncherSets::is_current(const Set& set) const noexcept {
     const std::lock_guard lock(_mutex);
+    if (_of_own_job.contains(set.name)) {
+        return true;
+    }
     auto heard = _heard.find(set.name);
     return heard == _heard.end() || heard->second == set.runs;
 }

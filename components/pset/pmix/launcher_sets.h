@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ private:
     Status know_jobs_of(const std::vector<ProcessName>& processes);
 
     Runtime& _runtime;
+    std::set<std::string, std::less<>> _of_own_job; // names of sets of which no report tells; guarded by _mutex
     std::vector<JobNumber> _jobs; // other jobs that have members of a set; this module holds a reference to each
     bool _listens = false;
     std::atomic<std::uint64_t> _requests{0};
