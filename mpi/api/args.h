@@ -49,18 +49,19 @@ public:
     // A call without an object.
     explicit Arguments(const char* function) noexcept
         : _function(function) {}
-    // A call on requests or messages.
+    // A call on requests or messages; permitted() is its first check.
     struct Pending {};
     Arguments(const char* function, Pending) noexcept
-        : _function(function) {
-        begin_call();
-    }
+        : _function(function),
+          _code(begin_call(function)) {}
     // A call on a communicator; communicator() checks the handle.
     Arguments(const char* function, MPI_Comm comm) noexcept
         : _function(function),
           _comm(to_object<Communicator>(comm)),
           _handle(comm) {
-        begin_call();
+        if (const int code = begin_call(function, CallObject::Kind::communicator, comm); code != MPI_SUCCESS) {
+            refuse_call(code);
+        }
     }
     // A call on a session; session() checks the handle.
     Arguments(const char* function, MPI_Session session) noexcept
@@ -74,7 +75,9 @@ public:
           _handle(reinterpret_cast<MPI_Comm>(window)),
           _kind(ErrorTarget::Kind::window),
           _other(to_object<Window>(window)) {
-        begin_call();
+        if (const int code = begin_call(function, CallObject::Kind::window, window); code != MPI_SUCCESS) {
+            refuse_call(code);
+        }
     }
     // A call on groups. Errors are reported to the session of `group`.
     Arguments(const char* function, MPI_Group group) noexcept
@@ -103,6 +106,16 @@ public:
     // Reports an error for which there is no check below.
     [[gnu::cold]] int fail(int code, std::string_view detail) const noexcept {
         return report(target(), _function, code, detail);
+    }
+
+    // Fails if this thread must not make the call, which has been reported; the checks of a communicator or window that
+    // was given to the constructor fail then, too.
+    bool permitted() const noexcept { return good(_code == MPI_SUCCESS); }
+    // For a call whose object is not given to the constructor; before permitted().
+    void begin() noexcept {
+        if (_code == MPI_SUCCESS) {
+            _code = begin_call(_function);
+        }
     }
 
     // Checks the handle that was given to the constructor. MPI_COMM_NULL fails.
@@ -262,7 +275,16 @@ private:
     bool in_remote_group(int rank) const noexcept {
         return static_cast<unsigned>(rank) < static_cast<unsigned>(_comm->remote_size);
     }
+    // The checks of the handle fail from now on, without a report of their own.
+    void refuse_call(int code) noexcept {
+        _code = code;
+        _comm = nullptr;
+        _handle = MPI_COMM_NULL;
+    }
     bool bad_comm() noexcept {
+        if (_code != MPI_SUCCESS) {
+            return false;
+        }
         _comm = nullptr;
         const auto value = reinterpret_cast<std::uintptr_t>(_handle);
         return note(bad_handle({}, _function, MPI_ERR_COMM, "comm", "MPI_Comm", value));
@@ -278,6 +300,9 @@ private:
     }
 
     [[gnu::cold]] bool bad_window() noexcept {
+        if (_code != MPI_SUCCESS) {
+            return false;
+        }
         _kind = ErrorTarget::Kind::self;
         const auto value = reinterpret_cast<std::uintptr_t>(_handle);
         return note(bad_handle({}, _function, MPI_ERR_WIN, "win", "MPI_Win", value));

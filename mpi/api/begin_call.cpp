@@ -5,9 +5,10 @@
 
 namespace patchbay::api {
 
-void begin_call_slowly() noexcept {
-    check_thread();
+int begin_call_slowly(const char* function, CallObject object) noexcept {
+    const bool is_first = check_thread();
     begin_last_call();
+    return check_calling_thread(function, object, is_first);
 }
 
 void begin_last_call() noexcept {

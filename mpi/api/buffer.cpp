@@ -175,10 +175,12 @@ int attach_on(Arguments args, void* buffer, MPI_Count size) noexcept {
 
 template <class On, class Count>
 int detach_on(Arguments args, void* buffer_addr, Count* size) noexcept {
-    begin_call();
+    args.begin();
     Place place{};
     int code = MPI_SUCCESS;
-    if (checking() && !(On::check(args) && args.pointer("buffer_addr", buffer_addr) && args.pointer("size", size))) {
+    if (checking() &&
+        !(args.permitted() && On::check(args) && args.pointer("buffer_addr", buffer_addr) &&
+            args.pointer("size", size))) {
         return args.code();
     }
     return On::find(args, &place, &code) ? detach(args, place, buffer_addr, size) : code;
@@ -186,10 +188,10 @@ int detach_on(Arguments args, void* buffer_addr, Count* size) noexcept {
 
 template <class On>
 int flush_on(Arguments args) noexcept {
-    begin_call();
+    args.begin();
     Place place{};
     int code = MPI_SUCCESS;
-    if (checking() && !On::check(args)) {
+    if (checking() && !(args.permitted() && On::check(args))) {
         return args.code();
     }
     return On::find(args, &place, &code) ? flush(place) : code;
@@ -197,10 +199,10 @@ int flush_on(Arguments args) noexcept {
 
 template <class On>
 int iflush_on(Arguments args, MPI_Request* handle) noexcept {
-    begin_call();
+    args.begin();
     Place place{};
     int code = MPI_SUCCESS;
-    if (checking() && !(On::check(args) && args.pointer("request", handle))) {
+    if (checking() && !(args.permitted() && On::check(args) && args.pointer("request", handle))) {
         return args.code();
     }
     return On::find(args, &place, &code) ? iflush(args, place, handle) : code;

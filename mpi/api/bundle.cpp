@@ -57,8 +57,9 @@ Progress* progress_for(Arguments& args, std::span<const MPI_Request> handles, in
 int bundle_init(int count, const MPI_Request* array, MPI_Info info, MPI_Request* handle) noexcept {
     Arguments args("MPIX_Bundle_init", Arguments::Pending());
     if (checking() &&
-        !(args.count("count", count) && args.array("requests", array, count) && args.info_or_null("info", info) &&
-            args.pointer("bundle", handle) && check_members(args, {array, std::size_t(count)}))) {
+        !(args.permitted() && args.count("count", count) && args.array("requests", array, count) &&
+            args.info_or_null("info", info) && args.pointer("bundle", handle) &&
+            check_members(args, {array, std::size_t(count)}))) {
         return args.code();
     }
     const std::span<const MPI_Request> handles(array, std::size_t(count));

@@ -57,7 +57,8 @@ int complete_request(MPI_Request* handle, Request& request, MPI_Status* status, 
 
 [[gnu::noinline]] int wait_in_full(MPI_Request* handle, MPI_Status* status) noexcept {
     Arguments args("MPI_Wait", Arguments::Pending());
-    if (checking() && !(args.pointer("request", handle) && args.request_or_null("request", *handle))) {
+    if (checking() &&
+        !(args.permitted() && args.pointer("request", handle) && args.request_or_null("request", *handle))) {
         return args.code();
     }
     Request* request = active(*handle);
@@ -105,7 +106,8 @@ int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
 [[gnu::noinline]] int test_in_full(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
     Arguments args("MPI_Test", Arguments::Pending());
     if (checking() &&
-        !(args.pointer("request", handle) && args.pointer("flag", flag) && args.request_or_null("request", *handle))) {
+        !(args.permitted() && args.pointer("request", handle) && args.pointer("flag", flag) &&
+            args.request_or_null("request", *handle))) {
         return args.code();
     }
     Request* request = active(*handle);
@@ -167,7 +169,7 @@ int complete_all(const char* function, Handles handles, MPI_Status* statuses) no
 
 int wait_all(int count, MPI_Request* array, MPI_Status* statuses) noexcept {
     Arguments args("MPI_Waitall", Arguments::Pending());
-    if (checking() && !check_all(args, "array_of_requests", array, count)) {
+    if (checking() && !(args.permitted() && check_all(args, "array_of_requests", array, count))) {
         return args.code();
     }
     const Handles handles(array, std::size_t(count));
@@ -181,7 +183,8 @@ int wait_all(int count, MPI_Request* array, MPI_Status* statuses) noexcept {
 
 int test_all(int count, MPI_Request* array, int* flag, MPI_Status* statuses) noexcept {
     Arguments args("MPI_Testall", Arguments::Pending());
-    if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("flag", flag))) {
+    if (checking() &&
+        !(args.permitted() && check_all(args, "array_of_requests", array, count) && args.pointer("flag", flag))) {
         return args.code();
     }
     const Handles handles(array, std::size_t(count));
@@ -198,7 +201,8 @@ int test_all(int count, MPI_Request* array, int* flag, MPI_Status* statuses) noe
 
 int wait_any(int count, MPI_Request* array, int* index, MPI_Status* status) noexcept {
     Arguments args("MPI_Waitany", Arguments::Pending());
-    if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index))) {
+    if (checking() &&
+        !(args.permitted() && check_all(args, "array_of_requests", array, count) && args.pointer("indx", index))) {
         return args.code();
     }
     const Handles handles(array, std::size_t(count));
@@ -223,7 +227,7 @@ int wait_any(int count, MPI_Request* array, int* index, MPI_Status* status) noex
 int test_any(int count, MPI_Request* array, int* index, int* flag, MPI_Status* status) noexcept {
     Arguments args("MPI_Testany", Arguments::Pending());
     if (checking() &&
-        !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
+        !(args.permitted() && check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
             args.pointer("flag", flag))) {
         return args.code();
     }
@@ -271,7 +275,7 @@ int complete_some(const char* function, Handles handles, int* outcount, int* ind
 
 int wait_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {
     Arguments args("MPI_Waitsome", Arguments::Pending());
-    if (checking() && !check_some(args, array, count, outcount, indices)) {
+    if (checking() && !(args.permitted() && check_some(args, array, count, outcount, indices))) {
         return args.code();
     }
     const Handles handles(array, std::size_t(count));
@@ -289,7 +293,7 @@ int wait_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_St
 
 int test_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {
     Arguments args("MPI_Testsome", Arguments::Pending());
-    if (checking() && !check_some(args, array, count, outcount, indices)) {
+    if (checking() && !(args.permitted() && check_some(args, array, count, outcount, indices))) {
         return args.code();
     }
     const Handles handles(array, std::size_t(count));

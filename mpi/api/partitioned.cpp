@@ -59,6 +59,9 @@ bool partition(Arguments& args, const char* name, int value, const pml::Partitio
 // The request of an active send; nullptr: it has been reported that this is none.
 pml::PartitionedSend* active_send(Arguments& args, MPI_Request handle) noexcept {
     if (checking()) {
+        if (!args.permitted()) {
+            return nullptr;
+        }
         args.report_to(nullptr);
         if (!partitioned<pml::PartitionedSend>(args, handle, "must be a request of MPI_Psend_init")) {
             return nullptr;
@@ -142,7 +145,8 @@ int ready_list(int length, const int* numbers, MPI_Request handle) noexcept {
 
 int arrived(MPI_Request handle, int number, int* flag) noexcept {
     Arguments args("MPI_Parrived", Arguments::Pending());
-    if (checking() && !partitioned<pml::PartitionedRecv>(args, handle, "must be a request of MPI_Precv_init")) {
+    if (checking() &&
+        !(args.permitted() && partitioned<pml::PartitionedRecv>(args, handle, "must be a request of MPI_Precv_init"))) {
         return args.code();
     }
     const auto& request = *static_cast<pml::PartitionedRecv*>(to_object<Request>(handle));

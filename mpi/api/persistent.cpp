@@ -52,7 +52,7 @@ bool can_start(Arguments& args, MPI_Request handle) noexcept {
 
 [[gnu::noinline]] int start_in_full(MPI_Request* handle) noexcept {
     Arguments args("MPI_Start", Arguments::Pending());
-    if (checking() && !(args.pointer("request", handle) && can_start(args, *handle))) {
+    if (checking() && !(args.permitted() && args.pointer("request", handle) && can_start(args, *handle))) {
         return args.code();
     }
     Request& request = *to_object<Request>(*handle);
@@ -71,7 +71,7 @@ int start(MPI_Request* handle) noexcept {
 int start_all(int count, MPI_Request* handles) noexcept {
     Arguments args("MPI_Startall", Arguments::Pending());
     if (checking()) {
-        if (!(args.count("count", count) && args.array("array_of_requests", handles, count))) {
+        if (!(args.permitted() && args.count("count", count) && args.array("array_of_requests", handles, count))) {
             return args.code();
         }
         CommonSession session;

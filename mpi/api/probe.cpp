@@ -89,7 +89,7 @@ bool message_args(
 int mrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* handle,
     MPI_Status* status) noexcept {
     Arguments args(function, Arguments::Pending());
-    if (checking() && !message_args(args, buf, count, type, handle)) {
+    if (checking() && !(args.permitted() && message_args(args, buf, count, type, handle))) {
         return args.code();
     }
     const MPI_Message received = std::exchange(*handle, MPI_MESSAGE_NULL);
@@ -106,7 +106,9 @@ int mrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, M
 int imrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* handle,
     MPI_Request* request_handle) noexcept {
     Arguments args(function, Arguments::Pending());
-    if (checking() && !(message_args(args, buf, count, type, handle) && args.pointer("request", request_handle))) {
+    if (checking() &&
+        !(args.permitted() && message_args(args, buf, count, type, handle) &&
+            args.pointer("request", request_handle))) {
         return args.code();
     }
     const MPI_Message received = std::exchange(*handle, MPI_MESSAGE_NULL);

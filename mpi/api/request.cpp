@@ -33,7 +33,9 @@ int get_status(MPI_Request handle, int* flag, MPI_Status* status) noexcept {
     // A member of a bundle has no completing call of its own, so that its last status is shown also when it is
     // inactive.
     Request* const member = bundled_request(handle);
-    if (checking() && !((member != nullptr || args.request_or_null("request", handle)) && args.pointer("flag", flag))) {
+    if (checking() &&
+        !(args.permitted() && (member != nullptr || args.request_or_null("request", handle)) &&
+            args.pointer("flag", flag))) {
         return args.code();
     }
     Request* request = member != nullptr ? member : active(handle);
@@ -58,7 +60,8 @@ int get_status(MPI_Request handle, int* flag, MPI_Status* status) noexcept {
 
 int get_status_all(int count, const MPI_Request* array, int* flag, MPI_Status* statuses) noexcept {
     Arguments args("MPI_Request_get_status_all", Arguments::Pending());
-    if (checking() && !(check_all(args, "array_of_requests", array, count) && args.pointer("flag", flag))) {
+    if (checking() &&
+        !(args.permitted() && check_all(args, "array_of_requests", array, count) && args.pointer("flag", flag))) {
         return args.code();
     }
     const std::span<const MPI_Request> handles(array, std::size_t(count));
@@ -93,7 +96,7 @@ int get_status_all(int count, const MPI_Request* array, int* flag, MPI_Status* s
 int get_status_any(int count, const MPI_Request* array, int* index, int* flag, MPI_Status* status) noexcept {
     Arguments args("MPI_Request_get_status_any", Arguments::Pending());
     if (checking() &&
-        !(check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
+        !(args.permitted() && check_all(args, "array_of_requests", array, count) && args.pointer("indx", index) &&
             args.pointer("flag", flag))) {
         return args.code();
     }
@@ -117,7 +120,7 @@ int get_status_any(int count, const MPI_Request* array, int* index, int* flag, M
 
 int get_status_some(int count, const MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {
     Arguments args("MPI_Request_get_status_some", Arguments::Pending());
-    if (checking() && !check_some(args, array, count, outcount, indices)) {
+    if (checking() && !(args.permitted() && check_some(args, array, count, outcount, indices))) {
         return args.code();
     }
     const std::span<const MPI_Request> handles(array, std::size_t(count));
@@ -155,7 +158,7 @@ int get_status_some(int count, const MPI_Request* array, int* outcount, int* ind
 
 int cancel(MPI_Request* handle) noexcept {
     Arguments args("MPI_Cancel", Arguments::Pending());
-    if (checking() && !(args.pointer("request", handle) && args.request("request", *handle))) {
+    if (checking() && !(args.permitted() && args.pointer("request", handle) && args.request("request", *handle))) {
         return args.code();
     }
     Request* request = active(*handle);
@@ -173,7 +176,7 @@ int cancel(MPI_Request* handle) noexcept {
 
 int free_request(MPI_Request* handle) noexcept {
     Arguments args("MPI_Request_free", Arguments::Pending());
-    if (checking() && !(args.pointer("request", handle) && args.request("request", *handle))) {
+    if (checking() && !(args.permitted() && args.pointer("request", handle) && args.request("request", *handle))) {
         return args.code();
     }
     Request* request = to_object<Request>(*handle);
@@ -214,7 +217,7 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
 
 int grequest_complete(MPI_Request handle) noexcept {
     Arguments args("MPI_Grequest_complete", Arguments::Pending());
-    if (checking() && !args.request("request", handle)) {
+    if (checking() && !(args.permitted() && args.request("request", handle))) {
         return args.code();
     }
     auto* request = dynamic_cast<GeneralizedRequest*>(to_object<Request>(handle));

@@ -14,8 +14,8 @@ struct Checks {
     bool buffers = false;
     bool leaks = false;
     bool windows = false;
+    bool threads = false;
 
-    bool any() const noexcept { return types || collectives || buffers || leaks || windows; }
     // Whether something stands before the pml, and before the collectives.
     bool of_messages() const noexcept { return types || buffers || leaks; }
     bool of_collectives() const noexcept { return collectives || leaks || buffers; }
@@ -27,7 +27,7 @@ struct Checks {
         const Param& list = params.at("mpi_check");
         for (const std::string& name : list.as_list()) {
             if (name == "all") {
-                checks = {true, true, true, true, true};
+                checks = {true, true, true, true, true, true};
             } else if (name == "types") {
                 checks.types = true;
             } else if (name == "collectives") {
@@ -38,11 +38,13 @@ struct Checks {
                 checks.leaks = true;
             } else if (name == "windows") {
                 checks.windows = true;
+            } else if (name == "threads") {
+                checks.threads = true;
             } else if (name != "none") {
                 return Error{Errc::invalid,
                     "parameter mpi_check: '" + name +
-                        "' is no check; there are types, collectives, buffers, leaks, windows, all "
-                        "and none [" +
+                        "' is no check; there are types, collectives, buffers, leaks, windows, threads, "
+                        "all and none [" +
                         list.origin() + "]"};
             }
         }

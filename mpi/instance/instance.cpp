@@ -229,6 +229,11 @@ void Instance::end_threads() noexcept {
     choose_single_thread();
 }
 
+bool Instance::threads_are_active() noexcept {
+    const std::lock_guard lock(_mutex);
+    return _thread_activations > 0;
+}
+
 Status Instance::choose_locking() {
     check_thread();
     if (!progress().threaded() && one_thread_at_a_time()) {

@@ -20,9 +20,11 @@
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/single_thread.h"
 #include "mpi/instance/tool_sources.h"
+#include "mpi/instance/wrong_calls.h"
 #include "object/buffer_attach_point.h"
 #include "object/session_id.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -163,6 +165,10 @@ public:
     // afterwards. Called by one of the threads while the others are in no other function of the library.
     void begin_threads(bool share_pml) noexcept;
     void end_threads() noexcept;
+    // Whether threads of a thread communicator communicate now.
+    bool threads_are_active() noexcept;
+    // What has been printed about calls of threads that must not make them.
+    WrongCalls& wrong_calls() noexcept { return _wrong_calls; }
     // The thread communicators of this process, by handle.
     threads::Registry& thread_communicators() noexcept { return *_thread_communicators; }
     // Records for mpirun --explain whether the library uses locks.
@@ -192,6 +198,12 @@ public:
     void remove_session(Session& session) noexcept;
     bool is_open(const Session* session) noexcept;
     bool is_open(const SessionId& id) noexcept;
+    // Whether `holds(session)` is true for an open session.
+    template <class Holds>
+    bool any_session(Holds&& holds) noexcept {
+        const std::lock_guard lock(_mutex);
+        return std::ranges::any_of(_sessions, [&holds](const Session* session) { return holds(*session); });
+    }
 
     // The windows that have not been freed (mpi/windows/windows.h). Thread-safe.
     void add_window(Window& window);
@@ -255,6 +267,7 @@ private:
     std::atomic<std::size_t> _user_count{0}; // their number
     int _thread_activations = 0;             // between begin_threads() and end_threads()
     bool _locks_for_threads = false;         // the library locks because of them only
+    WrongCalls _wrong_calls;
     Lease _cid_lease;
     Lease _osc_lease;
     Lease _chan_lease;

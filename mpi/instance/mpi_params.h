@@ -21,8 +21,13 @@ inline constexpr ParamSpec mpi_params[] = {
     {"check", ParamType::list, "none",
         "what the library checks beyond the arguments of each call, at the price of speed: types (what a message was "
         "sent and is received as), collectives (all members make the same calls), buffers (none is touched while it is "
-        "in use), leaks (what the program has not freed), all, none",
+        "in use), windows (one-sided operations that conflict), threads (each call is made by a thread that may make "
+        "it), leaks (what the program has not freed), all, none",
         nullptr, ParamLevel::user_basic, ParamScope::all_equal},
+    {"thread_warning", ParamType::boolean, "true",
+        "whether the first call by a thread that must not make it at the thread level of the program prints a warning; "
+        "the program goes on",
+        nullptr, ParamLevel::user_basic, ParamScope::local},
     {"connect_timeout", ParamType::duration, "60s",
         "how long MPI_Comm_connect waits for MPI_Comm_accept at a port that exists; 0: without a limit", nullptr,
         ParamLevel::user_basic, ParamScope::local},

@@ -108,6 +108,10 @@ Status InstanceBuilder::build() {
 
 // What the program has not freed is reported before the library frees it.
 void InstanceBuilder::switch_checks_on() {
+    if (_checks.threads) {
+        single_thread.fetch_or(threads_are_checked, std::memory_order_relaxed);
+        _cleanup.push([] { single_thread.fetch_and(~threads_are_checked, std::memory_order_relaxed); });
+    }
     if (_checks.leaks) {
         Origins::switch_on();
         _cleanup.push([] {

@@ -39,6 +39,8 @@ public:
     void forget(const Communicator* comm) noexcept;
     bool is_main_thread() const noexcept { return std::this_thread::get_id() == _main_thread; }
     int thread_level() const noexcept { return _session->thread_level; }
+    // The thread that called MPI_Init.
+    ThreadId opener() const noexcept { return _session->lease->user().thread; }
 
 private:
     enum class State : std::uint8_t { fresh, starting, running, finished };
