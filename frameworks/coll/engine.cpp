@@ -237,6 +237,7 @@ int Engine::init(Module& module, const Call& call, Communicator& comm, Request**
     }
     if (_checker != nullptr && comm.view == nullptr) [[unlikely]] {
         operation->gate = _checker->look_at(call, Form::persistent, comm);
+        operation->calls_back = operation->gate != nullptr && operation->gate->follows_completion();
     }
     // The checking mode would compare calls that the program has not made.
     if (_checker == nullptr && Trials::are_possible(module, call, comm)) {

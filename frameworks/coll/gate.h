@@ -21,9 +21,11 @@ public:
     virtual void start(Completion& done) noexcept = 0;
     // The cause of such a code, for the report of the error. Called after done.end().
     virtual std::string_view cause() const noexcept = 0;
-    // Whether finish() is to be called. Asked once, by the engine, for a nonblocking operation.
+    // Whether begin() and finish() are to be called. Asked once, by the engine, when it has the gate.
     virtual bool follows_completion() const noexcept { return false; }
-    // Called by the completing calls of the program for a nonblocking operation that is complete, on their thread.
+    // Called by MPI_Start for a persistent operation, on its thread, before the start begins. Must not block.
+    virtual void begin() noexcept {}
+    // Called by the completing calls of the program for an operation, or a start, that is complete, on their thread.
     // Must not block.
     virtual void finish() noexcept {}
 };

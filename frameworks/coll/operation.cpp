@@ -100,6 +100,9 @@ int Operation::prepare() noexcept {
 }
 
 int Operation::start() noexcept {
+    if (calls_back) [[unlikely]] {
+        gate->begin();
+    }
     set_active();
     if (_joint == nullptr) {
         schedule.note_start();

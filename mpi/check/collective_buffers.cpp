@@ -17,40 +17,48 @@ public:
         : _call(call),
           _function(function),
           _comm(comm),
-          _is_root(call.root == comm.rank) {}
+          _peers(comm.is_inter ? comm.remote_size : comm.size),
+          _is_root(call.root == (comm.is_inter ? MPI_ROOT : comm.rank)),
+          _has_root(!comm.is_inter || call.root >= 0) {}
 
     std::vector<MessageCall> run() {
         switch (_call.function) {
         case Function::barrier:
             break;
         case Function::bcast:
-            add(_call.recv, _call.recv_count, _call.recv_type, _is_root);
+            if (_is_root || _has_root) {
+                add(_call.recv, _call.recv_count, _call.recv_type, _is_root);
+            }
             break;
         case Function::gather:
         case Function::gatherv:
-            send(1);
+            if (_has_root) {
+                send(1);
+            }
             if (_is_root) {
-                _call.function == Function::gather ? receive(_comm.size) : receive_blocks();
+                _call.function == Function::gather ? receive(_peers) : receive_blocks();
             }
             break;
         case Function::scatter:
         case Function::scatterv:
             if (_is_root) {
-                _call.function == Function::scatter ? send(_comm.size) : send_blocks();
+                _call.function == Function::scatter ? send(_peers) : send_blocks();
             }
-            receive(1);
+            if (_has_root) {
+                receive(1);
+            }
             break;
         case Function::allgather:
             send(1);
-            receive(_comm.size);
+            receive(_peers);
             break;
         case Function::allgatherv:
             send(1);
             receive_blocks();
             break;
         case Function::alltoall:
-            send(_comm.size);
-            receive(_comm.size);
+            send(_peers);
+            receive(_peers);
             break;
         case Function::alltoallv:
         case Function::alltoallw:
@@ -58,7 +66,9 @@ public:
             receive_blocks();
             break;
         case Function::reduce:
-            contribute(_call.recv_count);
+            if (_has_root) {
+                contribute(_call.recv_count);
+            }
             if (_is_root) {
                 receive(1);
             }
@@ -130,7 +140,7 @@ private:
     }
     void blocks(const void* buffer, const coll::CountArray& counts, const coll::CountArray& displacements,
         const MPI_Datatype* types, const Datatype* type, bool sends) {
-        for (std::size_t i = 0; i < std::size_t(_comm.size); ++i) {
+        for (std::size_t i = 0; i < std::size_t(_peers); ++i) {
             const Datatype& one = types != nullptr ? *to_object<Datatype>(types[i]) : *type;
             const MPI_Aint unit = types != nullptr ? 1 : one.extent;
             add(static_cast<const std::byte*>(buffer) + displacements[i] * unit, counts[i], &one, sends);
@@ -163,14 +173,16 @@ private:
     const Call& _call;
     const char* const _function;
     Communicator& _comm;
+    const int _peers; // with which this member exchanges data
     const bool _is_root;
+    const bool _has_root; // whether this member has a root, which may be itself
     std::vector<MessageCall> _all;
 };
 
 } // namespace
 
 std::vector<MessageCall> buffers_of(const Call& call, const char* function, Communicator& comm) {
-    return comm.is_inter ? std::vector<MessageCall>() : Collector(call, function, comm).run();
+    return Collector(call, function, comm).run();
 }
 
 } // namespace patchbay::check

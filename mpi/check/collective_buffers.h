@@ -6,9 +6,8 @@
 
 namespace patchbay::check {
 
-// The buffers of this member in a collective of an intracommunicator: what it sends, and where it receives. Of a call
-// on an intercommunicator: none. `function`: the name of the call, a text that is never destroyed. May throw
-// std::bad_alloc.
+// The buffers of this member in a collective: what it sends, and where it receives. `function`: the name of the call, a
+// text that is never destroyed. May throw std::bad_alloc.
 std::vector<MessageCall> buffers_of(const coll::Call& call, const char* function, Communicator& comm);
 
 } // namespace patchbay::check

@@ -52,18 +52,23 @@ public:
             _noted = true;
         }
     }
-    // The buffers are in use from now on, to finish().
-    void use_buffers(const coll::Call& call, coll::Form form, Communicator& comm, std::shared_ptr<BufferCheck> check) {
+    // The buffers are in use from begin() to finish().
+    void watch_buffers(
+        const coll::Call& call, coll::Form form, Communicator& comm, std::shared_ptr<BufferCheck> check) {
         const std::vector<MessageCall> buffers = buffers_of(call, name_of_call(call.function, form), comm);
         _check = std::move(check);
         _uses = std::make_unique<BufferUses>(*_check, buffers.size());
-        const CallSite site = CallSite::here();
         for (std::size_t i = 0; i < buffers.size(); ++i) {
             _uses->describe(i, buffers[i]);
-            _uses->begin(i, site);
         }
     }
     bool follows_completion() const noexcept override { return _uses != nullptr; }
+    void begin() noexcept override {
+        const CallSite site = CallSite::here();
+        for (std::size_t i = 0; i < _uses->count(); ++i) {
+            _uses->begin(i, site);
+        }
+    }
     void finish() noexcept override { _uses->end_all(); }
     void start(coll::Completion& done) noexcept override {
         if (_exchange != nullptr) {
@@ -116,8 +121,7 @@ private:
 std::unique_ptr<coll::Gate> CollectiveCheck::look_at(
     const coll::Call& call, coll::Form form, Communicator& comm) noexcept {
     const bool notes = _checks.leaks && form == coll::Form::nonblocking; // the bindings note persistent requests
-    const bool watches = _checks.buffers && form == coll::Form::nonblocking;
-    if (!_checks.collectives && !notes && !watches) {
+    if (!_checks.collectives && !notes && !_checks.buffers) {
         return nullptr;
     }
     auto exchange = _checks.collectives ? compare_calls(_progress, call, form, comm) : nullptr;
@@ -125,8 +129,13 @@ std::unique_ptr<coll::Gate> CollectiveCheck::look_at(
     if (gate != nullptr && notes) {
         unless_exhausted([&] { gate->note_request(call, form, comm); });
     }
-    if (gate != nullptr && watches) {
-        unless_exhausted([&] { gate->use_buffers(call, form, comm, _buffers); });
+    if (gate != nullptr && _checks.buffers) {
+        unless_exhausted([&] {
+            gate->watch_buffers(call, form, comm, _buffers);
+            if (form == coll::Form::nonblocking) { // MPI_Start begins a persistent one
+                gate->begin();
+            }
+        });
     }
     return gate;
 }

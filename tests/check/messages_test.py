@@ -168,6 +168,20 @@ CASES = {
             "changed_neighbor_send. Complete that operation before, or use other memory",
             "0 mpi_check buffers: MPI_Ineighbor_alltoall on communicator ring at {to_neighbors} in changed_neighbor_send: "
             "the program changed byte 0 of the send buffer (was 0x00, is 0x17) before the operation was complete. " + WAIT]),
+        ("changed_persistent_collective", 1, [
+            "0 mpi_check buffers: MPI_Irecv from rank 0 with tag 9 on communicator MPI_COMM_SELF at {into_started} in "
+            "changed_persistent_collective: 4 bytes of argument buf are in use by MPI_Allgather_init on communicator "
+            "MPI_COMM_SELF at {start_all} in changed_persistent_collective. Complete that operation before, or use other "
+            "memory",
+            "0 mpi_check buffers: MPI_Allgather_init on communicator MPI_COMM_SELF at {start_all} in "
+            "changed_persistent_collective: the program changed byte 4 of the send buffer (was 0x00, is 0x17) before the "
+            "operation was complete. " + WAIT]),
+        ("changed_between_groups", 3, [
+            "0 mpi_check buffers: MPI_Irecv from rank 0 with tag 9 on communicator MPI_COMM_SELF at {into_gathered} in "
+            "changed_between_groups: 4 bytes of argument buf are in use by MPI_Igather on communicator both at {igather} "
+            "in changed_between_groups. Complete that operation before, or use other memory",
+            "2 mpi_check buffers: MPI_Igather on communicator both at {igather} in changed_between_groups: the program "
+            "changed byte 4 of the send buffer (was 0x00, is 0x17) before the operation was complete. " + WAIT]),
         ("changed_origin", 1, [
             "0 mpi_check buffers: MPI_Put to rank 0 on window grid at {put_changed} in changed_origin: the program changed "
             "byte 8 of the origin buffer (was 0x03, is 0x17) before the operation was complete. Complete it (MPI_Win_flush "

@@ -223,13 +223,14 @@ static void collectives(void) {
     /* Blocking, nonblocking and persistent ones in turn, and two communicators in different orders. */
     MPI_Comm copy;
     MPI_Request requests[4];
+    int received[4] = {0}; /* while values is sent */
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     MPI_Ibarrier(rank % 2 ? copy : MPI_COMM_WORLD, &requests[0]);
     MPI_Ibarrier(rank % 2 ? MPI_COMM_WORLD : copy, &requests[1]);
     MPI_Ibcast(values, 4, MPI_INT, 0, MPI_COMM_WORLD, &requests[2]);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
-    MPI_Bcast_init(values, 4, MPI_INT, 0, copy, MPI_INFO_NULL, &requests[0]);
+    MPI_Bcast_init(received, 4, MPI_INT, 0, copy, MPI_INFO_NULL, &requests[0]);
     MPI_Allreduce_init(values, sums, 4, MPI_INT, MPI_SUM, copy, MPI_INFO_NULL, &requests[1]);
     for (int i = 0; i < 3; ++i) {
         MPI_Start(&requests[rank % 2]);

@@ -384,6 +384,56 @@ FUNCTION changed_neighbor_send(void) {
     MPI_Comm_free(&comm);
 }
 
+FUNCTION changed_persistent_collective(void) {
+    int sent[2] = {0}, received[2], other = 0;
+    MPI_Request all, request;
+    MPI_Allgather_init(sent, 2, MPI_INT, received, 2, MPI_INT, MPI_COMM_SELF, MPI_INFO_NULL, &all);
+    for (int i = 0; i < 2; ++i) { /* between the starts the buffers are the program's */
+        sent[0] = i;
+        MPI_Irecv(received, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &request);
+        MPI_Send(&other, 1, MPI_INT, 0, 9, MPI_COMM_SELF);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Start(&all);
+        MPI_Wait(&all, MPI_STATUS_IGNORE);
+    }
+    MPI_Start(&all); /* line: start_all */
+    sent[1] = 0x17;
+    __asm__ volatile("" ::: "memory");
+    MPI_Irecv(&received[1], 1, MPI_INT, 0, 9, MPI_COMM_SELF, &request); /* line: into_started */
+    MPI_Send(&other, 1, MPI_INT, 0, 9, MPI_COMM_SELF);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Wait(&all, MPI_STATUS_IGNORE);
+    MPI_Request_free(&all);
+}
+
+/* Rank 0 alone is one group, the others are the other one. */
+FUNCTION changed_between_groups(void) {
+    MPI_Comm half, inter;
+    MPI_Request requests[2];
+    int sent[2] = {0}, received[4];
+    MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank > 0 ? 0 : 1, 0, &inter);
+    MPI_Comm_set_name(inter, "both");
+    MPI_Igather(sent, 2, MPI_INT, received, 2, MPI_INT, rank > 0 ? 0 : MPI_ROOT, inter, /* line: igather */
+        &requests[0]);
+    if (rank == 0) { /* the root receives from two, and does not send */
+        sent[0] = 0x17;
+        MPI_Irecv(&received[3], 1, MPI_INT, 0, 9, MPI_COMM_SELF, &requests[1]); /* line: into_gathered */
+        MPI_Send(sent, 1, MPI_INT, 0, 9, MPI_COMM_SELF);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    } else if (rank == 2) {
+        MPI_Recv(&received, 0, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* behind the text of rank 0 */
+        sent[1] = 0x17;
+        __asm__ volatile("" ::: "memory");
+    }
+    if (rank == 0) {
+        MPI_Send(sent, 0, MPI_INT, 2, 8, MPI_COMM_WORLD);
+    }
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
 /* One-sided operations. */
 
 static MPI_Win new_window(int** memory) {
@@ -475,6 +525,8 @@ static const struct {
     {"changed_partition", changed_partition},
     {"early_partition", early_partition},
     {"changed_neighbor_send", changed_neighbor_send},
+    {"changed_persistent_collective", changed_persistent_collective},
+    {"changed_between_groups", changed_between_groups},
     {"put_other_type", put_other_type},
     {"changed_origin", changed_origin},
     {"two_results", two_results},
