@@ -64,6 +64,7 @@ private:
         error = _receiving->error != MPI_SUCCESS ? _receiving->error : _sending->error;
         _sending->recycle();
         _receiving->recycle();
+        _complete_reference.set(*_comm);
     }
     void end() noexcept {
         collect();
@@ -74,6 +75,7 @@ private:
     Request* _receiving = nullptr;
     Copy _copy;
     Ref<Communicator> _comm;
+    CompleteReference _complete_reference; // that one
 };
 
 int begin_recv(Communicator& comm, const Half& half, Request** request) noexcept {

@@ -102,6 +102,20 @@ static void chain(void) {
     CHECK(message == MPI_MESSAGE_NULL && status.MPI_SOURCE == MPI_PROC_NULL);
 }
 
+/* A request that is complete holds up no MPI_Comm_disconnect, before it is waited for. */
+static void disconnected(void) {
+    int data = rank;
+    MPI_Comm copy;
+    MPI_Status status;
+    MPI_Request request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Isendrecv_replace(&data, 1, MPI_INT, next, 3, previous, 3, copy, &request);
+    MPI_Comm_disconnect(&copy);
+    CHECK(copy == MPI_COMM_NULL);
+    MPI_Wait(&request, &status);
+    CHECK(status.MPI_SOURCE == previous && data == previous);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -114,5 +128,6 @@ int main(int argc, char** argv) {
     }
     strided();
     chain();
+    disconnected();
     return finish();
 }
