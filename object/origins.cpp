@@ -2,6 +2,7 @@
 #include "object/origins.h"
 
 #include "object/communicator.h"
+#include "object/request.h"
 
 #include <fmt/format.h>
 
@@ -143,6 +144,21 @@ std::string Origins::report() const {
             "\n  {} {} of {}: {}", line.count, line.count == 1 ? kind.one : kind.many, line.where, kind.remedy);
     }
     return text;
+}
+
+void OriginNote::add(Origins& origins, const Request& request, const char* function, const Communicator& on) noexcept {
+    try {
+        origins.add(to_handle(&request), ObjectKind::request, function, on.describe());
+        _what = to_handle(&request);
+    } catch (const std::bad_alloc&) {
+        _what = nullptr; // the handle is not listed
+    }
+}
+
+void OriginNote::take_back() noexcept {
+    if (Origins* const origins = Origins::active()) {
+        origins->remove(_what);
+    }
 }
 
 } // namespace patchbay

@@ -14,6 +14,7 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 class Communicator;
+class Request;
 
 // The handles that the program has to free, with the place where it got each of them: the part `leaks` of parameter
 // mpi_check. Thread-safe.
@@ -61,6 +62,33 @@ private:
     mutable std::mutex _mutex; // protects what follows
     std::unordered_multimap<const void*, Origin> _handles;
     std::vector<Origin> _lost;
+};
+
+// The note of a request that ends with the request, of which it is a member.
+class OriginNote {
+public:
+    OriginNote() = default;
+    ~OriginNote() {
+        if (_what != nullptr) [[unlikely]] {
+            take_back();
+        }
+    }
+    OriginNote(const OriginNote&) = delete;
+    OriginNote& operator=(const OriginNote&) = delete;
+
+    // Called once, on the thread of the call that gives the program the handle.
+    void add_request(const Request& request, const char* function, const Communicator& on) noexcept {
+        if (Origins* const origins = Origins::active()) [[unlikely]] {
+            add(*origins, request, function, on);
+        }
+    }
+
+private:
+    [[gnu::cold]] void add(
+        Origins& origins, const Request& request, const char* function, const Communicator& on) noexcept;
+    [[gnu::cold]] void take_back() noexcept;
+
+    const void* _what = nullptr; // the handle; null: nothing is noted
 };
 
 } // namespace patchbay

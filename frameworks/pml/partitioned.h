@@ -6,6 +6,7 @@
 #include "object/request.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -36,11 +37,15 @@ struct PartitionedPlan {
     }
 };
 
+// What a sender of the checking mode tells the receiver about its data; otherwise zeros.
+using PartitionedNote = std::array<std::byte, 88>;
+
 struct PartitionedSetup {
     std::int64_t bytes;        // of a partition
     std::int64_t message_size; // the sender's parameter mpi_part_message_size
     std::int32_t partitions;
     std::int32_t reply_tag; // as a number (partitioned_tags.h)
+    PartitionedNote note;   // PartitionedSend::describe()
 };
 
 struct PartitionedReply {

@@ -5,6 +5,7 @@
 #include "core/progress/progress.h"
 #include "frameworks/pml/partitioned_engine.h"
 #include "frameworks/pml/partitioned_tags.h"
+#include "object/error_cause.h"
 
 namespace patchbay::pml {
 
@@ -96,6 +97,9 @@ void PartitionedRecv::read_setup() noexcept {
         const int code = make_plan();
         if (code != MPI_SUCCESS && _failure == MPI_SUCCESS) {
             fail(code);
+        }
+        if (const int refused = code == MPI_SUCCESS ? accept(_setup.note) : MPI_SUCCESS; refused != MPI_SUCCESS) {
+            fail(refused, unless_out_of_memory(std::string(), [&] { return std::string(noted_cause(refused)); }));
         }
         _reply = {bytes(), _failure, _tags, _plan};
     }

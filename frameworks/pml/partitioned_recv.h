@@ -25,6 +25,9 @@ public:
 protected:
     PartitionedRecv(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept;
     ~PartitionedRecv() override = default;
+    // Whether the data that the note describes may be received. Called once, in a poll. MPI_SUCCESS, or the code of the
+    // error with which every start ends on both sides, whose cause has been noted.
+    virtual int accept(const PartitionedNote&) noexcept { return MPI_SUCCESS; }
 
 private:
     // What has happened: the setup message, the first start, or the end of the handle before a start. The code that

@@ -42,7 +42,14 @@ int PartitionedSend::send_first() noexcept {
     if (is_null()) {
         return MPI_SUCCESS;
     }
-    _setup = {_partition_bytes, _engine.message_size(), _what.partitions, _tags};
+    _setup = {_partition_bytes, _engine.message_size(), _what.partitions, _tags, {}};
+    const int described = unless_out_of_memory(MPI_ERR_NO_MEM, [this] {
+        _setup.note = describe();
+        return MPI_SUCCESS;
+    });
+    if (described != MPI_SUCCESS) {
+        return described;
+    }
     const int code = send_setup(&_setup, sizeof _setup, partitioned_setup_tag(_what.tag), &_setup_request);
     if (code == MPI_SUCCESS && _setup_request->is_complete()) {
         drop(_setup_request);
@@ -128,6 +135,10 @@ void PartitionedSend::read_reply() noexcept {
     }
     if (_reply.code == MPI_ERR_TRUNCATE || _reply.code == MPI_ERR_COUNT) {
         fail_by_size(_reply.code, bytes(), _reply.bytes);
+    } else if (_reply.code == MPI_ERR_TYPE) {
+        fail(_reply.code, unless_out_of_memory(std::string(), [] {
+            return std::string("the matching MPI_Precv_init has other types; its process has printed which");
+        }));
     } else if (_reply.code != MPI_SUCCESS) {
         fail(_reply.code);
     }

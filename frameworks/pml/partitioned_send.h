@@ -23,6 +23,8 @@ public:
 protected:
     PartitionedSend(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept;
     ~PartitionedSend() override = default;
+    // What the setup message says about the data beyond its size. May throw std::bad_alloc.
+    virtual PartitionedNote describe() const { return {}; }
 
 private:
     // The state of a partition is that of the last start in which it became ready (_ready), and one more when its

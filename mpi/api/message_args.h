@@ -56,10 +56,8 @@ inline void return_proc_null(MPI_Status* status) noexcept {
 }
 
 // A request for an operation with MPI_PROC_NULL; nullptr: out of memory.
-inline Request* make_null_request(const Communicator& comm) noexcept {
-    MPI_Status status{};
-    fill_proc_null_status(status);
-    return new (std::nothrow) ImmediateRequest(progress_of(comm), status);
+inline NullRequest* make_null_request(const Communicator& comm) noexcept {
+    return new (std::nothrow) NullRequest(progress_of(comm));
 }
 
 // Where a pml stores the request of a nonblocking binding: a request has no predefined handle, so that its address is
@@ -95,7 +93,10 @@ inline int give_persistent(const Arguments& args, int code, Request* request, MP
     return give(args, code, request, handle);
 }
 inline int give_null(const Arguments& args, MPI_Request* handle) noexcept {
-    const Request* request = make_null_request(*args.comm());
+    NullRequest* request = make_null_request(*args.comm());
+    if (request != nullptr) {
+        request->note.add_request(*request, args.function(), *args.comm());
+    }
     return give(args, request != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM, request, handle);
 }
 // `what`.peer is MPI_PROC_NULL.

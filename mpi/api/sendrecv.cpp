@@ -3,6 +3,8 @@
 #include "core/progress/waiter.h"
 #include "mpi/api/message_args.h"
 #include "object/convertor.h"
+#include "object/origins.h"
+#include "object/part_of_call.h"
 
 #include <cstdlib>
 #include <memory>
@@ -39,6 +41,8 @@ public:
 
     int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
     int cancel() noexcept override { return MPI_SUCCESS; }
+
+    OriginNote note; // among the handles that the program has to free
 
     // Called once. These two are under way, or complete.
     void follow(Request& sending, Request& receiving) noexcept {
@@ -118,7 +122,8 @@ int exchange(Communicator& comm, const Half& out, const Half& in, MPI_Status* st
     return received != MPI_SUCCESS ? received : sent;
 }
 
-int start_exchange(Communicator& comm, const Half& out, const Half& in, Copy copy, Request** request) noexcept {
+int start_exchange(
+    const char* function, Communicator& comm, const Half& out, const Half& in, Copy copy, Request** request) noexcept {
     auto* made = new (std::nothrow) SendrecvRequest(comm, std::move(copy));
     if (made == nullptr) {
         return MPI_ERR_NO_MEM;
@@ -138,6 +143,7 @@ int start_exchange(Communicator& comm, const Half& out, const Half& in, Copy cop
         return code;
     }
     made->follow(*sending, *receiving);
+    made->note.add_request(*made, function, comm);
     *request = made;
     return MPI_SUCCESS;
 }
@@ -187,6 +193,7 @@ int sendrecv(const char* function, const SendrecvArguments& what, MPI_Comm comm,
     if (checking() && !what.good(args)) {
         return args.code();
     }
+    const PartOfCall part(function);
     return args.result(exchange(*args.comm(), what.out(), what.in(), status));
 }
 
@@ -196,7 +203,8 @@ int isendrecv(const char* function, const SendrecvArguments& what, MPI_Comm comm
         return args.code();
     }
     Request* request = nullptr;
-    const int code = start_exchange(*args.comm(), what.out(), what.in(), nullptr, &request);
+    const PartOfCall part(function);
+    const int code = start_exchange(function, *args.comm(), what.out(), what.in(), nullptr, &request);
     return give(args, code, request, handle);
 }
 
@@ -204,6 +212,10 @@ int isendrecv(const char* function, const SendrecvArguments& what, MPI_Comm comm
 SendrecvArguments replacing(
     void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag) noexcept {
     return {buf, count, type, dest, sendtag, buf, count, type, source, recvtag};
+}
+
+PartOfCall::Packed packed_for(const SendrecvArguments& what, const Copy& copy) noexcept {
+    return {copy.get(), &type_of(what.sendtype), what.sendcount};
 }
 
 int sendrecv_replace(const char* function, const SendrecvArguments& what, MPI_Comm comm, MPI_Status* status) noexcept {
@@ -216,6 +228,7 @@ int sendrecv_replace(const char* function, const SendrecvArguments& what, MPI_Co
     if (!pack(out, &copy)) {
         return args.fail(MPI_ERR_NO_MEM, "out of memory for a copy of the buffer");
     }
+    const PartOfCall part(function, packed_for(what, copy));
     return args.result(exchange(*args.comm(), out, what.in(), status));
 }
 
@@ -231,7 +244,8 @@ int isendrecv_replace(
         return args.fail(MPI_ERR_NO_MEM, "out of memory for a copy of the buffer");
     }
     Request* request = nullptr;
-    const int code = start_exchange(*args.comm(), out, what.in(), std::move(copy), &request);
+    const PartOfCall part(function, packed_for(what, copy));
+    const int code = start_exchange(function, *args.comm(), out, what.in(), std::move(copy), &request);
     return give(args, code, request, handle);
 }
 

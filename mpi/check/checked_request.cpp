@@ -2,6 +2,7 @@
 #include "mpi/check/checked_request.h"
 
 #include "object/origins.h"
+#include "object/part_of_call.h"
 
 namespace patchbay::check {
 
@@ -18,7 +19,8 @@ CheckedRequest::CheckedRequest(
     persistent = is_persistent;
     calls_back = checks.buffers;
     Origins* const origins = Origins::active();
-    if (origins != nullptr && !persistent) { // the bindings note a persistent one
+    // The bindings note a persistent one, and a request of several messages.
+    if (origins != nullptr && !persistent && !PartOfCall::is_under_way()) {
         unless_exhausted([&] {
             origins->add(to_handle<Request>(this), ObjectKind::request, call.function, call.comm->describe());
             _noted = true;

@@ -2,6 +2,7 @@
 #include "mpi/check/envelope.h"
 
 #include "core/base/out_of_memory.h"
+#include "object/part_of_call.h"
 #include "object/recipe.h"
 
 namespace patchbay::check {
@@ -16,7 +17,8 @@ MPI_Count address_of(const void* pointer) noexcept {
 
 int Envelope::seal(const void* buffer, MPI_Count count, const Datatype& type) noexcept {
     return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        _signature = Signature::of(type, count);
+        const PartOfCall::Packed* packed = PartOfCall::packed_in(buffer);
+        _signature = packed != nullptr ? Signature::of(*packed->type, packed->count) : Signature::of(type, count);
         return enclose(buffer, count, type);
     });
 }

@@ -3,6 +3,7 @@
 
 #include "frameworks/pml/forward.h"
 #include "mpi/check/checked_request.h"
+#include "object/part_of_call.h"
 
 #include <new>
 
@@ -111,8 +112,8 @@ int CheckedMessages::send(const void* buffer, MPI_Count count, const Datatype& t
     if (!is_of_program(tag)) {
         return wrapped().send(buffer, count, type, dest, tag, mode, comm);
     }
-    _buffers.look_at(
-        {name_of_send(mode, coll::Form::blocking), const_cast<void*>(buffer), count, &type, dest, tag, mode, &comm});
+    _buffers.look_at({PartOfCall::function_or(name_of_send(mode, coll::Form::blocking)), const_cast<void*>(buffer),
+        count, &type, dest, tag, mode, &comm});
     if (!_checks.types) {
         return wrapped().send(buffer, count, type, dest, tag, mode, comm);
     }
@@ -138,8 +139,8 @@ int CheckedMessages::isend(const void* buffer, MPI_Count count, const Datatype& 
     if (!is_of_program(tag)) {
         return begin(buffer, count, type, request);
     }
-    return follow(
-        {name_of_send(mode, coll::Form::nonblocking), const_cast<void*>(buffer), count, &type, dest, tag, mode, &comm},
+    return follow({PartOfCall::function_or(name_of_send(mode, coll::Form::nonblocking)), const_cast<void*>(buffer),
+                      count, &type, dest, tag, mode, &comm},
         false, request, begin);
 }
 
@@ -149,7 +150,8 @@ int CheckedMessages::irecv(void* buffer, MPI_Count count, const Datatype& type, 
         return wrapped().irecv(data, elements, as, source, tag, comm, made);
     };
     return is_of_program(tag)
-        ? follow({"MPI_Irecv", buffer, count, &type, source, tag, {}, &comm}, false, request, begin)
+        ? follow({PartOfCall::function_or("MPI_Irecv"), buffer, count, &type, source, tag, {}, &comm}, false, request,
+              begin)
         : begin(buffer, count, type, request);
 }
 

@@ -5,7 +5,12 @@
 #include "frameworks/pml/partitioned_recv.h"
 #include "frameworks/pml/partitioned_send.h"
 #include "mpi/check/buffer_uses.h"
+#include "mpi/check/finding.h"
+#include "object/error_cause.h"
 
+#include <fmt/format.h>
+
+#include <cstring>
 #include <new>
 
 namespace patchbay::check {
@@ -34,11 +39,16 @@ std::unique_ptr<BufferUses> uses_of(BufferCheck& check, const pml::PartitionedRe
     return uses;
 }
 
+Signature signature_of(const pml::PartitionedRequest& what) {
+    return Signature::of(*what.type, MPI_Count(what.partitions) * what.count);
+}
+
 class CheckedSend final : public pml::PartitionedSend {
 public:
-    CheckedSend(std::shared_ptr<BufferCheck> buffers, pml::PartitionedEngine& engine,
+    CheckedSend(bool types, std::shared_ptr<BufferCheck> buffers, pml::PartitionedEngine& engine,
         const pml::PartitionedRequest& what, Communicator& comm)
         : PartitionedSend(engine, what, comm),
+          _types(types),
           _buffers(std::move(buffers)),
           _uses(uses_of(*_buffers, what, comm)) {
         calls_back = true;
@@ -58,20 +68,31 @@ public:
 
 private:
     ~CheckedSend() override = default;
+    pml::PartitionedNote describe() const override {
+        static_assert(sizeof(Signature) <= sizeof(pml::PartitionedNote));
+        pml::PartitionedNote note{};
+        if (_types) {
+            const Signature signature = signature_of(_what);
+            std::memcpy(note.data(), &signature, sizeof signature);
+        }
+        return note;
+    }
     void prepare_release() noexcept override {
         _uses->give_up_all();
         PartitionedSend::prepare_release();
     }
 
+    const bool _types;
     const std::shared_ptr<BufferCheck> _buffers;
     const std::unique_ptr<BufferUses> _uses;
 };
 
 class CheckedRecv final : public pml::PartitionedRecv {
 public:
-    CheckedRecv(std::shared_ptr<BufferCheck> buffers, pml::PartitionedEngine& engine,
+    CheckedRecv(bool types, std::shared_ptr<BufferCheck> buffers, pml::PartitionedEngine& engine,
         const pml::PartitionedRequest& what, Communicator& comm)
         : PartitionedRecv(engine, what, comm),
+          _types(types),
           _buffers(std::move(buffers)),
           _site(CallSite::here()),
           _uses(uses_of(*_buffers, what, comm)) {
@@ -102,11 +123,34 @@ public:
 
 private:
     ~CheckedRecv() override = default;
+    int accept(const pml::PartitionedNote& note) noexcept override {
+        if (!_types) {
+            return MPI_SUCCESS;
+        }
+        Signature sent;
+        std::memcpy(&sent, note.data(), sizeof sent);
+        bool same = true;
+        unless_exhausted([&] {
+            const Signature expected = signature_of(_what);
+            same = sent.matches(expected);
+            if (!same) {
+                const MessageCall call{
+                    "MPI_Precv_init", _what.buffer, _what.count, _what.type, _what.peer, _what.tag, {}, &*_comm};
+                print_finding("types",
+                    fmt::format(
+                        "{}: the partitions of the matching MPI_Psend_init are {}, but those of this call are {}. "
+                        "Give the same basic types in the same order on both sides",
+                        call.text(_site), sent.text(), expected.text()));
+            }
+        });
+        return same ? MPI_SUCCESS : note_cause(MPI_ERR_TYPE, printed_cause);
+    }
     void prepare_release() noexcept override {
         _uses->give_up_all();
         PartitionedRecv::prepare_release();
     }
 
+    const bool _types;
     const std::shared_ptr<BufferCheck> _buffers;
     const CallSite _site;
     const std::unique_ptr<BufferUses> _uses; // which MPI_Parrived changes, too
@@ -114,10 +158,10 @@ private:
 
 // nullptr: memory is exhausted.
 template <class T>
-T* make(std::shared_ptr<BufferCheck> buffers, pml::PartitionedEngine& engine, const pml::PartitionedRequest& what,
-    Communicator& comm) noexcept {
+T* make(bool types, std::shared_ptr<BufferCheck> buffers, pml::PartitionedEngine& engine,
+    const pml::PartitionedRequest& what, Communicator& comm) noexcept {
     try {
-        return new T(std::move(buffers), engine, what, comm);
+        return new T(types, std::move(buffers), engine, what, comm);
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
@@ -127,12 +171,12 @@ T* make(std::shared_ptr<BufferCheck> buffers, pml::PartitionedEngine& engine, co
 
 pml::PartitionedSend* PartitionedCheck::make_send(
     pml::PartitionedEngine& engine, const pml::PartitionedRequest& what, Communicator& comm) noexcept {
-    return make<CheckedSend>(_buffers, engine, what, comm);
+    return make<CheckedSend>(_types, _buffers, engine, what, comm);
 }
 
 pml::PartitionedRecv* PartitionedCheck::make_recv(
     pml::PartitionedEngine& engine, const pml::PartitionedRequest& what, Communicator& comm) noexcept {
-    return make<CheckedRecv>(_buffers, engine, what, comm);
+    return make<CheckedRecv>(_types, _buffers, engine, what, comm);
 }
 
 } // namespace patchbay::check

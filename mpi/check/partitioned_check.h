@@ -7,13 +7,14 @@
 
 namespace patchbay::check {
 
-// Checks the buffers of partitioned communication. A partition that is sent is in use from MPI_Pready to the completion
-// of the start; one that is received from the start until MPI_Parrived has said that it has arrived, or to the
-// completion.
+// Checks the types and the buffers of partitioned communication. The setup message has the type signature of all
+// partitions together. A partition that is sent is in use from MPI_Pready to the completion of the start; one that is
+// received from the start until MPI_Parrived has said that it has arrived, or to the completion.
 class PartitionedCheck final : public pml::PartitionedMaker {
 public:
-    explicit PartitionedCheck(std::shared_ptr<BufferCheck> buffers) noexcept
-        : _buffers(std::move(buffers)) {}
+    PartitionedCheck(const Checks& checks, std::shared_ptr<BufferCheck> buffers) noexcept
+        : _types(checks.types),
+          _buffers(std::move(buffers)) {}
 
     pml::PartitionedSend* make_send(
         pml::PartitionedEngine& engine, const pml::PartitionedRequest& what, Communicator& comm) noexcept override;
@@ -21,6 +22,7 @@ public:
         pml::PartitionedEngine& engine, const pml::PartitionedRequest& what, Communicator& comm) noexcept override;
 
 private:
+    const bool _types;
     const std::shared_ptr<BufferCheck> _buffers;
 };
 

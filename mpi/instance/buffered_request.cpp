@@ -2,6 +2,8 @@
 #include "core/progress/progress.h"
 #include "mpi/instance/instance.h"
 #include "mpi/instance/send_buffer.h"
+#include "object/origins.h"
+#include "object/part_of_call.h"
 
 #include <new>
 #include <utility>
@@ -26,10 +28,13 @@ public:
         persistent = is_persistent;
     }
 
+    OriginNote note; // of one that is not persistent
+
     int start() noexcept override {
         release_message();
         set_status_cancelled(status, false);
         std::shared_ptr<SendBuffer> buffer;
+        const PartOfCall part(persistent ? "MPI_Bsend_init" : "MPI_Ibsend");
         const int code = SendBuffer::send(_data, _count, *_type, _dest, _tag, *_comm, &buffer, &_message);
         if (code == MPI_SUCCESS) {
             note_complete();
@@ -139,6 +144,9 @@ int make_buffered_request(const void* data, MPI_Count count, const Datatype& typ
     if (code != MPI_SUCCESS) {
         made->retire();
         return code;
+    }
+    if (!persistent) { // the bindings note a persistent one
+        made->note.add_request(*made, "MPI_Ibsend", comm);
     }
     *request = made;
     return MPI_SUCCESS;

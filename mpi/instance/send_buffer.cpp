@@ -4,6 +4,7 @@
 #include "core/progress/waiter.h"
 #include "mpi/instance/instance.h"
 #include "object/convertor.h"
+#include "object/part_of_call.h"
 #include "object/session.h"
 
 #include <new>
@@ -98,6 +99,7 @@ bool SendBuffer::try_send(const void* data, MPI_Count count, const Datatype& typ
         if (place(*made)) {
             convertor.pack(memory_of(*made), size);
             const Datatype& packed = *to_object<Datatype>(MPI_PACKED);
+            const PartOfCall part(PartOfCall::function_or("MPI_Bsend"), {memory_of(*made), &type, count});
             Request* sending = nullptr;
             *code = comm.pml->isend(
                 memory_of(*made), MPI_Count(size), packed, dest, tag, pml::SendMode::standard, comm, &sending);

@@ -23,6 +23,7 @@
 #include "mpi/instance/process_state.h"
 #include "mpi/windows/windows.h"
 #include "object/origins.h"
+#include "object/part_of_call.h"
 
 namespace patchbay {
 
@@ -111,6 +112,10 @@ void InstanceBuilder::switch_checks_on() {
     if (_checks.threads) {
         single_thread.fetch_or(threads_are_checked, std::memory_order_relaxed);
         _cleanup.push([] { single_thread.fetch_and(~threads_are_checked, std::memory_order_relaxed); });
+    }
+    if (_checks.of_messages()) {
+        PartOfCall::switch_on(true);
+        _cleanup.push([] { PartOfCall::switch_on(false); });
     }
     if (_checks.leaks) {
         Origins::switch_on();
@@ -253,7 +258,9 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
             return guards;
         }
         _cleanup.push(&check::PageGuard::stop);
-        auto checked = std::make_shared<check::PartitionedCheck>(buffers);
+    }
+    if (_checks.buffers || _checks.types) {
+        auto checked = std::make_shared<check::PartitionedCheck>(_checks, buffers);
         _instance.partitioned().set_maker(checked.get());
         _cleanup.push([checked, &instance = _instance] { instance.partitioned().set_maker(nullptr); });
     }

@@ -56,6 +56,17 @@ CASES = {
             REMEDY["request"],
             "0   1 communicator of MPI_Comm_idup at {idup_request} in leak_requests: " + REMEDY["communicator"],
         ]),
+        ("leak_simple_requests", 1, [
+            "0 mpi_check leaks: the program has not freed 4 objects:",
+            "0   1 request of MPI_Ibsend on communicator MPI_COMM_SELF at {ibsend} in leak_simple_requests: " +
+            REMEDY["request"],
+            "0   1 request of MPI_Irecv on communicator MPI_COMM_WORLD at {from_null} in leak_simple_requests: " +
+            REMEDY["request"],
+            "0   1 request of MPI_Isend on communicator MPI_COMM_WORLD at {to_null} in leak_simple_requests: " +
+            REMEDY["request"],
+            "0   1 request of MPI_Isendrecv on communicator MPI_COMM_SELF at {both} in leak_simple_requests: " +
+            REMEDY["request"],
+        ]),
         ("leak_in_session", 1, [
             "0 mpi_check leaks: the program has not freed 2 objects:",
             "0   1 communicator of MPI_Comm_create_from_group at {from_group} in leak_in_session (named of the "
@@ -123,6 +134,24 @@ CASES = {
             "1 mpi_check types: MPI_Recv from rank 0 with tag 5 on communicator MPI_COMM_WORLD at {recv} in wrong_type: "
             "the message from rank 0 with tag 5 was sent as 4 MPI_INT, but argument datatype receives it as 4 MPI_FLOAT. "
             + TYPES]),
+        ("wrong_buffered", 2, [
+            "1 mpi_check types: MPI_Recv from rank 0 with tag 5 on communicator MPI_COMM_WORLD at {bsent-1} in "
+            "wrong_buffered: the message from rank 0 with tag 5 was sent as 4 MPI_INT, but argument datatype receives it "
+            "as 4 MPI_FLOAT. " + TYPES,
+            "1 mpi_check types: MPI_Recv from rank 0 with tag 5 on communicator MPI_COMM_WORLD at {ibsent-1} in "
+            "wrong_buffered: the message from rank 0 with tag 5 was sent as 3 MPI_INT, but argument datatype receives it "
+            "as 3 MPI_FLOAT. " + TYPES]),
+        ("wrong_replace", 2, [
+            "1 mpi_check types: MPI_Sendrecv_replace from rank 0 with tag 5 on communicator MPI_COMM_WORLD at {replace} in "
+            "wrong_replace: the message from rank 0 with tag 5 was sent as 4 MPI_INT, but argument datatype receives it "
+            "as 4 MPI_FLOAT. " + TYPES,
+            "1 mpi_check types: MPI_Isendrecv_replace from rank 0 with tag 6 on communicator MPI_COMM_WORLD at {ireplace-1} "
+            "in wrong_replace: the message from rank 0 with tag 6 was sent as 2 MPI_INT, but argument datatype receives "
+            "it as 2 MPI_FLOAT. " + TYPES]),
+        ("wrong_partitions", 2, [
+            "1 mpi_check types: MPI_Precv_init from rank 0 with tag 6 on communicator MPI_COMM_WORLD at {precv_float-1} in "
+            "wrong_partitions: the partitions of the matching MPI_Psend_init are 8 MPI_INT, but those of this call are 8 "
+            "MPI_FLOAT. " + TYPES]),
         ("wrong_order", 2, [
             "1 mpi_check types: MPI_Irecv from MPI_ANY_SOURCE with MPI_ANY_TAG on communicator MPI_COMM_WORLD at "
             "{irecv_struct} in wrong_order: the message from rank 0 with tag 7 was sent as 1 MPI_INT, 1 MPI_DOUBLE, but "

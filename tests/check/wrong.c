@@ -82,6 +82,29 @@ FUNCTION leak_in_session(void) {
     MPI_Session_finalize(&session);
 }
 
+/* Requests that are complete from the beginning, or have several messages. */
+FUNCTION leak_simple_requests(void) {
+    static char memory[1024];
+    static int data[4], received[4];
+    MPI_Request requests[5];
+    MPI_Buffer_attach(memory, sizeof memory);
+    MPI_Ibsend(data, 4, MPI_INT, 0, 1, MPI_COMM_SELF, &requests[0]); /* line: ibsend */
+    MPI_Recv(received, 4, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_Isendrecv(data, 1, MPI_INT, 0, 2, received, 1, MPI_INT, 0, 2, MPI_COMM_SELF, &requests[3]); /* line: both */
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Isend(data, 4, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &requests[1]);     /* line: to_null */
+    MPI_Irecv(received, 4, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &requests[2]); /* line: from_null */
+    for (int i = 0; i < 3; ++i) {
+        MPI_Isend(data, 4, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &requests[4]);
+        MPI_Wait(&requests[4], MPI_STATUS_IGNORE);
+        MPI_Isendrecv_replace(data, 1, MPI_INT, 0, 2, 0, 2, MPI_COMM_SELF, &requests[4]);
+        MPI_Wait(&requests[4], MPI_STATUS_IGNORE);
+        MPI_Ibsend(data, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &requests[4]);
+        MPI_Recv(received, 4, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+        MPI_Wait(&requests[4], MPI_STATUS_IGNORE);
+    }
+}
+
 /* Collectives. */
 
 static int got = -1;
@@ -228,6 +251,78 @@ FUNCTION wrong_type(void) {
         MPI_Get_count(&status, MPI_FLOAT, &count);
         CHECK_EQUAL(count, 4);
     }
+}
+
+/* The messages are sent as packed data. */
+FUNCTION wrong_buffered(void) {
+    static char memory[4096];
+    int data[4] = {1, 2, 3, 4};
+    float received[4] = {0};
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Buffer_attach(memory, sizeof memory);
+        MPI_Bsend(data, 4, MPI_INT, 1, 5, MPI_COMM_WORLD);
+        MPI_Ibsend(data, 3, MPI_INT, 1, 5, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Bsend(data, 2, MPI_INT, 1, 6, MPI_COMM_WORLD); /* as it should be */
+        MPI_Buffer_detach(&received, &data[0]);
+    } else if (rank == 1) {
+        expect(
+            MPI_Recv(received, 4, MPI_FLOAT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_ERR_TYPE); /* line: bsent */
+        expect(
+            MPI_Recv(received, 4, MPI_FLOAT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_ERR_TYPE); /* line: ibsent */
+        expect(MPI_Recv(data, 4, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    }
+}
+
+FUNCTION wrong_replace(void) {
+    int data[4] = {1, 2, 3, 4};
+    float received[4] = {0};
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Sendrecv_replace(data, 4, MPI_INT, 1, 5, MPI_PROC_NULL, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Isendrecv_replace(data, 2, MPI_INT, 1, 6, MPI_PROC_NULL, 6, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (rank == 1) {
+        expect(MPI_Sendrecv_replace(received, 4, MPI_FLOAT, MPI_PROC_NULL, 5, 0, 5, MPI_COMM_WORLD, /* line: replace */
+                   MPI_STATUS_IGNORE),
+            MPI_ERR_TYPE);
+        MPI_Isendrecv_replace(
+            received, 4, MPI_FLOAT, MPI_PROC_NULL, 6, 0, 6, MPI_COMM_WORLD, &request); /* line: ireplace */
+        expect(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    }
+}
+
+/* Nothing is transferred, and each start ends with the error on both sides. */
+FUNCTION wrong_partitions(void) {
+    int data[8] = {1};
+    float received[8] = {0};
+    MPI_Request request;
+    if (rank == 0) {
+        MPI_Psend_init(data, 4, 2, MPI_INT, 1, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    } else {
+        MPI_Precv_init(
+            received, 2, 4, MPI_FLOAT, 0, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &request); /* line: precv_float */
+    }
+    for (int i = 0; i < 2; ++i) {
+        MPI_Start(&request);
+        if (rank == 0) {
+            MPI_Pready_range(0, 3, request);
+        }
+        expect(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    }
+    CHECK(received[0] == 0);
+    MPI_Request_free(&request);
+    if (rank == 0) { /* other partitions of the same types */
+        MPI_Psend_init(data, 4, 2, MPI_INT, 1, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Pready_range(0, 3, request);
+    } else {
+        MPI_Precv_init(received, 1, 8, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+    }
+    expect(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    MPI_Request_free(&request);
 }
 
 FUNCTION wrong_order(void) {
@@ -503,6 +598,7 @@ static const struct {
 } cases[] = {
     {"leak_objects", leak_objects},
     {"leak_requests", leak_requests},
+    {"leak_simple_requests", leak_simple_requests},
     {"other_function", other_function},
     {"other_root", other_root},
     {"other_op", other_op},
@@ -516,6 +612,9 @@ static const struct {
     {"neighbor_counts", neighbor_counts},
     {"other_idup", other_idup},
     {"wrong_type", wrong_type},
+    {"wrong_buffered", wrong_buffered},
+    {"wrong_replace", wrong_replace},
+    {"wrong_partitions", wrong_partitions},
     {"wrong_order", wrong_order},
     {"wrong_bytes", wrong_bytes},
     {"changed_send", changed_send},
