@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reports of processes that have failed.
+// Reports of processes that have failed, or have ended and left others behind.
 #include "core/runtime/pmix_value.h"
 #include "core/runtime/runtime.h"
 #include "core/runtime/runtime_private.h"
@@ -38,7 +38,9 @@ Status Runtime::on_peer_failure(std::function<void(const ProcessName&)> failed) 
         return Error{Errc::invalid, "failures are reported to one handler, which is there already"};
     }
     _private->peer_failed = std::move(failed);
-    pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED, PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_TERM_WO_SYNC};
+    // The last one: mpirun reports it after a failure in the same job.
+    pmix_status_t codes[] = {
+        PMIX_ERR_PROC_ABORTED, PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_EVENT_PROC_TERMINATED};
     pmix_info_t info;
     PMIX_INFO_LOAD(&info, PMIX_EVENT_RETURN_OBJECT, &_private->peer_failed, PMIX_POINTER);
     // Without a callback the call blocks and returns the handler's number, or a negative status.

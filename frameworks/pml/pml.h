@@ -169,10 +169,11 @@ public:
     virtual void accept_early(const EarlyMessage& message) noexcept = 0;
 
     // The launcher has reported that a process has failed, which it does only where the job goes on without it (mpirun
-    // --disable-auto-cleanup). Everything that waits for this process ends with MPI_ERR_PROC_ABORTED: sends to it,
-    // receives and probes of its messages, also those that are started later; what it had sent before can still be
-    // received. Receives from MPI_ANY_SOURCE, and everything that waits for other processes, go on. Called by a poller,
-    // on the thread that polls, any number of times for one process. Never blocks.
+    // --disable-auto-cleanup), or that one has ended after such a failure. Everything that waits for this process ends
+    // with MPI_ERR_PROC_ABORTED: sends to it, receives and probes of its messages, also those that are started later;
+    // what it had sent before can still be received. Receives from MPI_ANY_SOURCE, and everything that waits for other
+    // processes, go on. Called by a poller, on the thread that polls, any number of times for one process. Never
+    // blocks.
     virtual void peer_failed(ProcessId process) noexcept = 0;
 
     // Highest tag a user may use (MPI_TAG_UB), at most highest_tag, and highest communicator index the match header can

@@ -5,6 +5,7 @@
 #include "launch/pmix/pmix_thread.h"
 
 #include <type_traits>
+#include <utility>
 
 namespace patchbay::launch {
 
@@ -44,14 +45,26 @@ void PmixHost::rank_ended(ProcessId rank, RankEnd end) {
     on_pmix_thread([this, rank] { groups.ended(rank); });
     ports.ended(rank);
     port_exchange.ended(rank);
-    if (end == RankEnd::clean) {
+    Ends& ends = _ends[rank.job];
+    if (end == RankEnd::clean && !ends.has_failure) {
+        ends.clean.push_back(rank);
         return;
     }
+    report_end(rank, end);
+    ends.has_failure = true;
+    for (const ProcessId before : std::exchange(ends.clean, {})) {
+        report_end(before, RankEnd::clean);
+    }
+}
+
+void PmixHost::report_end(ProcessId rank, RankEnd end) {
     pmix_proc_t proc = jobs.name_of(rank);
     auto* infos = new InfoList;
     infos->add_proc(PMIX_EVENT_AFFECTED_PROC, proc);
     infos->add_flag(PMIX_EVENT_NON_DEFAULT);
-    const pmix_status_t code = end == RankEnd::signal ? PMIX_ERR_PROC_ABORTED : PMIX_ERR_EXIT_NONZERO_TERM;
+    const pmix_status_t code = end == RankEnd::signal ? PMIX_ERR_PROC_ABORTED
+        : end == RankEnd::exit_status                 ? PMIX_ERR_EXIT_NONZERO_TERM
+                                                      : PMIX_EVENT_PROC_TERMINATED;
     const auto release = [](pmix_status_t, void* data) { delete static_cast<InfoList*>(data); };
     const pmix_status_t status =
         PMIx_Notify_event(code, &proc, PMIX_RANGE_SESSION, infos->data(), infos->size(), release, infos);
@@ -61,6 +74,7 @@ void PmixHost::rank_ended(ProcessId rank, RankEnd end) {
 }
 
 void PmixHost::job_ended(JobNumber job) {
+    _ends.erase(job);
     on_pmix_thread([this, job] { groups.forget(job); });
 }
 

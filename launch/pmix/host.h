@@ -14,10 +14,12 @@
 #include "launch/run_links.h"
 #include "launch/user_listener.h"
 
+#include <map>
 #include <optional>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <string>
+#include <vector>
 
 namespace patchbay::launch {
 
@@ -33,7 +35,9 @@ struct PmixHost {
     PmixHost& operator=(const PmixHost&) = delete;
 
     // In the event loop's thread. A process of this run or another one has ended: the services learn of it, and where
-    // it has failed, all ranks that have registered for such events get an event.
+    // it has failed, all ranks that have registered for such events get an event. Where one of its job has failed they
+    // get an event also if it has ended in good order, before or afterwards: it has not waited for the others in
+    // MPI_Finalize, so that they may wait for it.
     void rank_ended(ProcessId rank, RankEnd end);
     // No rank of the job is left.
     void job_ended(JobNumber job);
@@ -52,7 +56,15 @@ struct PmixHost {
     GroupExchange group_exchange;
 
 private:
+    struct Ends {
+        bool has_failure = false;
+        std::vector<ProcessId> clean; // before the first failure
+    };
+
     void received(const std::string& run, const RunMessage& message);
+    void report_end(ProcessId rank, RankEnd end);
+
+    std::map<JobNumber, Ends> _ends; // of the jobs of which a rank has ended
 };
 
 // The host of the PMIx server of this process. PMIx has one server per process and passes no user pointer to its

@@ -13,8 +13,7 @@ SUBJECTS = ("holder", "late", "waiter", "reader", "all", "target", "fence", "pos
 # What survivors need not learn of.
 # osc/sm: the memory of a failed process outlives it, and nobody waits for that process.
 # osc/pt2pt: a fence fails only in those members that wait for a message of the failed process.
-# In "late" the target of the lock has ended; over osc/pt2pt it would have to answer.
-EXCLUDED = {"sm": ("target", "operations"), "pt2pt": ("late", "fence")}
+EXCLUDED = {"sm": ("target", "operations"), "pt2pt": ("fence",)}
 COMPONENTS = []
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The last rank of a window is killed while others wait for it; failure_test.py runs it under mpirun
  * --disable-auto-cleanup. Waits for the killed rank end with MPI_ERR_PROC_ABORTED, and so do requests for a lock that
- * it had, with all operations behind them. failure flush|long_flush|get|lock|start|wait|fence|credits */
+ * it had, with all operations behind them. failure flush|long_flush|get|lock|start|wait|fence|credits|leave */
 #define _GNU_SOURCE
 #include "tests/mpi_check/shared_ints.h"
 
@@ -14,7 +14,7 @@
 
 enum { ints = 200000 };
 
-static int rank, size, victim, failures, *asleep;
+static int rank, size, victim, failures, *asleep; /* asleep[1]: rank 0 has left MPI_Finalize */
 
 static void check(int condition, const char* what) {
     if (!condition) {
@@ -161,15 +161,46 @@ static void fence(MPI_Win win, const int* data) {
     check_aborted(MPI_Win_fence(0, win), "MPI_Win_fence");
 }
 
-/* More operations than the victim, which does not handle them, allows: they wait for it. */
+/* More operations than the target, which does not handle them, allows: they wait for it. */
+static void credits_of(int target, MPI_Win win, const int* data) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < 10000 && code == MPI_SUCCESS; ++i) {
+        code = MPI_Put(data, 1, MPI_INT, target, 0, 1, MPI_INT, win);
+    }
+    check_aborted(code, "MPI_Put");
+}
+
 static void credits(MPI_Win win, const int* data) {
     MPI_Win_lock_all(0, win);
     die_if_victim();
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < 10000 && code == MPI_SUCCESS; ++i) {
-        code = MPI_Put(data, 1, MPI_INT, victim, 0, 1, MPI_INT, win);
+    credits_of(victim, win, data);
+}
+
+/* After the failure, rank 0 leaves MPI_Finalize before the others, of 4 ranks, have what they need of its window. */
+static void leave(MPI_Win win, int* data) {
+    MPI_Request requests[2];
+    MPI_Win_lock_all(0, win);
+    die_if_victim();
+    if (rank == 0) {
+        return;
     }
-    check_aborted(code, "MPI_Put");
+    while (__atomic_load_n(&asleep[1], __ATOMIC_ACQUIRE) == 0) {
+        usleep(1000);
+    }
+    const int posted = MPI_Rput(data, ints, MPI_INT, 0, 0, ints, MPI_INT, win, &requests[0]);
+    const int read = MPI_Rget(data, ints, MPI_INT, 0, 0, ints, MPI_INT, win, &requests[1]);
+    check_aborted(posted == MPI_SUCCESS ? MPI_Wait(&requests[0], MPI_STATUS_IGNORE) : posted, "MPI_Rput");
+    check_aborted(read == MPI_SUCCESS ? MPI_Wait(&requests[1], MPI_STATUS_IGNORE) : read, "MPI_Rget");
+    check_aborted(MPI_Win_flush(0, win), "MPI_Win_flush");
+    credits_of(0, win, data);
+    check_aborted(MPI_Win_unlock_all(win), "MPI_Win_unlock_all");
+    int value = -1;
+    const int other = 3 - rank;
+    check(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, other, 0, win) == MPI_SUCCESS, "MPI_Win_lock of another rank");
+    check(MPI_Get(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win) == MPI_SUCCESS, "MPI_Get from another rank");
+    check(MPI_Win_unlock(other, win) == MPI_SUCCESS, "MPI_Win_unlock of another rank");
+    check(value == other, "its result");
+    MPI_Sendrecv(NULL, 0, MPI_INT, other, 0, NULL, 0, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 int main(int argc, char** argv) {
@@ -179,7 +210,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     victim = size - 1;
-    asleep = shared_ints(MPI_COMM_WORLD, 1);
+    asleep = shared_ints(MPI_COMM_WORLD, 2);
     int* memory = malloc(ints * sizeof(int));
     int* data = malloc(ints * sizeof(int));
     for (int i = 0; i < ints; ++i) {
@@ -200,10 +231,14 @@ int main(int argc, char** argv) {
         start_or_wait(win, strcmp(what, "start") == 0);
     } else if (strcmp(what, "fence") == 0) {
         fence(win, data);
+    } else if (strcmp(what, "leave") == 0) {
+        leave(win, data);
     } else {
         credits(win, data);
     }
-    join_survivors();
+    if (strcmp(what, "leave") != 0) {
+        join_survivors();
+    }
     if (strcmp(what, "lock") == 0 && rank == 0) {
         int changed = 0;
         for (int i = 0; i < ints; ++i) {
@@ -212,6 +247,9 @@ int main(int argc, char** argv) {
         check(changed == 0, "the memory of rank 0");
     }
     check(MPI_Finalize() == MPI_SUCCESS, "MPI_Finalize"); /* it cannot free the window, which all members do together */
+    if (rank == 0) {
+        __atomic_store_n(&asleep[1], 1, __ATOMIC_RELEASE);
+    }
     printf("rank %d survived%s\n", rank, failures == 0 ? "" : " with failures");
     free(memory);
     free(data);

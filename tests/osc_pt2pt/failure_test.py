@@ -31,7 +31,11 @@ class Failure(unittest.TestCase):
         self.check("lock", 4)
         self.check("lock", 4, "--mca", "osc_pt2pt_credits", "8", "--mca", "osc_pt2pt_inline", "256")
 
+    def test_one_that_has_left_is_not_waited_for(self):
+        self.check("leave", 4)
+
     def test_with_a_progress_thread(self):
+        self.check("leave", 4, "--mca", "osc_pt2pt_progress", "thread")
         self.check("lock", 3, "--mca", "osc_pt2pt_progress", "thread")
         self.check("start", 3, "--mca", "osc_pt2pt_progress", "thread")
 
