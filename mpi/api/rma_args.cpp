@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace patchbay::api {
 
@@ -55,6 +56,11 @@ bool check_local(Arguments& args, const LocalSide& side) noexcept {
 bool check_same_bytes(Arguments& args, const LocalSide& local, const TargetSide& side) noexcept {
     const Wide own = Wide(local.count) * type_of(local.type).size;
     const Wide target = Wide(side.count) * type_of(side.type).size;
+    if (std::max(own, target) > Wide(PTRDIFF_MAX)) {
+        return args.refuse(MPI_ERR_COUNT,
+            fmt::format("{} and {}, or target_count and target_datatype, describe more bytes than an address space has",
+                local.count_name, local.type_name));
+    }
     return own == target ||
         args.refuse(MPI_ERR_TYPE,
             fmt::format("{} and {} describe {} bytes, but target_count and target_datatype describe {}",

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/check/checked_window.h"
 
+#include "frameworks/coll/coll.h"
 #include "mpi/check/finding.h"
 #include "mpi/check/signature.h"
+#include "object/communicator.h"
 #include "object/error_cause.h"
 #include "object/window.h"
 
@@ -159,6 +161,30 @@ int CheckedWindow::compare_and_swap(const void* origin, const void* compare, voi
     use_buffer(operation, compare, 1, type, true, site);
     use_buffer(operation, result, 1, type, false, site);
     return _wrapped->compare_and_swap(origin, compare, result, type, rank, place);
+}
+
+// The findings on collectives of the window name its communicator.
+void CheckedWindow::name_communicator() noexcept {
+    if (_checks.collectives) {
+        unless_exhausted([&] {
+            std::string name = "of " + _window.describe();
+            const std::lock_guard lock(_window.comm->mutex);
+            _window.comm->name = std::move(name);
+        });
+    }
+}
+
+// A member that does not take part in the fence may be in MPI_Win_free, which is a collective on the communicator of
+// the window. The barrier compares the calls; the fence itself need not be made of messages.
+int CheckedWindow::fence(int assertion) noexcept {
+    if (_checks.collectives) {
+        name_communicator();
+        Communicator& comm = *_window.comm;
+        if (const int code = (*comm.coll)[coll::Function::barrier].barrier(comm); code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    return ended(every_rank, [&] { return _wrapped->fence(assertion); });
 }
 
 void CheckedWindow::end_origin(int rank) noexcept {

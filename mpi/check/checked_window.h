@@ -22,7 +22,9 @@ public:
           _buffers(buffers),
           _window(window),
           _wrapped(std::move(wrapped)),
-          _targets(window) {}
+          _targets(window) {
+        name_communicator();
+    }
     ~CheckedWindow() override { end_origin(every_rank); }
 
     int put(const osc::Origin& origin, const osc::Target& target, Request** request) noexcept override;
@@ -36,9 +38,7 @@ public:
     int compare_and_swap(const void* origin, const void* compare, void* result, const Datatype& type, int rank,
         std::uint64_t place) noexcept override;
 
-    int fence(int assertion) noexcept override {
-        return ended(every_rank, [&] { return _wrapped->fence(assertion); });
-    }
+    int fence(int assertion) noexcept override;
     int post(std::span<const int> origins, int assertion) noexcept override {
         return _wrapped->post(origins, assertion);
     }
@@ -98,6 +98,7 @@ private:
         bool has_request;
     };
 
+    void name_communicator() noexcept;
     int same_types(const Operation& operation, const char* side, const Datatype& type, MPI_Count count,
         const CallSite& site) noexcept;
     void use_buffer(const Operation& operation, const void* buffer, MPI_Count count, const Datatype& type,

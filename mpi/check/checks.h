@@ -19,7 +19,7 @@ struct Checks {
     // Whether something stands before the pml, and before the collectives.
     bool of_messages() const noexcept { return types || buffers || leaks; }
     bool of_collectives() const noexcept { return collectives || leaks || buffers; }
-    bool of_windows() const noexcept { return types || buffers || windows; }
+    bool of_windows() const noexcept { return types || collectives || buffers || windows; }
 
     // Errc::invalid: the list has a name that stands for no check. May throw std::bad_alloc.
     static Result<Checks> of(const ParamRegistry& params) {

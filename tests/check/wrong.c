@@ -529,6 +529,26 @@ FUNCTION changed_between_groups(void) {
     MPI_Comm_free(&half);
 }
 
+/* Collectives on windows. */
+
+FUNCTION other_fence(void) {
+    MPI_Win window, kept;
+    void* memory;
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    MPI_Win_set_name(window, "grid");
+    MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+    MPI_Win_fence(0, window);
+    kept = window;
+    if (rank == 0) {
+        expect(MPI_Win_fence(0, window), MPI_ERR_OTHER); /* line: fence_instead */
+    } else {
+        expect(MPI_Win_free(&window), MPI_ERR_OTHER); /* line: freed_instead */
+        CHECK(window == kept);
+    }
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, window));
+    CHECK_OK(MPI_Win_free(&window));
+}
+
 /* One-sided operations. */
 
 static MPI_Win new_window(int** memory) {
@@ -611,6 +631,7 @@ static const struct {
     {"neighbor_function", neighbor_function},
     {"neighbor_counts", neighbor_counts},
     {"other_idup", other_idup},
+    {"other_fence", other_fence},
     {"wrong_type", wrong_type},
     {"wrong_buffered", wrong_buffered},
     {"wrong_replace", wrong_replace},

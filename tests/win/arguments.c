@@ -36,6 +36,10 @@ static void test_transfers(void) {
     CHECK_CLASS(put(2, MPI_INT, next, 0, 1, vector), MPI_ERR_RMA_RANGE); /* it reaches behind the memory */
     CHECK_CLASS(
         MPI_Put_c(memory, (MPI_Count)1 << 40, MPI_INT, next, 0, (MPI_Count)1 << 40, MPI_INT, win), MPI_ERR_RMA_RANGE);
+    CHECK_CLASS(MPI_Put_c(memory, ((MPI_Count)1 << 62) + 1, MPI_INT, next, 0, ((MPI_Count)1 << 62) + 1, MPI_INT, win),
+        MPI_ERR_COUNT);
+    CHECK_CLASS(put(1, MPI_INT, next, LONG_MIN, 1, MPI_INT), MPI_ERR_DISP);
+    CHECK_CLASS(put(1, MPI_INT, next, LONG_MAX, 1, MPI_INT), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(MPI_Put(NULL, 1, MPI_INT, next, 0, 1, MPI_INT, win), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Put(memory, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_WIN_NULL), MPI_ERR_WIN);
     CHECK_OK(put(1, MPI_INT, next, 15, 1, MPI_INT));
@@ -152,6 +156,42 @@ static void test_component(void) {
     MPI_Info_free(&info);
 }
 
+/* Info keys that promise what is not so: the ranges are those of each member, and accumulates with different ops have
+ * all the effect that they have without the key. */
+static void test_broken_promises(void) {
+    const int one = 1, five = 5;
+    int bytes = 8 + 8 * (next % 2), unit = 4 + 4 * (next % 2), highest = 0;
+    MPI_Info info;
+    MPI_Win made;
+    int* base;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "same_size", "true");
+    MPI_Info_set(info, "same_disp_unit", "true");
+    MPI_Info_set(info, "accumulate_ops", "same_op");
+    CHECK_OK(MPI_Win_allocate(8 + 8 * (rank % 2), 4 + 4 * (rank % 2), info, MPI_COMM_WORLD, &base, &made));
+    CHECK_OK(MPI_Win_set_errhandler(made, MPI_ERRORS_RETURN));
+    base[0] = base[1] = 0;
+    CHECK_OK(MPI_Win_fence(0, made));
+    CHECK_OK(MPI_Put(&five, 1, MPI_INT, next, (bytes - 4) / unit, 1, MPI_INT, made));
+    CHECK_CLASS(MPI_Put(&five, 1, MPI_INT, next, bytes / unit, 1, MPI_INT, made), MPI_ERR_RMA_RANGE);
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, made));
+    CHECK_OK(MPI_Win_lock_all(0, made));
+    for (int i = 0; i < 100; ++i) {
+        CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, made));
+        CHECK_OK(MPI_Fetch_and_op(&five, &highest, MPI_INT, 0, 0, MPI_MAX, made));
+    }
+    CHECK_OK(MPI_Win_unlock_all(made));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, made));
+    CHECK_OK(MPI_Get(&highest, 1, MPI_INT, 0, 0, 1, MPI_INT, made));
+    CHECK_OK(MPI_Win_unlock(0, made));
+    /* The first MPI_MAX raises it to 5 at the latest; no addition behind it is lost. */
+    CHECK(highest >= 100 * size && highest <= 100 * size + 5);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_free(&made));
+    MPI_Info_free(&info);
+}
+
 int main(void) {
     MPI_Init(NULL, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -178,6 +218,7 @@ int main(void) {
     test_requests();
     CHECK_OK(MPI_Win_unlock_all(win));
     test_large_forms();
+    test_broken_promises();
     test_constructors();
     test_component();
     CHECK_OK(MPI_Win_free(&win));

@@ -52,6 +52,25 @@ static void test_without_epoch(void) {
     REFUSED(MPI_Win_flush_local(other, win), "passive target");
     REFUSED(MPI_Win_flush_all(win), "passive target");
     REFUSED(MPI_Win_flush_local_all(win), "passive target");
+    CHECK_OK(MPI_Win_sync(win));
+}
+
+/* The forms with a request, which need a lock: in the epochs of fences and of MPI_Win_start they are refused. */
+static void test_requests(void) {
+    int value = 0, result = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    REFUSED(MPI_Rput(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win, &request), "passive target");
+    REFUSED(MPI_Rget(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win, &request), "passive target");
+    REFUSED(MPI_Raccumulate(&value, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win, &request), "passive target");
+    REFUSED(MPI_Rget_accumulate(&value, 1, MPI_INT, &result, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win, &request),
+        "passive target");
+    CHECK(request == MPI_REQUEST_NULL);
+    REFUSED(MPI_Win_flush(other, win), "passive target");
+    REFUSED(MPI_Win_flush_local(other, win), "passive target");
+    REFUSED(MPI_Win_flush_all(win), "passive target");
+    REFUSED(MPI_Win_flush_local_all(win), "passive target");
+    REFUSED(MPI_Win_unlock(other, win), "has not locked");
+    REFUSED(MPI_Win_unlock_all(win), "MPI_Win_lock_all has not been called");
 }
 
 /* A fence opens an epoch only if an operation follows it. */
@@ -68,6 +87,9 @@ static void test_fence(void) {
     REFUSED(MPI_Win_start(all, 0, win), "MPI_Win_fence");
     REFUSED(MPI_Win_post(all, 0, win), "MPI_Win_fence");
     CHECK_CLASS(MPI_Win_fence(MPI_MODE_NOPRECEDE, win), MPI_ERR_ASSERT);
+    test_requests();
+    REFUSED(MPI_Win_complete(win), "MPI_Win_start has not been called");
+    REFUSED(MPI_Win_wait(win), "MPI_Win_post has not been called");
     REFUSED(MPI_Win_flush(other, win), "passive target");
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
     REFUSED(put(), "no access epoch");
@@ -101,7 +123,6 @@ static void test_locks(void) {
 }
 
 static void test_post_and_start(void) {
-    MPI_Request request = MPI_REQUEST_NULL;
     CHECK_OK(MPI_Win_post(all, 0, win));
     REFUSED(MPI_Win_post(all, 0, win), "MPI_Win_wait");
     REFUSED(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win), "exposed");
@@ -110,9 +131,11 @@ static void test_post_and_start(void) {
     CHECK_OK(MPI_Win_start(all, 0, win));
     REFUSED(MPI_Win_start(all, 0, win), "MPI_Win_complete");
     REFUSED(MPI_Win_lock(MPI_LOCK_SHARED, other, 0, win), "MPI_Win_complete");
-    REFUSED(MPI_Rput(&memory[8], 1, MPI_INT, other, 0, 1, MPI_INT, win, &request), "passive target");
+    REFUSED(MPI_Win_fence(0, win), "MPI_Win_start");
+    test_requests();
     CHECK_OK(put());
     CHECK_OK(MPI_Win_complete(win));
+    REFUSED(MPI_Win_complete(win), "MPI_Win_start has not been called");
     REFUSED(put(), "no access epoch");
     CHECK_OK(MPI_Win_wait(win));
     /* An access epoch to this process alone. */
@@ -137,10 +160,52 @@ static void test_arguments(void) {
     CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, size, 0, win), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Win_flush(-5, win), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN);
+    if (size > 1) { /* a group with processes that the window does not have */
+        MPI_Win alone;
+        CHECK_OK(MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_SELF, &alone));
+        CHECK_OK(MPI_Win_set_errhandler(alone, MPI_ERRORS_RETURN));
+        CHECK_CLASS(MPI_Win_post(all, 0, alone), MPI_ERR_GROUP);
+        CHECK_CLASS(MPI_Win_start(all, 0, alone), MPI_ERR_GROUP);
+        REFUSED(MPI_Win_wait(alone), "MPI_Win_post has not been called");
+        REFUSED(MPI_Win_complete(alone), "MPI_Win_start has not been called");
+        CHECK_OK(MPI_Win_free(&alone));
+    }
     /* MPI_PROC_NULL: nothing happens. */
     CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, win));
     CHECK_OK(MPI_Win_flush(MPI_PROC_NULL, win));
     CHECK_OK(MPI_Win_unlock(MPI_PROC_NULL, win));
+}
+
+static void expect_not_freed(const char* why) {
+    REFUSED(MPI_Win_free(&win), rank == 0 ? why : "another member");
+    CHECK(win != MPI_WIN_NULL);
+}
+
+/* The same with the other epochs. */
+static void test_free_in_epochs(void) {
+    if (rank == 0) {
+        CHECK_OK(MPI_Win_lock_all(0, win));
+    }
+    expect_not_freed("MPI_Win_unlock_all");
+    if (rank == 0) {
+        CHECK_OK(MPI_Win_unlock_all(win));
+        CHECK_OK(MPI_Win_post(self, 0, win));
+    }
+    expect_not_freed("MPI_Win_wait");
+    if (rank == 0) {
+        CHECK_OK(MPI_Win_start(self, 0, win));
+    }
+    expect_not_freed("MPI_Win_complete");
+    if (rank == 0) {
+        CHECK_OK(MPI_Win_complete(win));
+        CHECK_OK(MPI_Win_wait(win));
+    }
+    CHECK_OK(MPI_Win_fence(0, win));
+    if (rank == 0) {
+        CHECK_OK(put());
+    }
+    expect_not_freed("since the last MPI_Win_fence");
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
 }
 
 /* An epoch that is open in one member keeps all members from freeing the window, and no process waits. */
@@ -174,6 +239,7 @@ int main(void) {
     test_locks();
     test_post_and_start();
     test_arguments();
+    test_free_in_epochs();
     test_free();
     MPI_Group_free(&all);
     MPI_Group_free(&self);

@@ -43,8 +43,7 @@ Pt2pt::Access Pt2pt::find_access(const Peer& origin, const Header& header) const
     } else if (header.count <= 0 || header.bytes == 0 || Wide(type->size) * header.count != Wide(header.bytes)) {
         access.code = MPI_ERR_COUNT;
     } else {
-        access.memory = _memory.find(header.place, header.count, *type);
-        access.code = access.memory != nullptr ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+        access.code = _memory.find(header.place, header.count, *type, &access.memory);
     }
     return access;
 }

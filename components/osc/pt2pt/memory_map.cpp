@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/pt2pt/memory_map.h"
 
+#include "components/common/every_block.h"
 #include "object/recipe.h"
 
 #include <new>
@@ -29,15 +30,21 @@ void MemoryMap::detach(void* base) noexcept {
     _regions.erase(reinterpret_cast<std::uintptr_t>(base));
 }
 
-std::byte* MemoryMap::find(std::uint64_t place, MPI_Count count, const Datatype& type) const noexcept {
+int MemoryMap::find(std::uint64_t place, MPI_Count count, const Datatype& type, std::byte** buffer) const noexcept {
     const Wide across = Wide(type.extent) * (count - 1);
     const Wide low = Wide(place) + type.true_lower_bound + (across < 0 ? across : 0);
     const Wide high = Wide(place) + type.true_lower_bound + type.true_extent + (across > 0 ? across : 0);
-    if (low < 0 || high > Wide(UINT64_MAX)) {
-        return nullptr;
+    const bool has_range = low >= 0 && high <= Wide(UINT64_MAX);
+    *buffer = reinterpret_cast<std::byte*>(_base + place);
+    if (_fixed) {
+        return has_range && high <= Wide(_bytes) ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
     }
-    const bool exposed = _fixed ? high <= Wide(_bytes) : covers(std::uint64_t(low), std::uint64_t(high));
-    return exposed ? reinterpret_cast<std::byte*>(_base + place) : nullptr;
+    const auto is_exposed = [this](std::uint64_t at, std::uint64_t bytes) {
+        return bytes <= UINT64_MAX - at && covers(at, at + bytes);
+    };
+    const bool exposed = (has_range && covers(std::uint64_t(low), std::uint64_t(high))) ||
+        (!type.dense && common::every_block(Convertor(type, count, *buffer), is_exposed));
+    return exposed ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
 // Adjacent regions are exposed together.

@@ -19,9 +19,10 @@ public:
     int attach(void* base, std::uint64_t bytes) noexcept;
     void detach(void* base) noexcept;
 
-    // The buffer address of `count` elements of `type` at `place`; nullptr: some of their bytes are not exposed. The
-    // elements have data.
-    std::byte* find(std::uint64_t place, MPI_Count count, const Datatype& type) const noexcept;
+    // *buffer becomes the buffer address of `count` elements of `type` at `place`, which is null where the type has
+    // absolute displacements. The elements have data. MPI_ERR_RMA_RANGE: some of their bytes are not exposed; no cause
+    // is stored.
+    int find(std::uint64_t place, MPI_Count count, const Datatype& type, std::byte** buffer) const noexcept;
 
 private:
     bool covers(std::uint64_t from, std::uint64_t to) const noexcept;

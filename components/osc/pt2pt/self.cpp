@@ -24,10 +24,9 @@ bool changes_nothing(const Op& op) noexcept {
 } // namespace
 
 int Pt2pt::access_self(const Target& target, std::byte** memory) const noexcept {
-    *memory = _memory.find(target.place, target.count, *target.type);
-    return *memory != nullptr
-        ? MPI_SUCCESS
-        : note_cause(MPI_ERR_RMA_RANGE, "the operation accesses memory that is not exposed in the window");
+    const int code = _memory.find(target.place, target.count, *target.type, memory);
+    return code == MPI_SUCCESS ? code
+                               : note_cause(code, "the operation accesses memory that is not exposed in the window");
 }
 
 // The request of an operation that is complete, or has failed.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/rdma/module.h"
 
+#include "components/common/every_block.h"
 #include "components/common/window_copy.h"
 #include "components/osc/rdma/errors.h"
+#include "object/error_cause.h"
 #include "object/handle.h"
+#include "object/recipe.h"
 #include "object/typed_copy.h"
 
 #include <algorithm>
@@ -154,11 +157,14 @@ int RdmaModule::locate(const Target& target, Reach& reach, bool* scattered) noex
         return MPI_SUCCESS;
     }
     const Datatype& type = *target.type;
-    const MPI_Aint last = MPI_Aint(target.count - 1) * type.extent;
-    const std::uint64_t begin = target.place + std::uint64_t(type.true_lower_bound + std::min<MPI_Aint>(last, 0));
-    const std::uint64_t bytes = std::uint64_t(type.true_extent + std::abs(last));
-    const int code = locate_range(target.rank, begin, bytes, reach);
-    if (code != MPI_ERR_RMA_RANGE || (type.dense && target.count > 0)) {
+    const Wide across = Wide(target.count - 1) * type.extent;
+    const Wide begin = Wide(target.place) + type.true_lower_bound + std::min<Wide>(across, 0);
+    const Wide bytes = Wide(type.true_extent) + (across < 0 ? -across : across);
+    const bool has_range = begin >= 0 && begin + bytes <= Wide(UINT64_MAX);
+    const int code = has_range
+        ? locate_range(target.rank, std::uint64_t(begin), std::uint64_t(bytes), reach)
+        : note_cause(MPI_ERR_RMA_RANGE, "the operation accesses more bytes than the address space of the target has");
+    if (code != MPI_ERR_RMA_RANGE || type.dense) {
         return code;
     }
     *scattered = true; // a type with absolute displacements may have its blocks in several regions
@@ -176,20 +182,14 @@ int RdmaModule::locate_range(int rank, std::uint64_t place, std::uint64_t bytes,
     return MPI_SUCCESS;
 }
 
-int RdmaModule::check_blocks(int rank, Convertor there) noexcept {
-    std::array<iovec, 64> blocks;
-    while (there.remaining() > 0) {
-        const std::size_t count = there.next_blocks(blocks, there.remaining());
-        for (std::size_t i = 0; i < count; ++i) {
-            Reach reach;
-            const int code =
-                locate_range(rank, reinterpret_cast<std::uintptr_t>(blocks[i].iov_base), blocks[i].iov_len, reach);
-            if (code != MPI_SUCCESS) {
-                return code;
-            }
-        }
-    }
-    return MPI_SUCCESS;
+int RdmaModule::check_blocks(int rank, const Convertor& there) noexcept {
+    int code = MPI_SUCCESS;
+    common::every_block(there, [&](std::uintptr_t place, std::uint64_t bytes) {
+        Reach reach;
+        code = locate_range(rank, place, bytes, reach);
+        return code == MPI_SUCCESS;
+    });
+    return code;
 }
 
 // The next `bytes` bytes of both streams. `reach`: null where the blocks are in several regions.

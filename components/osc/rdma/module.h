@@ -91,7 +91,7 @@ private:
     int transfer_far(Direction direction, Convertor& here, const Target& target, TransferRequest* request) noexcept;
     int locate(const Target& target, Reach& reach, bool* scattered) noexcept;
     int locate_range(int rank, std::uint64_t place, std::uint64_t bytes, Reach& reach) noexcept;
-    int check_blocks(int rank, Convertor there) noexcept;
+    int check_blocks(int rank, const Convertor& there) noexcept;
     Convertor places_of(const Target& target) const noexcept;
     int access(int rank, const Reach* reach, Direction direction, Convertor& here, Convertor& there, std::size_t bytes,
         TransferRequest* request) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/sm/dynamic.h"
 
+#include "components/common/every_block.h"
 #include "object/error_cause.h"
 #include "object/recipe.h"
 
@@ -29,6 +30,12 @@ int AttachedMemory::check(std::uint64_t place, MPI_Count count, const Datatype& 
     const Wide low = Wide(place) + type.true_lower_bound + (across < 0 ? across : 0);
     const Wide high = Wide(place) + type.true_lower_bound + type.true_extent + (across > 0 ? across : 0);
     if (low >= 0 && high <= Wide(UINT64_MAX) && covers(std::uint64_t(low), std::uint64_t(high))) {
+        return MPI_SUCCESS;
+    }
+    const Convertor places(type, count, reinterpret_cast<const void*>(place));
+    if (!type.dense && common::every_block(places, [this](auto at, auto bytes) {
+            return bytes <= UINT64_MAX - at && covers(at, at + bytes);
+        })) {
         return MPI_SUCCESS;
     }
     return note_cause(MPI_ERR_RMA_RANGE, "the operation accesses memory that is not attached to the window");
