@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -29,14 +30,17 @@ MPI_Win open_window(const char* granularity, std::byte** memory) {
     return win;
 }
 
-std::string in_effect(MPI_Win win) {
+std::string value_of(MPI_Win win, const char* key) {
     MPI_Info info;
     char value[MPI_MAX_INFO_VAL];
     int length = sizeof value, found = 0;
     MPI_Win_get_info(win, &info);
-    MPI_Info_get_string(info, "mpi_accumulate_granularity", &length, value, &found);
+    MPI_Info_get_string(info, key, &length, value, &found);
     MPI_Info_free(&info);
     return found != 0 ? value : "";
+}
+std::string in_effect(MPI_Win win) {
+    return value_of(win, "mpi_accumulate_granularity");
 }
 
 // Adds one to each element of rank 0 in every round, in five ways: alone, by comparing, and with others, by which the
@@ -171,13 +175,39 @@ void test_hints() {
     MPI_Win_free(&win);
 }
 
+// Memory that is mapped in no other process, or in the others for a part of the members only: nobody uses atomics.
+void test_memory_of_program(bool of_one_member) {
+    alignas(64) static std::byte own[elements * 16 + 16];
+    std::byte* base;
+    MPI_Win allocated, win;
+    MPI_Info info;
+    MPI_Win_allocate(sizeof own, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &allocated);
+    base = !of_one_member || rank == size - 1 ? own : base;
+    std::memset(base, 0, sizeof own);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_accumulate_granularity", "8");
+    MPI_Win_create(base, sizeof own, 1, info, MPI_COMM_WORLD, &win);
+    MPI_Info_free(&info);
+    if (value_of(win, "patchbay_osc") == "rdma") {
+        CHECK(in_effect(win) == (size == 1 ? "8" : "0"));
+    }
+    add_in_all_ways<long>(win, MPI_LONG, 0, true);
+    MPI_Win_free(&win);
+    MPI_Win_free(&allocated);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const char* const component = std::getenv("PATCHBAY_MCA_osc");
     test_hints();
+    if (size == 1 || (component != nullptr && std::strcmp(component, "rdma") == 0)) {
+        test_memory_of_program(false);
+        test_memory_of_program(true);
+    }
     test_type<std::int8_t>(MPI_INT8_T, true);
     test_type<short>(MPI_SHORT, true);
     test_type<int>(MPI_INT, true);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accumulates: under the lock of the target for them (README.md says why always).
+// Accumulates: by processor atomics where Members::granularity() says so, otherwise under the lock of the target for
+// them (README.md says why).
+#include "components/common/atomic_update.h"
 #include "components/osc/rdma/errors.h"
 #include "components/osc/rdma/module.h"
 #include "frameworks/osc/combine.h"
@@ -67,6 +69,11 @@ int RdmaModule::get_accumulate(
 
 int RdmaModule::update(const Origin& origin, const Fetched* result, const Target& target, const Op& op) noexcept {
     int code = ready(target.rank);
+    if (code == MPI_SUCCESS && _members.granularity() != 0 &&
+        common::update_singly(origin, result, mapped_at(target.rank, target.place), target, op, &code,
+            [&](const auto& step) { return with_update_lock(target.rank, step); })) {
+        return code;
+    }
     Reach reach;
     bool scattered = false;
     if (code == MPI_SUCCESS) {
@@ -223,6 +230,10 @@ int RdmaModule::update_element(
 
 int RdmaModule::fetch_and_op(
     const void* origin, void* result, const Datatype& type, int rank, std::uint64_t place, const Op& op) noexcept {
+    if (_members.granularity() != 0 && common::is_atomic_element(type, mapped_at(rank, place))) {
+        const int code = ready(rank);
+        return code == MPI_SUCCESS ? common::fetch_singly(origin, result, type, mapped_at(rank, place), op) : code;
+    }
     if (_delegations != nullptr && ready(rank) == MPI_SUCCESS) {
         const Delegated outcome = delegate_fetch(origin, result, type, rank, place, op);
         if (outcome != Delegated::not_done) {
@@ -239,6 +250,10 @@ int RdmaModule::fetch_and_op(
 
 int RdmaModule::compare_and_swap(const void* origin, const void* compare, void* result, const Datatype& type, int rank,
     std::uint64_t place) noexcept {
+    if (_members.granularity() != 0 && common::is_atomic_element(type, mapped_at(rank, place))) {
+        const int code = ready(rank);
+        return code == MPI_SUCCESS ? common::swap_singly(origin, compare, result, type, mapped_at(rank, place)) : code;
+    }
     if (_delegations != nullptr && ready(rank) == MPI_SUCCESS) {
         const Delegated outcome = delegate_swap(origin, compare, result, type, rank, place);
         if (outcome != Delegated::not_done) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/rdma/members.h"
 
+#include "components/common/atomic_update.h"
 #include "frameworks/coll/coll.h"
 #include "object/handle.h"
 
@@ -70,6 +71,7 @@ struct Members::Record {
     };
     std::uint64_t ways_used = 0;
     std::uint64_t mailbox_payload = 0;
+    std::uint64_t granularity = 0; // Members::granularity(), as this member would have it
     Way ways[most_modules];
 };
 
@@ -142,6 +144,7 @@ Status Members::register_own(Record& record) {
     _own_memory = std::move(*memory);
     record.ways_used = std::uint32_t(_own_modules.count());
     record.mailbox_payload = _mailbox_payload;
+    record.granularity = dynamic ? 0 : common::granularity_of(_window);
     for (std::size_t i = 0; i < _own_modules.count(); ++i) {
         std::strncpy(record.ways[i].module, _own_modules[i].module->name(), sizeof record.ways[i].module - 1);
         record.ways[i].control = _own_control.key(i);
@@ -201,19 +204,21 @@ Members::Verdict Members::judge(std::string& reason) {
     return verdict;
 }
 
-Members::Verdict Members::agree(Communicator& comm, Verdict own, int* code) noexcept {
-    auto lowest = own;
+Members::Verdict Members::agree(Communicator& comm, Verdict own, std::int32_t* single, int* code) noexcept {
+    std::int32_t lowest[] = {std::int32_t(own), *single};
     *code = (*comm.coll)[coll::Function::allreduce].allreduce(
-        &own, &lowest, 1, *to_object<Datatype>(MPI_INT32_T), *to_object<Op>(MPI_MIN), comm);
-    return *code == MPI_SUCCESS ? lowest : Verdict::failed;
+        MPI_IN_PLACE, lowest, 2, *to_object<Datatype>(MPI_INT32_T), *to_object<Op>(MPI_MIN), comm);
+    *single = lowest[1];
+    return *code == MPI_SUCCESS ? Verdict(lowest[0]) : Verdict::failed;
 }
 
 Status Members::agree_on(Communicator& comm, const Status& own) {
     int code = MPI_SUCCESS;
+    std::int32_t unused = 0;
     const Verdict mine = own                      ? Verdict::mapped
         : own.error().code == Errc::not_available ? Verdict::refuse
                                                   : Verdict::failed;
-    return status_of(agree(comm, mine, &code), code, own ? std::string() : own.error().text);
+    return status_of(agree(comm, mine, &unused, &code), code, own ? std::string() : own.error().text);
 }
 
 Status Members::status_of(Verdict verdict, int code, const std::string& reason) {
@@ -242,10 +247,16 @@ Status Members::connect() {
     if (code == MPI_SUCCESS) {
         verdict = judge(reason);
     }
-    verdict = agree(comm, verdict, &code);
+    // A member that accesses memory by operations is noticed by the member that does, only.
+    auto single = std::int32_t(verdict == Verdict::mapped && !_need_flush);
+    for (const Record& record : _records) {
+        single = record.granularity != 0 ? single : 0;
+    }
+    verdict = agree(comm, verdict, &single, &code);
     if (Status agreed = status_of(verdict, code, reason); !agreed) {
         return agreed;
     }
+    _granularity = single != 0 ? _records[std::size_t(_window.rank)].granularity : 0;
     for (int member = 0; verdict == Verdict::mapped && member < _window.size; ++member) {
         if (member != _window.rank) {
             _words.use_mapped(member, _blocks[std::size_t(member)]);

@@ -115,11 +115,15 @@ public:
     const OwnModules& own_modules() const noexcept { return _own_modules; }
     // Whether there is a member whose memory is accessed by operations of a btl.
     bool need_flush() const noexcept { return _need_flush; }
+    // Of mpi_accumulate_granularity, where accumulates of single elements are processor atomics: all members want that,
+    // and each has the memory of all mapped. Otherwise 0.
+    std::uint64_t granularity() const noexcept { return _granularity; }
 
 private:
     struct Record;
     enum class Verdict : std::int32_t; // the lowest one of all members holds
-    static Verdict agree(Communicator& comm, Verdict own, int* code) noexcept;
+    // *single: the lowest of all members, too.
+    static Verdict agree(Communicator& comm, Verdict own, std::int32_t* single, int* code) noexcept;
     static Status status_of(Verdict verdict, int code, const std::string& reason);
     Status connect_ways();
     Status register_own(Record& record);
@@ -143,6 +147,7 @@ private:
     Registration _own_space;
     std::uint64_t _sample = 0; // of private memory, for the keys of a dynamic window
     bool _need_flush = false;
+    std::uint64_t _granularity = 0;
 };
 
 } // namespace patchbay::osc::rdma

@@ -68,6 +68,7 @@ public:
 
     int attach(void* base, std::uint64_t bytes) noexcept override { return _own_regions.attach(base, bytes); }
     int detach(void* base) noexcept override { return _own_regions.detach(base); }
+    std::uint64_t accumulate_granularity() const noexcept override { return _members.granularity(); }
     int finish() noexcept override { return flush_all(); }
     // A member that waits for a lock in this control block learns from the intents there that a holder has failed.
     void abandon() noexcept override {
@@ -106,6 +107,10 @@ private:
         const Datatype& element, const Reach* reach) noexcept;
     int update_rest(const Origin& origin, const Fetched* result, const Target& target, const Op& op,
         const Datatype& element, const Reach& reach, std::size_t done) noexcept;
+    // The window memory of a member that is mapped.
+    std::byte* mapped_at(int rank, std::uint64_t place) noexcept {
+        return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(_members[rank].mapped) + place);
+    }
     int update(const Origin& origin, const Fetched* result, const Target& target, const Op& op) noexcept;
     int update_mapped(
         std::byte* memory, const Origin& origin, const Fetched* result, const Target& target, const Op& op) noexcept;

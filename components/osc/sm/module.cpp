@@ -2,6 +2,7 @@
 // A module from its creation to its end.
 #include "components/osc/sm/module.h"
 
+#include "components/common/atomic_update.h"
 #include "components/osc/sm/dynamic.h"
 #include "core/base/out_of_memory.h"
 #include "frameworks/coll/coll.h"
@@ -10,7 +11,6 @@
 #include "object/immediate_request.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <new>
 #include <unistd.h>
@@ -23,20 +23,6 @@ Error no_memory() {
     return {Errc::out_of_memory, "osc/sm: no memory for a window"};
 }
 
-constexpr std::uint8_t largest_atomic = 8; // bytes
-
-// For how many bytes the program wants accumulates to synchronize; 0: it does not say so, or for more bytes than the
-// largest element with an atomic has.
-std::uint8_t granularity_of(const Window& window) noexcept {
-    return unless_out_of_memory(std::uint8_t(0), [&] {
-        const std::string text = window.hints->get("mpi_accumulate_granularity").value_or(std::string());
-        std::uint64_t bytes = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-        const bool valid = error == std::errc() && end == text.data() + text.size() && bytes <= largest_atomic;
-        return valid ? std::uint8_t(bytes) : std::uint8_t(0);
-    });
-}
-
 } // namespace
 
 Result<std::unique_ptr<Module>> Sm::create(
@@ -47,7 +33,7 @@ Result<std::unique_ptr<Module>> Sm::create(
     Announcement own{};
     own.barrier = barrier;
     own.share_cores = share_cores;
-    own.granularity = granularity_of(window);
+    own.granularity = common::granularity_of(window);
     if (segment != nullptr) {
         own.slot = segment->slot();
         own.pid = std::int32_t(getpid());

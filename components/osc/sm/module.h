@@ -134,10 +134,6 @@ private:
     // elements are not of that kind; otherwise *code is the result.
     [[gnu::noinline]] bool update_singly(
         const Origin& origin, const Fetched* result, const Target& target, const Op& op, int* code) noexcept;
-    [[gnu::noinline]] int fetch_singly(
-        const void* origin, void* result, const Datatype& type, std::byte* memory, const Op& op) noexcept;
-    [[gnu::noinline]] int swap_singly(
-        const void* origin, const void* compare, void* result, const Datatype& type, std::byte* memory) noexcept;
 
     // The lock of a member's memory for accumulates.
     int lock_elements(int rank) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communication: copies and updates by the calling process.
+#include "components/common/atomic_update.h"
 #include "components/common/window_copy.h"
-#include "components/osc/sm/atomic_update.h"
 #include "components/osc/sm/module.h"
 #include "frameworks/osc/combine.h"
 #include "object/error_cause.h"
@@ -11,6 +11,8 @@
 #include <cstring>
 
 namespace patchbay::osc::sm {
+
+using common::refuse_op;
 
 namespace {
 
@@ -41,16 +43,6 @@ namespace {
 bool are_aligned(const void* one, const void* other, const Datatype& type) noexcept {
     const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(one) | reinterpret_cast<std::uintptr_t>(other);
     return (bits & (std::uintptr_t(type.alignment) - 1)) == 0; // a power of two
-}
-
-int refuse_op() noexcept {
-    return note_cause(MPI_ERR_OP, "the operation is not defined for the datatype");
-}
-
-// The types whose elements are updated one by one in windows for which that is asked: pairs are not, because in a
-// derived type their members are elements of their own.
-bool has_atomics(const BasicType& type) noexcept {
-    return type.size == type.extent && has_atomic_size(type.size) && !type.is_pair();
 }
 
 // MPI_NO_OP, whose origin has no meaning.
@@ -109,59 +101,16 @@ inline void Sm::unlock_elements(int rank) noexcept {
     control.elements.unlock(this->rank(), control.wants(size()), size(), ringer());
 }
 
-// A derived type may have elements at places that are no multiples of their size. All operations on these hold the
-// lock.
 bool Sm::update_singly(
     const Origin& origin, const Fetched* result, const Target& target, const Op& op, int* code) noexcept {
-    const BasicIndex element = element_type(*target.type);
-    const BasicType& basic = basic_type(element);
-    if (!has_atomics(basic)) {
-        return false;
-    }
-    AtomicOp found{};
-    if (!AtomicOp::find(op, element, found)) {
-        *code = refuse_op();
-        return true;
-    }
-    std::byte* const memory = at(target);
-    const bool all_aligned = target.type->basic != 0 && is_atomic_place(memory, basic.size);
-    if (all_aligned && result == nullptr && target.count == 1 && origin.type == target.type) [[likely]] {
-        with_number(basic.size, [&](auto number) { found.apply<decltype(number)>(memory, origin.buffer); });
-        *code = MPI_SUCCESS;
-        return true;
-    }
-    *code = all_aligned ? MPI_SUCCESS : lock_elements(target.rank);
-    if (*code == MPI_SUCCESS) {
-        update_elements(found, basic.size, origin, result, memory, target.count, *target.type);
-        if (!all_aligned) {
+    return common::update_singly(origin, result, at(target), target, op, code, [&](const auto& step) {
+        const int locked = lock_elements(target.rank);
+        if (locked == MPI_SUCCESS) {
+            step();
             unlock_elements(target.rank);
         }
-    }
-    return true;
-}
-
-int Sm::fetch_singly(const void* origin, void* result, const Datatype& type, std::byte* memory, const Op& op) noexcept {
-    AtomicOp found{};
-    if (!AtomicOp::find(op, type.basic, found)) {
-        return refuse_op();
-    }
-    with_number(std::size_t(type.size), [&](auto number) {
-        const auto former = found.apply<decltype(number)>(memory, origin);
-        std::memcpy(result, &former, sizeof former);
+        return locked;
     });
-    return MPI_SUCCESS;
-}
-
-int Sm::swap_singly(
-    const void* origin, const void* compare, void* result, const Datatype& type, std::byte* memory) noexcept {
-    with_number(std::size_t(type.size), [&](auto number) {
-        using Number = decltype(number);
-        auto former = load_number<Number>(compare);
-        const std::atomic_ref<Number> element(*reinterpret_cast<Number*>(memory));
-        element.compare_exchange_strong(former, load_number<Number>(origin), std::memory_order_acq_rel);
-        std::memcpy(result, &former, sizeof former);
-    });
-    return MPI_SUCCESS;
 }
 
 int Sm::accumulate(const Origin& origin, const Target& target, const Op& op, Request** request) noexcept {
@@ -199,9 +148,8 @@ int Sm::fetch_and_op(
         return refuse_op();
     }
     std::byte* memory = at(rank, place);
-    if (_granularity != 0 && has_atomics(basic_type(type.basic)) && is_atomic_place(memory, std::size_t(type.size)))
-        [[unlikely]] {
-        return fetch_singly(origin, result, type, memory, op);
+    if (_granularity != 0 && common::is_atomic_element(type, memory)) [[unlikely]] {
+        return common::fetch_singly(origin, result, type, memory, op);
     }
     if (!type.dense || !are_aligned(memory, origin, type)) [[unlikely]] {
         return Sm::get_accumulate({origin, 1, &type}, {result, 1, &type}, {rank, place, 1, &type}, op, nullptr);
@@ -219,8 +167,8 @@ int Sm::compare_and_swap(const void* origin, const void* compare, void* result, 
     std::uint64_t place) noexcept {
     const auto bytes = std::size_t(type.size);
     std::byte* memory = at(rank, place);
-    if (_granularity != 0 && has_atomics(basic_type(type.basic)) && is_atomic_place(memory, bytes)) [[unlikely]] {
-        return swap_singly(origin, compare, result, type, memory);
+    if (_granularity != 0 && common::is_atomic_element(type, memory)) [[unlikely]] {
+        return common::swap_singly(origin, compare, result, type, memory);
     }
     if (const int code = lock_elements(rank); code != MPI_SUCCESS) {
         return code;
