@@ -58,8 +58,9 @@ constexpr EventElement failed_elements[] = {
 
 constexpr EventSpec mpi_events[] = {
     {"peer_failed",
-        "the launcher has reported that a process has failed, in a job that goes on without it: rank (in its job), job "
-        "(0: the own one)",
+        "the launcher has reported that a process has failed, in a job that goes on without it, or has ended after "
+        "such a "
+        "failure: rank (in its job), job (0: the own one)",
         failed_elements, std::size(failed_elements)},
 };
 
