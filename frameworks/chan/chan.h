@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -28,9 +27,9 @@ class Context;
 // Common rules:
 //  - A channel of a program has the ready property (MPI-5.0, 3.4): each start of the send follows the corresponding
 //    start of the receive. A component may use that, and need not detect a program that breaks it. A channel that
-//    carries messages of a persistent collective is not `ready`: its send may be started first, and waits then where
-//    the component has no room for the message. Only what a process does to its own request is checked, above: no more
-//    than Binding::slackness starts are outstanding.
+//    carries messages of an operation (a persistent collective, partitioned communication) is not `ready`: its send may
+//    be started first, and waits then where the component has no room for the message. Only what a process does to its
+//    own request is checked, above: no more than Binding::slackness starts are outstanding.
 //  - The messages of a channel are in the order of their starts, and in no order with any other communication.
 //  - Functions return MPI error codes. The function that finds the cause stores the text (object/error_cause.h) or has
 //    Channel::cause() return it; its callers only return the code.
@@ -40,11 +39,24 @@ class Context;
 //    (Progress::threaded()).
 namespace chan {
 
-inline constexpr std::uint32_t interface_version = 3;
+inline constexpr std::uint32_t interface_version = 4;
 
 // The most bytes that a half may tell the other one.
 inline constexpr std::size_t most_offer_bytes = 256;
 inline constexpr std::uint32_t most_slackness = UINT16_MAX;
+
+// For which messages of operations a channel is faster than the pml: a set.
+enum class Faster : std::uint8_t {
+    never = 0,
+    alone = 1,        // one that the operation waits for, as those of persistent collectives
+    among_others = 2, // one of many that are under way at a time, as those of partitioned communication
+};
+constexpr Faster operator|(Faster one, Faster other) noexcept {
+    return Faster(std::uint8_t(one) | std::uint8_t(other));
+}
+constexpr bool have_common(Faster one, Faster other) noexcept {
+    return (std::uint8_t(one) & std::uint8_t(other)) != 0;
+}
 
 // One side of a channel, as bound by this process.
 struct Side {
@@ -118,9 +130,10 @@ public:
     void begin_unbinding() noexcept;
     bool is_unbinding() const noexcept { return _unbinding; }
     void end_unbinding(int code) noexcept;
-    // The channel is a part of a persistent collective: it is in no list, and the program has no handle of it.
-    void belong_to_collective() noexcept { _of_collective = true; }
-    bool is_of_collective() const noexcept { return _of_collective; }
+    // The channel is a part of a persistent collective or of a partitioned request: it is in no list, and the program
+    // has no handle of it.
+    void belong_to_operation() noexcept { _of_operation = true; }
+    bool is_of_operation() const noexcept { return _of_operation; }
 
 protected:
     // Sets what a Request needs before it can be started: its communicator, progress, most_starts; the status of every
@@ -157,7 +170,7 @@ private:
     const Ref<Datatype> _type;
     std::uint32_t _outstanding = 0; // only kept for a slackness above 1
     bool _unbinding = false;
-    bool _of_collective = false;
+    bool _of_operation = false;
 };
 
 class Component : public patchbay::Component {
@@ -175,10 +188,14 @@ public:
     // both sides with its text; the caller sees to that. The result is inactive.
     virtual Result<Channel*> create(
         Context& context, const Binding& binding, std::span<std::byte> offer, std::size_t* used) noexcept = 0;
-    // The longest message, in bytes, for which a start on both sides and its completion take less time than those of a
-    // message of the pml: up to there channels of this component carry messages of persistent collectives. Nothing: at
-    // no length.
-    virtual std::optional<std::uint64_t> longest_faster_message() const noexcept { return std::nullopt; }
+    // When a start on both sides and its completion take less time than those of a message of the pml, with the
+    // receiver's use of the data, by what this process knows alone. Asked for channels that are not `ready`: messages
+    // of operations have one if both sides say that it is faster for them. In the same circumstances as query().
+    virtual Faster faster(Context& context, const Binding& binding) noexcept {
+        (void)context;
+        (void)binding;
+        return Faster::never;
+    }
 };
 
 } // namespace chan

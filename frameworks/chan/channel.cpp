@@ -34,7 +34,7 @@ std::string_view Channel::cause() const noexcept {
 }
 
 void Channel::begin_unbinding() noexcept {
-    if (!_of_collective) {
+    if (!_of_operation) {
         leave_list();
     }
     set_kind(ObjectKind::request); // the handle is valid until a completing call has ended the unbinding

@@ -16,7 +16,8 @@ namespace coll {
 // A message of a persistent operation, as one of its two ends has it.
 struct ChannelMessage {
     bool sends;
-    bool wanted; // this member would have it carried by a channel
+    bool wanted;   // this member would have it carried by a channel
+    bool combined; // this member combines data in the operation, so that it needs what it receives at once
     void* buffer;
     MPI_Count count;
     const Datatype* type;

@@ -95,14 +95,17 @@ int Operation::try_to_bind_channels(ChannelBinder& binder) noexcept {
     return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         std::vector<ChannelMessage> messages;
         std::vector<StepId> ids;
-        for (StepId id = 0; id < schedule.steps().size(); ++id) {
-            const Step& step = schedule.steps()[id];
+        const std::span<const Step> steps = schedule.steps();
+        const bool combines =
+            std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.kind == StepKind::reduce; });
+        for (StepId id = 0; id < steps.size(); ++id) {
+            const Step& step = steps[id];
             const bool sends = step.kind == StepKind::send;
             if ((!sends && step.kind != StepKind::recv) || step.comm != comm || step.peer == comm->rank) {
                 continue;
             }
             const bool wanted = _progressions[id].bound != nullptr && schedule.code() == MPI_SUCCESS;
-            messages.push_back({sends, wanted, sends ? const_cast<void*>(step.source) : step.target,
+            messages.push_back({sends, wanted, combines, sends ? const_cast<void*>(step.source) : step.target,
                 sends ? step.source_count : step.target_count, sends ? step.source_type : step.target_type, step.peer,
                 nullptr});
             ids.push_back(id);

@@ -3,6 +3,7 @@
 
 #include "core/base/out_of_memory.h"
 #include "core/progress/progress.h"
+#include "frameworks/pml/message_binder.h"
 #include "frameworks/pml/partitioned_engine.h"
 #include "frameworks/pml/partitioned_tags.h"
 #include "object/error_cause.h"
@@ -36,7 +37,8 @@ Partitioned::Partitioned(PartitionedEngine& engine, const PartitionedRequest& wh
       _comm(Ref<Communicator>::share(&on)),
       _type(Ref<Datatype>::share(const_cast<Datatype*>(what.type))),
       _partition_bytes(std::int64_t(what.count) * what.type->size),
-      _round(on.progress_or(engine.progress()), *this) {
+      _round(on.progress_or(engine.progress()), *this),
+      _after_bindings(on.progress_or(engine.progress()), *this) {
     belong_to(on);
     progress = &on.progress_or(engine.progress());
     persistent = true;
@@ -54,8 +56,9 @@ std::string_view Partitioned::cause() const noexcept {
         return _text;
     }
     for (int i = 0; i < _made; ++i) {
-        if (_messages[i]->is_complete() && _messages[i]->error != MPI_SUCCESS) {
-            return _messages[i]->cause();
+        const Request& message = *_messages[i].request;
+        if (message.is_complete() && message.error != MPI_SUCCESS) {
+            return message.cause();
         }
     }
     return {};
@@ -88,8 +91,8 @@ int Partitioned::began_setup(int code, Request** request) noexcept {
 
 int Partitioned::make_message(int i, int first_tag, Elements elements) noexcept {
     const int tag = partitioned_tag(first_tag + i);
-    std::byte* const data = static_cast<std::byte*>(_what.buffer) + elements.first * _what.type->extent;
-    Request** const made = &_messages[i];
+    void* const data = at(elements.first);
+    Request** const made = &_messages[i].request;
     const int code = _what.sends
         ? comm->pml->send_init(data, elements.count, *_what.type, _what.peer, tag, SendMode::standard, *comm, made)
         : comm->pml->recv_init(data, elements.count, *_what.type, _what.peer, tag, *comm, made);
@@ -120,16 +123,21 @@ std::int32_t Partitioned::references_to_comm() const noexcept {
 
 void Partitioned::release_messages() noexcept {
     while (_made > 0) {
-        Request& message = *_messages[--_made];
-        _references.fetch_sub(message.references_to_comm(), std::memory_order_relaxed);
-        message.recycle();
+        const Message& message = _messages[--_made];
+        _references.fetch_sub(message.request->references_to_comm(), std::memory_order_relaxed);
+        if (message.by_channel) {
+            _engine.binder()->unbind(*message.request);
+        } else {
+            message.request->recycle();
+        }
     }
 }
 
 void Partitioned::end_messages() noexcept {
     for (int i = 0; i < _made; ++i) {
-        if (_messages[i]->is_active()) {
-            _messages[i]->end_start();
+        Request& message = *_messages[i].request;
+        if (message.is_active()) {
+            message.end_start();
         }
     }
 }
@@ -137,17 +145,25 @@ void Partitioned::end_messages() noexcept {
 void Partitioned::open_round() noexcept {
     _start_error.store(MPI_SUCCESS, std::memory_order_relaxed);
     error = MPI_SUCCESS;
-    set_active();
+    ++_round_number;
+    _next_look = 0;
     _round.open();
+    if (_channels.load(std::memory_order_relaxed) != 0) {
+        _round.count_up(); // for look()
+    }
+    set_active();
 }
 
 void Partitioned::start_message(int i) noexcept {
-    Request& message = *_messages[i];
-    const int code = message.start();
-    if (code == MPI_SUCCESS) {
-        message.attach(_round);
-    } else {
+    Message& message = _messages[i];
+    const int code = message.request->start();
+    if (code != MPI_SUCCESS) {
         fail_start(code);
+    }
+    if (message.by_channel) {
+        message.started.store(_round_number, std::memory_order_release);
+    } else if (code == MPI_SUCCESS) {
+        message.request->attach(_round);
     }
 }
 
@@ -156,8 +172,8 @@ int Partitioned::result() const noexcept {
         return code;
     }
     for (int i = 0; i < _made; ++i) {
-        if (_messages[i]->error != MPI_SUCCESS) {
-            return _messages[i]->error;
+        if (const int code = _messages[i].request->error; code != MPI_SUCCESS) {
+            return code;
         }
     }
     return MPI_SUCCESS;
@@ -208,6 +224,7 @@ void Partitioned::destroy() noexcept {
     drop(_setup_request);
     drop(_reply_request);
     release_messages();
+    keep_channels(0);
     if (_tags != PartitionedEngine::no_tags) {
         _engine.give_back_tags(_tags);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/progress/continuation.h"
+#include "core/progress/lock.h"
 #include "frameworks/pml/pml.h"
 #include "object/released_list.h"
 #include "object/request.h"
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -45,6 +47,7 @@ struct PartitionedSetup {
     std::int64_t message_size; // the sender's parameter mpi_part_message_size
     std::int32_t partitions;
     std::int32_t reply_tag; // as a number (partitioned_tags.h)
+    std::int32_t channels;  // whether the sender would have the messages carried by channels
     PartitionedNote note;   // PartitionedSend::describe()
 };
 
@@ -52,6 +55,7 @@ struct PartitionedReply {
     std::int64_t bytes;     // of the receiver's buffer
     std::int32_t code;      // MPI_SUCCESS, or the error with which every start ends on both sides
     std::int32_t first_tag; // of the messages, as a number
+    std::int32_t channels;  // whether both sides bind the messages to channels
     PartitionedPlan plan;
 };
 
@@ -61,8 +65,12 @@ struct PartitionedReply {
 // MPI_Psend_init sends a *setup message*, for which MPI_Precv_init posts a receive. Its tag mirrors the user's, so that
 // the pml matches the two in the order of their initialization. When the receive has been started and the setup message
 // has arrived, the receiver sends a *reply* with the plan: in how many messages each start is transferred, and their
-// tags. Each message has whole partitions of the sender, and is a persistent request of the pml on both sides. The last
-// of its partitions that becomes ready starts it, on any thread.
+// tags. Each message has whole partitions of the sender, and is a persistent request of the pml on both sides, or a
+// channel where both sides agree on that (MessageBinder): they bind the messages before the first of them is sent. The
+// last of its partitions that becomes ready starts a message, on any thread.
+//
+// Channels complete where somebody looks at them: the request checks_itself, and is looked at by the completing calls,
+// by MPI_Parrived, and, if its handle has been released, by a poller of the engine.
 class Partitioned : public Request {
 public:
     int cancel() noexcept final;
@@ -76,6 +84,8 @@ public:
     int partitions() const noexcept { return _what.partitions; }
     // The number of messages of each start. Defined after the first start, which may change it.
     int messages() const noexcept { return _plan.messages; }
+    // How many of them are carried by channels. Defined likewise.
+    int channels() const noexcept { return _channels.load(std::memory_order_relaxed); }
 
     // For the engine, which calls these with its lock held for a request in its list.
 
@@ -83,6 +93,10 @@ public:
     virtual bool is_needed() const noexcept = 0;
     // Has the next poll destroy a request whose setup message has not arrived.
     virtual void cancel_unmatched() noexcept {}
+
+    // Looks whether messages that are carried by channels have ended, and the start with them. Any thread, also several
+    // at a time.
+    void look() noexcept;
 
     ReleasedList::Entry released{*this}; // in the list of the engine
 
@@ -100,20 +114,36 @@ protected:
     ~Partitioned() override;
 
     bool is_null() const noexcept { return _what.peer == MPI_PROC_NULL; }
+    void* at(MPI_Count element) const noexcept {
+        return static_cast<std::byte*>(_what.buffer) + element * _what.type->extent;
+    }
     std::int64_t bytes() const noexcept { return std::int64_t(_partition_bytes) * _what.partitions; }
 
     // Begin a message of the setup, with a tag of the pml. MPI code.
     int send_setup(const void* data, std::size_t size, int tag, Request** request) noexcept;
     int receive_setup(void* data, std::size_t size, int tag, Request** request) noexcept;
-    // Makes the persistent requests of the plan: message i has `count` elements from element `first` of the buffer,
-    // where bounds(i) returns {first, count}. MPI code; after an error there are none.
+    // A part of the buffer.
     struct Elements {
         MPI_Count first;
         MPI_Count count;
     };
+    // Makes the persistent requests of the plan: message i has `count` elements from element `first` of the buffer,
+    // where bounds(i) returns {first, count}. MPI code; after an error there are none.
     template <class Bounds>
     int make_messages(int first_tag, const Bounds& bounds) noexcept;
     void release_messages() noexcept;
+    // Before the setup begins: whether this side may have channels.
+    void prepare_channels() noexcept;
+    // Takes as many as it needs for `messages` messages, if this side would bind one of `elements`. Whether it has.
+    bool take_channels(int messages, Elements elements) noexcept;
+    // Keeps `count` of those that were taken.
+    void keep_channels(int count) noexcept;
+    // Binds the messages of the plan to the channels that were taken, then calls start_first_round(), perhaps in a
+    // poll. The caller's count of the round is held meanwhile. Where memory is short the start ends with that error:
+    // the first start that does not goes on from there.
+    void bind_messages() noexcept;
+    // What is left to do for the first start when the messages can be started.
+    virtual void start_first_round() noexcept = 0;
     // Releases a request of the setup, if there is one.
     void drop(Request*& request) noexcept;
 
@@ -123,6 +153,8 @@ protected:
     void open_round() noexcept;
     // Starts message i, which the round waits for. On any thread.
     void start_message(int i) noexcept;
+    // Whether message i of an active start has arrived. Any thread, also several at a time.
+    bool has_ended(int i) noexcept;
     // Gives the caller's count back: the start is complete when its messages are. The request may not exist afterwards.
     void close_round() noexcept {
         if (_round.close()) {
@@ -156,12 +188,25 @@ protected:
     Request* _setup_request = nullptr;
     Request* _reply_request = nullptr;
     PartitionedPlan _plan;
-    std::unique_ptr<Request*[]> _messages; // of the plan; null before the setup has ended
-    int _made = 0;                         // how many of them exist
-    int _tags = -1;                        // the first that this request has taken; -1: none
+    struct Message {
+        Request* request = nullptr; // of the pml, or the channel
+        Request* channel = nullptr; // that the binder has made, while the messages are bound
+        bool by_channel = false;
+        std::atomic<std::uint32_t> started{0}; // by a channel: the last round in which it was started
+    };
+    std::unique_ptr<Message[]> _messages; // of the plan; null before the setup has ended
+    int _made = 0;                        // how many of them exist
+    int _tags = -1;                       // the first that this request has taken; -1: none
     int _failure = MPI_SUCCESS;
 
 private:
+    void check() noexcept final { look(); }
+    bool begin_bindings() noexcept;
+    void end_bindings() noexcept;
+    void use_channel(Message& message) noexcept;
+    bool look_at_channels() noexcept;
+    bool has_ended(Message& message) noexcept;
+
     // Called when all messages of a start are complete, by a poll or by the thread that ended the last one.
     void end_round() noexcept;
     // The first error of the start.
@@ -170,6 +215,17 @@ private:
     int make_message(int i, int first_tag, Elements elements) noexcept;
 
     Next<Partitioned, &Partitioned::end_round> _round;
+    Next<Partitioned, &Partitioned::bind_messages> _after_bindings;
+    int _taken = 0; // channels
+    int _begun = 0; // messages whose binding has begun, or which stay with the pml
+    int _ended = 0; // and those of them whose binding has ended
+    // Messages carried by channels: published when all are bound.
+    std::atomic<int> _channels{0};
+    std::uint32_t _round_number = 0;
+    // Protects what follows, and the messages under way that are carried by channels. It locks with one thread, too:
+    // one that follows the thread level would need memory in every request.
+    ProgressLock _looks{true};
+    int _next_look = 0; // the first message of the round that may not have ended
     std::atomic<int> _start_error{MPI_SUCCESS};
     std::atomic<std::int32_t> _references{1}; // to the communicator: its own and those of the messages
     std::string _text;                        // of _failure
@@ -177,7 +233,7 @@ private:
 
 template <class Bounds>
 int Partitioned::make_messages(int first_tag, const Bounds& bounds) noexcept {
-    _messages.reset(new (std::nothrow) Request* [std::size_t(_plan.messages)] {});
+    _messages.reset(new (std::nothrow) Message[std::size_t(_plan.messages)]);
     if (_messages == nullptr) {
         return MPI_ERR_NO_MEM;
     }

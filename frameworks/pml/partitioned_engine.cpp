@@ -12,6 +12,13 @@
 
 namespace patchbay::pml {
 
+PartitionedEngine::~PartitionedEngine() {
+    if (_watcher) {
+        _watcher.reset();
+        progress().quiesce();
+    }
+}
+
 Progress& PartitionedEngine::progress() noexcept {
     return *_core.progress;
 }
@@ -46,6 +53,37 @@ int PartitionedEngine::take_tags(int count) noexcept {
 void PartitionedEngine::give_back_tags(int first) noexcept {
     const std::lock_guard lock(_lock);
     _taken.erase(first);
+}
+
+void PartitionedEngine::add(Partitioned& request) noexcept {
+    _released.add(request.released);
+    if (request.checks_itself && request.is_active()) {
+        const std::lock_guard lock(_watch_lock);
+        if (!_watcher) {
+            _watcher = progress().add_poller(
+                [](void* engine) noexcept { return static_cast<PartitionedEngine*>(engine)->watch(); }, this);
+        }
+    }
+}
+
+// A poller, while there are released requests that somebody has to look at. A request that has ended leaves the list
+// in a later poll.
+int PartitionedEngine::watch() noexcept {
+    if (!_watch_lock.try_lock()) {
+        return 0; // another thread is doing it
+    }
+    const std::lock_guard lock(_watch_lock, std::adopt_lock);
+    bool any = false;
+    _released.for_each([&any](Request& request) {
+        if (request.checks_itself && request.is_active()) {
+            any = true;
+            static_cast<Partitioned&>(request).look();
+        }
+    });
+    if (!any) {
+        _watcher.reset();
+    }
+    return 0;
 }
 
 void PartitionedEngine::wait_for_freed(const Session* session) noexcept {

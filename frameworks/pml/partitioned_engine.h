@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/progress/lock.h"
+#include "core/progress/progress.h"
 #include "frameworks/pml/partitioned.h"
 
 #include <cstdint>
@@ -10,11 +11,11 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 struct Core;
-class Progress;
 class Session;
 
 namespace pml {
 
+class MessageBinder;
 class PartitionedSend;
 class PartitionedRecv;
 
@@ -37,6 +38,7 @@ class PartitionedEngine {
 public:
     explicit PartitionedEngine(Core& core) noexcept
         : _core(core) {}
+    ~PartitionedEngine();
     PartitionedEngine(const PartitionedEngine&) = delete;
     PartitionedEngine& operator=(const PartitionedEngine&) = delete;
 
@@ -47,6 +49,9 @@ public:
     PartitionedMaker* maker_for(const Communicator& comm) const noexcept {
         return comm.view == nullptr ? _maker : nullptr;
     }
+    // The default, nullptr: the pml carries all messages. Before the first request, and after the last one.
+    void set_binder(MessageBinder* binder) noexcept { _binder = binder; }
+    MessageBinder* binder() const noexcept { return _binder; }
     // The parameter mpi_part_message_size, in bytes.
     std::int64_t message_size() const noexcept;
 
@@ -57,7 +62,8 @@ public:
     void give_back_tags(int first) noexcept;
 
     // The list of the requests whose handles were released while they were active, or before their setup ended.
-    void add(Partitioned& request) noexcept { _released.add(request.released); }
+    // A poller looks at the channels of those that are active.
+    void add(Partitioned& request) noexcept;
     void remove(Partitioned& request) noexcept { _released.remove(request.released); } // if it is in the list
     // Waits until the requests in the list, of the session (nullptr: of the world model), have done what the other
     // processes need. Blocks. Called before the session's communication ends.
@@ -70,12 +76,17 @@ public:
     void cancel_unmatched() noexcept;
 
 private:
+    int watch() noexcept;
+
     Core& _core;
     PartitionedMaker* _maker = nullptr;
+    MessageBinder* _binder = nullptr;
     ProgressLock _lock{true};  // protects the tags
     std::map<int, int> _taken; // the first number of each range of tags, and the one behind its last
     int _next = 0;             // behind the range that was taken last
     ReleasedList _released;
+    ProgressLock _watch_lock{true}; // protects what follows; taken before the lock of the list
+    PollerHandle _watcher;
 };
 
 // MPI_Psend_init and MPI_Precv_init; `what`.sends tells which. *request is inactive. MPI codes. Never block.

@@ -37,6 +37,7 @@ int PartitionedRecv::make(
 }
 
 int PartitionedRecv::post_setup() noexcept {
+    prepare_channels();
     const int code = receive_setup(&_setup, sizeof _setup, partitioned_setup_tag(_what.tag), &_setup_request);
     if (code == MPI_SUCCESS) {
         _after_setup.open();
@@ -101,7 +102,9 @@ void PartitionedRecv::read_setup() noexcept {
         if (const int refused = code == MPI_SUCCESS ? accept(_setup.note) : MPI_SUCCESS; refused != MPI_SUCCESS) {
             fail(refused, unless_out_of_memory(std::string(), [&] { return std::string(noted_cause(refused)); }));
         }
-        _reply = {bytes(), _failure, _tags, _plan};
+        const bool channels =
+            _failure == MPI_SUCCESS && _setup.channels != 0 && take_channels(_plan.messages, elements_of(0));
+        _reply = {bytes(), _failure, _tags, channels, _plan};
     }
 }
 
@@ -118,16 +121,19 @@ int PartitionedRecv::make_plan() noexcept {
     if (_tags == PartitionedEngine::no_tags) {
         return MPI_ERR_NO_MEM;
     }
-    return make_messages(_tags, [&](int i) {
-        const std::int64_t first = _plan.first_of(i) * _setup.bytes;
-        const std::int64_t size = _plan.size_of(i, _setup.partitions) * _setup.bytes;
-        return element == 0 ? Elements{0, 0} : Elements{first / element, size / element};
-    });
+    return make_messages(_tags, [this](int i) { return elements_of(i); });
+}
+
+Partitioned::Elements PartitionedRecv::elements_of(int message) const noexcept {
+    const MPI_Count element = _what.type->size;
+    const std::int64_t first = _plan.first_of(message) * _setup.bytes;
+    const std::int64_t size = _plan.size_of(message, _setup.partitions) * _setup.bytes;
+    return element == 0 ? Elements{0, 0} : Elements{first / element, size / element};
 }
 
 // The rest of the first start, after the setup message has arrived. Until it has succeeded, every start comes here.
 void PartitionedRecv::begin() noexcept {
-    if (_matched) {
+    if (_matched && !_replied) {
         const int code = send_setup(&_reply, sizeof _reply, partitioned_tag(_setup.reply_tag), &_reply_request);
         if (code != MPI_SUCCESS) {
             fail_start(code);
@@ -146,14 +152,22 @@ void PartitionedRecv::begin() noexcept {
 void PartitionedRecv::end_reply() noexcept {
     const int code = _reply_request != nullptr ? _reply_request->error : MPI_SUCCESS;
     drop(_reply_request);
+    _replied = code == MPI_SUCCESS;
+    if (code == MPI_SUCCESS && _failure == MPI_SUCCESS) {
+        bind_messages();
+        return;
+    }
     if (code != MPI_SUCCESS) {
         fail_start(code);
     } else {
-        if (_failure == MPI_SUCCESS) {
-            start_messages();
-        }
         _begun.store(true, std::memory_order_release);
     }
+    close_round();
+}
+
+void PartitionedRecv::start_first_round() noexcept {
+    start_messages();
+    _begun.store(true, std::memory_order_release);
     close_round();
 }
 
@@ -163,7 +177,7 @@ void PartitionedRecv::start_messages() noexcept {
     }
 }
 
-bool PartitionedRecv::has_arrived(int partition) const noexcept {
+bool PartitionedRecv::has_arrived(int partition) noexcept {
     if (state() != State::active) {
         return true;
     }
@@ -177,7 +191,7 @@ bool PartitionedRecv::has_arrived(int partition) const noexcept {
     const std::int64_t first = partition * _partition_bytes;
     const int last = message_at(std::max(first, first + _partition_bytes - 1));
     for (int i = message_at(first); i <= last; ++i) {
-        if (!_messages[std::size_t(i)]->is_complete()) {
+        if (!has_ended(i)) {
             return false;
         }
     }

@@ -13,9 +13,9 @@ public:
 
     int start() noexcept override;
 
-    // MPI_Parrived: whether this partition of the start has arrived, or no start is outstanding. On any thread. Makes
-    // no progress.
-    virtual bool has_arrived(int partition) const noexcept;
+    // MPI_Parrived: whether this partition of the start has arrived, or no start is outstanding. On any thread. Does
+    // not poll.
+    virtual bool has_arrived(int partition) noexcept;
 
     bool is_needed() const noexcept override {
         return (_phase.load(std::memory_order_relaxed) & orphaned) == 0 && !_begun.load(std::memory_order_relaxed);
@@ -38,8 +38,10 @@ private:
     void end_setup() noexcept;
     void read_setup() noexcept;
     int make_plan() noexcept;
+    Elements elements_of(int message) const noexcept;
     void begin() noexcept;
     void end_reply() noexcept;
+    void start_first_round() noexcept override;
     void start_messages() noexcept;
     int retire() noexcept override;
 
@@ -47,6 +49,7 @@ private:
     std::atomic<unsigned> _phase{0};
     std::atomic<bool> _begun{false}; // the first start, after the setup
     bool _matched = false;           // the setup message has arrived without an error, so that a reply is needed
+    bool _replied = false;
 };
 
 } // namespace pml

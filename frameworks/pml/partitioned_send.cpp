@@ -42,7 +42,11 @@ int PartitionedSend::send_first() noexcept {
     if (is_null()) {
         return MPI_SUCCESS;
     }
-    _setup = {_partition_bytes, _engine.message_size(), _what.partitions, _tags, {}};
+    prepare_channels();
+    // The receiver's datatype may require longer messages: there are so many at most, and all together at least.
+    const int most = PartitionedPlan::make(_what.partitions, _partition_bytes, 1, _engine.message_size()).messages;
+    const bool channels = take_channels(most, {0, _what.partitions * _what.count});
+    _setup = {_partition_bytes, _engine.message_size(), _what.partitions, _tags, channels, {}};
     const int described = unless_out_of_memory(MPI_ERR_NO_MEM, [this] {
         _setup.note = describe();
         return MPI_SUCCESS;
@@ -142,12 +146,13 @@ void PartitionedSend::read_reply() noexcept {
     } else if (_reply.code != MPI_SUCCESS) {
         fail(_reply.code);
     }
+    keep_channels(_reply.channels != 0 ? _reply.plan.messages : 0);
     _replied = true;
 }
 
 // The rest of the first start, after the reply has arrived. Partitions may become ready at the same time.
 void PartitionedSend::begin() noexcept {
-    const int code = _failure == MPI_SUCCESS ? make_plan() : MPI_SUCCESS;
+    const int code = _failure == MPI_SUCCESS && _made == 0 ? make_plan() : MPI_SUCCESS;
     if (code != MPI_SUCCESS) { // the next start tries again
         fail_start(code);
     }
@@ -155,6 +160,10 @@ void PartitionedSend::begin() noexcept {
         close_round();
         return;
     }
+    bind_messages();
+}
+
+void PartitionedSend::start_first_round() noexcept {
     reset_left();
     // The one more keeps this object until all partitions have been looked at.
     _unsent.store(_plan.messages + 1, std::memory_order_relaxed);

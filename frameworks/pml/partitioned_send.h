@@ -38,6 +38,7 @@ private:
     void end_setup() noexcept;
     void read_reply() noexcept;
     void begin() noexcept;
+    void start_first_round() noexcept override;
     int make_plan() noexcept;
     void reset_left() noexcept;
     void count_ready() noexcept;

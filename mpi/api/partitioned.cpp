@@ -149,7 +149,7 @@ int arrived(MPI_Request handle, int number, int* flag) noexcept {
         !(args.permitted() && partitioned<pml::PartitionedRecv>(args, handle, "must be a request of MPI_Precv_init"))) {
         return args.code();
     }
-    const auto& request = *static_cast<pml::PartitionedRecv*>(to_object<Request>(handle));
+    auto& request = *static_cast<pml::PartitionedRecv*>(to_object<Request>(handle));
     if (checking() && !(partition(args, "partition", number, request) && args.pointer("flag", flag))) {
         return args.code();
     }

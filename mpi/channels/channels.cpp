@@ -28,6 +28,22 @@ int Channels::unbind(chan::Channel& channel) noexcept {
     return PendingUnbinding::begin(*this, channel);
 }
 
+void Channels::end(chan::Channel& channel) noexcept {
+    channel.begin_unbinding();
+    channel.disconnect();
+    channel.end_unbinding(MPI_SUCCESS);
+    channel.recycle();
+}
+
+// Where the library has gone down, the channel is disconnected already (close()).
+void Channels::release(chan::Channel& channel) noexcept {
+    if (_instance.bound_channels().remove(channel)) {
+        end(channel);
+    } else {
+        channel.recycle();
+    }
+}
+
 std::string_view Channels::cause_of(const Request& in) noexcept {
     const Lock lock(_mutex);
     const auto found = _texts.find(&in);
@@ -69,7 +85,7 @@ void Channels::remove(Pending& pending) noexcept {
 // Does not wait for the other side, which may use its half still.
 void Channels::end_locally(chan::Channel& channel) noexcept {
     channel.disconnect();
-    if (!channel.is_active() && !channel.is_of_collective()) { // otherwise it belongs to what has started it
+    if (!channel.is_active() && !channel.is_of_operation()) { // otherwise it belongs to what has started it
         channel.leave_list();
         channel.recycle();
     }
@@ -77,7 +93,7 @@ void Channels::end_locally(chan::Channel& channel) noexcept {
 
 void Channels::abandon(const Session* session) noexcept {
     const auto is_of = [session](const chan::Channel& channel) {
-        return channel.session == session && !channel.is_unbinding() && !channel.is_of_collective();
+        return channel.session == session && !channel.is_unbinding() && !channel.is_of_operation();
     };
     while (chan::Channel* channel = _instance.bound_channels().take(is_of)) {
         end_locally(*channel);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "frameworks/chan/chan.h"
+#include "mpi/channels/channel_use.h"
 
 #include <cstdint>
 #include <map>
@@ -17,12 +18,16 @@ class Matching;
 
 // What a program passes to bind one request.
 struct NewChannel {
-    Request* in; // an inactive persistent send or receive, whose bound() is true
-    MPI_Request* out;
+    Request* in;                    // an inactive persistent send or receive, whose bound() is true
+    MPI_Request* out;               // of the program; nullptr: the channel is a part of an operation
     std::uint32_t slackness;        // 1 to chan::most_slackness
     MPI_Aint increment_bytes;       // between successive starts
     std::string component;          // info key patchbay_chan; empty: none
     std::string_view function = {}; // of MPI, for the check of handles that are never freed
+    Request** channel = nullptr;    // in place of `out`
+    ChannelUse use = ChannelUse::all;
+
+    bool is_of_operation() const noexcept { return channel != nullptr; }
 };
 
 // The channels of one instance that are being bound, and those being unbound. Functions may be called on any thread,
@@ -52,6 +57,10 @@ public:
     // MPIX_Iunbind_channel: the inactive bound request becomes active, and is released by the completing call. After an
     // MPI code other than MPI_SUCCESS nothing has begun.
     int unbind(chan::Channel& channel) noexcept;
+    // Ends an inactive channel of an operation, in this process, without regard to the other side. end(): one that is
+    // not among the bound ones.
+    void release(chan::Channel& channel) noexcept;
+    static void end(chan::Channel& channel) noexcept;
 
     // Ends the channels of a session that the program has not unbound, in this process only (nullptr: of the world
     // model).

@@ -45,13 +45,6 @@ struct Half {
 // The fourth, of the same messages.
 using Connected = std::uint8_t;
 
-void end(chan::Channel& channel) noexcept {
-    channel.begin_unbinding();
-    channel.disconnect();
-    channel.end_unbinding(MPI_SUCCESS);
-    channel.recycle();
-}
-
 } // namespace
 
 // One call of bind(). The members exchange all messages of a turn before the next one.
@@ -137,7 +130,6 @@ private:
     void propose() noexcept;
     void describe(Link& link) const noexcept;
     bool find_candidates(const Link& link, chan::Selector::Candidates& candidates) noexcept;
-    bool is_wanted(const chan::Selector::Candidate& candidate, std::uint64_t bytes) noexcept;
     void make_halves() noexcept;
     std::optional<chan::Selector::Candidate> choose(
         const Link& link, const Proposal& here, const Proposal& there) noexcept;
@@ -275,24 +267,10 @@ bool CollectiveChannels::Setup::find_candidates(const Link& link, chan::Selector
         if (!_instance.open_chan() || !_instance.chan_selector().query(_instance, link.binding, _only, &candidates)) {
             return false;
         }
-        bool any = false;
-        for (auto& candidate : candidates) {
-            if (candidate.name[0] != '\0' && !is_wanted(candidate, link.binding.bytes)) {
-                candidate = {};
-            }
-            any = any || candidate.name[0] != '\0';
-        }
-        return any;
+        const chan::Faster kinds =
+            link.message->combined ? chan::Faster::alone : chan::Faster::alone | chan::Faster::among_others;
+        return keep_used(_instance, _owner._use, kinds, link.binding, candidates);
     });
-}
-
-bool CollectiveChannels::Setup::is_wanted(const chan::Selector::Candidate& candidate, std::uint64_t bytes) noexcept {
-    const chan::Component* const component = _instance.chan_selector().find(candidate);
-    if (component == nullptr) {
-        return false;
-    }
-    const auto longest = component->longest_faster_message();
-    return _owner._use == Use::all || (longest && bytes <= *longest);
 }
 
 // Both members choose alike. A member that cannot make its half says so in it.
@@ -336,7 +314,7 @@ void CollectiveChannels::Setup::make_half(Link& link, const chan::Selector::Cand
         return;
     }
     chan::Channel& channel = **made;
-    channel.belong_to_collective();
+    channel.belong_to_operation();
     half.offer_bytes = std::uint32_t(used);
     half.made = unless_out_of_memory(0u, [&] {
         _instance.bound_channels().add(channel);
@@ -345,7 +323,7 @@ void CollectiveChannels::Setup::make_half(Link& link, const chan::Selector::Cand
     if (half.made != 0) {
         link.channel = &channel;
     } else {
-        end(channel);
+        Channels::end(channel);
     }
 }
 
@@ -373,7 +351,7 @@ void CollectiveChannels::Setup::finish() noexcept {
         for (auto* links : {&pair.sends, &pair.recvs}) {
             for (Link& link : *links) {
                 if (link.channel != nullptr) {
-                    _owner.release(*link.channel);
+                    _owner._channels.release(*link.channel);
                 }
                 _owner.give_back_number(link.number);
             }
@@ -390,17 +368,8 @@ int CollectiveChannels::bind(Communicator& comm, int tag, std::span<coll::Channe
 
 void CollectiveChannels::unbind(chan::Channel& channel) noexcept {
     const int number = chan::number_of_component_tag(channel.binding().tag_here);
-    release(channel);
+    _channels.release(channel);
     give_back_number(number);
-}
-
-// Where the library has gone down, the channel is disconnected already (Channels::close()).
-void CollectiveChannels::release(chan::Channel& channel) noexcept {
-    if (_channels.instance().bound_channels().remove(channel)) {
-        end(channel);
-    } else {
-        channel.recycle();
-    }
 }
 
 int CollectiveChannels::take_number() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "frameworks/coll/channel_binder.h"
+#include "mpi/channels/channel_use.h"
 
 #include <cstdint>
 
@@ -13,8 +14,7 @@ class CollectiveChannels final : public coll::ChannelBinder {
 public:
     // The values of parameters coll_channels, which is equal in all processes of a job (none: there is no object of
     // this class), and coll_most_channels.
-    enum class Use : std::uint8_t { faster, all, none };
-    CollectiveChannels(Channels& channels, Use use, std::int64_t most) noexcept
+    CollectiveChannels(Channels& channels, ChannelUse use, std::int64_t most) noexcept
         : _channels(channels),
           _use(use),
           _most(most) {}
@@ -25,12 +25,11 @@ public:
 private:
     class Setup;
 
-    void release(chan::Channel& channel) noexcept;
     int take_number() noexcept;
     void give_back_number(int number) noexcept;
 
     Channels& _channels;
-    const Use _use;
+    const ChannelUse _use;
     const std::int64_t _most;
     std::int64_t _count = 0; // channels that exist; protected by the lock of Channels
 };

@@ -26,7 +26,7 @@ chan::Binding binding_of(const NewChannel& what) noexcept {
     what.in->bound(&bound);
     chan::Binding binding{};
     binding.side = {bound.mode.has_value(), bound.mode == pml::SendMode::synchronous, bound.buffer, bound.count,
-        bound.type, what.slackness, what.increment_bytes};
+        bound.type, what.slackness, what.increment_bytes, !what.is_of_operation()};
     binding.comm = what.in->comm;
     binding.peer = bound.peer;
     binding.tag = bound.tag;
@@ -48,6 +48,8 @@ PendingBinding::PendingBinding(Channels& owner, const NewChannel& what)
     : _owner(owner),
       _in(*what.in),
       _out(what.out),
+      _operation(what.channel),
+      _use(what.use),
       _comm(Ref<Communicator>::share(what.in->comm)),
       _only(component_list(what)),
       _function(what.function),
@@ -77,7 +79,11 @@ int PendingBinding::begin(Channels& owner, const NewChannel& what) noexcept {
     }
     if (code == MPI_SUCCESS) {
         what.in->borrow();
-        *what.out = MPI_REQUEST_NULL;
+        if (what.is_of_operation()) {
+            *what.channel = nullptr;
+        } else {
+            *what.out = MPI_REQUEST_NULL;
+        }
     } else if (binding != nullptr) {
         owner.remove(*binding);
         owner.give_back_number(binding->_number);
@@ -154,12 +160,16 @@ void PendingBinding::query_components() noexcept {
             return opened.error().text;
         }
         auto found = instance.chan_selector().query(instance, _what, _only, &_candidates);
+        if (found && !keep_used(instance, _use, chan::Faster::among_others, _what, _candidates)) {
+            return std::string("no component of framework chan is faster than the pml");
+        }
         return found ? std::string() : found.error().text;
     });
 }
 
 bool PendingBinding::accepts(int source, int tag) const noexcept {
-    return (_what.peer == MPI_ANY_SOURCE || _what.peer == source) && (_what.tag == MPI_ANY_TAG || _what.tag == tag);
+    const bool fits = _what.tag == tag || (_what.tag == MPI_ANY_TAG && tag >= 0); // those of operations are negative
+    return fits && (_what.peer == MPI_ANY_SOURCE || _what.peer == source);
 }
 
 // The side that receives: the proposal is answered with this half, or with an error.
@@ -254,6 +264,9 @@ bool PendingBinding::make_channel(const chan::Selector::Candidate& name, SetupMe
         return false;
     }
     _channel = *made;
+    if (_operation != nullptr) {
+        _channel->belong_to_operation();
+    }
     message.offer_bytes = std::uint32_t(used);
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         instance.bound_channels().add(*_channel);
@@ -396,6 +409,16 @@ void PendingBinding::take_half() noexcept {
     _next.follow(_sending, nullptr);
 }
 
+void PendingBinding::give_handle() noexcept {
+    _channel->enter_list();
+    const MPI_Request handle = to_handle<Request>(_channel);
+    if (Origins* const origins = Origins::active()) {
+        const std::string on = unless_out_of_memory(std::string(), [&] { return _comm->describe(); });
+        origins->add(handle, ObjectKind::request, _function, on);
+    }
+    *_out = handle;
+}
+
 // Completes the borrowed request.
 void PendingBinding::finish() noexcept {
     if (_code != MPI_SUCCESS) {
@@ -405,15 +428,13 @@ void PendingBinding::finish() noexcept {
             _channel->recycle();
         }
         _owner.give_back_number(_number);
-        _owner.note_text(_in, _text);
-    } else {
-        _channel->enter_list();
-        const MPI_Request handle = to_handle<Request>(_channel);
-        if (Origins* const origins = Origins::active()) {
-            const std::string on = unless_out_of_memory(std::string(), [&] { return _comm->describe(); });
-            origins->add(handle, ObjectKind::request, _function, on);
+        if (_operation == nullptr) {
+            _owner.note_text(_in, _text);
         }
-        *_out = handle;
+    } else if (_operation != nullptr) {
+        *_operation = _channel;
+    } else {
+        give_handle();
     }
     if (_what.peer == MPI_PROC_NULL) {
         fill_proc_null_status(_in.status);

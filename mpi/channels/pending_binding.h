@@ -52,13 +52,16 @@ private:
     bool connect() noexcept;
     void tell(SetupMessage& message) noexcept;
     void reject(int code, std::string_view text) noexcept;
+    void give_handle() noexcept;
     void finish() noexcept;
 
     Progress& progress() const noexcept;
 
     Channels& _owner;
     Request& _in;
-    MPI_Request* const _out;
+    MPI_Request* const _out;    // of the program; null where there is _operation
+    Request** const _operation; // where an operation has its channel
+    const ChannelUse _use;
     const Ref<Communicator> _comm;
     const std::string _only; // a selection list of components
     const std::string _function;

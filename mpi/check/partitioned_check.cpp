@@ -109,7 +109,7 @@ public:
         }
         return code;
     }
-    bool has_arrived(int partition) const noexcept override {
+    bool has_arrived(int partition) noexcept override {
         const bool arrived = PartitionedRecv::has_arrived(partition);
         if (arrived && _uses->count() > 0) {
             _uses->end(std::size_t(partition));

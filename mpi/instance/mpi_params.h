@@ -43,6 +43,14 @@ inline constexpr ParamSpec mpi_params[] = {
         "partitions of a request of MPI_Psend_init are sent in one message until it has at least this many bytes; 0: "
         "each partition is sent in a message of its own",
         nullptr, ParamLevel::tuner_basic, ParamScope::local},
+    {"part_channels", ParamType::enumeration, "auto",
+        "which messages of partitioned communication are carried by channels (framework chan), where both sides want "
+        "that: auto: those of which a component says that it is faster than the pml",
+        "auto,all,none", ParamLevel::tuner_basic, ParamScope::local},
+    {"part_most_channels", ParamType::integer, "1024",
+        "how many channels of partitioned communication this process has at most; each takes 4 KiB to 128 KiB of the "
+        "memory that the processes of a node share",
+        nullptr, ParamLevel::tuner_detail, ParamScope::local},
 };
 
 // The parameters that all components of framework cid have in common.

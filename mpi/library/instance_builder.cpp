@@ -12,6 +12,7 @@
 #include "mpi/bootstrap/exchange.h"
 #include "mpi/channels/channels.h"
 #include "mpi/channels/collective_channels.h"
+#include "mpi/channels/partitioned_channels.h"
 #include "mpi/check/collective_check.h"
 #include "mpi/check/message_check.h"
 #include "mpi/check/page_guard.h"
@@ -337,12 +338,23 @@ Status InstanceBuilder::prepare_chan() {
         instance._chan_lease.release();
     });
     const ParamRegistry& params = _instance.core().params;
-    const auto use = CollectiveChannels::Use(params.at("coll_channels").as_enum());
-    if (use != CollectiveChannels::Use::none) {
+    const auto use = ChannelUse(params.at("coll_channels").as_enum());
+    if (use != ChannelUse::none) {
         auto binder = std::make_shared<CollectiveChannels>(*channels, use, params.at("coll_most_channels").as_int());
         _instance._coll_engine.set_binder(binder.get());
         _cleanup.push([binder, &instance = _instance]() mutable {
             instance._coll_engine.set_binder(nullptr);
+            binder.reset();
+        });
+    }
+    // The checking mode watches the messages of the pml.
+    const auto use_partitioned = ChannelUse(params.at("mpi_part_channels").as_enum());
+    if (use_partitioned != ChannelUse::none && !_checks.of_messages() && !_checks.buffers) {
+        auto binder = std::make_shared<PartitionedChannels>(
+            *channels, use_partitioned, params.at("mpi_part_most_channels").as_int());
+        _instance.partitioned().set_binder(binder.get());
+        _cleanup.push([binder, &instance = _instance]() mutable {
+            instance.partitioned().set_binder(nullptr);
             binder.reset();
         });
     }

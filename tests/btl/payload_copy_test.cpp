@@ -57,6 +57,17 @@ TEST(LargeCopy, WritesAllBytesAndNoOthers) {
         [](std::byte* to, const std::byte* from, std::size_t bytes) { common::copy_large(to, from, bytes); });
 }
 
+TEST(PayloadCopy, WritesAllBytesAndNoOthersInAnyWay) {
+    for (const Stores stores : {Stores::automatic, Stores::cached, Stores::uncached}) {
+        PayloadCopy copy(stores);
+        for (int i = 0; i < 3; ++i) { // automatic: until copies are timed
+            expect_exact_copies([&copy](std::byte* to, const std::byte* from, std::size_t bytes) {
+                copy.copy_exactly(to, from, bytes);
+            });
+        }
+    }
+}
+
 TEST(WindowCopy, WritesAllBytesAndNoOthers) {
     expect_exact_copies(
         [](std::byte* to, const std::byte* from, std::size_t bytes) { common::copy_window(to, from, bytes); });

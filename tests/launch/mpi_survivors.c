@@ -181,7 +181,8 @@ static void check_threads(void) {
     check_that_survivors_communicate();
 }
 
-/* The event of MPI_T that reports to a tool which process has failed. */
+/* The event of MPI_T that reports to a tool which process has failed. Another survivor that ends sooner than this one
+   is reported, too, because nothing of it can be waited for any more. */
 static int deaths, wrong_deaths;
 
 static void on_death(
@@ -190,7 +191,8 @@ static void on_death(
     (void)registration, (void)safety, (void)user_data;
     MPI_T_event_read(instance, 0, &dead);
     MPI_T_event_read(instance, 1, &job);
-    *(dead == victim && job == 0 ? &deaths : &wrong_deaths) += 1;
+    deaths += dead == victim && job == 0;
+    wrong_deaths += dead < 0 || dead >= size || dead == rank || job != 0;
 }
 
 static void observe_deaths(void) {

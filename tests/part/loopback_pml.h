@@ -94,6 +94,11 @@ public:
             message.complete();
         }
     }
+    LoopbackMessage& copy_of(const LoopbackMessage& message) noexcept {
+        ++_existing;
+        return *new LoopbackMessage(
+            *this, message.sends, message.data, message.bytes, message.tag, message.persistent, _progress);
+    }
     void free(LoopbackMessage& message) noexcept {
         --_existing;
         delete &message;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <string>
 
 namespace patchbay::chan::rdma {
@@ -80,8 +79,8 @@ public:
         });
     }
 
-    std::optional<std::uint64_t> longest_faster_message() const noexcept override {
-        return _collective_limit == 0 ? std::nullopt : std::optional(_collective_limit);
+    Faster faster(Context&, const Binding& binding) noexcept override {
+        return _collective_limit != 0 && binding.bytes <= _collective_limit ? Faster::alone : Faster::never;
     }
 
 private:

@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 
 namespace patchbay::chan::sm {
 
@@ -41,6 +40,7 @@ public:
         _settings.copy_from = registry.at("chan_sm_copy_from").as_size();
         _settings.stores = common::Stores(registry.at("chan_sm_stores").as_enum());
         _settings.collective_limit = registry.at("chan_sm_collective_limit").as_size();
+        _settings.long_from = registry.at("chan_sm_long_from").as_size();
         if (_settings.chunk_bytes < least_chunk || _settings.chunk_bytes > most_chunk) {
             return Error{Errc::invalid, "chan_sm_chunk: must be from 1 KiB to 8 MiB"};
         }
@@ -76,9 +76,25 @@ public:
         });
     }
 
-    std::optional<std::uint64_t> longest_faster_message() const noexcept override { return _settings.collective_limit; }
+    // A long message is copied once where it can be direct. That is half of the work where processes share cores.
+    // Others copy to and from a ring at the same time, and the receiver has the data in its cache then.
+    Faster faster(Context& context, const Binding& binding) noexcept override {
+        const bool is_short = binding.bytes <= _settings.collective_limit;
+        const bool saves_a_copy = binding.bytes >= _settings.long_from && context.runtime().oversubscribed() &&
+            may_be_direct(context, binding);
+        return (is_short ? Faster::alone : Faster::never) | (saves_a_copy ? Faster::among_others : Faster::never);
+    }
 
 private:
+    // Whether the sender writes to the receiver's buffer, in memory that both have mapped. Only the receiver knows
+    // that.
+    bool may_be_direct(Context& context, const Binding& binding) const noexcept {
+        const Side& side = binding.side;
+        const Buffers buffers(side.buffer, side.count, *side.type, side.slackness, side.increment_bytes);
+        return buffers.is_block() && binding.bytes >= _settings.direct_from &&
+            (side.sends ||
+                context.core().node->heap().address_of_memory(buffers.data(), std::size_t(buffers.bytes())) != 0);
+    }
     // Throws std::bad_alloc.
     Node& node_of(Context& context) {
         const std::lock_guard lock(_mutex);

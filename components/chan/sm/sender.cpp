@@ -96,7 +96,7 @@ bool Sender::put() noexcept {
 bool Sender::place(std::byte* to, const Posted& posted) noexcept {
     const auto bytes = std::size_t(std::min(_buffers.bytes(), posted.bytes));
     if (_buffers.is_block()) {
-        common::copy_any(to, _buffers.data(), bytes);
+        _payload_copy.copy_exactly(to, _buffers.data(), bytes);
     } else {
         _buffers.stream().pack(to, bytes);
     }

@@ -38,6 +38,10 @@ inline constexpr ParamSpec params[] = {
         "messages of persistent collectives up to this size are faster by a channel of this component than as messages "
         "of the pml (coll_channels=auto)",
         nullptr, ParamLevel::tuner_detail},
+    {"long_from", ParamType::size, "32KiB",
+        "messages of partitioned communication, and of persistent collectives without a reduction, are faster by a "
+        "channel from this size on, where processes share cores and the receive buffer is mapped memory",
+        nullptr, ParamLevel::tuner_detail},
 };
 
 struct Settings {
@@ -49,6 +53,7 @@ struct Settings {
     std::size_t copy_from = 0;
     common::Stores stores = common::Stores::automatic;
     std::size_t collective_limit = 0;
+    std::size_t long_from = 0;
 };
 
 } // namespace patchbay::chan::sm
