@@ -5,6 +5,18 @@
 
 namespace patchbay {
 
+chan::Binding binding_of_message(
+    bool sends, void* buffer, MPI_Count count, const Datatype& type, int peer, int tag, Communicator& comm) noexcept {
+    chan::Binding binding{};
+    binding.side = {sends, false, buffer, count, &type, 1, 0, false};
+    binding.comm = &comm;
+    binding.peer = peer;
+    binding.tag = tag;
+    binding.partner = comm.remote_group->process(peer);
+    binding.bytes = std::uint64_t(count) * std::uint64_t(type.size);
+    return binding;
+}
+
 bool keep_used(Instance& instance, ChannelUse use, chan::Faster faster, const chan::Binding& binding,
     chan::Selector::Candidates& candidates) {
     bool any = false;

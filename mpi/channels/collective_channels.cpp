@@ -128,7 +128,6 @@ private:
     template <class Start>
     int started(const Start& start) noexcept;
     void propose() noexcept;
-    void describe(Link& link) const noexcept;
     bool find_candidates(const Link& link, chan::Selector::Candidates& candidates) noexcept;
     void make_halves() noexcept;
     std::optional<chan::Selector::Candidate> choose(
@@ -237,7 +236,9 @@ void CollectiveChannels::Setup::propose() noexcept {
         for (std::size_t i = 0; i < pair.shared(); ++i) {
             Link& link = pair.link(i);
             Proposal& proposal = pair.own_proposals[i];
-            describe(link);
+            const coll::ChannelMessage& message = *link.message;
+            link.binding = binding_of_message(
+                message.sends, message.buffer, message.count, *message.type, message.peer, _tag, _comm);
             if (find_candidates(link, proposal.candidates)) {
                 link.number = _owner.take_number();
             }
@@ -245,17 +246,6 @@ void CollectiveChannels::Setup::propose() noexcept {
             proposal.number = link.number;
         }
     }
-}
-
-void CollectiveChannels::Setup::describe(Link& link) const noexcept {
-    const coll::ChannelMessage& message = *link.message;
-    chan::Binding& binding = link.binding;
-    binding.side = {message.sends, false, message.buffer, message.count, message.type, 1, 0, false};
-    binding.comm = &_comm;
-    binding.peer = message.peer;
-    binding.tag = _tag;
-    binding.partner = _comm.remote_group->process(message.peer);
-    binding.bytes = std::uint64_t(message.count) * std::uint64_t(message.type->size);
 }
 
 // Whether this member wants a channel, and by which components.

@@ -15,13 +15,8 @@ bool PartitionedChannels::prepare() noexcept {
 }
 
 bool PartitionedChannels::would_bind(const pml::PersistentRequest& message, Communicator& comm) noexcept {
-    chan::Binding binding{};
-    binding.side = {message.mode.has_value(), false, message.buffer, message.count, message.type, 1, 0, false};
-    binding.comm = &comm;
-    binding.peer = message.peer;
-    binding.tag = message.tag;
-    binding.partner = comm.remote_group->process(message.peer);
-    binding.bytes = std::uint64_t(message.count) * std::uint64_t(message.type->size);
+    const chan::Binding binding = binding_of_message(
+        message.mode.has_value(), message.buffer, message.count, *message.type, message.peer, message.tag, comm);
     return unless_out_of_memory(false, [&] {
         Instance& instance = _channels.instance();
         chan::Selector::Candidates candidates{};
