@@ -5,7 +5,7 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 // A request that is complete from the beginning: an operation with MPI_PROC_NULL or MPI_MESSAGE_NO_PROC.
-class ImmediateRequest final : public Request {
+class ImmediateRequest : public Request {
 public:
     ImmediateRequest(Progress& waits, const MPI_Status& outcome) noexcept {
         progress = &waits;
@@ -15,6 +15,9 @@ public:
 
     int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
     int cancel() noexcept override { return MPI_SUCCESS; }
+
+protected:
+    ~ImmediateRequest() override = default;
 
 private:
     int retire() noexcept override {

@@ -2,31 +2,22 @@
 #pragma once
 #include "frameworks/pml/pml.h"
 #include "object/datatype.h"
+#include "object/immediate_request.h"
 #include "object/origins.h"
 #include "object/request.h"
 #include "object/status.h"
 
 namespace patchbay::api {
 
-// A request of a nonblocking operation with MPI_PROC_NULL, which is complete from the beginning.
-class NullRequest final : public Request {
+// A request of a nonblocking operation with MPI_PROC_NULL.
+class NullRequest final : public ImmediateRequest {
 public:
-    explicit NullRequest(Progress& waits) noexcept {
-        progress = &waits;
+    explicit NullRequest(Progress& waits) noexcept
+        : ImmediateRequest(waits, MPI_Status{}) {
         fill_proc_null_status(status);
-        set_complete();
     }
 
     OriginNote note; // among the handles that the program has to free
-
-    int start() noexcept override { return MPI_ERR_REQUEST; } // never persistent
-    int cancel() noexcept override { return MPI_SUCCESS; }
-
-private:
-    int retire() noexcept override {
-        delete this;
-        return MPI_SUCCESS;
-    }
 };
 
 // A persistent request with MPI_PROC_NULL: each start completes it at once (MPI-5.0, 3.10).
