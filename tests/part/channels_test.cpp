@@ -201,7 +201,7 @@ TEST_P(ChannelsTest, APartitionArrivesAlone) {
     expect_all_free(send, receive);
 }
 
-// Nobody has the handle any more, so that a poller of the engine looks at the channels.
+// The handles are released, so that a poller of the engine looks at the channels.
 TEST_P(ChannelsTest, ActiveRequestsAreFreed) {
     for (const bool is_first : {true, false}) {
         PartitionedSend& send = make_send();
@@ -226,38 +226,8 @@ INSTANTIATE_TEST_SUITE_P(Threaded, ChannelsTest, testing::Bool());
 
 class ChannelThreadsTest : public ChannelsTest {};
 
-// Several threads make partitions ready, several ask for them, and one waits for both requests, from the first start
-// on, while the messages are bound.
 TEST_P(ChannelThreadsTest, AnyThreadLooks) {
-    constexpr int threads = 3, times = 60;
-    for (int i = 0; i < times; ++i) {
-        PartitionedSend& send = make_send();
-        PartitionedRecv& receive = make_receive(16);
-        for (int round = 0; round < 2; ++round) {
-            ASSERT_EQ(send.start(), MPI_SUCCESS);
-            ASSERT_EQ(receive.start(), MPI_SUCCESS);
-            std::vector<std::thread> running;
-            write_in_threads(running, send, threads, unsigned(i), (unsigned char)(i + round));
-            for (int t = 0; t < threads; ++t) {
-                running.emplace_back([&, t] {
-                    for (int partition = t; partition < 16; partition += threads) {
-                        wait_until(progress, [&] { return receive.has_arrived(partition); });
-                        EXPECT_EQ(in[std::size_t(partition) * (in.size() / 16)], (unsigned char)(i + round));
-                    }
-                });
-            }
-            await(send);
-            await(receive);
-            for (std::thread& thread : running) {
-                thread.join();
-            }
-            end(send);
-            end(receive);
-        }
-        send.recycle();
-        receive.recycle();
-    }
-    expect_nothing_left();
+    exchange_among_threads(3, 3, 60);
     expect_no_channels();
 }
 

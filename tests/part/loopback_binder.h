@@ -10,7 +10,7 @@
 
 namespace patchbay::test {
 
-// A message of LoopbackPml as a channel has it: it completes where somebody looks.
+// A message of LoopbackPml as a channel has it: it completes in check().
 class LoopbackChannel final : public Request {
 public:
     LoopbackChannel(Request& message, std::atomic<int>& existing, Progress& waits) noexcept

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/core.h"
+#include "core/progress/waiter.h"
 #include "frameworks/pml/partitioned_engine.h"
 #include "frameworks/pml/partitioned_recv.h"
 #include "frameworks/pml/partitioned_send.h"
@@ -71,6 +72,38 @@ protected:
                 }
             });
         }
+    }
+    // New requests each time, with two starts: in the first one the threads run beside the setup. `threads` threads
+    // make partitions ready, and `readers` threads ask for them, also before the receive is started.
+    void exchange_among_threads(int threads, int readers, int times) {
+        for (int i = 0; i < times; ++i) {
+            PartitionedSend& send = make_send();
+            PartitionedRecv& receive = make_receive(16);
+            for (int round = 0; round < 2; ++round) {
+                const auto value = (unsigned char)(i + round);
+                ASSERT_EQ(send.start(), MPI_SUCCESS);
+                std::vector<std::thread> running;
+                write_in_threads(running, send, threads, unsigned(i), value);
+                for (int t = 0; t < readers; ++t) {
+                    running.emplace_back([&, t] {
+                        for (int partition = t; partition < 16; partition += readers) {
+                            wait_until(progress, [&] { return receive.is_active() && receive.has_arrived(partition); });
+                            EXPECT_EQ(in[std::size_t(partition) * (in.size() / 16)], value);
+                        }
+                    });
+                }
+                ASSERT_EQ(receive.start(), MPI_SUCCESS);
+                wait_until(progress, [&] { return send.has_completed() && receive.has_completed(); });
+                for (std::thread& thread : running) {
+                    thread.join();
+                }
+                end(send);
+                end(receive);
+            }
+            send.recycle();
+            receive.recycle();
+        }
+        expect_nothing_left();
     }
     static void end(Request& request) {
         EXPECT_TRUE(request.is_complete());

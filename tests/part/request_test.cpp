@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Partitioned requests over a pml that the test controls: when messages are sent, what happens to requests without a
 // handle, and threads that make partitions ready while the two sides agree on the messages.
-#include "core/progress/waiter.h"
 #include "tests/part/request_fixture.h"
 
 // The communicators of this test have no handles.
@@ -118,35 +117,8 @@ INSTANTIATE_TEST_SUITE_P(Threaded, RequestTest, testing::Bool());
 
 class RequestThreadsTest : public RequestTest {};
 
-// New requests each time: the first start is the one in which the threads run beside the reply.
 TEST_P(RequestThreadsTest, PartitionsBecomeReadyOnAnyThread) {
-    constexpr int threads = 4, times = 100;
-    for (int i = 0; i < times; ++i) {
-        PartitionedSend& send = make_send();
-        PartitionedRecv& receive = make_receive(16);
-        for (int round = 0; round < 2; ++round) {
-            ASSERT_EQ(send.start(), MPI_SUCCESS);
-            std::vector<std::thread> running;
-            write_in_threads(running, send, threads, unsigned(i), (unsigned char)(i + round));
-            running.emplace_back([&] {
-                for (int partition = 0; partition < 16; ++partition) {
-                    wait_until(progress, [&] { return receive.is_active() && receive.has_arrived(partition); });
-                    const std::size_t first = std::size_t(partition) * (in.size() / 16);
-                    EXPECT_EQ(in[first], (unsigned char)(i + round));
-                }
-            });
-            ASSERT_EQ(receive.start(), MPI_SUCCESS);
-            wait_until(progress, [&] { return send.is_complete() && receive.is_complete(); });
-            for (std::thread& thread : running) {
-                thread.join();
-            }
-            end(send);
-            end(receive);
-        }
-        send.recycle();
-        receive.recycle();
-    }
-    expect_nothing_left();
+    exchange_among_threads(4, 1, 100);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threaded, RequestThreadsTest, testing::Values(true));
