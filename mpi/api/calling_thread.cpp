@@ -61,8 +61,8 @@ Target target_of(CallObject object) {
 }
 
 // Why this thread must not make the call; nullopt: it may, or that cannot be told. A thread that is a rank of a thread
-// communicator may make any call. Requests may be of any user of the
-// library, so that such a call is wrong for certain only if no user allows it.
+// communicator may make any call. Requests may be of any user of the library, so that such a call is wrong for certain
+// only if no user allows it.
 std::optional<std::string> reason_against(Instance& instance, CallObject object, const Target& target) {
     const ThreadId caller = this_thread_id();
     if (object.kind != CallObject::Kind::none) {

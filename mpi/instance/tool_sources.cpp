@@ -59,8 +59,8 @@ constexpr EventElement failed_elements[] = {
 constexpr EventSpec mpi_events[] = {
     {"peer_failed",
         "the launcher has reported that a process has failed, in a job that goes on without it, or has ended after "
-        "such a "
-        "failure: rank (in its job), job (0: the own one)",
+        "such "
+        "a failure: rank (in its job), job (0: the own one)",
         failed_elements, std::size(failed_elements)},
 };
 

@@ -349,7 +349,7 @@ Status InstanceBuilder::prepare_chan() {
     }
     // The checking mode watches the messages of the pml.
     const auto use_partitioned = ChannelUse(params.at("mpi_part_channels").as_enum());
-    if (use_partitioned != ChannelUse::none && !_checks.of_messages() && !_checks.buffers) {
+    if (use_partitioned != ChannelUse::none && !_checks.of_messages()) {
         auto binder = std::make_shared<PartitionedChannels>(
             *channels, use_partitioned, params.at("mpi_part_most_channels").as_int());
         _instance.partitioned().set_binder(binder.get());
