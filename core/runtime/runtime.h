@@ -221,9 +221,8 @@ public:
     // Whether the job goes on without a process that has failed, which has to be reported to its peers then.
     bool has_survivors() const noexcept { return _has_survivors; }
     // Calls `failed` on the PMIx library's thread for every process whose failure the launcher reports, or whose end in
-    // good order after a failure in its job, when MPI_Finalize waits for nobody; those reported a short time ago may
-    // come, too. One handler.
-    // unsupported: this launcher reports none.
+    // good order after a failure in its job, when MPI_Finalize waits for no other process; those reported a short time
+    // ago may come, too. One handler. unsupported: this launcher reports none.
     Status on_peer_failure(std::function<void(const ProcessName&)> failed);
     // Once it has returned, the handler is not running and will not run again.
     void stop_death_reports() noexcept;

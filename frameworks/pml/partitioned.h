@@ -69,7 +69,7 @@ struct PartitionedReply {
 // channel where both sides agree on that (MessageBinder): they bind the messages before the first of them is sent. The
 // last of its partitions that becomes ready starts a message, on any thread.
 //
-// Channels complete where somebody looks at them: the request checks_itself, and is looked at by the completing calls,
+// Channels complete only in Request::check(): the request checks_itself, and is looked at by the completing calls,
 // by MPI_Parrived, and, if its handle has been released, by a poller of the engine.
 class Partitioned : public Request {
 public:

@@ -66,8 +66,8 @@ void PartitionedEngine::add(Partitioned& request) noexcept {
     }
 }
 
-// A poller, while there are released requests that somebody has to look at. A request that has ended leaves the list
-// in a later poll.
+// A poller, while there are released requests that no completing call looks at. A request that has ended leaves the
+// list in a later poll.
 int PartitionedEngine::watch() noexcept {
     if (!_watch_lock.try_lock()) {
         return 0; // another thread is doing it

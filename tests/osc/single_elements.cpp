@@ -175,7 +175,7 @@ void test_hints() {
     MPI_Win_free(&win);
 }
 
-// Memory that is mapped in no other process, or in the others for a part of the members only: nobody uses atomics.
+// Memory that is mapped in no other process, or in the others for a part of the members only: no member uses atomics.
 void test_memory_of_program(bool of_one_member) {
     alignas(64) static std::byte own[elements * 16 + 16];
     std::byte* base;

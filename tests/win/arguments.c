@@ -156,9 +156,9 @@ static void test_component(void) {
     MPI_Info_free(&info);
 }
 
-/* Info keys that promise what is not so: the ranges are those of each member, and accumulates with different ops have
+/* Info keys that state what is not so: the ranges are those of each member, and accumulates with different ops have
  * all the effect that they have without the key. */
-static void test_broken_promises(void) {
+static void test_untrue_hints(void) {
     const int one = 1, five = 5;
     int bytes = 8 + 8 * (next % 2), unit = 4 + 4 * (next % 2), highest = 0;
     MPI_Info info;
@@ -218,7 +218,7 @@ int main(void) {
     test_requests();
     CHECK_OK(MPI_Win_unlock_all(win));
     test_large_forms();
-    test_broken_promises();
+    test_untrue_hints();
     test_constructors();
     test_component();
     CHECK_OK(MPI_Win_free(&win));
