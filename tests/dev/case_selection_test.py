@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every case of an MPI test runs in --full, and in one of five runs with --fifth, with a sanitizer in one of ten or
-fifteen."""
+"""Every case of an MPI test runs in --full, and in one of five runs with --fifth, with a sanitizer in one of twenty or
+thirty."""
 import os
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.abspath("tools/bazel"))
-from case_selection import FIFTHS, Wish, select, test_in_fifth  # pylint: disable=wrong-import-position
+from case_selection import FIFTHS, ROUNDS, Wish, select, test_in_run  # pylint: disable=wrong-import-position
 
 TEST = {"variants": {"a": {}, "b": {}, "c": {}}, "np": [0, 2, 5, 8], "static": [2]}
 ONE = {"variants": {"": {}}, "np": [0, 1], "static": []}
@@ -40,20 +40,22 @@ class Selection(unittest.TestCase):
         for build, fifths in FIFTHS.items():
             if build == "plain":
                 continue
-            rounds = [set(names(TEST, fifth=fifths[0], build=build, rotation=5 * i + fifths[0])) for i in range(3)]
+            rounds = [set(names(TEST, fifth=fifths[0], build=build, rotation=5 * ROUNDS * i + fifths[0])) for i in range(3)]
             self.assertEqual(set.union(*rounds[:len(fifths)]), set(names(TEST, which="full", build=build)))
             self.assertLess(max(map(len, rounds)), len(set.union(*rounds)))
 
-    def test_each_test_is_in_one_fifth_of_a_sanitizer(self):
-        labels = [f"//tests/comm:x{i}" for i in range(100)]
+    def test_each_test_is_in_one_run_of_a_sanitizer(self):
+        labels = [f"//tests/comm:x{i}" for i in range(200)]
+        runs = range(5 * ROUNDS)
         for build, fifths in FIFTHS.items():
             for label in labels:
-                found = [fifth for fifth in range(5) if test_in_fifth(build, label, fifth)]
-                self.assertEqual(len(found), 5 if build == "plain" else 1)
+                found = [run % 5 for run in runs if test_in_run(build, label, run % 5, run)]
+                self.assertEqual(len(found), len(runs) if build == "plain" else 1)
                 self.assertLessEqual(set(found), set(fifths))
-        printed = subprocess.run([sys.executable, "tools/bazel/case_selection.py", "asan", "2"], text=True, check=True,
-                                 input="".join(f"{label}\n" for label in labels), stdout=subprocess.PIPE).stdout.split()
-        self.assertEqual(printed, [label for label in labels if test_in_fifth("asan", label, 2)])
+        command = [sys.executable, "tools/bazel/case_selection.py", "asan", "2", "807"]
+        printed = subprocess.run(command, text=True, check=True, input="".join(f"{label}\n" for label in labels),
+                                 stdout=subprocess.PIPE).stdout.split()
+        self.assertEqual(printed, [label for label in labels if test_in_run("asan", label, 2, 807)])
         self.assertGreater(len(printed), 20)
         self.assertLess(len(printed), 47)
 

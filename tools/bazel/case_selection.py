@@ -2,13 +2,13 @@
 """Which cases of an MPI test run: mpi_test.bzl lists all, and `./dev test` sets the choice in the environment.
 
 PATCHBAY_TEST_SET       default: a sample; quick: the sample without the static library; full: every case
-PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases; of a sanitizer a third or a half
-PATCHBAY_TEST_ROTATION  a number that grows with the commits: which of its cases a test runs with a sanitizer
+PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases; of a sanitizer a sixth or a quarter
+PATCHBAY_TEST_ROTATION  a number that grows with the commits: which tests run with a sanitizer, and which of their cases
 PATCHBAY_TEST_BUILD     plain, asan or tsan, set by .bazelrc
 TESTBRIDGE_TEST_ONLY    Bazel's --test_filter: the cases whose names match this pattern, and nothing else
 
-As a program, `case_selection.py BUILD FIFTH`, it reads labels of tests and prints those that this fifth runs in this
-build: the others are not even compiled.
+As a program, `case_selection.py BUILD FIFTH ROTATION`, it reads labels of tests and prints those that this run has in
+this build: the others are not even compiled.
 """
 import fnmatch
 import sys
@@ -17,6 +17,9 @@ from dataclasses import dataclass
 
 # The values of PATCHBAY_TEST_FIFTH with which `./dev test` runs each build.
 FIFTHS = {"plain": (0, 1, 2, 3, 4), "asan": (0, 2, 4), "tsan": (1, 3)}
+
+# A round has the five fifths once. So many rounds run each test once with its sanitizers.
+ROUNDS = 2
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def all_cases(test, wish):
     """Every case of a test in this build. `test` is what mpi_test.bzl has written."""
     variants, ranks = list(test["variants"]), test["np"]
     if wish.build != "plain":
-        sample = _sanitizer_sample(variants, ranks, wish.rotation if wish.fifth < 0 else wish.rotation // 5)
+        sample = _sanitizer_sample(variants, ranks, wish.rotation if wish.fifth < 0 else _time(wish.rotation))
         return [Case(variant, n, False, (variant, n) == sample) for variant in variants for n in ranks]
     sample = _sample(variants, ranks)
     plain = [Case(variant, n, False, (variant, n) in sample) for variant in variants for n in ranks]
@@ -79,19 +82,27 @@ def select(label, test, wish):
 
 
 def in_fifth(wish, label, name):
-    """Each case of each build is in one part of as many as there are runs with it, always the same. A test that one
-    fifth runs with a sanitizer takes another part of its cases each time, that is after five commits."""
+    """Each case of each build is in one part of as many as there are fifths with it, always the same. A test that runs
+    with a sanitizer takes another part of its cases each time, that is after ROUNDS rounds."""
     if wish.fifth < 0:
         return False
     parts = len(FIFTHS[wish.build])
-    now = wish.fifth if wish.build == "plain" else wish.rotation // 5 % parts
+    now = wish.fifth if wish.build == "plain" else _time(wish.rotation) % parts
     return _part(f"{wish.build} {label} {name}", parts) == now
 
 
-def test_in_fifth(build, label, fifth):
-    """Whether this fifth runs this test in this build."""
+def test_in_run(build, label, fifth, rotation):
+    """Whether the run with this fifth and rotation has this test in this build."""
     runs = FIFTHS[build]
-    return build == "plain" or runs[_part(f"{build} {label}", len(runs))] == fifth
+    if build == "plain":
+        return True
+    part = _part(f"{build} {label}", len(runs) * ROUNDS)
+    return runs[part // ROUNDS] == fifth and part % ROUNDS == rotation // 5 % ROUNDS
+
+
+def _time(rotation):
+    """How often all tests have run with their sanitizers."""
+    return rotation // (5 * ROUNDS)
 
 
 def _part(text, parts):
@@ -109,4 +120,5 @@ def _sanitizer_sample(variants, ranks, rotation):
 
 
 if __name__ == "__main__":
-    sys.stdout.writelines(line for line in sys.stdin if test_in_fifth(sys.argv[1], line.strip(), int(sys.argv[2])))
+    arguments = int(sys.argv[2]), int(sys.argv[3])
+    sys.stdout.writelines(line for line in sys.stdin if test_in_run(sys.argv[1], line.strip(), *arguments))
