@@ -71,14 +71,21 @@ public:
     Progress& progress_or(Progress& of_process) const noexcept { return progress != nullptr ? *progress : of_process; }
     Communicator* next_of_session = nullptr; // in the list of the session's communicators
     Communicator* previous_of_session = nullptr;
-    // No other communicator of this process has had it: for those who remember one that may be freed meanwhile, when
-    // another one may have its address and its index.
-    const std::uint64_t serial = _next_serial.fetch_add(1, std::memory_order_relaxed);
+    // No other communicator of this process has had it, nor has any the number 0: for those who remember one that may
+    // be freed meanwhile, when another one may have its address and its index. Taken by the first call, because most
+    // communicators are never remembered.
+    std::uint64_t serial() const noexcept;
     bool in_session = false; // whether it is in that list
     bool freed = false;      // whether the program has freed it; pending requests may still hold references
 
     Ref<Group> group;
-    Ref<Group> remote_group; // an intracommunicator's is `group`
+    Group* remote_group = nullptr; // an intracommunicator's is `group`
+    // Holds the remote group of an intercommunicator.
+    Ref<Group> own_remote_group;
+    // Whether a member is of another job than the calling process.
+    bool has_other_jobs() const noexcept {
+        return group->has_other_jobs() || (is_inter && remote_group->has_other_jobs());
+    }
     // Keeps the other jobs of its members in the table of jobs; null: it has no member of another job, or its groups
     // come from process sets, which keep their jobs.
     std::shared_ptr<const JobReferences> jobs;
@@ -120,7 +127,7 @@ private:
     }
 
     std::atomic<std::int32_t> _complete_references{0};
-    static inline std::atomic<std::uint64_t> _next_serial{0};
+    mutable std::atomic<std::uint64_t> _serial{0};
 };
 
 // Has the communicator count a reference of a request as one for which no communication is pending, until clear() or

@@ -41,6 +41,9 @@ Group::Group(ProcessId first, int size, std::vector<ProcessId> members, ProcessI
             [this](std::uint32_t a, std::uint32_t b) { return _members[a] < _members[b]; });
     }
     _rank = rank_of(self);
+    _has_other_jobs = _members.empty()
+        ? _size > 0 && _first.job != own_job
+        : std::ranges::any_of(_members, [](ProcessId member) { return member.job != own_job; });
 }
 
 Ref<Group> Group::range(ProcessId first, int size, ProcessId self) {
@@ -62,11 +65,6 @@ void Group::destroy(Group* group) noexcept {
     if (!group->is_predefined()) {
         delete group;
     }
-}
-
-bool Group::has_other_jobs() const noexcept {
-    return _members.empty() ? _size > 0 && _first.job != own_job
-                            : std::ranges::any_of(_members, [](ProcessId member) { return member.job != own_job; });
 }
 
 int Group::rank_of(ProcessId process) const noexcept {

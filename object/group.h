@@ -29,8 +29,8 @@ public:
         return _members.empty() ? ProcessId{_first.job, _first.rank + std::uint32_t(rank), _first.thread}
                                 : _members[std::size_t(rank)];
     }
-    // Whether a member is of another job than the calling process. O(1) for ranges.
-    bool has_other_jobs() const noexcept;
+    // Whether a member is of another job than the calling process. O(1).
+    bool has_other_jobs() const noexcept { return _has_other_jobs; }
     // The rank of a process, or MPI_UNDEFINED. O(1) for ranges, O(log n) otherwise.
     int rank_of(ProcessId) const noexcept;
     // MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
@@ -59,6 +59,7 @@ private:
 
     int _size;
     int _rank;
+    bool _has_other_jobs;
     ProcessId _first; // of a range
     ProcessId _self;
     std::vector<ProcessId> _members;        // empty for a range

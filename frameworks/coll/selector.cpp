@@ -62,17 +62,12 @@ Error incomplete(const Communicator& comm, const std::string& object, const std:
             (comm.is_inter ? "inter" : "basic")};
 }
 
-bool has_other_jobs(const Communicator& comm) noexcept {
-    const auto has = [](const Group* group) { return group != nullptr && group->has_other_jobs(); };
-    return has(comm.group.get()) || has(comm.remote_group.get());
-}
-
 } // namespace
 
 Result<Table*> Selector::select(
     Context& context, Communicator& comm, const std::string& only, const std::shared_ptr<ThreadTeam>& team) {
     // A predefined one is explained by its name. What a component knows of its job need not hold for other jobs.
-    const bool may_share = only.empty() && comm.name.empty() && !has_other_jobs(comm);
+    const bool may_share = only.empty() && comm.name.empty() && !comm.has_other_jobs();
     if (may_share) {
         if (Table* known = find(comm)) {
             return known;

@@ -134,7 +134,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group) {
     if (api::checking() && !(args.intercommunicator() && args.pointer("group", group))) {
         return args.code();
     }
-    return api::give_handle(args, args.comm()->remote_group, group);
+    return api::give_handle(args, Ref<Group>::share(args.comm()->remote_group), group);
 }
 
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {

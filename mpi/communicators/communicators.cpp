@@ -29,7 +29,7 @@ void take_group(Communicator& comm, Ref<Group> group) noexcept {
     comm.rank = group->rank();
     comm.size = group->size();
     comm.remote_size = comm.size;
-    comm.remote_group = group;
+    comm.remote_group = group.get();
     comm.group = std::move(group);
 }
 
@@ -328,7 +328,9 @@ int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicat
 
 void Communicator::destroy(Communicator* comm) noexcept {
     remove_from_session(*comm);
-    coll::Engine::forget(*comm);
+    if (comm->coll_data != nullptr || comm->outstanding != nullptr) {
+        coll::Engine::forget(*comm);
+    }
     if (comm->coll != nullptr) {
         comm->coll->release();
     }

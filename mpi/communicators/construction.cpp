@@ -67,7 +67,7 @@ void refuse_communicator(Instance& instance, const Communicator& comm, int code)
 
 Construction::Construction(Instance& instance, Ref<Communicator> comm, Communicator& parent, bool collective, int tag)
     : _instance(instance),
-      _parent(Ref<Communicator>::share(&parent)),
+      _parent(&parent),
       _comm(std::move(comm)),
       _members(std::in_place, parent, *_comm->group, tag),
       _what{*_comm, &parent, *_members, nullptr, cid::constructor_key(parent, tag), this} {
@@ -81,7 +81,7 @@ Construction::Construction(Instance& instance, Ref<Communicator> comm, Communica
 Construction::Construction(Instance& instance, Ref<Communicator> comm, Communicator* parent,
     std::unique_ptr<cid::GroupReduction> members, const cid::ConstructorKey& key)
     : _instance(instance),
-      _parent(Ref<Communicator>::share(parent)),
+      _parent(parent),
       _comm(std::move(comm)),
       _other(std::move(members)),
       _what{*_comm, parent, *_other, parent != nullptr ? _other.get() : nullptr, key, this,

@@ -39,7 +39,7 @@ public:
     bool advance(int* code) noexcept;
     Ref<Communicator> take() noexcept { return std::move(_comm); }
     // The communicator to whose error handler errors are reported; may be null.
-    Communicator* parent() const noexcept { return _parent.get(); }
+    Communicator* parent() const noexcept { return _parent; }
     // Begins the construction, and waits until it is finished. Returns an MPI code.
     int complete() noexcept;
 
@@ -57,7 +57,7 @@ private:
     void refuse(const cid::ExtendedId& id, int code) noexcept override;
 
     Instance& _instance;
-    Ref<Communicator> _parent; // a reference, because the program may free the parent meanwhile
+    Communicator* const _parent; // it exists as long as this: a call is using it, or ConstructionQueue has a reference
     Ref<Communicator> _comm;
     std::optional<ParentReduction> _members;     // over the members, in a construction on an intracommunicator
     std::optional<ParentReduction> _whole;       // over the parent, where it has other processes too

@@ -71,7 +71,7 @@ int merge(Communicator& inter, bool high, Communicator** made, std::string* prob
 
 std::unique_ptr<Construction> duplication_of_inter(Communicator& parent, Ref<Communicator> comm) {
     const Tags tags(parent);
-    set_remote_group(*comm, parent.remote_group);
+    set_remote_group(*comm, parent.own_remote_group);
     const Bridge bridge{&parent, 0, tags.across};
     auto reduction = std::make_unique<BridgeReduction>(*parent.local_comm, parent.group, tags.within, 0, bridge);
     auto construction = std::make_unique<Construction>(

@@ -14,7 +14,8 @@ void set_remote_group(Communicator& comm, Ref<Group> group) noexcept {
     if (!group->is_predefined()) {
         group->session = Session::id(comm.session);
     }
-    comm.remote_group = std::move(group);
+    comm.remote_group = group.get();
+    comm.own_remote_group = std::move(group);
 }
 
 void remove_collectives_hint(Communicator& comm) {

@@ -152,7 +152,7 @@ int make_view(ThreadCommunicator& all, const std::shared_ptr<Activation>& activa
     self.thread = std::uint16_t(number + 1);
     comm->group = Group::list(activation->processes, self);
     comm->group->session = Session::id(all.session);
-    comm->remote_group = comm->group;
+    comm->remote_group = comm->group.get();
     comm->rank = comm->group->rank();
     comm->size = comm->group->size();
     comm->remote_size = comm->size;

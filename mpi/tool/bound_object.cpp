@@ -17,7 +17,7 @@ std::optional<BoundObject> bind(Binding binding, void* handle_address) noexcept 
     }
     if (binding == Binding::communicator) {
         const Communicator* comm = probed_object<Communicator>(*static_cast<MPI_Comm*>(handle_address));
-        return comm == nullptr ? std::nullopt : std::optional(BoundObject{comm, comm->serial, comm->index, {}});
+        return comm == nullptr ? std::nullopt : std::optional(BoundObject{comm, comm->serial(), comm->index, {}});
     }
     Session* session = probed_object<Session>(*static_cast<MPI_Session*>(handle_address));
     return session == nullptr ? std::nullopt : std::optional(BoundObject{session, 0, 0, Session::id(session)});
@@ -30,7 +30,7 @@ bool exists(Binding binding, const BoundObject& bound) noexcept {
         return true;
     case Binding::communicator:
         if (const Communicator* there = instance == nullptr ? nullptr : instance->communicators().find(bound.index)) {
-            return there == bound.object && there->serial == bound.serial;
+            return there == bound.object && there->serial() == bound.serial;
         }
         return false;
     case Binding::session:

@@ -138,6 +138,8 @@ protected:
         comm.size = size;
         comm.remote_size = size;
         comm.index = index;
+        comm.group = Group::range({}, size, {});
+        comm.remote_group = comm.group.get();
         auto table = selector->select(context, comm, "");
         if (!table) {
             error = table.error().text;

@@ -169,7 +169,8 @@ public:
             comm->instance = &processes[process]->instance;
             comm->rank = int(rank);
             comm->size = comm->remote_size = int(call.child->members.size());
-            comm->group = comm->remote_group = group_of(*call.child, process);
+            comm->group = group_of(*call.child, process);
+            comm->remote_group = comm->group.get();
             const cid::NewCommunicator what{*comm, parent, *task.members, task.whole.get(), {}, &task.refusal};
             call.child->of[process] = std::move(comm);
             task.allocation = module.begin(what, &task.code);

@@ -171,7 +171,7 @@ public:
         comm->remote_size = size;
         comm->index = index;
         comm->group = group;
-        comm->remote_group = group;
+        comm->remote_group = group.get();
         if (id != nullptr) {
             cids.push_back(std::make_unique<TestCid>(*comm, *id));
             comm->id = cids.back().get();

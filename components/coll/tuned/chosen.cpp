@@ -21,7 +21,7 @@ std::optional<std::uint64_t> ChosenAlgorithms::read(std::size_t, const void* obj
     const std::lock_guard lock(_mutex);
     const auto* comm = static_cast<const Communicator*>(object);
     const auto found = _last.find(comm);
-    return found == _last.end() || found->second.serial != comm->serial ? std::uint64_t(0)
+    return found == _last.end() || found->second.serial != comm->serial() ? std::uint64_t(0)
                                                                         : found->second.numbers[element];
 }
 
@@ -41,9 +41,9 @@ StartNote ChosenAlgorithms::start_note(const Communicator& comm, Function functi
 void ChosenAlgorithms::keep(const Communicator& comm, Function function, Algorithm algorithm) noexcept {
     const std::lock_guard lock(_mutex);
     try {
-        Kept& kept = _last.try_emplace(&comm, Kept{comm.serial, {}}).first->second;
-        if (kept.serial != comm.serial) {
-            kept = {comm.serial, {}};
+        Kept& kept = _last.try_emplace(&comm, Kept{comm.serial(), {}}).first->second;
+        if (kept.serial != comm.serial()) {
+            kept = {comm.serial(), {}};
         }
         // The states begin with one for "no call".
         kept.numbers[std::size_t(function)] = std::uint8_t(1 + std::size_t(algorithm));

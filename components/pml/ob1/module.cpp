@@ -59,10 +59,7 @@ Status Ob1::start() noexcept {
 
 // Those of the own job have been expected from the start.
 Status Ob1::expect_members(const Communicator& comm) noexcept {
-    for (const Group* group : {comm.group.get(), comm.remote_group.get()}) {
-        if (group == nullptr || !group->has_other_jobs()) {
-            continue;
-        }
+    for (const Group* group : {comm.group.get(), comm.remote_group}) {
         for (int rank = 0; rank < group->size(); ++rank) {
             const ProcessId member = group->process(rank);
             if (Status ready = member.job == own_job ? Status() : _transports.expect(member); !ready) {
@@ -75,7 +72,7 @@ Status Ob1::expect_members(const Communicator& comm) noexcept {
 
 int Ob1::add_comm(Communicator& comm) noexcept {
     Guard guard(*this);
-    if (_transports.may_expect()) {
+    if (comm.has_other_jobs() && _transports.may_expect()) {
         if (const Status ready = expect_members(comm); !ready) {
             return note_cause(MPI_ERR_OTHER, ready.error().text);
         }
