@@ -20,10 +20,11 @@ template <class T, ObjectKind wanted = HandleTraits<T>::kind>
     const auto* kind = reinterpret_cast<const ObjectKind*>(reinterpret_cast<std::uintptr_t>(object) + offset);
 #if defined(__x86_64__)
     // An entry has the addresses of the instruction and of where a fault continues, each relative to its own place.
-    // '?': the entry is discarded together with the function where another object file has the same inline function.
+    // 'R': the linker keeps the entry, though nothing refers to it; lld drops it otherwise, bfd does not. '?': the
+    // entry is discarded together with the function where another object file has the same inline function.
     asm inline goto("1: cmpl %1, %0\n"
                     "jne %l[other]\n"
-                    ".pushsection patchbay_probes, \"a?\"\n"
+                    ".pushsection patchbay_probes, \"aR?\"\n"
                     ".balign 4\n"
                     ".long 1b - .\n"
                     ".long %l[other] - .\n"

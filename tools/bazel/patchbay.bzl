@@ -35,6 +35,16 @@ def patchbay_headers(name, hdrs, deps = [], **kwargs):
         **_public(kwargs)
     )
 
+# Linker options of what has code of the critical path (tools/link/README.md).
+FUNCTION_ORDER_INPUTS = ["//tools/link:function_order.txt"]
+FUNCTION_ORDER = select({
+    "//tools/bazel:sanitizer": [],
+    "//conditions:default": [
+        "-Wl,--symbol-ordering-file=$(location //tools/link:function_order.txt)",
+        "-Wl,--no-warn-symbol-ordering",
+    ],
+})
+
 def patchbay_library(name, **kwargs):
     """Ordinary code; it ends up in libmpi_abi.so.1, in a program, or in a unit test.
 
@@ -82,7 +92,7 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
     )
     native.cc_binary(
         name = "mca_{}_{}.so".format(framework, name),
-        additional_linker_inputs = [LIBRARY, PLUGIN_EXPORTS],
+        additional_linker_inputs = [LIBRARY, PLUGIN_EXPORTS] + FUNCTION_ORDER_INPUTS,
         linkopts = [
             "$(location {})".format(LIBRARY),
             "-Wl,--version-script=$(location {})".format(PLUGIN_EXPORTS),
@@ -92,7 +102,7 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
             "-Wl,-z,defs",
             # The compiler adds libm to every C++ program.
             "-Wl,--as-needed",
-        ],
+        ] + FUNCTION_ORDER,
         linkshared = True,
         target_compatible_with = select({
             "//tools/bazel:static_components": ["@platforms//:incompatible"],

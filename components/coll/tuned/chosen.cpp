@@ -22,7 +22,7 @@ std::optional<std::uint64_t> ChosenAlgorithms::read(std::size_t, const void* obj
     const auto* comm = static_cast<const Communicator*>(object);
     const auto found = _last.find(comm);
     return found == _last.end() || found->second.serial != comm->serial() ? std::uint64_t(0)
-                                                                        : found->second.numbers[element];
+                                                                          : found->second.numbers[element];
 }
 
 void ChosenAlgorithms::count(std::size_t, bool on) noexcept {
