@@ -69,6 +69,15 @@ static int read_first(int kind, int* value) {
     return code;
 }
 
+/* The same, repeated: one that unlocks while others wait may have the lock back a few times (osc/sm). */
+static int read_first_until_error(int kind, int* value) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < 20 && code == MPI_SUCCESS; ++i) {
+        code = read_first(kind, value);
+    }
+    return code;
+}
+
 /* No survivor ends before the others need it no more: the target of a message over osc/pt2pt must call the library. */
 static void wait_for_survivors(void) {
     for (int other = 0; other < victim; ++other) {
@@ -144,7 +153,7 @@ static void wait_behind_waiter(void) {
             read_first(rank % 2 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, &value), "behind one that has failed");
         MPI_Send(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
     }
-    check_aborted(read_first(MPI_LOCK_EXCLUSIVE, &value), "a lock for which the failed rank waited");
+    check_aborted(read_first_until_error(MPI_LOCK_EXCLUSIVE, &value), "a lock for which the failed rank waited");
     wait_for_survivors();
 }
 

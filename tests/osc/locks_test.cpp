@@ -52,7 +52,10 @@ WaitPolicy shares_cores() {
 }
 
 class Member {
-    TicketQueue queue() { return {_shared.waiters, _size, _rank}; }
+    TicketQueue queue() {
+        return {
+            _shared.waiters, _size, _rank, _progress.policy().spin.count() == 0 ? most_in_a_row_on_shared_cores : 0};
+    }
     // Without the look after failed processes, which would end a sleep as well.
     auto wait() {
         return [this](const auto& done) {
@@ -224,6 +227,84 @@ TEST(RwLock, NoProcessStarves) {
             }
         }
     });
+}
+
+// A writer takes the lock back so often while another one waits and does not run, and then has to wait for that one.
+TEST(RwLock, GoesToTheNextAfterSoManyTimes) {
+    RwLock lock{};
+    std::atomic<std::uint32_t> waiters[2]{};
+    const TicketQueue first{waiters, 2, 0, 3};
+    const TicketQueue second{waiters, 2, 1, 3};
+    std::atomic<bool> second_runs{false};
+    std::atomic<bool> second_has_it{false};
+    std::atomic<int> rung{0};
+    const auto ring = [&](std::uint32_t rank) { rung += rank == 1 ? 1 : 0; };
+    const auto spin = [](const auto& done) {
+        while (!done()) {
+            std::this_thread::yield();
+        }
+        return 0;
+    };
+    const auto never = [](const auto&) { return 1; };
+    ASSERT_EQ(lock.lock_exclusive(first, never), 0);
+    std::thread other([&] {
+        const auto wait = [&](const auto& done) {
+            spin([&] { return second_runs.load(); });
+            return spin(done);
+        };
+        EXPECT_EQ(lock.lock_exclusive(second, wait), 0);
+        second_has_it = true;
+    });
+    spin([&] { return lock.tickets() == 2 && waiters[1].load() == 2; });
+    int in_a_row = 0;
+    while (lock.unlock_exclusive(first, ring), rung == in_a_row + 1 && lock.is_left_late()) {
+        ASSERT_EQ(lock.lock_exclusive(first, never), 0);
+        ASSERT_LE(++in_a_row, 3);
+    }
+    EXPECT_GE(in_a_row, 1); // all three, but where this thread was interrupted for as long as a row may take
+    second_runs = true;
+    spin([&] { return second_has_it.load(); });
+    EXPECT_EQ(lock.tickets(), 2U);
+    // No process waits: the lock is free when it is left.
+    lock.unlock_exclusive(second, ring);
+    other.join();
+    EXPECT_EQ(lock.lock_exclusive(first, never), 0);
+    lock.unlock_exclusive(first, ring);
+    EXPECT_EQ(lock.lock_shared(second, never, ring), 0);
+    lock.unlock_shared(second, ring);
+}
+
+// One that has left late, and asks for the lock as a reader, is behind the one that waits.
+TEST(RwLock, ALateWriterThatReadsIsBehindTheNext) {
+    RwLock lock{};
+    std::atomic<std::uint32_t> waiters[2]{};
+    const TicketQueue first{waiters, 2, 0, 3};
+    const TicketQueue second{waiters, 2, 1, 3};
+    std::atomic<int> order{0};
+    const auto ring = [](std::uint32_t) {};
+    const auto spin = [](const auto& done) {
+        while (!done()) {
+            std::this_thread::yield();
+        }
+        return 0;
+    };
+    const auto never = [](const auto&) { return 1; };
+    ASSERT_EQ(lock.lock_exclusive(first, never), 0);
+    std::thread other([&] {
+        const auto wait = [&](const auto& done) {
+            spin([&] { return lock.tickets() == 3; });
+            return spin(done);
+        };
+        EXPECT_EQ(lock.lock_exclusive(second, wait), 0);
+        EXPECT_EQ(order++, 0);
+        lock.unlock_exclusive(second, ring);
+    });
+    spin([&] { return lock.tickets() == 2 && waiters[1].load() == 2; });
+    lock.unlock_exclusive(first, ring);
+    EXPECT_EQ(lock.lock_shared(first, spin, ring), 0);
+    EXPECT_EQ(order++, 1);
+    lock.unlock_shared(first, ring);
+    other.join();
 }
 
 // Writers come between readers that always hold the lock.

@@ -140,7 +140,10 @@ private:
     int wait_for_elements(Control& control) noexcept;
     void unlock_elements(int rank) noexcept;
 
-    TicketQueue queue_of(Peer& target) noexcept { return {target.control->waiters(size()), size(), rank()}; }
+    TicketQueue queue_of(Peer& target) noexcept {
+        return {
+            target.control->waiters(size()), size(), rank(), _waits.shares_cores() ? most_in_a_row_on_shared_cores : 0};
+    }
     int take_lock(bool exclusive, int rank) noexcept;
     template <class Done>
     int wait_for_lock(int rank, const Done& done) noexcept;

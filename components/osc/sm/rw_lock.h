@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace patchbay::osc::sm {
@@ -10,8 +11,15 @@ namespace patchbay::osc::sm {
 struct TicketQueue {
     std::atomic<std::uint32_t>* waiter;
     std::uint32_t size;
-    std::uint32_t rank; // of the calling process
+    std::uint32_t rank;          // of the calling process
+    std::uint32_t most_in_a_row; // how often it may take the lock back while others wait (RwLock)
 };
+
+// Where processes share cores, the next one in the queue seldom runs when the lock is left, and a lock that goes from
+// one to the next each time goes at the pace of the scheduler. There a writer may take it back so often.
+inline constexpr std::uint32_t most_in_a_row_on_shared_cores = 8;
+// And for so long: what is done with the lock held may take longer than to wait for the scheduler.
+inline constexpr std::chrono::microseconds longest_in_a_row{50};
 
 // A reader-writer lock between processes, first come, first served: readers that follow each other hold it together.
 // Zero-filled memory is a free lock. Each member takes it once at a time.
@@ -19,6 +27,11 @@ struct TicketQueue {
 // Everyone takes a ticket from _users. _read is the ticket up to which readers may enter: a reader that enters lets the
 // next ticket in, a writer does so when it leaves. _write counts those who have left: a writer enters when all before
 // it have. A reader without contention executes two locked instructions, and so does a writer.
+//
+// A writer that leaves while others wait may leave later: it names itself in _left_late, and both it and the first of
+// the queue may end that state, whoever comes first. If the writer does, it has the lock again, with its old ticket;
+// otherwise the first of the queue does what remains to be done, and enters. It waits for most_in_a_row times the
+// others at most.
 //
 // Who changes _read or _write rings the member that waits for it. A waiter names itself in the queue before it looks
 // again and sleeps; Doorbell says why either the waiter sees the change, or the other process sees its name.
@@ -29,6 +42,9 @@ class alignas(64) RwLock {
 public:
     template <class Wait, class Ring>
     int lock_shared(const TicketQueue& queue, const Wait& wait, const Ring& ring) noexcept {
+        if (_left_late.load(std::memory_order_relaxed) == queue.rank + 1) [[unlikely]] {
+            leave_now(queue, ring);
+        }
         const std::uint32_t ticket = _users.fetch_add(1, std::memory_order_acquire);
         if (_read.load(std::memory_order_acquire) != ticket) [[unlikely]] {
             if (const int code = wait_for(_read, ticket, queue, wait); code != 0) {
@@ -52,6 +68,9 @@ public:
 
     template <class Wait>
     int lock_exclusive(const TicketQueue& queue, const Wait& wait) noexcept {
+        if (_left_late.load(std::memory_order_relaxed) == queue.rank + 1 && end_leaving(queue.rank + 1)) [[unlikely]] {
+            return 0;
+        }
         const std::uint32_t ticket = _users.fetch_add(1, std::memory_order_acquire);
         if (_write.load(std::memory_order_acquire) != ticket) [[unlikely]] {
             return wait_for(_write, ticket, queue, wait);
@@ -61,6 +80,10 @@ public:
     template <class Ring>
     void unlock_exclusive(const TicketQueue& queue, const Ring& ring) noexcept {
         const std::uint32_t next = _read.load(std::memory_order_relaxed) + 1;
+        if (_users.load(std::memory_order_relaxed) != next && leave_late(queue)) [[unlikely]] {
+            ring_waiter(queue, next, ring);
+            return;
+        }
         // In this order: a reader that enters now may have left before this process is counted.
         _read.store(next, std::memory_order_release);
         const std::uint32_t left = _write.fetch_add(1, std::memory_order_release) + 1;
@@ -74,14 +97,63 @@ public:
 
     // For tests.
     std::uint32_t tickets() const noexcept { return _users.load(std::memory_order_acquire); }
+    bool is_left_late() const noexcept { return _left_late.load(std::memory_order_acquire) != 0; }
 
 private:
+    bool leave_late(const TicketQueue& queue) noexcept {
+        const std::uint32_t times = _in_a_row.load(std::memory_order_relaxed);
+        bool late = times < queue.most_in_a_row;
+        if (late) {
+            const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+            if (times == 0) {
+                _row_began.store(now, std::memory_order_relaxed);
+            }
+            late =
+                now - _row_began.load(std::memory_order_relaxed) < std::chrono::nanoseconds(longest_in_a_row).count();
+        }
+        _in_a_row.store(late ? times + 1 : 0, std::memory_order_relaxed);
+        if (late) {
+            _left_late.store(queue.rank + 1, std::memory_order_release);
+        }
+        return late;
+    }
+    // false: another one has ended that.
+    bool end_leaving(std::uint32_t name) noexcept {
+        return _left_late.compare_exchange_strong(name, 0, std::memory_order_acquire, std::memory_order_relaxed);
+    }
+    // The writer itself, which wants to read.
+    template <class Ring>
+    void leave_now(const TicketQueue& queue, const Ring& ring) noexcept {
+        if (end_leaving(queue.rank + 1)) {
+            const std::uint32_t next = leave_for_next();
+            ring_waiter(queue, next, ring);
+        }
+    }
+    // The first of the queue: in the place of the writer. No other one can enter before that.
+    bool leave_for_writer(std::uint32_t ticket) noexcept {
+        const std::uint32_t name = _left_late.load(std::memory_order_acquire);
+        const bool first = name != 0 && _write.load(std::memory_order_relaxed) + 1 == ticket;
+        if (first && end_leaving(name)) {
+            leave_for_next();
+            return true;
+        }
+        return false;
+    }
+    // Lets the first of the queue in, after a writer that has left late. Returns the ticket of that one.
+    std::uint32_t leave_for_next() noexcept {
+        _in_a_row.store(0, std::memory_order_relaxed);
+        const std::uint32_t next = _read.load(std::memory_order_relaxed) + 1;
+        _read.store(next, std::memory_order_release);
+        _write.fetch_add(1, std::memory_order_acq_rel);
+        return next;
+    }
     template <class Wait>
-    static int wait_for(
+    int wait_for(
         std::atomic<std::uint32_t>& turn, std::uint32_t ticket, const TicketQueue& queue, const Wait& wait) noexcept {
         std::atomic<std::uint32_t>& name = queue.waiter[ticket % queue.size];
         name.store(queue.rank + 1, std::memory_order_release);
-        const int code = wait([&] { return turn.load(std::memory_order_acquire) == ticket; });
+        const int code =
+            wait([&] { return turn.load(std::memory_order_acquire) == ticket || leave_for_writer(ticket); });
         // Before this member lets others in: only then another ticket can have the same word.
         name.store(0, std::memory_order_relaxed);
         return code;
@@ -95,9 +167,12 @@ private:
         }
     }
 
-    std::atomic<std::uint32_t> _users; // tickets that have been taken
-    std::atomic<std::uint32_t> _read;  // the reader with this ticket may enter
-    std::atomic<std::uint32_t> _write; // how many have left; the writer with this ticket may enter
+    std::atomic<std::uint32_t> _users;     // tickets that have been taken
+    std::atomic<std::uint32_t> _read;      // the reader with this ticket may enter
+    std::atomic<std::uint32_t> _write;     // how many have left; the writer with this ticket may enter
+    std::atomic<std::uint32_t> _left_late; // the rank + 1 of a writer that has left, but for _read and _write
+    std::atomic<std::uint32_t> _in_a_row;  // how often it has had the lock back; written by the writer that holds it
+    std::atomic<std::int64_t> _row_began;  // steady_clock, in nanoseconds
 };
 static_assert(sizeof(RwLock) == 64);
 

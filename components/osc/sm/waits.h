@@ -18,7 +18,10 @@ public:
     explicit Waits(Progress& progress) noexcept
         : _progress(progress) {}
 
-    // Waits until done() is true, which may only read, and may be called again after that. failed(): a process for
+    // Whether more processes wait than there are cores.
+    bool shares_cores() const noexcept { return _progress.policy().spin.count() == 0; }
+
+    // Waits until done() is true, which stays true and may be called again after that. failed(): a process for
     // which this one waits has ended; then the result is MPI_ERR_PROC_ABORTED.
     template <class Done, class Failed>
     int until(const Done& done, const Failed& failed) const noexcept {
