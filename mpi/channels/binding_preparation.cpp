@@ -193,10 +193,11 @@ void PendingBinding::begin() noexcept {
     } else {
         *_out = MPI_REQUEST_NULL;
     }
-    for (PreparedMessage* message : {&_sending, &_receiving}) {
-        if (message->is_under_way()) {
-            message->follow();
-        }
+    if (_receiving.is_under_way()) {
+        _receiving.follow();
+    }
+    if (_sending.is_under_way()) {
+        _sending.follow_unless_ended(); // the answer follows
     }
     if (_step == Step::end) {
         _next.post();

@@ -172,7 +172,12 @@ void PendingBinding::tell() noexcept {
     if (_code != MPI_SUCCESS) {
         _outgoing.set_text(_text);
     }
-    _sending.start({true, &_outgoing, _outgoing.size(), _what.peer, chan::setup_tag(_partner_number)});
+    _sending.launch({true, &_outgoing, _outgoing.size(), _what.peer, chan::setup_tag(_partner_number)});
+    if (_receiving.is_under_way()) {
+        _sending.follow_unless_ended();
+    } else {
+        _sending.follow();
+    }
 }
 
 // Memory is short for a message of the setup. What remains of it is the error, which is so short that it needs hardly

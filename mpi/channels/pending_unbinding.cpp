@@ -105,8 +105,8 @@ void PendingUnbinding::begin() noexcept {
     }
     _channel.begin_unbinding();
     if (has_partner()) {
-        _sending.follow();
         _receiving.start(message_to_here());
+        _sending.follow_unless_ended();
     } else {
         _next.post();
     }

@@ -51,6 +51,14 @@ void PreparedMessage::follow() noexcept {
     }
 }
 
+void PreparedMessage::follow_unless_ended() noexcept {
+    if (_state == State::started && _request->is_complete() && _request->error == MPI_SUCCESS) {
+        end();
+    } else {
+        follow();
+    }
+}
+
 void PreparedMessage::abandon() noexcept {
     if (_state == State::started && !_request->is_complete()) {
         _request->cancel();

@@ -48,6 +48,9 @@ public:
     // and abandon() may come in place of follow(). After any other code the owner gets the error by follow().
     int launch(const What& what) noexcept;
     void follow() noexcept;
+    // The same where another message follows: one that has ended well by now is not under way any more, and ended() is
+    // not called.
+    void follow_unless_ended() noexcept;
     // Ends at once what launch() has begun: a receive that nothing can have matched, or what lacks memory.
     void abandon() noexcept;
     void start(const What& what) noexcept {

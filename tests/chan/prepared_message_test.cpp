@@ -214,6 +214,27 @@ TEST_F(PreparedMessageTest, WhatHasNotBegunIsAbandoned) {
     EXPECT_EQ(runs, 0);
 }
 
+TEST_F(PreparedMessageTest, OneThatHasEndedWellNeedNotBeFollowed) {
+    ASSERT_EQ(message.launch(what), MPI_SUCCESS);
+    pml.last->complete();
+    message.follow_unless_ended();
+    EXPECT_FALSE(message.is_under_way());
+    progress.poll();
+    EXPECT_EQ(runs, 0);
+
+    pml.short_starts = 1;
+    EXPECT_EQ(message.launch(what), MPI_ERR_NO_MEM);
+    message.follow_unless_ended();
+    EXPECT_TRUE(message.is_under_way());
+    progress.poll();
+    EXPECT_EQ(runs, 1);
+    ASSERT_EQ(pml.started, 2);
+    pml.last->complete();
+    progress.poll();
+    EXPECT_EQ(runs, 2);
+    EXPECT_EQ(code, MPI_SUCCESS);
+}
+
 TEST_F(PreparedMessageTest, ACancelledOneIsNotStartedAgain) {
     message.start(what);
     message.cancel();
