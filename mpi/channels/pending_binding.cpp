@@ -352,6 +352,8 @@ void PendingBinding::finish() noexcept {
     }
     _in.error = _code;
     _owner.remove(*this);
+    _sending.release(); // before the program learns of the end: they have references to its communicator
+    _receiving.release();
     _in.complete();
     delete this;
 }

@@ -151,6 +151,8 @@ void PendingUnbinding::finish() noexcept {
         _owner.give_back_number(chan::number_of_component_tag(_channel.binding().tag_here));
     }
     _owner.remove(*this);
+    _sending.release(); // before the program learns of the end: they have references to its communicator
+    _receiving.release();
     _channel.disconnect();
     _channel.end_unbinding(_code);
     delete this;
