@@ -34,8 +34,8 @@ public:
         : _framework(framework) {}
 
     // The components that can serve the channel in this process, best first, and their number. `only` is a selection
-    // list that overrides the job's ("" for none). Local. Errc::not_available: there is none, with the reason of each.
-    // Throws std::bad_alloc.
+    // list that overrides the job's ("" for none). Local. Errc::not_available: there is none, with the reason of each;
+    // Errc::out_of_memory: nor can one be used for which memory is short. Throws std::bad_alloc.
     Result<std::size_t> query(Context& context, const Binding& binding, const std::string& only, Candidates* result);
     // On the receiving side. Records the choice for --explain. Errc::not_available: the sides have none in common.
     // Throws std::bad_alloc.

@@ -45,13 +45,16 @@ MPI_Request twice(const MPI_Request* handles, int count) {
     return found != sorted.end() ? *found : MPI_REQUEST_NULL;
 }
 
-bool check_different(Arguments& args, const char* name, const MPI_Request* handles, int count) noexcept {
+// An MPI code, whose error has been reported.
+int check_different(Arguments& args, const char* name, const MPI_Request* handles, int count) noexcept {
     try {
         return count < 2 ||
-            args.require(twice(handles, count) == MPI_REQUEST_NULL, MPI_ERR_REQUEST, name, 0,
-                "must not contain a request twice");
+                args.require(twice(handles, count) == MPI_REQUEST_NULL, MPI_ERR_REQUEST, name, 0,
+                    "must not contain a request twice")
+            ? MPI_SUCCESS
+            : args.code();
     } catch (const std::bad_alloc&) {
-        return args.require(false, MPI_ERR_NO_MEM, name, count, "there is no memory to look at all of them");
+        return args.fail(MPI_ERR_NO_MEM, "there is no memory to look at all of the requests");
     }
 }
 
@@ -94,19 +97,20 @@ int read_info(Arguments& args, const char* name, MPI_Info handle, const Request&
     return MPI_SUCCESS;
 }
 
-bool check_bind(Arguments& args, const Bind& bind) noexcept {
-    if (!args.count("nrequests", bind.count) || !args.array(bind.in_name, bind.in, bind.count) ||
+// An MPI code, whose error has been reported.
+int check_bind(Arguments& args, const Bind& bind) noexcept {
+    if (!args.permitted() || !args.count("nrequests", bind.count) || !args.array(bind.in_name, bind.in, bind.count) ||
         !args.array(bind.out_name, bind.out, bind.count)) {
-        return false;
+        return args.code();
     }
     for (int i = 0; i < bind.count; ++i) {
         if (!check_in(args, bind.in_name, bind.in[i])) {
-            return false;
+            return args.code();
         }
         if (bind.slackness != nullptr &&
             !args.require(bind.slackness[i] >= 1 && bind.slackness[i] <= int(chan::most_slackness), MPI_ERR_ARG,
                 "slackness", bind.slackness[i], "must be from 1 to 65535")) {
-            return false;
+            return args.code();
         }
     }
     return check_different(args, bind.in_name, bind.in, bind.count);
@@ -114,8 +118,8 @@ bool check_bind(Arguments& args, const Bind& bind) noexcept {
 
 // What is to be bound. Returns an MPI code, whose error has been reported.
 int read(Arguments& args, const Bind& bind, std::vector<NewChannel>* result) noexcept {
-    if (checking() && !(args.permitted() && check_bind(args, bind))) {
-        return args.code();
+    if (const int code = checking() ? check_bind(args, bind) : MPI_SUCCESS; code != MPI_SUCCESS) {
+        return code;
     }
     try {
         for (int i = 0; i < bind.count; ++i) {
@@ -140,27 +144,24 @@ Channels& channels_of(const Request& request) noexcept {
     return request.comm->instance->channels();
 }
 
-// Begins all of them. After an error those that follow the failed one have not begun; *begun is the number of others.
-int begin_all(Arguments& args, const std::vector<NewChannel>& all, std::size_t* begun) noexcept {
-    *begun = 0;
-    for (const NewChannel& what : all) {
-        if (const int code = channels_of(*what.in).bind(what); code != MPI_SUCCESS) {
-            args.report_to(what.in->comm);
-            return code;
-        }
-        ++*begun;
+// Begins all of them, or none after an error.
+int begin_all(Arguments& args, const std::vector<NewChannel>& all) noexcept {
+    if (all.empty()) {
+        return MPI_SUCCESS;
     }
-    return MPI_SUCCESS;
+    std::size_t failed = 0;
+    const int code = channels_of(*all[0].in).bind(all, &failed);
+    if (code != MPI_SUCCESS) {
+        args.report_to(all[failed].in->comm);
+    }
+    return code;
 }
 
 int ibind(const Bind& bind) noexcept {
     Arguments args(bind.function, Arguments::Pending());
     std::vector<NewChannel> all;
-    if (const int read_code = read(args, bind, &all); read_code != MPI_SUCCESS) {
-        return read_code;
-    }
-    std::size_t begun = 0;
-    return args.result(begin_all(args, all, &begun));
+    const int read_code = read(args, bind, &all);
+    return read_code == MPI_SUCCESS ? args.result(begin_all(args, all)) : read_code;
 }
 
 // Waits for a borrowed request, which is inactive afterwards. Returns its code, with the text noted.
@@ -181,11 +182,13 @@ int bind(const Bind& bind) noexcept {
     if (const int read_code = read(args, bind, &all); read_code != MPI_SUCCESS) {
         return read_code;
     }
-    std::size_t begun = 0;
-    int code = begin_all(args, all, &begun);
+    int code = begin_all(args, all);
+    if (code != MPI_SUCCESS) {
+        return args.result(code);
+    }
     std::string text;
-    for (std::size_t i = 0; i < begun; ++i) {
-        Request& in = *all[i].in;
+    for (const NewChannel& what : all) {
+        Request& in = *what.in;
         const int of_this = wait_borrowed(in);
         if (code == MPI_SUCCESS && of_this != MPI_SUCCESS) {
             code = of_this;
@@ -225,48 +228,57 @@ bool check_bound(Arguments& args, const char* name, MPI_Request handle) noexcept
             "must not be active: complete all starts before the channel is unbound or rebound");
 }
 
-// Checks the requests and begins to unbind them. *begun is the number of those where that has begun.
-int begin_unbind(Arguments& args, const char* name, const MPI_Request* handles, int count, const MPI_Info* infos,
-    int* begun) noexcept {
-    *begun = 0;
-    if (checking()) {
-        if (!args.permitted() || !args.count("nrequests", count) || !args.array(name, handles, count)) {
-            return args.code();
-        }
-        for (int i = 0; i < count; ++i) {
-            if (!check_bound(args, name, handles[i]) ||
-                (infos != nullptr && !args.info_or_null(count == 1 ? "info" : "infos", infos[i]))) {
-                return args.code();
-            }
-        }
-        if (!check_different(args, name, handles, count)) {
-            return args.code();
-        }
+// An MPI code, whose error has been reported.
+int check_unbind(
+    Arguments& args, const char* name, const MPI_Request* handles, int count, const MPI_Info* infos) noexcept {
+    if (!args.permitted() || !args.count("nrequests", count) || !args.array(name, handles, count)) {
+        return args.code();
     }
     for (int i = 0; i < count; ++i) {
-        Request& request = *to_object<Request>(handles[i]);
-        args.report_to(request.comm);
-        if (const int code = channels_of(request).unbind(*channel_of(request)); code != MPI_SUCCESS) {
-            return args.result(code);
+        if (!check_bound(args, name, handles[i]) ||
+            (infos != nullptr && !args.info_or_null(count == 1 ? "info" : "infos", infos[i]))) {
+            return args.code();
         }
-        ++*begun;
     }
-    return MPI_SUCCESS;
+    return check_different(args, name, handles, count);
+}
+
+// Checks the requests and begins to unbind all of them, or none after an error, which has been reported.
+int begin_unbind(
+    Arguments& args, const char* name, const MPI_Request* handles, int count, const MPI_Info* infos) noexcept {
+    if (const int code = checking() ? check_unbind(args, name, handles, count, infos) : MPI_SUCCESS;
+        code != MPI_SUCCESS || count == 0) {
+        return code;
+    }
+    try {
+        std::vector<chan::Channel*> all;
+        for (int i = 0; i < count; ++i) {
+            all.push_back(channel_of(*to_object<Request>(handles[i])));
+        }
+        std::size_t failed = 0;
+        const int code = channels_of(*all[0]).unbind(all, &failed);
+        args.report_to(all[code != MPI_SUCCESS ? failed : 0]->comm);
+        return args.result(code);
+    } catch (const std::bad_alloc&) {
+        args.report_to(error_comm(*to_object<Request>(handles[0])));
+        return args.fail(MPI_ERR_NO_MEM, "out of memory for the channels");
+    }
 }
 
 int iunbind(
     const char* function, const char* name, const MPI_Request* handles, int count, const MPI_Info* infos) noexcept {
     Arguments args(function, Arguments::Pending());
-    int begun = 0;
-    return begin_unbind(args, name, handles, count, infos, &begun);
+    return begin_unbind(args, name, handles, count, infos);
 }
 
 int unbind(const char* function, const char* name, MPI_Request* handles, int count) noexcept {
     Arguments args(function, Arguments::Pending());
-    int begun = 0;
-    int code = begin_unbind(args, name, handles, count, nullptr, &begun);
+    int code = begin_unbind(args, name, handles, count, nullptr);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
     Ref<Communicator> comm;
-    for (int i = 0; i < begun; ++i) {
+    for (int i = 0; i < count; ++i) {
         Request& request = *to_object<Request>(handles[i]);
         wait_until(*request.progress, [&request] { return request.is_complete(); });
         if (code == MPI_SUCCESS && request.error != MPI_SUCCESS) {
@@ -277,7 +289,7 @@ int unbind(const char* function, const char* name, MPI_Request* handles, int cou
         handles[i] = MPI_REQUEST_NULL;
         request.recycle_complete();
     }
-    return comm ? report_code(function, comm.get(), code) : code; // another error has been reported
+    return comm ? report_code(function, comm.get(), code) : code;
 }
 
 int unbind_one(const char* function, MPI_Request* handle) noexcept {

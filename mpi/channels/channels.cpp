@@ -17,15 +17,22 @@ Channels::Channels(Instance& instance)
 
 Channels::~Channels() = default;
 
-int Channels::bind(const NewChannel& what) noexcept {
+int Channels::bind(std::span<const NewChannel> all, std::size_t* failed) noexcept {
     const Lock lock(_mutex);
-    _texts.erase(what.in);
-    return PendingBinding::begin(*this, what);
+    for (const NewChannel& what : all) {
+        _texts.erase(what.in);
+    }
+    return PendingBinding::begin(*this, all, failed);
 }
 
-int Channels::unbind(chan::Channel& channel) noexcept {
+int Channels::bind(const NewChannel& what) noexcept {
+    std::size_t failed = 0;
+    return bind({&what, 1}, &failed);
+}
+
+int Channels::unbind(std::span<chan::Channel* const> all, std::size_t* failed) noexcept {
     const Lock lock(_mutex);
-    return PendingUnbinding::begin(*this, channel);
+    return PendingUnbinding::begin(*this, all, failed);
 }
 
 void Channels::end(chan::Channel& channel) noexcept {

@@ -3,10 +3,12 @@
 #include "frameworks/chan/chan.h"
 #include "mpi/channels/channel_use.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,15 +50,18 @@ public:
     Channels(const Channels&) = delete;
     Channels& operator=(const Channels&) = delete;
 
-    // MPIX_Ibind_channel and the like: borrows `what.in`, which completes when the binding has ended on this side. Its
-    // status has the rank and the tag of the other side. *what.out is the null handle until then, and after an error.
-    // After an MPI code other than MPI_SUCCESS nothing has begun.
+    // MPIX_Ibind_channels and the like: borrows each `in`, which completes when the binding has ended on this side. Its
+    // status has the rank and the tag of the other side. *out is the null handle until then, and after an error. After
+    // an MPI code other than MPI_SUCCESS none of them has begun, and *failed is the index of the one that could not.
+    // Each error that comes later comes on both sides. Where memory is short for a message, it is sent when there is
+    // some again.
+    int bind(std::span<const NewChannel> all, std::size_t* failed) noexcept;
     int bind(const NewChannel& what) noexcept;
     // The text of the error with which the binding of a borrowed request has ended.
     std::string_view cause_of(const Request& in) noexcept;
-    // MPIX_Iunbind_channel: the inactive bound request becomes active, and is released by the completing call. After an
-    // MPI code other than MPI_SUCCESS nothing has begun.
-    int unbind(chan::Channel& channel) noexcept;
+    // MPIX_Iunbind_channels: each inactive bound request becomes active, and is released by the completing call. After
+    // an MPI code other than MPI_SUCCESS none of them has begun; *failed as in bind().
+    int unbind(std::span<chan::Channel* const> all, std::size_t* failed) noexcept;
     // Ends an inactive channel of an operation, in this process, without regard to the other side. end(): one that is
     // not among the bound ones.
     void release(chan::Channel& channel) noexcept;

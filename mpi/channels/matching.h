@@ -32,7 +32,8 @@ public:
     explicit Matching(Channels& channels) noexcept;
     ~Matching();
 
-    // Has the receive matched, perhaps by the next poll. MPI code; after an error it is not in the table.
+    // Has the receive matched, perhaps by the next poll. MPI code; after an error it is not in the table. What follows
+    // needs no memory: where there is none, a proposal that fits no receive yet keeps those that come after it waiting.
     int add(Communicator& comm, Receive& receive) noexcept;
     // The receive ends for another reason. false: it has matched before.
     bool remove(Communicator& comm, Receive& receive) noexcept;

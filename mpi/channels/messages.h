@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace patchbay {
@@ -21,20 +22,24 @@ struct Proposal {
     chan::Selector::Candidates candidates;
 };
 
-// Every other message of the setup.
+// Every other message of the setup. Only its first size() bytes are sent: the shorter it is, the less memory a btl
+// needs for it.
 struct SetupMessage {
     std::int32_t code;   // MPI_SUCCESS, or the error with which the binding ends on both sides
     std::int32_t number; // of the binding in the process that sends this message
     chan::Selector::Candidate component;
-    std::uint32_t offer_bytes;
-    char text[340]; // of the error, with a '\0'
-    std::byte offer[chan::most_offer_bytes];
+    std::uint32_t data_bytes;
+    std::byte data[340]; // a half of the channel, or the text of the error
+    static_assert(sizeof data >= chan::most_offer_bytes);
 
+    std::size_t size() const noexcept { return offsetof(SetupMessage, data) + data_bytes; }
+    std::span<std::byte> room_for_half() noexcept { return std::span(data).first<chan::most_offer_bytes>(); }
+    std::span<const std::byte> half() const noexcept { return std::span(data).first(data_bytes); }
     void set_text(std::string_view from) noexcept {
-        const std::size_t size = std::min(from.size(), sizeof text - 1);
-        std::copy_n(from.data(), size, text);
-        text[size] = '\0';
+        data_bytes = std::uint32_t(std::min(from.size(), sizeof data));
+        std::copy_n(reinterpret_cast<const std::byte*>(from.data()), data_bytes, data);
     }
+    std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data), data_bytes}; }
 };
 
 } // namespace patchbay

@@ -4,8 +4,6 @@
 #include "core/base/out_of_memory.h"
 #include "frameworks/chan/bound_channels.h"
 #include "frameworks/chan/tags.h"
-#include "mpi/channels/null_channel.h"
-#include "mpi/communicators/hints.h"
 #include "mpi/instance/instance.h"
 #include "object/error_cause.h"
 #include "object/error_code.h"
@@ -13,30 +11,9 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-#include <new>
-#include <span>
-
 namespace patchbay {
 
 namespace {
-
-chan::Binding binding_of(const NewChannel& what) noexcept {
-    pml::PersistentRequest bound{};
-    what.in->bound(&bound);
-    chan::Binding binding{};
-    binding.side = {bound.mode.has_value(), bound.mode == pml::SendMode::synchronous, bound.buffer, bound.count,
-        bound.type, what.slackness, what.increment_bytes, !what.is_of_operation()};
-    binding.comm = what.in->comm;
-    binding.peer = bound.peer;
-    binding.tag = bound.tag;
-    binding.bytes = std::uint64_t(bound.count) * std::uint64_t(bound.type->size);
-    return binding;
-}
-
-std::string component_list(const NewChannel& what) {
-    return what.component.empty() ? hint(*what.in->comm, "patchbay_chan") : what.component;
-}
 
 std::string noted_text(int code) {
     return std::string(noted_cause(code));
@@ -44,126 +21,30 @@ std::string noted_text(int code) {
 
 } // namespace
 
-PendingBinding::PendingBinding(Channels& owner, const NewChannel& what)
-    : _owner(owner),
-      _in(*what.in),
-      _out(what.out),
-      _operation(what.channel),
-      _use(what.use),
-      _comm(Ref<Communicator>::share(what.in->comm)),
-      _only(component_list(what)),
-      _function(what.function),
-      _what(binding_of(what)),
-      _next(progress(), *this) {}
-
 Progress& PendingBinding::progress() const noexcept {
     return _comm->progress_or(_owner.instance().progress());
 }
 
-int PendingBinding::begin(Channels& owner, const NewChannel& what) noexcept {
-    PendingBinding* binding = nullptr;
-    int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        binding = new PendingBinding(owner, what);
-        owner.add(*binding);
-        return MPI_SUCCESS;
-    });
-    if (code == MPI_SUCCESS) {
-        if (binding->_what.peer == MPI_PROC_NULL) {
-            code = binding->make_null_channel();
-        } else {
-            binding->_number = owner.take_number();
-            code = binding->_number == Channels::no_number ? MPI_ERR_NO_MEM
-                : binding->_what.side.sends                ? binding->begin_proposal()
-                                                           : binding->begin_search();
-        }
-    }
-    if (code == MPI_SUCCESS) {
-        what.in->borrow();
-        if (what.is_of_operation()) {
-            *what.channel = nullptr;
-        } else {
-            *what.out = MPI_REQUEST_NULL;
-        }
-    } else if (binding != nullptr) {
-        owner.remove(*binding);
-        owner.give_back_number(binding->_number);
-        delete binding;
-    }
-    return code;
-}
-
-int PendingBinding::make_null_channel() noexcept {
-    auto made = std::unique_ptr<NullChannel>(new (std::nothrow) NullChannel(progress(), _what));
-    if (made == nullptr) {
-        return MPI_ERR_NO_MEM;
-    }
-    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        _owner.instance().bound_channels().add(*made);
-        return MPI_SUCCESS;
-    });
-    if (code != MPI_SUCCESS) {
-        return code;
-    }
-    _channel = made.release();
-    _step = Step::end;
-    _next.post();
-    return MPI_SUCCESS;
-}
-
-// The side that receives. If it names the other process, it posts the receive for that one's half now: that ends with
-// an error if the process fails.
-int PendingBinding::begin_search() noexcept {
-    _step = Step::search;
-    // Here, and not in the poll in which a proposal arrives; an error comes again there.
-    unless_out_of_memory(false, [&] { return bool(_owner.instance().open_chan()); });
-    int code = MPI_SUCCESS;
-    if (_what.peer != MPI_ANY_SOURCE) {
-        code = receive_bytes(&_incoming, sizeof _incoming, _what.peer, chan::setup_tag(_number), *_comm, &_receiving);
-    }
-    if (code == MPI_SUCCESS) {
-        code = _owner.matching().add(*_comm, *this);
-        if (code != MPI_SUCCESS && _receiving != nullptr) {
-            _receiving->cancel();
-            drop(_receiving);
-        }
-    }
-    if (code == MPI_SUCCESS && _receiving != nullptr) {
-        _next.follow(_receiving, nullptr);
-    }
-    return code;
-}
-
-// The side that sends. A process without a component for the channel proposes it too, so that both get the error.
-int PendingBinding::begin_proposal() noexcept {
-    _step = Step::propose;
-    set_partner(_what.peer, _what.tag, Channels::no_number);
-    query_components();
-    _proposal = {_what.bytes, _what.tag, _number, _what.side.slackness, _what.side.synchronous ? 1u : 0u, _candidates};
-    int code = receive_bytes(&_incoming, sizeof _incoming, _what.peer, chan::setup_tag(_number), *_comm, &_receiving);
-    if (code == MPI_SUCCESS) {
-        code = send_bytes(&_proposal, sizeof _proposal, _what.peer, chan::proposal_tag, *_comm, &_sending);
-        if (code != MPI_SUCCESS) {
-            _receiving->cancel();
-            drop(_receiving);
-        }
-    }
-    if (code == MPI_SUCCESS) {
-        _next.follow(_sending, _receiving);
-    }
-    return code;
-}
-
-void PendingBinding::query_components() noexcept {
+// MPI_ERR_NO_MEM, or MPI_SUCCESS also where there are no candidates.
+int PendingBinding::query_components() noexcept {
     Instance& instance = _owner.instance();
-    _why_no_candidate = unless_out_of_memory(std::string(), [&] {
-        if (Status opened = instance.open_chan(); !opened) {
-            return opened.error().text;
+    const auto refuse = [this](const Error& why) {
+        _why_no_candidate = why.text;
+        return why.code == Errc::out_of_memory ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    };
+    return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        _why_no_candidate.clear();
+        if (const Status opened = instance.open_chan(); !opened) {
+            return refuse(opened.error());
         }
-        auto found = instance.chan_selector().query(instance, _what, _only, &_candidates);
-        if (found && !keep_used(instance, _use, chan::Faster::among_others, _what, _candidates)) {
-            return std::string("no component of framework chan is faster than the pml");
+        const auto found = instance.chan_selector().query(instance, _what, _only, &_candidates);
+        if (!found) {
+            return refuse(found.error());
         }
-        return found ? std::string() : found.error().text;
+        if (!keep_used(instance, _use, chan::Faster::among_others, _what, _candidates)) {
+            _why_no_candidate = "no component of framework chan is faster than the pml";
+        }
+        return MPI_SUCCESS;
     });
 }
 
@@ -174,24 +55,20 @@ bool PendingBinding::accepts(int source, int tag) const noexcept {
 
 // The side that receives: the proposal is answered with this half, or with an error.
 void PendingBinding::match(const Proposal& proposal, int source) noexcept {
-    const bool awaits_half = _receiving != nullptr;
+    const bool awaits_half = _receiving.is_under_way();
     _what.side.synchronous = proposal.synchronous != 0;
     set_partner(source, proposal.tag, proposal.number);
     _step = Step::answer;
-    SetupMessage& answer = _outgoing;
     if (compare_with(proposal)) {
-        choose_component(proposal, answer);
+        choose_component(proposal);
     }
     if (_code == MPI_SUCCESS && !awaits_half) {
-        _code = receive_bytes(&_incoming, sizeof _incoming, _what.peer, chan::setup_tag(_number), *_comm, &_receiving);
+        _receiving.start(setup_message(source));
     }
-    tell(answer);
-    if (_code != MPI_SUCCESS && _receiving != nullptr) {
-        _receiving->cancel(); // the other side sends no half
+    tell();
+    if (_code != MPI_SUCCESS) {
+        stop_receiving(); // the other side sends no half
     }
-    if (!awaits_half) {
-        _next.follow(_sending, _receiving);
-    } // otherwise the receive is followed already
 }
 
 // false: the two sides do not fit.
@@ -215,24 +92,25 @@ bool PendingBinding::compare_with(const Proposal& proposal) noexcept {
     return true;
 }
 
-void PendingBinding::choose_component(const Proposal& proposal, SetupMessage& answer) noexcept {
-    query_components();
+void PendingBinding::choose_component(const Proposal& proposal) noexcept {
     Instance& instance = _owner.instance();
-    int code = MPI_SUCCESS;
     std::string text;
-    code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        auto chosen = instance.chan_selector().choose(instance, _what, _candidates, proposal.candidates);
-        if (!chosen) {
-            text = _why_no_candidate.empty() ? chosen.error().text : _why_no_candidate;
-            return MPI_ERR_UNSUPPORTED_OPERATION;
-        }
-        answer.component = *chosen;
-        return MPI_SUCCESS;
-    });
+    int code = query_components();
+    if (code == MPI_SUCCESS) {
+        code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+            auto chosen = instance.chan_selector().choose(instance, _what, _candidates, proposal.candidates);
+            if (!chosen) {
+                text = _why_no_candidate.empty() ? chosen.error().text : _why_no_candidate;
+                return MPI_ERR_UNSUPPORTED_OPERATION;
+            }
+            _outgoing.component = *chosen;
+            return MPI_SUCCESS;
+        });
+    }
     if (code != MPI_SUCCESS) {
         reject(code, text);
     } else {
-        make_channel(answer.component, answer);
+        make_channel(_outgoing.component);
     }
 }
 
@@ -248,9 +126,9 @@ void PendingBinding::set_partner(int peer, int tag, int number) noexcept {
     }
 }
 
-// Makes this process's half; false: reject() has been called. An error goes to the other side with the message that
-// would have had the half.
-bool PendingBinding::make_channel(const chan::Selector::Candidate& name, SetupMessage& message) noexcept {
+// Makes this process's half, which the next message has; false: reject() has been called. An error goes to the other
+// side with that message.
+bool PendingBinding::make_channel(const chan::Selector::Candidate& name) noexcept {
     Instance& instance = _owner.instance();
     chan::Component* const component = instance.chan_selector().find(name);
     if (component == nullptr) {
@@ -258,7 +136,7 @@ bool PendingBinding::make_channel(const chan::Selector::Candidate& name, SetupMe
         return false;
     }
     std::size_t used = 0;
-    auto made = component->create(instance, _what, message.offer, &used);
+    auto made = component->create(instance, _what, _outgoing.room_for_half(), &used);
     if (!made) {
         reject(error_code(made.error().code), made.error().text);
         return false;
@@ -267,7 +145,7 @@ bool PendingBinding::make_channel(const chan::Selector::Candidate& name, SetupMe
     if (_operation != nullptr) {
         _channel->belong_to_operation();
     }
-    message.offer_bytes = std::uint32_t(used);
+    _outgoing.data_bytes = std::uint32_t(used);
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         instance.bound_channels().add(*_channel);
         return MPI_SUCCESS;
@@ -280,7 +158,7 @@ bool PendingBinding::make_channel(const chan::Selector::Candidate& name, SetupMe
 }
 
 bool PendingBinding::connect() noexcept {
-    const int code = _channel->connect(std::span(_incoming.offer).first(_incoming.offer_bytes));
+    const int code = _channel->connect(_incoming.half());
     if (code != MPI_SUCCESS) {
         reject(code, unless_out_of_memory(std::string(), [&] { return noted_text(code); }));
     }
@@ -288,17 +166,28 @@ bool PendingBinding::connect() noexcept {
 }
 
 // Begins to send the message, with the error that has occurred, if any.
-void PendingBinding::tell(SetupMessage& message) noexcept {
-    message.code = _code;
-    message.number = _number;
-    message.set_text(_text);
-    const int code =
-        send_bytes(&message, sizeof message, _what.peer, chan::setup_tag(_partner_number), *_comm, &_sending);
-    if (code != MPI_SUCCESS) {
-        reject(code, {});
-        if (_receiving != nullptr) {
-            _receiving->cancel(); // no answer to it comes
-        }
+void PendingBinding::tell() noexcept {
+    _outgoing.code = _code;
+    _outgoing.number = _number;
+    if (_code != MPI_SUCCESS) {
+        _outgoing.set_text(_text);
+    }
+    _sending.launch({true, &_outgoing, _outgoing.size(), _what.peer, chan::setup_tag(_partner_number)});
+    if (_receiving.is_under_way()) {
+        _sending.follow_unless_ended();
+    } else {
+        _sending.follow();
+    }
+}
+
+// Memory is short for a message of the setup. What remains of it is the error, which is so short that it needs hardly
+// any. The error of this side counts for the other one as well: it sends no half.
+void PendingBinding::shorten() noexcept {
+    if (_outgoing.data_bytes != 0) {
+        reject(MPI_ERR_NO_MEM, {});
+        stop_receiving();
+        _outgoing.code = _code;
+        _outgoing.data_bytes = 0;
     }
 }
 
@@ -310,10 +199,16 @@ void PendingBinding::reject(int code, std::string_view text) noexcept {
     }
 }
 
+void PendingBinding::stop_receiving() noexcept {
+    if (_receiving.is_under_way()) {
+        _receiving.cancel(); // ended() follows
+    }
+}
+
 void PendingBinding::fail(int code, std::string_view text) noexcept {
     reject(code, text);
-    if (_receiving != nullptr) {
-        _receiving->cancel(); // advance() follows
+    if (_receiving.is_under_way()) {
+        stop_receiving();
     } else {
         _next.post();
     }
@@ -322,32 +217,46 @@ void PendingBinding::fail(int code, std::string_view text) noexcept {
 void PendingBinding::give_up() noexcept {
     if (_step == Step::search && _owner.matching().remove(*_comm, *this)) {
         fail(MPI_ERR_OTHER, "the library has been finalized");
-    } else if (_receiving != nullptr) {
+    } else if (_receiving.is_under_way()) {
         reject(MPI_ERR_OTHER, "the library has been finalized");
-        _receiving->cancel();
+        stop_receiving();
     }
 }
 
-// Something that this side waits for has come. Waits for the rest, and then takes the next step.
-void PendingBinding::advance() noexcept {
+// A message has ended. The next step follows when both have.
+void PendingBinding::ended(PreparedMessage& message) noexcept {
     const Channels::Lock lock(_owner.mutex());
-    if (_next.attach_to(_sending, _receiving)) {
+    if (message.lacks_memory() && !_owner.is_closing()) {
+        if (&message == &_sending && _step != Step::propose) {
+            shorten();
+            message.start_again({true, &_outgoing, _outgoing.size(), _what.peer, chan::setup_tag(_partner_number)});
+        } else {
+            message.start_again();
+        }
         return;
     }
-    for (Request** request : {&_sending, &_receiving}) {
-        if (const int code = error_of(*request); code != MPI_SUCCESS) {
-            reject(code, (*request)->cause());
+    if (const int code = message.code(); code != MPI_SUCCESS && !message.is_cancelled()) {
+        reject(code, message.cause());
+        if (&message == &_sending) {
+            stop_receiving(); // no answer to it comes
         }
-        drop(*request);
     }
-    if (_step == Step::search) {
-        // Only the receive for the other side's half can have ended, with the error of the process or of the library.
-        _owner.matching().remove(*_comm, *this);
+    message.end();
+    if (!_sending.is_under_way() && !_receiving.is_under_way()) {
+        act();
     }
+}
+
+void PendingBinding::run() noexcept {
+    const Channels::Lock lock(_owner.mutex());
     act();
 }
 
 void PendingBinding::act() noexcept {
+    if (_step == Step::search) {
+        // Only the receive for the other side's half can have ended, with the error of the process or of the library.
+        _owner.matching().remove(*_comm, *this);
+    }
     if (_code != MPI_SUCCESS) {
         finish();
         return;
@@ -361,7 +270,7 @@ void PendingBinding::act() noexcept {
         return;
     case Step::confirm:
         if (_incoming.code != MPI_SUCCESS) {
-            reject(_incoming.code, _incoming.text);
+            reject(_incoming.code, _incoming.text());
         }
         break;
     case Step::null:
@@ -376,37 +285,32 @@ void PendingBinding::act() noexcept {
 void PendingBinding::take_answer() noexcept {
     if (_incoming.code != MPI_SUCCESS) {
         const bool own = !_why_no_candidate.empty() && _incoming.code == MPI_ERR_UNSUPPORTED_OPERATION;
-        reject(_incoming.code, own ? std::string_view(_why_no_candidate) : _incoming.text);
+        reject(_incoming.code, own ? std::string_view(_why_no_candidate) : _incoming.text());
         finish();
         return;
     }
     set_partner(_what.peer, _what.tag, _incoming.number);
-    if (make_channel(_incoming.component, _outgoing)) {
+    if (make_channel(_incoming.component)) {
         connect();
     }
     _step = Step::confirm;
     if (_code == MPI_SUCCESS) {
-        const int code =
-            receive_bytes(&_incoming, sizeof _incoming, _what.peer, chan::setup_tag(_number), *_comm, &_receiving);
-        if (code != MPI_SUCCESS) {
-            reject(code, {});
-        }
+        _receiving.start(setup_message(_what.peer));
     }
-    tell(_outgoing);
-    _next.follow(_sending, _receiving);
+    tell();
 }
 
 // The side that receives: the other side is connected, or has failed.
 void PendingBinding::take_half() noexcept {
     if (_incoming.code != MPI_SUCCESS) {
-        reject(_incoming.code, _incoming.text);
+        reject(_incoming.code, _incoming.text());
         finish();
         return;
     }
     connect();
     _step = Step::end;
-    tell(_outgoing);
-    _next.follow(_sending, nullptr);
+    _outgoing.data_bytes = 0;
+    tell();
 }
 
 void PendingBinding::give_handle() noexcept {
@@ -419,13 +323,18 @@ void PendingBinding::give_handle() noexcept {
     *_out = handle;
 }
 
+// The binding has failed.
+void PendingBinding::end_channel() noexcept {
+    _owner.instance().bound_channels().remove(*_channel);
+    _channel->disconnect();
+    _channel->recycle();
+}
+
 // Completes the borrowed request.
 void PendingBinding::finish() noexcept {
     if (_code != MPI_SUCCESS) {
         if (_channel != nullptr) {
-            _owner.instance().bound_channels().remove(*_channel);
-            _channel->disconnect();
-            _channel->recycle();
+            end_channel();
         }
         _owner.give_back_number(_number);
         if (_operation == nullptr) {
@@ -443,6 +352,8 @@ void PendingBinding::finish() noexcept {
     }
     _in.error = _code;
     _owner.remove(*this);
+    _sending.release(); // before the program learns of the end: they have references to its communicator
+    _receiving.release();
     _in.complete();
     delete this;
 }

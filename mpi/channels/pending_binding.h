@@ -3,19 +3,24 @@
 #include "mpi/channels/channels.h"
 #include "mpi/channels/matching.h"
 #include "mpi/channels/messages.h"
+#include "mpi/channels/prepared_message.h"
 #include "mpi/channels/small_messages.h"
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace patchbay {
 
 // One side of a channel that is being bound (README.md has the messages). It exists until the request that it has
-// borrowed is complete.
-class PendingBinding final : public Matching::Receive, public Channels::Pending {
+// borrowed is complete. It takes what it needs for its messages before it begins, so that each failure that follows
+// reaches the other side.
+class PendingBinding final : public Matching::Receive, public Channels::Pending, PreparedMessage::Owner {
 public:
-    // MPI code; after an error nothing has begun. With the lock of `owner` held.
-    static int begin(Channels& owner, const NewChannel& what) noexcept;
+    // MPI code; after an error none of them has begun, and *failed is the index of the one to which it belongs. With
+    // the lock of `owner` held.
+    static int begin(Channels& owner, std::span<const NewChannel> all, std::size_t* failed) noexcept;
 
     bool accepts(int source, int tag) const noexcept override;
     void match(const Proposal& proposal, int source) noexcept override;
@@ -35,29 +40,41 @@ private:
     PendingBinding(Channels& owner, const NewChannel& what);
     ~PendingBinding() = default;
 
-    int begin_search() noexcept;
-    int begin_proposal() noexcept;
-    void query_components() noexcept;
-    int make_null_channel() noexcept;
+    // Nothing has been sent before begin(). MPI codes; after an error undo() follows.
+    static int prepare(Channels& owner, const NewChannel& what, PendingBinding** made) noexcept;
+    int prepare() noexcept;
+    int prepare_null_channel() noexcept;
+    int prepare_search() noexcept;
+    int prepare_proposal() noexcept;
+    static int send_proposals(PendingBinding* first, std::size_t* failed) noexcept;
+    void begin() noexcept;
+    void undo() noexcept;
+    int query_components() noexcept;
+    PreparedMessage::What setup_message(int source) noexcept;
 
-    void advance() noexcept;
+    void ended(PreparedMessage& message) noexcept override;
+    void run() noexcept;
     void act() noexcept;
     void take_answer() noexcept;
     void take_half() noexcept;
 
     bool compare_with(const Proposal& proposal) noexcept;
-    void choose_component(const Proposal& proposal, SetupMessage& answer) noexcept;
+    void choose_component(const Proposal& proposal) noexcept;
     void set_partner(int peer, int tag, int number) noexcept;
-    bool make_channel(const chan::Selector::Candidate& component, SetupMessage& message) noexcept;
+    bool make_channel(const chan::Selector::Candidate& component) noexcept;
     bool connect() noexcept;
-    void tell(SetupMessage& message) noexcept;
+    void tell() noexcept;
+    void shorten() noexcept;
     void reject(int code, std::string_view text) noexcept;
+    void stop_receiving() noexcept;
     void give_handle() noexcept;
+    void end_channel() noexcept;
     void finish() noexcept;
 
     Progress& progress() const noexcept;
 
     Channels& _owner;
+    PendingBinding* _following = nullptr; // of the same call, until all have begun
     Request& _in;
     MPI_Request* const _out;    // of the program; null where there is _operation
     Request** const _operation; // where an operation has its channel
@@ -74,12 +91,12 @@ private:
     Proposal _proposal{};
     SetupMessage _outgoing{}; // while it is sent
     SetupMessage _incoming{};
-    Request* _sending = nullptr;
-    Request* _receiving = nullptr;
+    PreparedMessage _sending;
+    PreparedMessage _receiving;
     chan::Channel* _channel = nullptr;
     int _code = MPI_SUCCESS; // with which the binding ends
     std::string _text;
-    Following<PendingBinding, &PendingBinding::advance> _next;
+    Following<PendingBinding, &PendingBinding::run> _next; // where no message is under way
 };
 
 } // namespace patchbay

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each allocation of point-to-point operations, of constructors of communicators and of collectives in one process
-// fails in turn, once alone and, where there is only this process, once with all later ones: every call returns success
-// or an MPI error, no failure ends the process, no process waits for ever, and the library works when there is memory
-// again. Argument: the group of scenarios.
+// Each allocation of point-to-point operations, of channels, of constructors of communicators and of collectives in one
+// process fails in turn, once alone and, where there is only this process, once with all later ones: every call returns
+// success or an MPI error, no failure ends the process, no process waits for ever, and the library works when there is
+// memory again. Argument: the group of scenarios.
 #include "tests/mpi_check/check.h"
 #include "tests/out_of_memory/failing_malloc.h"
+#include "tests/out_of_memory/scenarios.h"
 
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+
+int world_rank;
+int world_size;
+MPI_Comm comm;
 
 namespace {
 
@@ -20,17 +25,8 @@ int places[16];
 int neighbor_counts[2] = {100, 100};
 int neighbor_places[2] = {0, 100};
 
-int world_rank;
-int world_size;
-MPI_Comm comm; // made for each attempt while there is memory
+} // namespace
 
-int class_of(int code) {
-    int error_class = MPI_SUCCESS;
-    MPI_Error_class(code, &error_class);
-    return error_class;
-}
-
-// Success, or one of the errors by which a lack of memory may show. Says whether it is success.
 bool fine(int code) {
     if (code != MPI_SUCCESS) {
         const int error_class = class_of(code);
@@ -40,6 +36,8 @@ bool fine(int code) {
     }
     return code == MPI_SUCCESS;
 }
+
+namespace {
 
 // To the process itself. The receive is posted first: a message without a receive for which there is no memory ends the
 // job (components/pml/ob1/README.md).
@@ -356,11 +354,6 @@ void persistent_collectives() {
     }
 }
 
-struct Scenario {
-    const char* group;
-    const char* name;
-    void (*run)();
-};
 constexpr Scenario scenarios[] = {
     {"pt2pt", "eager", eager},
     {"pt2pt", "long message", long_message},
@@ -381,6 +374,12 @@ constexpr Scenario scenarios[] = {
     {"coll", "neighborhood", neighborhood},
     {"coll_requests", "nonblocking collectives", nonblocking_collectives},
     {"coll_requests", "persistent collectives", persistent_collectives},
+    {"channels", "one after the other", bind_one_after_the_other},
+    {"channels", "all at a time", bind_all},
+    {"channels", "one to the neighbour", bind_one},
+    {"channels", "in another order", bind_in_another_order},
+    {"channels", "partitioned by channels", partitioned},
+    {"channels", "persistent collectives by channels", persistent_collectives},
 };
 
 // One process, `victim`, lacks memory; the others take part with all they need. Returns how many allocations failed.

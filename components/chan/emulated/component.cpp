@@ -39,7 +39,7 @@ public:
             }
         } catch (const std::bad_alloc&) {
         }
-        return Error{Errc::out_of_memory, "chan/emulated: no memory for the messages of a channel"};
+        return Error{Errc::out_of_memory, "out of memory"}; // so short that the text itself needs no memory
     }
 
 private:

@@ -55,16 +55,8 @@ public:
     }
 
     Result<int> query(Context& context, const Binding& binding) noexcept override {
-        const NodeSegment* node = context.core().node;
-        if (node == nullptr) {
-            return refusal("this process has no memory that it shares with others");
-        }
-        const ProcessId partner = binding.partner;
-        if (partner != context.self() &&
-            (!context.runtime().is_local(partner) || (partner.job != own_job && !node->is_for_all_jobs()))) {
-            return refusal("the two processes do not share the memory of a node");
-        }
-        return _settings.priority;
+        return unless_out_of_memory(
+            Result<int>(no_memory()), [&]() -> Result<int> { return priority_for(context, binding); });
     }
 
     Result<Channel*> create(
@@ -86,6 +78,19 @@ public:
     }
 
 private:
+    // Throws std::bad_alloc.
+    Result<int> priority_for(Context& context, const Binding& binding) const {
+        const NodeSegment* node = context.core().node;
+        if (node == nullptr) {
+            return refusal("this process has no memory that it shares with others");
+        }
+        const ProcessId partner = binding.partner;
+        if (partner != context.self() &&
+            (!context.runtime().is_local(partner) || (partner.job != own_job && !node->is_for_all_jobs()))) {
+            return refusal("the two processes do not share the memory of a node");
+        }
+        return _settings.priority;
+    }
     // Whether the sender writes to the receiver's buffer, in memory that both have mapped. Only the receiver knows
     // that.
     bool may_be_direct(Context& context, const Binding& binding) const noexcept {
