@@ -38,7 +38,7 @@ class Context;
 //    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 13;
+inline constexpr std::uint32_t interface_version = 14;
 
 class Engine;
 class Module;
@@ -218,7 +218,8 @@ struct Query {
     const Below& below;
     // Set by refuse_all(); the selector reads it.
     bool refusal_is_shared = false;
-    // The members that are threads of this process; null: the ranks of the communicator are processes.
+    // The members that are threads of this process; null: the ranks of the communicator are processes, or it is an
+    // intercommunicator.
     std::shared_ptr<ThreadTeam> team;
 
     // Results of query(): not for this communicator. `reason` is for --explain ("serves ... only").

@@ -6,6 +6,7 @@
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
 #include "mpi/communicators/intercommunicators.h"
+#include "mpi/communicators/thread_intercommunicators.h"
 
 namespace patchbay::api {
 
@@ -16,19 +17,34 @@ bool rank_in(Arguments& args, const char* name, int rank, int size) noexcept {
 }
 
 // The peer communicator if the leader can reach the other leader on it; nullptr: check_bridge() has rejected it, the
-// remote leader or the tag.
-Communicator* reachable_peer(MPI_Comm peer, int remote_leader, int tag) noexcept {
+// remote leader or the tag. A thread must not send on a communicator of processes, which other threads may use.
+Communicator* reachable_peer(const Communicator& local, MPI_Comm peer, int remote_leader, int tag) noexcept {
     Communicator* comm = probed_object<Communicator>(peer);
-    const bool reaches = comm != nullptr && comm->view == nullptr && remote_leader >= 0 &&
+    const bool reaches = comm != nullptr && (comm->view != nullptr || local.view == nullptr) && remote_leader >= 0 &&
         remote_leader < comm->remote_size && tag >= 0 && tag <= comm->pml->max_tag();
     return reaches ? comm : nullptr;
 }
 
+// What is wrong with the kind of ranks that the peer communicator has; null: nothing.
+const char* fault_of_peer(const Communicator& local, const Communicator& peer) noexcept {
+    if (local.view == nullptr) {
+        return peer.view == nullptr ? nullptr : "must not be a communicator of threads, because local_comm is not one";
+    }
+    if (peer.view == nullptr) {
+        return "must be a communicator of threads, because local_comm is one";
+    }
+    return threads::are_of_one_activation(local, peer)
+        ? nullptr
+        : "must be derived from the same thread communicator as local_comm";
+}
+
 // Checks the arguments that are significant at the leader only.
 bool check_bridge(Arguments& args, MPI_Comm peer, int remote_leader, int tag) noexcept {
-    return args.valid<Communicator>(MPI_ERR_COMM, "peer_comm", peer) &&
-        args.require(to_object<Communicator>(peer)->view == nullptr, MPI_ERR_COMM, "peer_comm",
-            reinterpret_cast<std::intptr_t>(peer), "must not be a communicator of threads") &&
+    if (!args.valid<Communicator>(MPI_ERR_COMM, "peer_comm", peer)) {
+        return false;
+    }
+    const char* const fault = fault_of_peer(*args.comm(), *to_object<Communicator>(peer));
+    return args.require(fault == nullptr, MPI_ERR_COMM, "peer_comm", reinterpret_cast<std::intptr_t>(peer), fault) &&
         rank_in(args, "remote_leader", remote_leader, to_object<Communicator>(peer)->remote_size) &&
         args.send_tag("tag", tag) && args.same_session(*args.comm(), *to_object<Communicator>(peer));
 }
@@ -47,9 +63,9 @@ int PMPI_Intercomm_create(
     }
     Communicator& local = *args.comm();
     const bool is_leader = local.rank == local_leader;
-    if (api::checking() && !(args.intracommunicator() && args.of_processes())) {
+    if (api::checking() && !args.intracommunicator()) {
         if (is_leader) {
-            Communicator* peer = api::reachable_peer(peer_comm, remote_leader, tag);
+            Communicator* peer = api::reachable_peer(local, peer_comm, remote_leader, tag);
             unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
                 refuse_intercommunicator(peer, remote_leader, tag, args.code());
                 return MPI_SUCCESS;
@@ -62,7 +78,7 @@ int PMPI_Intercomm_create(
     const bool refuses = api::checking() &&
         !(api::rank_in(args, "local_leader", local_leader, local.size) && args.pointer("newintercomm", newintercomm) &&
             (!is_leader || api::check_bridge(args, peer_comm, remote_leader, tag)));
-    Communicator* peer = is_leader ? api::reachable_peer(peer_comm, remote_leader, tag) : nullptr;
+    Communicator* peer = is_leader ? api::reachable_peer(local, peer_comm, remote_leader, tag) : nullptr;
     Communicator* made = nullptr;
     std::string problem;
     const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {

@@ -191,6 +191,16 @@ bool check_member(Arguments& args, const char* name, const Group& group) {
         "must be there: only members of the group may call");
 }
 
+// Whether the members are those of a thread communicator. Then all of them find the error.
+bool has_threads(const Group& group) noexcept {
+    return group.size() != 0 && group.self().thread != 0;
+}
+
+bool check_processes(Arguments& args, const char* name, const Group& group) {
+    return args.require(!has_threads(group), MPI_ERR_GROUP, name, group.size(),
+        "must be 0, because only processes can be reached without a communicator");
+}
+
 int comm_from_group(MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
     Arguments args("MPI_Comm_create_from_group", target_of_new_communicator(errhandler, handle));
     if (checking() &&
@@ -203,7 +213,9 @@ int comm_from_group(MPI_Group handle, const char* tag, MPI_Info info, MPI_Errhan
     if (group.size() == 0) {
         return MPI_SUCCESS;
     }
-    if (checking() && !check_member(args, "the calling process's rank in group", group)) {
+    if (checking() &&
+        !(check_processes(args, "the number of threads in group", group) &&
+            check_member(args, "the calling process's rank in group", group))) {
         return args.code();
     }
     int code = MPI_SUCCESS;
@@ -233,8 +245,9 @@ bool check_remote_group(Arguments& args, const Group& local, MPI_Group handle, i
         return false;
     }
     const Group& remote = *to_object<Group>(handle);
-    return remote.size() == 0 ||
-        (check_leader(args, "remote_leader", leader, remote) && args.same_session(local, remote));
+    return check_processes(args, "the number of threads in remote_group", remote) &&
+        (remote.size() == 0 ||
+            (check_leader(args, "remote_leader", leader, remote) && args.same_session(local, remote)));
 }
 
 int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group remote_handle, int remote_leader,
@@ -244,7 +257,9 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
         return args.code(); // without both of them this process cannot reach the others
     }
     Group& local = *to_object<Group>(local_handle);
-    if (checking() && local.size() != 0 && !check_member(args, "the calling process's rank in local_group", local)) {
+    if (checking() &&
+        !(check_processes(args, "the number of threads in local_group", local) &&
+            (local.size() == 0 || check_member(args, "the calling process's rank in local_group", local)))) {
         return args.code();
     }
     const bool is_leader = local.rank() == local_leader;
@@ -268,6 +283,9 @@ int intercomm_from_groups(MPI_Group local_handle, int local_leader, MPI_Group re
     const bool has_leader = local_leader >= 0 && local_leader < local.size();
     const bool fine = !refuses;
     Group* remote = is_leader ? probed_object<Group>(remote_handle) : nullptr;
+    if (remote != nullptr && has_threads(*remote)) {
+        remote = nullptr; // which cannot be notified either
+    }
     Communicator* made = nullptr;
     std::string problem;
     code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {

@@ -43,7 +43,7 @@ int build(Communicator& parent, Ref<Communicator> comm, bool collective, int tag
 int reduce_refusals(Communicator& parent, int refused, int tag) {
     std::array<std::uint64_t, 1> words{std::uint64_t(refused)};
     ParentReduction reduction(parent, *parent.group, tag);
-    const int code = complete(*parent.instance, reduction, words, cid::GroupReduction::Operation::maximum);
+    const int code = complete(parent, reduction, words, cid::GroupReduction::Operation::maximum);
     return code != MPI_SUCCESS ? code : int(words[0]);
 }
 
@@ -119,7 +119,7 @@ int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string
     auto reduction = std::make_unique<ExchangeReduction>(instance.bootstrap(), std::move(members), std::move(key));
     if (refused) {
         std::array<std::uint64_t, 1> words{std::uint64_t(*refused)};
-        const int code = complete(instance, *reduction, words, cid::GroupReduction::Operation::maximum);
+        const int code = complete(*comm, *reduction, words, cid::GroupReduction::Operation::maximum);
         if (code != MPI_SUCCESS || words[0] != MPI_SUCCESS) {
             return code != MPI_SUCCESS ? code : int(words[0]);
         }

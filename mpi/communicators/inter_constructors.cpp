@@ -6,10 +6,10 @@
 #include "mpi/communicators/leader_exchange.h"
 #include "mpi/communicators/new_communicator.h"
 #include "mpi/communicators/split.h"
+#include "mpi/communicators/thread_intercommunicators.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 namespace patchbay {
 
@@ -50,7 +50,7 @@ int merge(Communicator& inter, bool high, Communicator** made, std::string* prob
     std::array<std::uint64_t, 4> given{};
     const std::size_t own = first ? 0 : 2;
     given[own + (high ? 0 : 1)] = 1;
-    const int code = complete(*inter.instance, *bridge_over(inter), given, cid::GroupReduction::Operation::maximum);
+    const int code = complete(inter, *bridge_over(inter), given, cid::GroupReduction::Operation::maximum);
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -63,6 +63,9 @@ int merge(Communicator& inter, bool high, Communicator** made, std::string* prob
     const Group& upper = local_is_lower ? *inter.remote_group : *inter.group;
     auto comm = child_of(inter, Group::unite(lower, upper), nullptr);
     remove_collectives_hint(*comm);
+    if (inter.view != nullptr) {
+        return threads::merge(inter, std::move(comm), local_is_lower, made);
+    }
     auto reduction = bridge_over(inter);
     const cid::ConstructorKey key = cid::constructor_key(inter, construction_tag(inter.constructions.load()));
     Construction construction(*inter.instance, std::move(comm), nullptr, std::move(reduction), key);
@@ -81,6 +84,9 @@ std::unique_ptr<Construction> duplication_of_inter(Communicator& parent, Ref<Com
 }
 
 int create_from_subgroups(Communicator& parent, Group& local, Communicator** made) {
+    if (parent.view != nullptr) {
+        return threads::create_from_subgroups(parent, local, made);
+    }
     *made = nullptr;
     const Tags tags(parent);
     Words mine;
@@ -99,6 +105,9 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
 }
 
 int split_inter(Communicator& parent, std::int64_t color, int key, const Info* info, Communicator** made) {
+    if (parent.view != nullptr) {
+        return threads::split_inter(parent, color, key, info, made);
+    }
     *made = nullptr;
     const Tags tags(parent);
     std::vector<SplitArguments> arguments;
@@ -107,20 +116,10 @@ int split_inter(Communicator& parent, std::int64_t color, int key, const Info* i
         code != MPI_SUCCESS) {
         return code;
     }
-    Words mine;
-    for (const SplitArguments& one : arguments) {
-        const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(one);
-        mine.insert(mine.end(), words.begin(), words.end());
-    }
-    Words theirs;
-    const int code = exchange_groups(*parent.local_comm, 0, {&parent, 0, tags.across}, mine, &theirs).code;
+    std::vector<SplitArguments> remote_arguments;
+    const int code = exchange_split_arguments(parent, {&parent, 0, tags.across}, arguments, &remote_arguments);
     if (code != MPI_SUCCESS || color == no_color) {
         return code;
-    }
-    std::vector<SplitArguments> remote_arguments;
-    for (std::size_t i = 0; i < theirs.size(); i += 2) {
-        remote_arguments.push_back(
-            std::bit_cast<SplitArguments>(std::array<std::uint64_t, 2>{theirs[i], theirs[i + 1]}));
     }
     std::vector<ProcessId> remote = members_with_color(*parent.remote_group, remote_arguments, color);
     if (remote.empty()) {

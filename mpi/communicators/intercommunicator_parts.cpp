@@ -2,9 +2,13 @@
 #include "mpi/communicators/intercommunicator_parts.h"
 
 #include "core/runtime/runtime.h"
+#include "mpi/communicators/leader_exchange.h"
 #include "mpi/communicators/new_communicator.h"
 #include "mpi/instance/instance.h"
 #include "object/session.h"
+
+#include <array>
+#include <bit>
 
 namespace patchbay {
 
@@ -54,6 +58,22 @@ void keep_jobs(Communicator& comm, std::shared_ptr<const JobReferences> referenc
     both->add(std::move(references));
     both->add(comm.jobs);
     comm.jobs = std::move(both);
+}
+
+int exchange_split_arguments(Communicator& inter, const Bridge& bridge, const std::vector<SplitArguments>& arguments,
+    std::vector<SplitArguments>* remote) {
+    using Pair = std::array<std::uint64_t, 2>;
+    Words mine;
+    for (const SplitArguments& one : arguments) {
+        const auto words = std::bit_cast<Pair>(one);
+        mine.insert(mine.end(), words.begin(), words.end());
+    }
+    Words theirs;
+    const int code = exchange_groups(*inter.local_comm, 0, bridge, mine, &theirs).code;
+    for (std::size_t i = 0; code == MPI_SUCCESS && i < theirs.size(); i += 2) {
+        remote->push_back(std::bit_cast<SplitArguments>(Pair{theirs[i], theirs[i + 1]}));
+    }
+    return code;
 }
 
 bool is_first(const Communicator& inter) {

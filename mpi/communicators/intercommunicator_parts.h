@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/runtime/job_table.h"
+#include "mpi/communicators/bridge_reduction.h"
 #include "mpi/communicators/construction.h"
 #include "mpi/communicators/process_words.h"
+#include "mpi/communicators/split.h"
 
 #include <memory>
+#include <vector>
 
 namespace patchbay {
 
@@ -30,6 +33,11 @@ Ref<Group> read_remote_group(const Communicator& local, std::span<const std::uin
     std::shared_ptr<const JobReferences>* references, int* code);
 // Has the communicator keep the jobs of its remote group, beside those that it has inherited.
 void keep_jobs(Communicator& comm, std::shared_ptr<const JobReferences> references);
+
+// The arguments of MPI_Comm_split of all processes of the remote group, by rank. `arguments`: those of the local group.
+// `bridge` is significant at rank 0 of each group. Collective over both groups. Returns an MPI code.
+int exchange_split_arguments(Communicator& inter, const Bridge& bridge, const std::vector<SplitArguments>& arguments,
+    std::vector<SplitArguments>* remote);
 
 // Whether the local group is the first one in an order of the two groups that is the same in both.
 bool is_first(const Communicator& inter);

@@ -6,6 +6,7 @@
 #include "mpi/communicators/intercommunicator_parts.h"
 #include "mpi/communicators/leader_exchange.h"
 #include "mpi/communicators/new_communicator.h"
+#include "mpi/communicators/thread_intercommunicators.h"
 #include "mpi/instance/instance.h"
 
 namespace patchbay {
@@ -39,6 +40,9 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
         return arguments.refusal.code;
     }
     const Bridge bridge{peer, remote_leader, bridge_tag(tag)};
+    if (local.view != nullptr) {
+        return threads::create_intercommunicator(local, leader, bridge, within, made, problem);
+    }
     // The leaders exchange the selected cid component and the members of their groups.
     const std::string cid_module = hint(local, "patchbay_cid");
     Words mine;

@@ -54,7 +54,7 @@ GroupArguments compare_arguments(Communicator& local, int leader, int refused) {
     std::array<std::uint64_t, 3> words{std::uint64_t(leader + 1), ~std::uint64_t(leader + 1),
         std::uint64_t(refused) | (is_leader && refused != MPI_SUCCESS ? by_leader : 0)};
     ParentReduction reduction(local, *local.group, next_construction_tag(local));
-    const int code = complete(*local.instance, reduction, words, cid::GroupReduction::Operation::maximum);
+    const int code = complete(local, reduction, words, cid::GroupReduction::Operation::maximum);
     if (code != MPI_SUCCESS) {
         return {-1, {code}};
     }

@@ -63,11 +63,11 @@ int ParentReduction::finish_round() noexcept {
     return code;
 }
 
-int complete(Instance& instance, cid::GroupReduction& reduction, std::span<std::uint64_t> words,
+int complete(const Communicator& comm, cid::GroupReduction& reduction, std::span<std::uint64_t> words,
     cid::GroupReduction::Operation operation) noexcept {
     int code = reduction.start(words, operation);
     while (code == MPI_SUCCESS && !reduction.advance(&code)) {
-        wait_until(instance.progress(), [&] { return reduction.ready(); });
+        wait_until(comm.progress_or(comm.instance->progress()), [&] { return reduction.ready(); });
     }
     return code;
 }
@@ -75,10 +75,10 @@ int complete(Instance& instance, cid::GroupReduction& reduction, std::span<std::
 int synchronize_finalize(Communicator& comm) {
     std::array<std::uint64_t, 1> nothing{};
     if (comm.is_inter) {
-        return complete(*comm.instance, *bridge_over(comm), nothing, cid::GroupReduction::Operation::maximum);
+        return complete(comm, *bridge_over(comm), nothing, cid::GroupReduction::Operation::maximum);
     }
     ParentReduction reduction(comm, *comm.group, next_construction_tag(comm));
-    return complete(*comm.instance, reduction, nothing, cid::GroupReduction::Operation::maximum);
+    return complete(comm, reduction, nothing, cid::GroupReduction::Operation::maximum);
 }
 
 } // namespace patchbay

@@ -41,8 +41,9 @@ private:
     PairwiseExchange _exchange;
 };
 
-// Reduces `words`, and waits until the reduction is finished. Returns an MPI code.
-int complete(Instance& instance, cid::GroupReduction& reduction, std::span<std::uint64_t> words,
+// Reduces `words`, and waits until the reduction is finished, by the Progress of `comm`, a communicator of the caller
+// in the same instance. Returns an MPI code.
+int complete(const Communicator& comm, cid::GroupReduction& reduction, std::span<std::uint64_t> words,
     cid::GroupReduction::Operation operation) noexcept;
 
 // Waits until all processes of a communicator, in both groups of an intercommunicator, have called this function. For

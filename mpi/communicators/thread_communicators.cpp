@@ -134,6 +134,7 @@ void place_ranks(const ThreadCommunicator& all, Activation& activation) {
     activation.process = all.process;
     activation.process_count = int(all.counts.size());
     for (int process = 0; process < int(all.counts.size()); ++process) {
+        activation.first_ranks.push_back(int(members->size()));
         for (int thread = 0; thread < all.counts[std::size_t(process)]; ++thread) {
             members->push_back({process == all.process ? &activation.engine(thread) : nullptr, process, thread});
             ProcessId id = all.processes[std::size_t(process)];
@@ -254,11 +255,11 @@ int check_finished(Instance& instance, const Communicator& comm) {
         return note_cause(
             MPI_ERR_PENDING, fmt::format("{} channels of rank {} have not been unbound", channels, comm.rank));
     }
-    if (engine.views() != 1) { // a window has a communicator, and requests
+    if (engine.views() != 1) { // a window has a communicator, and requests; an intercommunicator has its local_comm
         return note_cause(MPI_ERR_PENDING,
             fmt::format("{} communicators or windows of rank {} that are derived from the thread communicator have not "
                         "been freed",
-                engine.views() - 1, comm.rank));
+                engine.views() - 1 - engine.intercommunicators(), comm.rank));
     }
     if (engine.requests() != 0) {
         return note_cause(MPI_ERR_PENDING,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Comm_idup of communicators whose ranks are threads.
 #include "core/base/out_of_memory.h"
+#include "mpi/communicators/thread_agreement.h"
 #include "mpi/communicators/thread_constructors.h"
 #include "mpi/threads/engine.h"
-#include "mpi/threads/view.h"
 #include "object/error_cause.h"
 #include "object/origins.h"
 
@@ -18,10 +18,12 @@ namespace {
 // The request: waits for the agreement of the members, in polls of the thread that has made it.
 class Duplication final : public Request {
 public:
-    Duplication(Communicator& parent, Ref<Communicator> comm, MPI_Comm* result) noexcept
+    Duplication(Communicator& parent, Ref<Communicator> comm, std::unique_ptr<cid::GroupReduction> agreement,
+        MPI_Comm* result) noexcept
         : _parent(Ref<Communicator>::share(&parent)),
           _comm(std::move(comm)),
           _result(result),
+          _agreement(std::move(agreement)),
           _after(*parent.progress, *this) {
         belong_to(parent);
         progress = parent.progress;
@@ -35,15 +37,13 @@ public:
 
     // After an error the request has not begun.
     int begin(int refused) noexcept {
-        const int code = begin_agreement(*_parent, refused, &_mine, &_agreed, &_agreement);
+        _agreed = part_of(*_parent, _parent->is_inter, refused);
+        const int code = _agreement->start(_agreed, cid::GroupReduction::Operation::maximum);
         if (code != MPI_SUCCESS) {
             return code;
         }
         set_active();
-        _after.open();
-        _agreement->attach(_after);
-        if (_after.close()) {
-            end();
+        if (advance()) {
             set_complete();
         }
         return MPI_SUCCESS;
@@ -60,18 +60,28 @@ private:
             : Continuation(waits, &ReadyItem::call<After, &After::go_on>),
               owner(owner) {}
         void go_on() noexcept {
-            owner.end();
-            owner.complete();
+            if (owner.advance()) {
+                owner.complete();
+            }
         }
         Duplication& owner;
     };
 
-    void end() noexcept {
-        error = _agreement->error;
-        std::exchange(_agreement, nullptr)->recycle();
-        if (error == MPI_SUCCESS) {
-            error = construct();
+    // false: a poll goes on, when the messages that the agreement waits for are complete.
+    bool advance() noexcept {
+        int code = MPI_SUCCESS;
+        while (!_agreement->advance(&code)) {
+            _after.open();
+            _agreement->attach(_after); // without an error: the agreement waits for messages
+            if (!_after.close()) {
+                return false;
+            }
         }
+        end(code);
+        return true;
+    }
+    void end(int code) noexcept {
+        error = code != MPI_SUCCESS ? code : construct();
         if (error != MPI_SUCCESS) {
             _comm.reset();
             _cause = unless_out_of_memory(std::string(), [this] { return std::string(noted_cause(error)); });
@@ -80,13 +90,13 @@ private:
         _complete_reference.set(*_parent);
     }
     int construct() noexcept {
-        std::uint32_t context = 0;
-        if (const int code = result_of(_agreed, &context); code != MPI_SUCCESS) {
+        Contexts contexts;
+        if (const int code = result_of(_agreed, &contexts); code != MPI_SUCCESS) {
             return code;
         }
         return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
             Communicator* made = nullptr;
-            const int code = threads::complete(*_parent, std::move(_comm), context, &made);
+            const int code = complete_duplicate(*_parent, std::move(_comm), contexts, &made);
             if (code == MPI_SUCCESS) {
                 *_result = to_handle(made);
                 if (Origins* const origins = Origins::active()) {
@@ -101,9 +111,8 @@ private:
     Ref<Communicator> _comm; // until it is complete
     MPI_Comm* const _result;
     const CallSite _site = Origins::site();
-    Agreement _mine{};
+    const std::unique_ptr<cid::GroupReduction> _agreement;
     Agreement _agreed{};
-    Request* _agreement = nullptr;
     After _after;
     CompleteReference _complete_reference; // to the parent
     std::string _cause;
@@ -114,7 +123,7 @@ private:
 int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) {
     Ref<Communicator> comm;
     const int copied = prepare_duplicate(parent, info, &comm);
-    auto* duplication = new (std::nothrow) Duplication(parent, std::move(comm), made);
+    auto* duplication = new (std::nothrow) Duplication(parent, std::move(comm), agreement_over(parent), made);
     if (duplication == nullptr) {
         return MPI_ERR_NO_MEM;
     }

@@ -47,8 +47,8 @@ public:
     // all members. On any thread.
     std::uint32_t take_context() noexcept;
 
-    // The team of the members of a communicator that are threads of this process, for each of them in turn. Throws
-    // std::bad_alloc.
+    // The team of the members of an intracommunicator that are threads of this process, for each of them in turn.
+    // Throws std::bad_alloc.
     std::shared_ptr<coll::ThreadTeam> join_team(std::uint32_t context, const Members& members);
 
     // The threads wait for each other at the end, each with an MPI code. true for the last one: *code is the first
@@ -56,9 +56,15 @@ public:
     bool gather(int number, int* code) noexcept;
     void release(int code) noexcept;
 
+    // The rank in the thread communicator of a member of any communicator of the activation.
+    int rank_of(const Member& member) const noexcept {
+        return first_ranks[std::size_t(member.process)] + member.thread;
+    }
+
     // Set by the last thread before started().
     std::shared_ptr<const Members> members;
     std::vector<ProcessId> processes; // of the ranks
+    std::vector<int> first_ranks;     // of each process of the parent: the rank of its first thread
     int process = 0;                  // this one's rank in the parent of the thread communicator
     int process_count = 1;
 

@@ -6,6 +6,7 @@
 #include "mpi/threads/carrier.h"
 #include "mpi/threads/cell_pool.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -74,6 +75,10 @@ void Engine::remove(View& view) noexcept {
     }
     _last_found = nullptr;
     _views.erase(view.context);
+}
+
+std::size_t Engine::intercommunicators() const noexcept {
+    return std::size_t(std::ranges::count_if(_views, [](const auto& one) { return one.second->comm.is_inter; }));
 }
 
 View* Engine::find(std::uint32_t context) noexcept {

@@ -54,6 +54,7 @@ public:
     bool add(View& view) noexcept;
     void remove(View& view) noexcept;
     std::size_t views() const noexcept { return _views.size(); }
+    std::size_t intercommunicators() const noexcept; // of the views
 
     // Blocks until the buffer may be used again, or the message is received where that is asked for.
     int send(const Outgoing& message) noexcept;

@@ -19,7 +19,10 @@ struct Member {
 };
 using Members = std::vector<Member>;
 
-// What one thread has of one communicator whose ranks are threads.
+// What one thread has of one communicator whose ranks are threads. Messages name ranks of the remote group, so that of
+// an intercommunicator has the places of that group's members: a destination is found by its rank, as in an
+// intracommunicator, and the source in an envelope is the sender's rank in its own group, which is the receiver's
+// remote group. Both groups have the same context.
 class View final : public pml::CommData {
 public:
     View(Communicator& comm, Engine& engine, std::shared_ptr<Activation> activation, std::uint32_t context,
@@ -30,8 +33,8 @@ public:
           context(context),
           members(std::move(members)) {}
 
-    // The members that are threads of this process: one object for all of them, each of which calls this once. Throws
-    // std::bad_alloc.
+    // Of an intracommunicator, the members that are threads of this process: one object for all of them, each of which
+    // calls this once. Throws std::bad_alloc.
     std::shared_ptr<coll::ThreadTeam> team() const;
 
     const Member& member(int rank) const noexcept { return (*members)[std::size_t(rank)]; }
@@ -63,7 +66,7 @@ public:
     Engine& engine;
     const std::shared_ptr<Activation> activation;
     const std::uint32_t context;
-    const std::shared_ptr<const Members> members;
+    const std::shared_ptr<const Members> members; // by their rank in the remote group
     List<RecvRequest, &RecvRequest::posted_link> posted;
     List<Unexpected, &Unexpected::link> unexpected;
 };

@@ -263,7 +263,7 @@ void test_wildcards() {
     MPI_Request_free(&in);
 }
 
-[[maybe_unused]] void test_intercommunicator() {
+void test_intercommunicator() {
     if (size < 2) {
         return;
     }
@@ -480,9 +480,7 @@ int main(int argc, char** argv) {
     test_blocking();
     test_plural();
     test_wildcards();
-#ifndef PATCHBAY_TESTS_THREAD_RANKS_WORLD_H // there are no intercommunicators of threads
     test_intercommunicator();
-#endif
     test_self();
     test_proc_null();
     test_circular();

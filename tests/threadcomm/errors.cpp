@@ -152,7 +152,6 @@ void of_processes_only() {
         int code = 0;
         CHECK_CLASS(MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, here.comm, &made, &code), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Comm_accept("", MPI_INFO_NULL, 0, here.comm, &made), MPI_ERR_COMM);
-        CHECK_CLASS(MPI_Intercomm_create(here.comm, 0, here.comm, 0, 0, &made), MPI_ERR_COMM);
         CHECK_CLASS(MPIX_Threadcomm_init(here.comm, 1, &made), MPI_ERR_COMM);
     });
 }

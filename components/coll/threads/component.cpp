@@ -31,8 +31,8 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self;
     }
     Result<Candidate> query(Query& query) noexcept override {
-        if (query.comm.view == nullptr || query.comm.size == 1) {
-            return query.refuse_all("serves communicators of several ranks that are threads only");
+        if (query.comm.view == nullptr || query.comm.is_inter || query.comm.size == 1) {
+            return query.refuse_all("serves intracommunicators of several ranks that are threads only");
         }
         const std::vector<int>& leaders = query.team->leaders();
         if (leaders.size() == std::size_t(query.comm.size)) {

@@ -120,7 +120,7 @@ public:
     // The same, without waiting for its end.
     void arrive(Progress& progress) noexcept {
         Slot& own = begin(progress);
-        own.by_address = false; // for members that call another function, which is an error
+        own.by_address = false; // for members that wait for data: it has failed, or they call another function
         own.bytes = Slot::nothing;
         show(false);
     }

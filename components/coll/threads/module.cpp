@@ -55,4 +55,17 @@ int ThreadModule::allreduce(
     return code;
 }
 
+// A member that has failed shows a slot without data, of which members that wait for all of them make an error.
+void ThreadModule::blocking_failed(const Call& call, Communicator& comm, int code) noexcept {
+    if (is_passed_on(call)) {
+        _below.find(call.function, Form::blocking)->blocking_failed(call, comm, code);
+    } else if (call.function != Function::bcast) {
+        _place.arrive(*comm.progress);
+    } else if (_place.rank() == call.root) {
+        give(_place, code, nullptr, 0, *call.recv_type, *comm.progress);
+    } else {
+        take(_place, call.root, nullptr, 0, *call.recv_type, *comm.progress);
+    }
+}
+
 } // namespace patchbay::coll::threads

@@ -21,6 +21,7 @@ public:
         Communicator& comm) noexcept override;
     int allreduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
         Communicator& comm) noexcept override;
+    void blocking_failed(const Call& call, Communicator& comm, int code) noexcept override;
 
 private:
     Place _place;

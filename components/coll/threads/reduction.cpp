@@ -26,14 +26,21 @@ MPI_Count bytes_of(const Slot& slot) noexcept {
     return slot.by_address ? slot.buffers.count * slot.buffers.type->size : slot.bytes;
 }
 
+// Which of the two errors it is.
+[[gnu::cold]] int unequal(const Slot& other) noexcept {
+    return !other.by_address && other.bytes == Slot::nothing
+        ? note_cause(MPI_ERR_OTHER, "another member of the communicator has failed, or called another function")
+        : note_cause(MPI_ERR_COUNT, "another member of the communicator gave another count");
+}
+
 // Whether all members show as many bytes as this one. Every member that waits for all sees the same slots, so that all
 // of them go on, or none.
 int check_equal(const Place& place) noexcept {
     const Slot& own = place.of(place.rank());
     for (int rank = 0; rank < place.size(); ++rank) {
         const Slot& other = place.of(rank);
-        if (bytes_of(other) != bytes_of(own)) [[unlikely]] {
-            return note_cause(MPI_ERR_COUNT, "another member of the communicator gave another count");
+        if (other.by_address != own.by_address || bytes_of(other) != bytes_of(own)) [[unlikely]] {
+            return unequal(other);
         }
     }
     return MPI_SUCCESS;

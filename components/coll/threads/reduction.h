@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/coll/threads/group.h"
+#include "frameworks/coll/coll.h"
 #include "object/op.h"
 
 namespace patchbay::coll::threads {
@@ -32,15 +33,20 @@ inline Op::Kernel kernel_of(const Op& op, const Datatype& type) noexcept {
     return type.dense ? op.kernel(type.basic) : nullptr;
 }
 
+// Whether the operation is a reduction of the next component. The same in all members.
+inline bool is_passed_on(const Call& call) noexcept {
+    return call.op != nullptr && kernel_of(*call.op, *call.recv_type) == nullptr;
+}
+
 // Begins a step and shows the operand, a copy of a short one; of one that is not short its address and that of the
 // result.
 void show_operand(Place& place, const Operand& operand, void* result, Progress& progress) noexcept;
 // The rest for operands that are short: waits for all, and reduces. Called by the members that want the result only.
-// Returns an MPI code: MPI_ERR_COUNT if members gave different counts.
+// Returns an MPI code: MPI_ERR_COUNT if members gave different counts, MPI_ERR_OTHER if one has failed.
 int join_slots(Place& place, const Operand& operand, void* result, Progress& progress) noexcept;
 // The rest for longer operands, called by all members: waits for all, and reduces this member's part to the result of
 // the member at place `to`, or of `all`. MPI_SUCCESS: the step that the caller begins next is complete when all parts
-// are done, and until then no buffer may change. MPI_ERR_COUNT, in all of them: members gave different counts.
+// are done, and until then no buffer may change. MPI_ERR_COUNT or MPI_ERR_OTHER, in all of them: as above.
 // MPI_ERR_NO_MEM, in all of them: the member at place `to` has no memory for the result.
 inline constexpr int all = -1;
 int join_buffers(Place& place, const Operand& operand, int to, Progress& progress) noexcept;

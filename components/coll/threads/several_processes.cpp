@@ -33,14 +33,18 @@ int ProcessesModule::barrier(Communicator& comm) noexcept {
 int ProcessesModule::bcast(void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
     Progress& progress = *comm.progress;
     const int leader = leader_for(root);
-    if (_place.rank() != leader) {
-        return take(_place, leader, buffer, count, type, progress);
-    }
+    return _place.rank() == leader ? bcast_as_leader(MPI_SUCCESS, buffer, count, type, root, comm)
+                                   : take(_place, leader, buffer, count, type, progress);
+}
+
+int ProcessesModule::bcast_as_leader(
+    int failed, void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept {
     Leaders leaders(comm, Function::bcast, *_team, root);
+    leaders.fail(failed);
     Immediate::Batch sends(leaders.steps());
     leaders.bcast(buffer, count, type, sends);
     if (!is_alone()) {
-        leaders.fail(give(_place, leaders.code(), buffer, count, type, progress));
+        leaders.fail(give(_place, leaders.code(), buffer, count, type, *comm.progress));
     }
     return sends.finish();
 }
@@ -127,6 +131,50 @@ int ProcessesModule::allreduce(
         give(_place, leaders.code(), recv, count, type, progress);
     }
     return leaders.code();
+}
+
+void ProcessesModule::blocking_failed(const Call& call, Communicator& comm, int code) noexcept {
+    const Datatype& type = *to_object<Datatype>(MPI_BYTE);
+    if (is_passed_on(call)) {
+        _below.find(call.function, Form::blocking)->blocking_failed(call, comm, code);
+    } else if (call.function == Function::barrier) {
+        barrier(comm);
+    } else if (call.function != Function::bcast) {
+        reduction_failed(call, comm, code);
+    } else if (const int leader = leader_for(call.root); _place.rank() == leader) {
+        bcast_as_leader(code, nullptr, 0, type, call.root, comm);
+    } else {
+        take(_place, leader, nullptr, 0, type, *comm.progress);
+    }
+}
+
+// A member that has failed shows a slot without data, so that its leader fails, too; a leader goes on with its
+// messages, which have no elements then.
+void ProcessesModule::reduction_failed(const Call& call, Communicator& comm, int code) noexcept {
+    Progress& progress = *comm.progress;
+    const bool has_root = call.function == Function::reduce;
+    const int leader = has_root ? leader_for(call.root) : 0;
+    if (!is_alone()) {
+        _place.arrive(progress);
+    }
+    if (_place.rank() == leader) {
+        Leaders leaders(comm, call.function, *_team, has_root ? call.root : Leaders::no_root);
+        leaders.fail(code);
+        if (has_root) {
+            leaders.reduce(nullptr, call.recv_count, *call.recv_type, *call.op);
+        } else {
+            leaders.allreduce(nullptr, call.recv_count, *call.recv_type, *call.op);
+        }
+    }
+    if (has_root || is_alone()) {
+        return;
+    }
+    const Datatype& type = *to_object<Datatype>(MPI_BYTE);
+    if (_place.rank() == leader) {
+        give(_place, code, nullptr, 0, type, progress);
+    } else {
+        take(_place, leader, nullptr, 0, type, progress);
+    }
 }
 
 } // namespace patchbay::coll::threads

@@ -26,13 +26,18 @@ public:
         Communicator& comm) noexcept override;
     int allreduce(const void* send, void* recv, MPI_Count count, const Datatype& type, const Op& op,
         Communicator& comm) noexcept override;
+    void blocking_failed(const Call& call, Communicator& comm, int code) noexcept override;
 
 private:
     bool is_alone() const noexcept { return _place.size() == 1; }
     // The place of the leader of this process, in a collective with that root.
     int leader_for(int root) const noexcept { return std::max(0, _team->place_of(root)); }
+    void reduction_failed(const Call& call, Communicator& comm, int code) noexcept;
     int contribute(const Operand& operand, int leader, Progress& progress) noexcept;
     int collect(const Operand& operand, void* result, Progress& progress) noexcept;
+    // `failed`: MPI_SUCCESS, or the error of this leader, whose buffer is not touched then.
+    int bcast_as_leader(
+        int failed, void* buffer, MPI_Count count, const Datatype& type, int root, Communicator& comm) noexcept;
     int reduce_as_leader(const Operand& operand, void* result, const Op& op, int root, Communicator& comm) noexcept;
 
     const std::shared_ptr<ThreadTeam> _team;
