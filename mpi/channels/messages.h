@@ -34,12 +34,16 @@ struct SetupMessage {
 
     std::size_t size() const noexcept { return offsetof(SetupMessage, data) + data_bytes; }
     std::span<std::byte> room_for_half() noexcept { return std::span(data).first<chan::most_offer_bytes>(); }
-    std::span<const std::byte> half() const noexcept { return std::span(data).first(data_bytes); }
+    std::span<const std::byte> half() const noexcept { return std::span(data).first(sent_bytes()); }
     void set_text(std::string_view from) noexcept {
         data_bytes = std::uint32_t(std::min(from.size(), sizeof data));
         std::copy_n(reinterpret_cast<const std::byte*>(from.data()), data_bytes, data);
     }
-    std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data), data_bytes}; }
+    std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data), sent_bytes()}; }
+
+private:
+    // Of a message that has been received.
+    std::size_t sent_bytes() const noexcept { return std::min<std::size_t>(data_bytes, sizeof data); }
 };
 
 } // namespace patchbay
