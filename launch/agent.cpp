@@ -2,6 +2,7 @@
 #include "launch/agent.h"
 
 #include "launch/placement.h"
+#include "launch/pmix/pmix_thread.h"
 #include "launch/process_tree.h"
 #include "launch/report.h"
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::chrono::milliseconds grace{500};
 constexpr std::chrono::milliseconds kill_again{20};
+// The first one may run before PMIx's thread looks at its sockets, and a message is read and then handled.
+constexpr int rounds_of_pmix = 5;
 
 } // namespace
 
@@ -201,10 +204,24 @@ void Agent::reap() {
     while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
         if (const std::optional<ProcessId> rank = _ranks.ended(pid)) {
             // Posted after everything that PMIx has posted about this rank before it ended.
-            _loop.post([this, rank = *rank, status] { rank_ended(rank, status); });
+            _loop.post([this, rank = *rank, status] { rank_exited(rank, status, rounds_of_pmix); });
         }
     }
     _loop.post([this] { look_for_leftovers(); });
+}
+
+// A rank that has exited may have finalized nevertheless: PMIx_Finalize gives up when the server has not answered for
+// two seconds, because the machine is overloaded or mpirun was stopped. Its message has arrived then, and PMIx's thread
+// reads it before it has run so many closures.
+void Agent::rank_exited(ProcessId rank, int wait_status, int rounds) {
+    if (rounds > 0 && WIFEXITED(wait_status) && _in_pmix.contains(rank)) {
+        on_pmix_thread([this, rank, wait_status, rounds] {
+            _loop.post([this, rank, wait_status, rounds] { rank_exited(rank, wait_status, rounds - 1); });
+        });
+        return;
+    }
+    rank_ended(rank, wait_status);
+    look_for_leftovers();
 }
 
 void Agent::rank_ended(ProcessId rank, int wait_status) {

@@ -57,6 +57,7 @@ private:
     void watch_children();
     void give_up(const StartJob& start, int started);
     void reap();
+    void rank_exited(ProcessId rank, int wait_status, int rounds);
     void rank_ended(ProcessId rank, int wait_status);
     void look_for_leftovers();
     void kill_until_nothing_left();

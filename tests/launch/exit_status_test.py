@@ -78,6 +78,21 @@ class ExitStatus(harness.LaunchTest):
         self.assertIn("without having finalized", result.err)
         self.assertLess(result.seconds, harness.END_LIMIT)
 
+    def test_finalized_while_mpirun_was_stopped(self):
+        # PMIx_Finalize gives up after two seconds, so that the ranks exit before mpirun has read that they finalize.
+        process = self.start("-n", "2", harness.RANK_PROGRAM, "init", "fence", f"pid={self.path('rank')}", "sleep=1",
+                             "finalize")
+        ranks = [pid for pid, _ in self.wait_for_pids("rank", 2)]
+        stopped = [pid for pid in harness.descendants(process.pid) if pid not in ranks]
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            self.assertTrue(harness.wait_until(lambda: not any(map(harness.process_alive, ranks)), 20))
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+        self.assert_result(self.finish(process), 0, err_lines=0)
+
     def test_missing_init(self):
         for order in ("1/exit=0", "0/sleep=0.3"), ("1/sleep=0.3", "1/exit=0"):
             with self.subTest(order=order):
