@@ -11,41 +11,19 @@ import glob
 import os
 import re
 import subprocess
+import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, f"{HERE}/../../bench")
+import callgrind  # noqa: E402  (found through the line above)
+
 SUBJECTS = ["messages", "collectives", "communicators", "windows"]
 MOST = len(SUBJECTS) - 1  # a function of so many subjects belongs to none of them
 
 
-class Profile:
-    """Instructions of each function of our own libraries in one process, by the name that the linker knows."""
-
-    def __init__(self, path):
-        self.instructions = collections.Counter()
-        libraries, functions, library, function, of_call = {}, {}, "", "", False
-        with open(path, encoding="utf-8") as lines:
-            for line in lines:
-                if name := re.match(r"(c?)(ob|fn)=\((\d+)\)(?: (.*))?", line):
-                    names = libraries if name[2] == "ob" else functions
-                    names.setdefault(name[3], name[4])
-                    if name[1]:  # of the function that is called
-                        continue
-                    if name[2] == "ob":
-                        library = names[name[3]]
-                    else:
-                        function = names[name[3]]
-                elif line.startswith("calls="):
-                    of_call = True
-                elif cost := re.match(r"(?:[-+]?\d+|\*) (\d+)", line):
-                    # The line after calls= has what the called function took.
-                    if not of_call and re.search(r"/(libmpi_abi|mca_)[^/]*$", library):
-                        self.instructions[function.split("'")[0]] += int(cost[1])
-                    of_call = False
-
-
 def measure(prefix, subject, folder):
-    """Instructions by function, of all ranks."""
+    """Instructions of each function of our own libraries, by the name that the linker knows, of all ranks."""
     program = f"{folder}/calls"
     if not os.path.exists(program):
         subprocess.run([f"{prefix}/bin/mpicc", "-O2", f"{HERE}/calls.c", "-o", program], check=True)
@@ -53,7 +31,9 @@ def measure(prefix, subject, folder):
                     "--toggle-collect=work", f"--callgrind-out-file={folder}/{subject}.%p", program, subject], check=True)
     total = collections.Counter()
     for path in glob.glob(f"{folder}/{subject}.*"):
-        total += Profile(path).instructions
+        for (library, function), count in callgrind.Profile(path).instructions.items():
+            if re.search(r"/(libmpi_abi|mca_)[^/]*$", library):
+                total[function.split("'")[0]] += count
     return total
 
 
