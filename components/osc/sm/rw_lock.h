@@ -28,10 +28,9 @@ inline constexpr std::chrono::microseconds longest_in_a_row{50};
 // next ticket in, a writer does so when it leaves. _write counts those who have left: a writer enters when all before
 // it have. A reader without contention executes two locked instructions, and so does a writer.
 //
-// A writer that leaves while others wait may leave later: it names itself in _left_late, and both it and the first of
-// the queue may end that state, whoever comes first. If the writer does, it has the lock again, with its old ticket;
-// otherwise the first of the queue does what remains to be done, and enters. It waits for most_in_a_row times the
-// others at most.
+// A writer that leaves while others wait may leave later: it names itself in _left_late, and that state is ended either
+// by the writer, which then has the lock again, with its old ticket, or by the first of the queue, which does what
+// remains to be done, and enters. The first of the queue waits for most_in_a_row times the others at most.
 //
 // Who changes _read or _write rings the member that waits for it. A waiter names itself in the queue before it looks
 // again and sleeps; Doorbell says why either the waiter sees the change, or the other process sees its name.
