@@ -229,23 +229,33 @@ TEST(RwLock, NoProcessStarves) {
     });
 }
 
-// A writer takes the lock back so often while another one waits and does not run, and then has to wait for that one.
-TEST(RwLock, GoesToTheNextAfterSoManyTimes) {
+// Two members as threads of this process, which may have the lock back three times.
+struct TwoMembers {
     RwLock lock{};
     std::atomic<std::uint32_t> waiters[2]{};
     const TicketQueue first{waiters, 2, 0, 3};
     const TicketQueue second{waiters, 2, 1, 3};
+};
+// How they wait: until it is done, or not at all.
+constexpr auto spin = [](const auto& done) {
+    while (!done()) {
+        std::this_thread::yield();
+    }
+    return 0;
+};
+constexpr auto never = [](const auto&) { return 1; };
+
+// A writer takes the lock back so often while another one waits and does not run, and then has to wait for that one.
+TEST(RwLock, GoesToTheNextAfterSoManyTimes) {
+    TwoMembers members;
+    RwLock& lock = members.lock;
+    auto& waiters = members.waiters;
+    const TicketQueue& first = members.first;
+    const TicketQueue& second = members.second;
     std::atomic<bool> second_runs{false};
     std::atomic<bool> second_has_it{false};
     std::atomic<int> rung{0};
     const auto ring = [&](std::uint32_t rank) { rung += rank == 1 ? 1 : 0; };
-    const auto spin = [](const auto& done) {
-        while (!done()) {
-            std::this_thread::yield();
-        }
-        return 0;
-    };
-    const auto never = [](const auto&) { return 1; };
     ASSERT_EQ(lock.lock_exclusive(first, never), 0);
     std::thread other([&] {
         const auto wait = [&](const auto& done) {
@@ -276,19 +286,13 @@ TEST(RwLock, GoesToTheNextAfterSoManyTimes) {
 
 // One that has left late, and asks for the lock as a reader, is behind the one that waits.
 TEST(RwLock, ALateWriterThatReadsIsBehindTheNext) {
-    RwLock lock{};
-    std::atomic<std::uint32_t> waiters[2]{};
-    const TicketQueue first{waiters, 2, 0, 3};
-    const TicketQueue second{waiters, 2, 1, 3};
+    TwoMembers members;
+    RwLock& lock = members.lock;
+    auto& waiters = members.waiters;
+    const TicketQueue& first = members.first;
+    const TicketQueue& second = members.second;
     std::atomic<int> order{0};
     const auto ring = [](std::uint32_t) {};
-    const auto spin = [](const auto& done) {
-        while (!done()) {
-            std::this_thread::yield();
-        }
-        return 0;
-    };
-    const auto never = [](const auto&) { return 1; };
     ASSERT_EQ(lock.lock_exclusive(first, never), 0);
     std::thread other([&] {
         const auto wait = [&](const auto& done) {
