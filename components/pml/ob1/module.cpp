@@ -59,7 +59,10 @@ Status Ob1::start() noexcept {
 
 // Those of the own job have been expected from the start.
 Status Ob1::expect_members(const Communicator& comm) noexcept {
-    for (const Group* group : {comm.group.get(), comm.remote_group}) {
+    for (const Group* group : {comm.group.get(), comm.own_remote_group.get()}) {
+        if (group == nullptr) { // an intracommunicator has one
+            continue;
+        }
         for (int rank = 0; rank < group->size(); ++rank) {
             const ProcessId member = group->process(rank);
             if (Status ready = member.job == own_job ? Status() : _transports.expect(member); !ready) {
