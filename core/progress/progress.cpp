@@ -76,6 +76,18 @@ PollerHandle Progress::add_poller(PollFunction poll, void* context, std::chrono:
     return PollerHandle(this, slot);
 }
 
+int Progress::poll_others() noexcept {
+    int events = 0;
+    std::uint32_t first = 1;
+    for (Block* block = &_first; block != nullptr; block = block->next.load(std::memory_order_acquire)) {
+        for (std::uint32_t i = first; i < block->used.load(std::memory_order_acquire); ++i) {
+            events += call(block->slots[i]);
+        }
+        first = 0;
+    }
+    return events;
+}
+
 Progress::Slot* Progress::find_free_slot() {
     // A poll under way in another thread may have read the function of a slot that was removed meanwhile, so the slot
     // gets its next owner only after that poll.

@@ -178,12 +178,11 @@ private:
     };
 
     int poll_each() noexcept {
-        int events = 0;
-        for (Block* block = &_first; block != nullptr; block = block->next.load(std::memory_order_acquire)) {
-            for (std::uint32_t i = 0; i < block->used.load(std::memory_order_acquire); ++i) {
-                PollFunction poll = block->slots[i].poll.load(std::memory_order_acquire);
-                events += poll(block->slots[i].context.load(std::memory_order_relaxed));
-            }
+        // Most processes have one poller, that of their transports. A slot without one has poll_nothing.
+        int events = call(_first.slots[0]);
+        if (_first.used.load(std::memory_order_acquire) > 1 || _first.next.load(std::memory_order_relaxed) != nullptr)
+            [[unlikely]] {
+            events += poll_others();
         }
         // Behind the pollers, so that the operation that one of them completes is followed up in the same poll.
         if (!_ready.empty()) [[unlikely]] {
@@ -191,6 +190,11 @@ private:
         }
         return events;
     }
+    static int call(Slot& slot) noexcept {
+        const PollFunction poll = slot.poll.load(std::memory_order_acquire);
+        return poll(slot.context.load(std::memory_order_relaxed));
+    }
+    int poll_others() noexcept; // all but the first one
     static constexpr int busy = -1;
     int try_poll() noexcept; // as poll(), but `busy` when another thread polls
     int poll_exclusively() noexcept;

@@ -139,15 +139,15 @@ bool Transports::has_failed(ProcessId process) const noexcept {
     return std::ranges::find(_failed, process) != _failed.end();
 }
 
-bool Transports::has_consumers() noexcept {
+bool Transports::may_deliver() noexcept {
     const Guard guard(*this);
-    return _present != 0;
+    return _present != 0 && !_polled.empty();
 }
 
 // What a process had sent before it ended is received as from any other.
 // Without a consumer it stays where it is, for the next library generation of this process.
 void Transports::deliver_rest() noexcept {
-    for (int polls = 0, idle = 0; has_consumers() && polls < most_polls && idle < polls_for_a_look; ++polls) {
+    for (int polls = 0, idle = 0; may_deliver() && polls < most_polls && idle < polls_for_a_look; ++polls) {
         idle = poll() > 0 ? 0 : idle + 1;
     }
 }
@@ -225,12 +225,20 @@ bool Transports::lose(
 
 int Transports::poll() noexcept {
     const Guard guard(_lock);
+    int events = _polled.front()->poll();
+    if (_polled.size() > 1 || _marked != 0) [[unlikely]] {
+        events += poll_others() + work();
+    }
+    return events;
+}
+
+int Transports::poll_others() noexcept {
     int events = 0;
     // A receiver may connect and thereby append a module.
-    for (std::size_t i = 0; i < _polled.size(); ++i) {
+    for (std::size_t i = 1; i < _polled.size(); ++i) {
         events += _polled[i]->poll();
     }
-    return _marked == 0 ? events : events + work();
+    return events;
 }
 
 int Transports::work() noexcept {

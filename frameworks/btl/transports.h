@@ -154,9 +154,10 @@ private:
         std::size_t payload_size) noexcept;
     static bool lose(void* context, Endpoint& from, const void* header, std::size_t header_size, const void* payload,
         std::size_t payload_size) noexcept;
-    bool has_consumers() noexcept;
+    bool may_deliver() noexcept;
     void deliver_rest() noexcept;
-    int poll() noexcept;
+    int poll() noexcept; // some module is polled
+    int poll_others() noexcept;
     int work() noexcept;
     bool is_polled(const Module& module) const noexcept;
     Status need_poll(Module& module) noexcept;

@@ -46,6 +46,18 @@ TEST(Progress, TakesMorePollersThanOneBlockHolds) {
     EXPECT_EQ(progress.poll(), 0);
 }
 
+TEST(Progress, PollsALaterBlockWhoseEarlierOnesAreEmpty) {
+    Progress progress;
+    std::vector<int> calls(40);
+    std::vector<PollerHandle> handles;
+    for (int& call : calls) {
+        handles.push_back(progress.add_poller(count_call, &call));
+    }
+    handles.erase(handles.begin(), handles.end() - 1);
+    EXPECT_EQ(progress.poll(), 1);
+    EXPECT_EQ(calls.back(), 1);
+}
+
 struct Mutator {
     Progress* progress;
     PollerHandle own;

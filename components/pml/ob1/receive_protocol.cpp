@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pml/ob1/receive_protocol.h"
 
-#include "components/common/short_copy.h"
-
 #include <algorithm>
 
 namespace patchbay::pml::ob1 {
@@ -20,16 +18,16 @@ void ReceiveProtocol::accept(RecvRequest& request, Unexpected& message) noexcept
     _flow.release(message);
 }
 
-void ReceiveProtocol::deliver(
+void ReceiveProtocol::deliver_otherwise(
     RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
     const std::size_t used = std::min(size, request.bytes);
-    if (request.type->dense) [[likely]] {
+    if (request.type->dense) {
         common::copy_any(request.address(), payload, used);
     } else if (used != 0) {
         request.convertor.make(*request.type, request.count, request.buffer).unpack(payload, used);
     }
     fill_status(request.status, match.source, match.tag, used);
-    if (size > request.bytes) [[unlikely]] {
+    if (size > request.bytes) {
         request.error = MPI_ERR_TRUNCATE;
     }
     request.complete();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "components/common/short_copy.h"
 #include "components/pml/ob1/flow_control.h"
 #include "components/pml/ob1/rendezvous.h"
 #include "components/pml/ob1/requests.h"
@@ -68,9 +69,20 @@ public:
     void accept(RecvRequest& request, Unexpected& message) noexcept;
     // The request, which is posted no more, receives a whole message. Completes it.
     static void deliver(
-        RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
+        RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
+        if (size <= common::short_copy_limit && size <= request.bytes && request.type->dense) [[likely]] {
+            common::copy_short(request.address(), payload, size);
+            fill_status(request.status, match.source, match.tag, size);
+            request.complete();
+        } else {
+            deliver_otherwise(request, match, payload, size);
+        }
+    }
 
 private:
+    static void deliver_otherwise(
+        RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
+
     const Peers& _peers;
     Backlog& _backlog;
     FlowControl& _flow;
