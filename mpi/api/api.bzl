@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds a library that exports every function of the standard from sources that define PMPI_ functions."""
 
+load("//tools/bazel:precompiled_header.bzl", "precompiled")
+
 _GENERATOR = "//tools/api:generate_bindings.py"
 _HEADERS = [
     "//include:mpi.h",
@@ -44,11 +46,13 @@ def mpi_bindings(name, srcs, deps, **kwargs):
         srcs,
         visibility = ["//tests/abi:__pkg__"],
     )
+    headers = precompiled("library")
     native.cc_library(
         name = name,
         srcs = generated + ["generated/unimplemented.cpp"],
+        copts = headers.copts,
         textual_hdrs = srcs,
-        deps = deps,
+        deps = deps + headers.deps,
         # Nothing inside the library calls most of these functions; they must be there all the same.
         alwayslink = True,
         linkstatic = True,

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPI test programs and the tests that run them: one Bazel test for each program and arguments, with many cases."""
 
+load("//tools/bazel:precompiled_header.bzl", "precompiled")
+
 LIBRARY = "//:libmpi_abi.so.1"
 
 # The whole installation, for tests of what an installation is.
@@ -20,13 +22,17 @@ _TESTS = ["//tests:__subpackages__"]
 
 def mpi_program(name, srcs, copts = [], deps = [], linkopts = [], **kwargs):
     """A program that uses MPI as a user's would: mpi.h and libmpi_abi.so.1, and none of the C++ of Patchbay MPI."""
+    if not copts and all([source.endswith((".cpp", ".h")) for source in srcs]):
+        headers = precompiled("standard")
+    else:
+        headers = struct(copts = [], deps = [])
     native.cc_binary(
         name = name,
         srcs = srcs,
         additional_linker_inputs = [LIBRARY],
-        copts = copts,
+        copts = copts + headers.copts,
         linkopts = ["$(location {})".format(LIBRARY)] + linkopts,
-        deps = deps + ["//include:mpi"] + SANITIZER_DEPS,
+        deps = deps + ["//include:mpi"] + SANITIZER_DEPS + headers.deps,
         **kwargs
     )
 

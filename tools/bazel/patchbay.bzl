@@ -10,17 +10,12 @@ load(
     _mpi_program = "mpi_program",
     _mpi_test = "mpi_test",
 )
+load("//tools/bazel:precompiled_header.bzl", "precompiled")
 
 LIBRARY = _LIBRARY
 PREFIX = _PREFIX
 RUNTIME = _RUNTIME
 PLUGIN_EXPORTS = "//tools/bazel:plugin.map"
-
-# Parsing the standard library's headers takes a third of the time of a build.
-_PRECOMPILED = ["//tools/pch:standard"]
-_USE_PRECOMPILED = ["-include", "$(GENDIR)/tools/pch/standard.h"]
-_PRECOMPILED_TEST = ["//tools/pch:unit_test"]
-_USE_PRECOMPILED_TEST = ["-O0", "-include", "$(GENDIR)/tools/pch/unit_test.h"]
 
 mpi_program = _mpi_program
 mpi_test = _mpi_test
@@ -55,13 +50,20 @@ def patchbay_library(name, **kwargs):
       **kwargs: passed on to cc_library.
     """
     kwargs.setdefault("alwayslink", True)
+    headers = precompiled(_headers_of(native.package_name()))
     native.cc_library(
         name = name,
-        copts = kwargs.pop("copts", []) + _USE_PRECOMPILED,
+        copts = kwargs.pop("copts", []) + headers.copts,
         linkstatic = True,
-        deps = kwargs.pop("deps", []) + _PRECOMPILED,
+        deps = kwargs.pop("deps", []) + headers.deps,
         **_public(kwargs)
     )
+
+def _headers_of(package):
+    """Which precompiled header a library of this package uses."""
+    if package.startswith("mpi/"):
+        return "library"
+    return "component" if package.startswith(("frameworks", "components/")) else "standard"
 
 def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [], **kwargs):
     """One component: `:NAME` is its code (for its unit test), `:mca_FRAMEWORK_NAME.so` the plugin.
@@ -76,13 +78,14 @@ def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [
       linkopts: more linker options.
       **kwargs: passed on to cc_library.
     """
+    headers = precompiled("component")
     native.cc_library(
         name = name,
         srcs = srcs,
         hdrs = hdrs,
-        copts = kwargs.pop("copts", []) + _USE_PRECOMPILED,
+        copts = kwargs.pop("copts", []) + headers.copts,
         # The headers that a component outside the tree has, and no others of Patchbay.
-        deps = deps + ["//frameworks:plugin_headers"] + _PRECOMPILED,
+        deps = deps + ["//frameworks:plugin_headers"] + headers.deps,
         linkopts = linkopts,
         # In one library, or one unit test, two descriptors cannot have one name; the plugin gives it its own back.
         local_defines = kwargs.pop("local_defines", []) + ["patchbay_component=" + static_symbol(framework, name)],
@@ -140,13 +143,14 @@ def pb_test(name, srcs, deps = [], size = "small", sanitizers = ["asan"], tags =
       **kwargs: passed on to cc_test.
     """
     threads = "tsan" in sanitizers
+    headers = precompiled("thread_test" if threads else "unit_test")
     native.cc_test(
         name = name,
         size = size,
         srcs = srcs,
-        copts = kwargs.pop("copts", []) + (_USE_PRECOMPILED if threads else _USE_PRECOMPILED_TEST),
+        copts = kwargs.pop("copts", []) + ([] if threads else ["-O0"]) + headers.copts,
         tags = tags + sanitizers,
-        deps = deps + ["@system//:gtest_main"] + _SANITIZER_DEPS + (_PRECOMPILED if threads else _PRECOMPILED_TEST),
+        deps = deps + ["@system//:gtest_main"] + _SANITIZER_DEPS + headers.deps,
         **kwargs
     )
 

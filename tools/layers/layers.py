@@ -31,7 +31,11 @@ LAYERS = [
     ["tools/info"],
 ]
 # Folders that stand beside the stack, with all that they may include.
-BESIDE = {"launch": {"core"}, "plugins": {"core", "include", "object", "frameworks"}, "tools/pch": set()}
+BESIDE = {
+    "launch": {"core"},
+    "plugins": {"core", "include", "object", "frameworks"},
+    "tools/pch": {"core", "object", "frameworks", "mpi/instance"},
+}
 # What may include everything.
 UNCHECKED = ("tests/", "bench/", "examples/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
