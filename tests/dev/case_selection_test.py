@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every case of an MPI test runs in --full, and in one of five runs with --fifth, with a sanitizer in one of twenty or
-thirty."""
+"""Every case of an MPI test runs in --full, and in one of five runs with --fifth, with a sanitizer in one of
+forty-five."""
 import os
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.abspath("tools/bazel"))
-from case_selection import FIFTHS, ROUNDS, Wish, select, test_in_run  # pylint: disable=wrong-import-position
+from case_selection import FIFTHS, ROUNDS, SANITIZED_PARTS, Wish, select, test_in_run  # pylint: disable=wrong-import-position
 
 TEST = {"variants": {"a": {}, "b": {}, "c": {}}, "np": [0, 2, 5, 8], "static": [2]}
 ONE = {"variants": {"": {}}, "np": [0, 1], "static": []}
@@ -37,27 +37,29 @@ class Selection(unittest.TestCase):
         self.assertLess(max(map(len, runs)), len(set.union(*runs)))
 
     def test_a_sanitizer_runs_everything_in_time(self):
-        for build, fifths in FIFTHS.items():
-            if build == "plain":
-                continue
-            rounds = [set(names(TEST, fifth=fifths[0], build=build, rotation=5 * ROUNDS * i + fifths[0])) for i in range(3)]
-            self.assertEqual(set.union(*rounds[:len(fifths)]), set(names(TEST, which="full", build=build)))
+        for build in ("asan", "tsan"):
+            fifth = FIFTHS[build][0]
+            rounds = [set(names(TEST, fifth=fifth, build=build, rotation=5 * ROUNDS * i + fifth))
+                      for i in range(SANITIZED_PARTS)]
+            self.assertEqual(set.union(*rounds), set(names(TEST, which="full", build=build)))
             self.assertLess(max(map(len, rounds)), len(set.union(*rounds)))
 
     def test_each_test_is_in_one_run_of_a_sanitizer(self):
         labels = [f"//tests/comm:x{i}" for i in range(200)]
         runs = range(5 * ROUNDS)
+        times = {"plain": len(runs), "long": ROUNDS, "asan": 1, "tsan": 1}
         for build, fifths in FIFTHS.items():
             for label in labels:
                 found = [run % 5 for run in runs if test_in_run(build, label, run % 5, run)]
-                self.assertEqual(len(found), len(runs) if build == "plain" else 1)
+                self.assertEqual(len(found), times[build])
                 self.assertLessEqual(set(found), set(fifths))
-        command = [sys.executable, "tools/bazel/case_selection.py", "asan", "2", "807"]
-        printed = subprocess.run(command, text=True, check=True, input="".join(f"{label}\n" for label in labels),
-                                 stdout=subprocess.PIPE).stdout.split()
-        self.assertEqual(printed, [label for label in labels if test_in_run("asan", label, 2, 807)])
-        self.assertGreater(len(printed), 20)
-        self.assertLess(len(printed), 47)
+        for build, part in ("asan", 6), ("long", 5):
+            command = [sys.executable, "tools/bazel/case_selection.py", build, "3", "808"]
+            printed = subprocess.run(command, text=True, check=True, input="".join(f"{label}\n" for label in labels),
+                                     stdout=subprocess.PIPE).stdout.split()
+            self.assertEqual(printed, [label for label in labels if test_in_run(build, label, 3, 808)])
+            self.assertGreater(len(printed), 200 / part * 0.6)
+            self.assertLess(len(printed), 200 / part * 1.4)
 
     def test_a_fifth_contains_the_sample(self):
         for fifth in range(5):

@@ -2,24 +2,26 @@
 """Which cases of an MPI test run: mpi_test.bzl lists all, and `./dev test` sets the choice in the environment.
 
 PATCHBAY_TEST_SET       default: a sample; quick: the sample without the static library; full: every case
-PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases; of a sanitizer a sixth or a quarter
+PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases; of a sanitizer a sixth
 PATCHBAY_TEST_ROTATION  a number that grows with the commits: which tests run with a sanitizer, and which of their cases
 PATCHBAY_TEST_BUILD     plain, asan or tsan, set by .bazelrc
 TESTBRIDGE_TEST_ONLY    Bazel's --test_filter: the cases whose names match this pattern, and nothing else
 
 As a program, `case_selection.py BUILD FIFTH ROTATION`, it reads labels of tests and prints those that this run has in
-this build: the others are not even compiled.
+this build: the others are not even compiled. BUILD `long` is that of the tests with this tag, in the plain build.
 """
 import fnmatch
 import sys
 import zlib
 from dataclasses import dataclass
 
-# The values of PATCHBAY_TEST_FIFTH with which `./dev test` runs each build.
-FIFTHS = {"plain": (0, 1, 2, 3, 4), "asan": (0, 2, 4), "tsan": (1, 3)}
+# The values of PATCHBAY_TEST_FIFTH with which `./dev test` runs each build. A sanitizer builds nearly everything once
+# more; so do the second compiler and the other configurations, in number 1.
+FIFTHS = {"plain": (0, 1, 2, 3, 4), "long": (0, 1, 2, 3, 4), "asan": (0, 3), "tsan": (2, 4)}
 
-# A round has the five fifths once. So many rounds run each test once with its sanitizers.
-ROUNDS = 2
+# A round has the five fifths once. So many rounds run each test once with its sanitizers, with one of its parts.
+ROUNDS = 3
+SANITIZED_PARTS = 3
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,9 @@ def in_fifth(wish, label, name):
     with a sanitizer takes another part of its cases each time, that is after ROUNDS rounds."""
     if wish.fifth < 0:
         return False
-    parts = len(FIFTHS[wish.build])
-    now = wish.fifth if wish.build == "plain" else _time(wish.rotation) % parts
-    return _part(f"{wish.build} {label} {name}", parts) == now
+    if wish.build == "plain":
+        return _part(f"plain {label} {name}", len(FIFTHS["plain"])) == wish.fifth
+    return _part(f"{wish.build} {label} {name}", SANITIZED_PARTS) == _time(wish.rotation) % SANITIZED_PARTS
 
 
 def test_in_run(build, label, fifth, rotation):
@@ -96,8 +98,9 @@ def test_in_run(build, label, fifth, rotation):
     runs = FIFTHS[build]
     if build == "plain":
         return True
-    part = _part(f"{build} {label}", len(runs) * ROUNDS)
-    return runs[part // ROUNDS] == fifth and part % ROUNDS == rotation // 5 % ROUNDS
+    rounds = 1 if build == "long" else ROUNDS
+    part = _part(f"{build} {label}", len(runs) * rounds)
+    return runs[part // rounds] == fifth and part % rounds == rotation // 5 % rounds
 
 
 def _time(rotation):

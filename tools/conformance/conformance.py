@@ -24,6 +24,7 @@ import verdict
 
 HERE = Path(__file__).resolve().parent
 TIME_LIMIT = 120
+SUBSET_PARTS = 3
 
 
 def parse_arguments(arguments):
@@ -42,8 +43,10 @@ def parse_arguments(arguments):
     parser.add_argument("--configuration", action="append", default=[], metavar="NAME",
                         help="one of " + ", ".join(one.name for one in configurations.CONFIGURATIONS) + ", or all; "
                         "may be repeated")
-    parser.add_argument("--part", type=int, default=0, metavar="N",
-                        help="which part of the tests a configuration runs that does not run all: 0 (default), 1, ...")
+    parser.add_argument("--part", type=int, metavar="N",
+                        help="which part of the tests a configuration runs that does not run all: 0 (default), 1, ...; "
+                        f"with --subset, a part of it ({SUBSET_PARTS} parts) instead of the whole (./dev: auto, another "
+                        "one with each commit)")
     parser.add_argument("--mca", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
                         help="a parameter for every test, as for mpirun; may be repeated")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
@@ -204,6 +207,8 @@ def chosen_tests(options, tree, shown):
         folders = list(dict.fromkeys(name.split("/")[0] for name in names))
         every = test_list.select(lists, folders)
         needed = [test for test in every if isinstance(test, test_list.Prerequisite)]
+        if options.part is not None:
+            names = names[options.part % SUBSET_PARTS::SUBSET_PARTS]
         return needed + test_list.pick([test for test in every if isinstance(test, test_list.Test)], names)
     tests = test_list.select(lists, options.what or lists.folders())
     real = [test for test in tests if isinstance(test, test_list.Test)]
@@ -270,7 +275,7 @@ def run_configuration(options, configuration, tree, shown):
     tests = chosen_tests(options, tree, shown)
     real = [test for test in tests if isinstance(test, test_list.Test)]
     if configuration.every > 1:
-        real = real[options.part % configuration.every :: configuration.every]
+        real = real[(options.part or 0) % configuration.every :: configuration.every]
         tests = [test for test in tests if isinstance(test, test_list.Prerequisite)] + real
     path = options.work / "results" / f"results{suffix(configuration)}.jsonl"
     results = record.Record(path, identity(options.prefix, configuration, options.mca), options.resume)
