@@ -7,6 +7,13 @@
 
 namespace patchbay::launch {
 
+// Not within JobLayout: clang takes a class with initialisers for one without a constructor until the class around it
+// ends.
+struct ParentProcess {
+    std::string nspace;
+    std::uint32_t rank = 0;
+};
+
 // The ranks of a job, as determined from the command line (or the arguments of PMIx_Spawn) and the machine.
 struct JobLayout {
     struct App {
@@ -24,22 +31,17 @@ struct JobLayout {
         bool is_listed = true;  // otherwise found by its name only
     };
 
-    struct Process {
-        std::string nspace;
-        std::uint32_t rank = 0;
-    };
-
     std::string nspace;      // a secret (job_name.h)
     std::uint64_t nonce = 0; // distinguishes the job from all others, and is no secret (core/runtime/job_protocol.h)
     std::string hostname;
     std::vector<App> apps;
     std::vector<Pset> psets;
     int ranks = 0;
-    int slots = 0;                 // the number of ranks that can run without sharing cores
-    int universe = 0;              // MPI_UNIVERSE_SIZE: slots, or ranks of all jobs if these are more
-    int first_node_rank = 0;       // number of ranks that earlier jobs have on the node
-    std::optional<Process> parent; // the rank that has spawned the job
-    std::string parent_key;        // of its call of MPI_Comm_spawn (core/runtime/dynamic_protocol.h); else empty
+    int slots = 0;                       // the number of ranks that can run without sharing cores
+    int universe = 0;                    // MPI_UNIVERSE_SIZE: slots, or ranks of all jobs if these are more
+    int first_node_rank = 0;             // number of ranks that earlier jobs have on the node
+    std::optional<ParentProcess> parent; // the rank that has spawned the job
+    std::string parent_key;              // of its call of MPI_Comm_spawn (core/runtime/dynamic_protocol.h); else empty
 
     int app_of(int rank) const {
         int app = 0;

@@ -19,7 +19,7 @@ static void fields(auto& a, Is<JobLayout::App> auto& m) {
 static void fields(auto& a, Is<JobLayout::Pset> auto& m) {
     each(a, m.name, m.ranks, m.is_listed);
 }
-static void fields(auto& a, Is<JobLayout::Process> auto& m) {
+static void fields(auto& a, Is<ParentProcess> auto& m) {
     each(a, m.nspace, m.rank);
 }
 static void fields(auto& a, Is<JobLayout> auto& m) {

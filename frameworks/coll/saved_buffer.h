@@ -6,7 +6,7 @@
 #include <cstddef>
 
 namespace patchbay {
-struct Communicator;
+class Communicator;
 }
 
 namespace patchbay::coll {

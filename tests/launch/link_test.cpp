@@ -23,7 +23,7 @@ StartJob start_job() {
     start.layout.ranks = 3;
     start.layout.slots = 4;
     start.layout.first_node_rank = 9;
-    start.layout.parent = JobLayout::Process{"patchbay-y", 1};
+    start.layout.parent = ParentProcess{"patchbay-y", 1};
     start.programs = {{"/bin/a", {"a", "b"}, "", {"X=1", "Y="}}, {"/bin/c", {"c"}, "/tmp", {}}};
     start.bind_to = BindTo::core;
     start.map_by = MapBy::numa;

@@ -14,7 +14,6 @@ ReceiveHalf::ReceiveHalf(Context& context, const Binding& binding, Shared::Use s
     std::uint64_t inline_limit) noexcept
     : Half(context, binding, std::move(shared), partner),
       _slots(binding.side.slackness, binding.bytes, inline_limit),
-      _inline_limit(inline_limit),
       _oldest(binding.side.slackness) {}
 
 Result<Channel*> ReceiveHalf::make(Context& context, const Binding& binding, Shared::Use shared, const Partner& partner,

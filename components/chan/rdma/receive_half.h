@@ -43,7 +43,6 @@ private:
     }
 
     const Slots _slots;
-    const std::uint64_t _inline_limit;
     ReachableMemory _staging;
     Registered _registered_landing;
     Landing _landing;

@@ -98,7 +98,7 @@ private:
         if (!_open.empty()) {
             JsonValue& parent = *_open.back();
             if (parent.kind == JsonValue::Kind::object) {
-                value = &parent.members.emplace_back(_key, JsonValue{}).second;
+                value = &parent.members.emplace_back(JsonMember{_key, {}}).value;
             } else {
                 value = &parent.items.emplace_back();
             }

@@ -11,6 +11,7 @@
 namespace patchbay::coll::tuned {
 
 // A JSON value that knows its line, so that an error in what it says can be reported with it.
+struct JsonMember;
 struct JsonValue {
     enum class Kind : std::uint8_t { null, boolean, number, text, array, object };
     Kind kind = Kind::null;
@@ -18,8 +19,12 @@ struct JsonValue {
     bool boolean = false;     // the value
     std::uint64_t number = 0; // a number that is not negative and has no fraction
     std::string text;
-    std::vector<JsonValue> items;                           // of an array
-    std::vector<std::pair<std::string, JsonValue>> members; // of an object, in their order
+    std::vector<JsonValue> items;    // of an array
+    std::vector<JsonMember> members; // of an object, in their order
+};
+struct JsonMember {
+    std::string name;
+    JsonValue value;
 };
 
 // Errc::invalid: the text is no JSON, has a number that is negative or has a fraction, or is nested more than 100
