@@ -227,7 +227,8 @@ int Transports::poll() noexcept {
     const Guard guard(_lock);
     int events = _polled.front()->poll();
     if (_polled.size() > 1 || _marked != 0) [[unlikely]] {
-        events += poll_others() + work();
+        events += poll_others();
+        events += work(); // at the end, as Consumer says
     }
     return events;
 }

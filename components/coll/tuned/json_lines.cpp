@@ -4,6 +4,7 @@
 #include <cctype>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace patchbay::coll::tuned {
 

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace patchbay::coll::tuned {
 
-// A JSON value that knows its line, so that an error in what it says can be reported with it.
 struct JsonMember;
+
+// A JSON value that knows its line, so that an error in what it says can be reported with it.
 struct JsonValue {
     enum class Kind : std::uint8_t { null, boolean, number, text, array, object };
     Kind kind = Kind::null;
@@ -22,6 +22,7 @@ struct JsonValue {
     std::vector<JsonValue> items;    // of an array
     std::vector<JsonMember> members; // of an object, in their order
 };
+
 struct JsonMember {
     std::string name;
     JsonValue value;

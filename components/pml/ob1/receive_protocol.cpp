@@ -18,19 +18,17 @@ void ReceiveProtocol::accept(RecvRequest& request, Unexpected& message) noexcept
     _flow.release(message);
 }
 
-void ReceiveProtocol::deliver_otherwise(
-    RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
+std::size_t ReceiveProtocol::copy_otherwise(RecvRequest& request, const std::byte* payload, std::size_t size) noexcept {
     const std::size_t used = std::min(size, request.bytes);
     if (request.type->dense) {
         common::copy_any(request.address(), payload, used);
     } else if (used != 0) {
         request.convertor.make(*request.type, request.count, request.buffer).unpack(payload, used);
     }
-    fill_status(request.status, match.source, match.tag, used);
     if (size > request.bytes) {
         request.error = MPI_ERR_TRUNCATE;
     }
-    request.complete();
+    return used;
 }
 
 } // namespace patchbay::pml::ob1

@@ -70,18 +70,19 @@ public:
     // The request, which is posted no more, receives a whole message. Completes it.
     static void deliver(
         RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept {
+        std::size_t used = size;
         if (size <= common::short_copy_limit && size <= request.bytes && request.type->dense) [[likely]] {
             common::copy_short(request.address(), payload, size);
-            fill_status(request.status, match.source, match.tag, size);
-            request.complete();
         } else {
-            deliver_otherwise(request, match, payload, size);
+            used = copy_otherwise(request, payload, size);
         }
+        fill_status(request.status, match.source, match.tag, used);
+        request.complete();
     }
 
 private:
-    static void deliver_otherwise(
-        RecvRequest& request, const MatchHeader& match, const std::byte* payload, std::size_t size) noexcept;
+    // Returns how many bytes the buffer has taken; the others are an error of the request.
+    static std::size_t copy_otherwise(RecvRequest& request, const std::byte* payload, std::size_t size) noexcept;
 
     const Peers& _peers;
     Backlog& _backlog;
