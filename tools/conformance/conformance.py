@@ -207,8 +207,6 @@ def chosen_tests(options, tree, shown):
         folders = list(dict.fromkeys(name.split("/")[0] for name in names))
         every = test_list.select(lists, folders)
         needed = [test for test in every if isinstance(test, test_list.Prerequisite)]
-        if options.part is not None:
-            names = names[options.part % SUBSET_PARTS::SUBSET_PARTS]
         return needed + test_list.pick([test for test in every if isinstance(test, test_list.Test)], names)
     tests = test_list.select(lists, options.what or lists.folders())
     real = [test for test in tests if isinstance(test, test_list.Test)]
@@ -274,8 +272,11 @@ def run_configuration(options, configuration, tree, shown):
     """The results of all tests; None: the run was interrupted."""
     tests = chosen_tests(options, tree, shown)
     real = [test for test in tests if isinstance(test, test_list.Test)]
-    if configuration.every > 1:
-        real = real[(options.part or 0) % configuration.every :: configuration.every]
+    every = configuration.every
+    if options.subset and options.part is not None:
+        every = max(every, SUBSET_PARTS)
+    if every > 1:
+        real = real[(options.part or 0) % every :: every]
         tests = [test for test in tests if isinstance(test, test_list.Prerequisite)] + real
     path = options.work / "results" / f"results{suffix(configuration)}.jsonl"
     results = record.Record(path, identity(options.prefix, configuration, options.mca), options.resume)
