@@ -30,13 +30,19 @@ TEST(Progress, PollsEveryPollerAndSumsTheirEvents) {
     EXPECT_EQ(progress.poll(), 0);
 }
 
+// A poller for each counter.
+std::vector<PollerHandle> add_pollers(Progress& progress, std::vector<int>& counters) {
+    std::vector<PollerHandle> handles;
+    for (int& counter : counters) {
+        handles.push_back(progress.add_poller(count_call, &counter));
+    }
+    return handles;
+}
+
 TEST(Progress, TakesMorePollersThanOneBlockHolds) {
     Progress progress;
     std::vector<int> calls(100);
-    std::vector<PollerHandle> handles;
-    for (int& call : calls) {
-        handles.push_back(progress.add_poller(count_call, &call));
-    }
+    std::vector<PollerHandle> handles = add_pollers(progress, calls);
     EXPECT_EQ(progress.poll(), 100);
     for (std::size_t i = 0; i < handles.size(); i += 2) {
         handles[i].reset();
@@ -49,10 +55,7 @@ TEST(Progress, TakesMorePollersThanOneBlockHolds) {
 TEST(Progress, PollsALaterBlockWhoseEarlierOnesAreEmpty) {
     Progress progress;
     std::vector<int> calls(40);
-    std::vector<PollerHandle> handles;
-    for (int& call : calls) {
-        handles.push_back(progress.add_poller(count_call, &call));
-    }
+    std::vector<PollerHandle> handles = add_pollers(progress, calls);
     handles.erase(handles.begin(), handles.end() - 1);
     EXPECT_EQ(progress.poll(), 1);
     EXPECT_EQ(calls.back(), 1);

@@ -230,7 +230,7 @@ TEST(RwLock, NoProcessStarves) {
 }
 
 // Two members as threads of this process, which may have the lock back three times.
-struct TwoMembers {
+struct LateWriter : testing::Test {
     RwLock lock{};
     std::atomic<std::uint32_t> waiters[2]{};
     const TicketQueue first{waiters, 2, 0, 3};
@@ -246,12 +246,7 @@ constexpr auto spin = [](const auto& done) {
 constexpr auto never = [](const auto&) { return 1; };
 
 // A writer takes the lock back so often while another one waits and does not run, and then has to wait for that one.
-TEST(RwLock, GoesToTheNextAfterSoManyTimes) {
-    TwoMembers members;
-    RwLock& lock = members.lock;
-    auto& waiters = members.waiters;
-    const TicketQueue& first = members.first;
-    const TicketQueue& second = members.second;
+TEST_F(LateWriter, GoesToTheNextAfterSoManyTimes) {
     std::atomic<bool> second_runs{false};
     std::atomic<bool> second_has_it{false};
     std::atomic<int> rung{0};
@@ -285,12 +280,7 @@ TEST(RwLock, GoesToTheNextAfterSoManyTimes) {
 }
 
 // One that has left late, and asks for the lock as a reader, is behind the one that waits.
-TEST(RwLock, ALateWriterThatReadsIsBehindTheNext) {
-    TwoMembers members;
-    RwLock& lock = members.lock;
-    auto& waiters = members.waiters;
-    const TicketQueue& first = members.first;
-    const TicketQueue& second = members.second;
+TEST_F(LateWriter, ThatReadsIsBehindTheNext) {
     std::atomic<int> order{0};
     const auto ring = [](std::uint32_t) {};
     ASSERT_EQ(lock.lock_exclusive(first, never), 0);
