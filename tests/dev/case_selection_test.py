@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every case of an MPI test runs in --full, and in one of five runs with --fifth, with a sanitizer in one of
-forty-five."""
+"""Every case of an MPI test runs in --full, and in one of ten runs with --fifth; with a sanitizer in one of a hundred and
+twenty."""
 import os
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.abspath("tools/bazel"))
-from case_selection import FIFTHS, ROUNDS, SANITIZED_PARTS, Wish, select, test_in_run  # pylint: disable=wrong-import-position
+from case_selection import RUNS, SANITIZED_PARTS, Wish, select, test_in_run  # pylint: disable=wrong-import-position
 
 TEST = {"variants": {"a": {}, "b": {}, "c": {}}, "np": [0, 2, 5, 8], "static": [2]}
 ONE = {"variants": {"": {}}, "np": [0, 1], "static": []}
@@ -31,29 +31,30 @@ class Selection(unittest.TestCase):
         self.assertEqual(names(TEST), names(TEST, which="quick") + [f"static_{variant}_np2" for variant in "abc"])
         self.assertEqual(names(ONE), ["np0", "np1"])
 
-    def test_five_fifths_are_everything(self):
-        runs = [set(names(TEST, fifth=fifth)) for fifth in range(5)]
+    def test_ten_runs_are_everything(self):
+        runs = [set(names(TEST, fifth=rotation % 5, rotation=rotation)) for rotation in range(7, 17)]
         self.assertEqual(set.union(*runs), set(names(TEST, which="full")))
+        self.assertNotEqual(set.union(*runs[:5]), set.union(*runs))
         self.assertLess(max(map(len, runs)), len(set.union(*runs)))
 
     def test_a_sanitizer_runs_everything_in_time(self):
         for build in ("asan", "tsan"):
-            fifth = FIFTHS[build][0]
-            rounds = [set(names(TEST, fifth=fifth, build=build, rotation=5 * ROUNDS * i + fifth))
-                      for i in range(SANITIZED_PARTS)]
-            self.assertEqual(set.union(*rounds), set(names(TEST, which="full", build=build)))
-            self.assertLess(max(map(len, rounds)), len(set.union(*rounds)))
+            fifth = RUNS[build].fifths[0]
+            times = [set(names(TEST, fifth=fifth, build=build, rotation=RUNS[build].commits * i + fifth))
+                     for i in range(SANITIZED_PARTS)]
+            self.assertEqual(set.union(*times), set(names(TEST, which="full", build=build)))
+            self.assertLess(max(map(len, times)), len(set.union(*times)))
 
     def test_each_test_is_in_one_run_of_a_sanitizer(self):
         labels = [f"//tests/comm:x{i}" for i in range(200)]
-        runs = range(5 * ROUNDS)
-        times = {"plain": len(runs), "long": ROUNDS, "asan": 1, "tsan": 1}
-        for build, fifths in FIFTHS.items():
+        runs = range(RUNS["asan"].commits)
+        times = {"plain": len(runs), "long": len(runs) // 5, "asan": 1, "tsan": 1}
+        for build, number in times.items():
             for label in labels:
                 found = [run % 5 for run in runs if test_in_run(build, label, run % 5, run)]
-                self.assertEqual(len(found), times[build])
-                self.assertLessEqual(set(found), set(fifths))
-        for build, part in ("asan", 6), ("long", 5):
+                self.assertEqual(len(found), number)
+                self.assertLessEqual(set(found), set(RUNS[build].fifths))
+        for build, part in ("asan", 12), ("long", 5):
             command = [sys.executable, "tools/bazel/case_selection.py", build, "3", "808"]
             printed = subprocess.run(command, text=True, check=True, input="".join(f"{label}\n" for label in labels),
                                      stdout=subprocess.PIPE).stdout.split()
@@ -61,9 +62,14 @@ class Selection(unittest.TestCase):
             self.assertGreater(len(printed), 200 / part * 0.6)
             self.assertLess(len(printed), 200 / part * 1.4)
 
-    def test_a_fifth_contains_the_sample(self):
-        for fifth in range(5):
-            self.assertLessEqual(set(names(TEST)), set(names(TEST, fifth=fifth)))
+    def test_two_rounds_contain_the_sample(self):
+        sample = set(names(TEST))
+        for first in range(4):
+            runs = [set(names(TEST, fifth=2, rotation=first + 5 * i)) & sample for i in range(2)]
+            self.assertEqual(set.union(*runs), sample)
+            self.assertLess(len(runs[0]) + len(runs[1]), 2 * len(sample))
+        always = [set(names(ONE, fifth=0, rotation=rotation)) for rotation in range(10)]
+        self.assertTrue(all(always), "each test runs each time")
 
     def test_sanitizers_take_another_variant_each_time(self):
         self.assertEqual([names(TEST, build="asan", rotation=rotation) for rotation in range(4)],

@@ -17,9 +17,9 @@ import xml.etree.ElementTree as ElementTree
 RUNNER = os.path.realpath(sys.argv.pop(1))
 MPIRUN = """#!/bin/bash
 # mpirun --timeout SECONDS -n RANKS [--mca NAME VALUE]... PROGRAM [ARGUMENT]...
-shift 2
-ranks=$2
-shift 2
+export LIMIT=$2
+ranks=$4
+shift 4
 while [ "$1" = --mca ]; do shift 3; done
 RANKS=$ranks exec "$@"
 """
@@ -50,7 +50,7 @@ class Runner(unittest.TestCase):
             write_script(f"{self.folder}/{runtime}/lib/libmpi_abi.so.1", "")
             write_script(f"{self.folder}/{runtime}/bin/mpirun", MPIRUN)
 
-    def start(self, program, which="quick", **more):
+    def start(self, program, which="quick", build="plain", **more):
         write_script(f"{self.folder}/program", "#!/bin/bash\n" + program)
         test = {"label": "//x:y", "args": [], "env": {}, "exit_status": 0, "mca": {}, "mpirun_args": [], "np": [1, 2, 3],
                 "static": [], "timeout": 30, "variants": {"": {}}, "program": f"{self.folder}/program",
@@ -59,8 +59,8 @@ class Runner(unittest.TestCase):
             json.dump(test, file)
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("PATCHBAY_", "TESTBRIDGE"))}
-        environment.update(PATCHBAY_TEST_SET=which, XML_OUTPUT_FILE=f"{self.folder}/report.xml", TEST_TMPDIR=self.folder,
-                           TEST_TARGET="//x:y")
+        environment.update(PATCHBAY_TEST_SET=which, PATCHBAY_TEST_BUILD=build, TEST_TMPDIR=self.folder,
+                           XML_OUTPUT_FILE=f"{self.folder}/report.xml", TEST_TARGET="//x:y")
         return subprocess.Popen([RUNNER, f"{self.folder}/cases.json"], env=environment, stdout=subprocess.PIPE, text=True)
 
     def finish(self, process):
@@ -105,6 +105,11 @@ class Runner(unittest.TestCase):
     def test_the_static_library(self):
         status, _, verdicts = self.run_program(f'[ "$LD_LIBRARY_PATH" = {self.folder}/static/lib ]', "full", np=[2])
         self.assertEqual((status, verdicts), (1, {"np2": "failure", "static_np2": "passed"}))
+
+    def test_a_sanitizer_has_more_time(self):
+        self.assertEqual(self.run_program('[ $LIMIT = 30 ]')[0], 0)
+        for build in "asan", "tsan":
+            self.assertEqual(self.run_program('[ $LIMIT = 90 ]', build=build)[0], 0)
 
     def test_a_program_that_hangs(self):
         # The stand-in for mpirun has no time limit, so that the runner ends the case, here after one second.

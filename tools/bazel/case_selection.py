@@ -2,8 +2,8 @@
 """Which cases of an MPI test run: mpi_test.bzl lists all, and `./dev test` sets the choice in the environment.
 
 PATCHBAY_TEST_SET       default: a sample; quick: the sample without the static library; full: every case
-PATCHBAY_TEST_FIFTH     0 to 4: besides the sample, this fifth of all cases; of a sanitizer a sixth
-PATCHBAY_TEST_ROTATION  a number that grows with the commits: which tests run with a sanitizer, and which of their cases
+PATCHBAY_TEST_FIFTH     0 to 4: half of the sample and a part of all cases, and a part of the tests with a sanitizer
+PATCHBAY_TEST_ROTATION  a number that grows with the commits: which part of the fifth
 PATCHBAY_TEST_BUILD     plain, asan or tsan, set by .bazelrc
 TESTBRIDGE_TEST_ONLY    Bazel's --test_filter: the cases whose names match this pattern, and nothing else
 
@@ -15,13 +15,29 @@ import sys
 import zlib
 from dataclasses import dataclass
 
-# The values of PATCHBAY_TEST_FIFTH with which `./dev test` runs each build. A sanitizer builds nearly everything once
-# more; so do the second compiler and the other configurations, in number 1.
-FIFTHS = {"plain": (0, 1, 2, 3, 4), "long": (0, 1, 2, 3, 4), "asan": (0, 3), "tsan": (2, 4)}
 
-# A round has the five fifths once. So many rounds run each test once with its sanitizers, with one of its parts.
-ROUNDS = 3
-SANITIZED_PARTS = 3
+@dataclass(frozen=True)
+class Runs:
+    """Which runs have a build: those with these values of PATCHBAY_TEST_FIFTH. Five runs in a row are a round; after so
+    many rounds each case (plain) or each test (the others) was in one of these runs."""
+    fifths: tuple
+    rounds: int
+
+    @property
+    def commits(self):
+        return 5 * self.rounds
+
+    def have(self, text, fifth, rotation):
+        part = _part(text, len(self.fifths) * self.rounds)
+        return self.fifths[part // self.rounds] == fifth and part % self.rounds == rotation // 5 % self.rounds
+
+
+# A sanitizer builds nearly everything once more; so do the second compiler and the other configurations, in number 1.
+RUNS = {"plain": Runs((0, 1, 2, 3, 4), 2), "long": Runs((0, 1, 2, 3, 4), 1), "asan": Runs((0, 3), 6),
+        "tsan": Runs((2, 4), 6)}
+
+# A test that runs with its sanitizer has one of so many parts of its cases, and another one the next time.
+SANITIZED_PARTS = 4
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,7 @@ def all_cases(test, wish):
     """Every case of a test in this build. `test` is what mpi_test.bzl has written."""
     variants, ranks = list(test["variants"]), test["np"]
     if wish.build != "plain":
-        sample = _sanitizer_sample(variants, ranks, wish.rotation if wish.fifth < 0 else _time(wish.rotation))
+        sample = _sanitizer_sample(variants, ranks, wish.rotation if wish.fifth < 0 else _time(wish))
         return [Case(variant, n, False, (variant, n) == sample) for variant in variants for n in ranks]
     sample = _sample(variants, ranks)
     plain = [Case(variant, n, False, (variant, n) in sample) for variant in variants for n in ranks]
@@ -80,32 +96,38 @@ def select(label, test, wish):
         return cases
     if wish.which == "quick":
         return [case for case in cases if case.sampled and not case.static]
-    return [case for case in cases if case.sampled or in_fifth(wish, label, case.name)]
+    sample = _half(label, cases, wish)
+    return [case for case in cases if case in sample or in_fifth(wish, label, case.name)]
+
+
+def _half(label, cases, wish):
+    """The sampled cases that run. With a fifth, in the plain build, one of them, another one each time, and half of the
+    others: all of them would take most of its time."""
+    sample = [case for case in cases if case.sampled]
+    if wish.fifth < 0 or wish.build != "plain" or not sample:
+        return sample
+    always = sample[wish.rotation % len(sample)]
+    return [case for case in sample
+            if case == always or _part(f"sample {label} {case.name}", 2) == wish.rotation // 5 % 2]
 
 
 def in_fifth(wish, label, name):
-    """Each case of each build is in one part of as many as there are fifths with it, always the same. A test that runs
-    with a sanitizer takes another part of its cases each time, that is after ROUNDS rounds."""
+    """Each case of each build is in one part, always the same, which has its run."""
     if wish.fifth < 0:
         return False
     if wish.build == "plain":
-        return _part(f"plain {label} {name}", len(FIFTHS["plain"])) == wish.fifth
-    return _part(f"{wish.build} {label} {name}", SANITIZED_PARTS) == _time(wish.rotation) % SANITIZED_PARTS
+        return RUNS["plain"].have(f"plain {label} {name}", wish.fifth, wish.rotation)
+    return _part(f"{wish.build} {label} {name}", SANITIZED_PARTS) == _time(wish) % SANITIZED_PARTS
 
 
 def test_in_run(build, label, fifth, rotation):
     """Whether the run with this fifth and rotation has this test in this build."""
-    runs = FIFTHS[build]
-    if build == "plain":
-        return True
-    rounds = 1 if build == "long" else ROUNDS
-    part = _part(f"{build} {label}", len(runs) * rounds)
-    return runs[part // rounds] == fifth and part % rounds == rotation // 5 % rounds
+    return build == "plain" or RUNS[build].have(f"{build} {label}", fifth, rotation)
 
 
-def _time(rotation):
-    """How often all tests have run with their sanitizers."""
-    return rotation // (5 * ROUNDS)
+def _time(wish):
+    """How often a test has run in this build."""
+    return wish.rotation // RUNS[wish.build].commits
 
 
 def _part(text, parts):

@@ -22,6 +22,8 @@ import case_selection
 HANGS = 3
 # mpirun's own limit is reached first, and mpirun prints the cause; so much later this program ends the case.
 GRACE = 10
+# A sanitizer makes a program several times slower, and four tests share two cores.
+SANITIZER_LIMIT = 3
 
 
 class Ended(Exception):
@@ -148,6 +150,8 @@ def main(path):
     with open(path, encoding="utf-8") as file:
         test = json.load(file)
     wish = case_selection.Wish.of(os.environ)
+    if wish.build != "plain":
+        test["timeout"] *= SANITIZER_LIMIT
     cases = case_selection.select(test["label"], test, wish)
     report = case_report.Report()
     signal.signal(signal.SIGTERM, on_signal)
