@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/op_kernels.h"
 
+#include "core/base/processor.h"
+
 #include <array>
 #include <cstring>
 #include <type_traits>
@@ -185,13 +187,6 @@ template <class Operation, class T>
 [[gnu::target("avx2")]] void combine_avx2(const void* in, void* inout, MPI_Count count) noexcept {
     combine_elements<Operation, T>(in, inout, count);
 }
-bool has_avx2() noexcept {
-    return __builtin_cpu_supports("avx2") != 0;
-}
-#else
-bool has_avx2() noexcept {
-    return false;
-}
 #endif
 
 template <bool avx2, class Operation, class T>
@@ -332,7 +327,7 @@ Table make_table(bool avx2) {
 } // namespace
 
 Op::Kernel op_kernel(std::uint8_t code, Machine machine) noexcept {
-    static const Table table = make_table(has_avx2());
+    static const Table table = make_table(processor_has_avx2());
     return table[code][static_cast<std::size_t>(machine)];
 }
 

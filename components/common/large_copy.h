@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/processor.h"
+
 #include <cstddef>
 #include <cstring>
 #ifdef __SSE2__
@@ -45,7 +47,7 @@ inline void copy_lines_sse2(std::byte* to, const std::byte* from, std::size_t li
 // because malloc() puts large blocks 16 bytes behind the start of a page, and packets begin at its start.
 inline void copy_large(void* to, const void* from, std::size_t bytes) noexcept {
 #ifdef __SSE2__
-    static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+    static const bool has_avx2 = processor_has_avx2();
     auto* target = static_cast<std::byte*>(to);
     const auto* source = static_cast<const std::byte*>(from);
     const std::size_t in_lines = bytes / 64 * 64;

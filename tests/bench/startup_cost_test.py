@@ -68,6 +68,11 @@ class StartupCost(unittest.TestCase):
         for part in ["std::locale::locale(", "std::ios_base::Init::Init("]:
             self.assertEqual(self.usual.calls(part), set())
 
+    def test_the_processor_is_not_asked_for_its_features(self):
+        # The constructor of each library with __builtin_cpu_supports(). libgcc_s has one, too.
+        asking = {file for file, function in self.usual.instructions if "__cpu_indicator_init" in function}
+        self.assertEqual({file for file in asking if "/libmpi_abi.so" in file or "/mca_" in file}, set())
+
     def test_no_component_is_opened_before_it_is_needed(self):
         self.assertGreater(self.usual.of("/mca_coll_"), 0)
         self.assertGreater(self.profile(cid="excid").of("/mca_cid_excid"), 0, "a component that the user names is opened")
