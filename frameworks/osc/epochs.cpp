@@ -48,16 +48,12 @@ int Epochs::refuse_flush(int target) const noexcept {
 }
 
 // Access epochs of one process on a window must not overlap, but for locks of different members (MPI-5.0, 12.5).
-int Epochs::check_begin_access(const char* what) const noexcept {
+int Epochs::refuse_begin_access(const char* what) const noexcept {
     const std::uint8_t everyone = _everyone.load(std::memory_order_relaxed);
-    char text[200];
     const char* open = _has_started    ? "MPI_Win_start has opened is not complete: call MPI_Win_complete"
         : (everyone & locked_all) != 0 ? "MPI_Win_lock_all has opened is not complete: call MPI_Win_unlock_all"
-        : (everyone & fence_used) != 0 ? "the last MPI_Win_fence has opened is not complete: call MPI_Win_fence"
-                                       : nullptr;
-    if (open == nullptr) [[likely]] {
-        return MPI_SUCCESS;
-    }
+                                       : "the last MPI_Win_fence has opened is not complete: call MPI_Win_fence";
+    char text[200];
     const auto end = fmt::format_to_n(text, sizeof text, "{}, but the access epoch that {} before", what, open);
     return refuse({text, std::min(end.size, sizeof text)});
 }

@@ -75,7 +75,11 @@ private:
     static constexpr std::uint8_t started = 1, locked = 2;
     static constexpr std::uint8_t locked_all = 4, fence_unused = 8, fence_used = 16;
 
-    int check_begin_access(const char* what) const noexcept;
+    int check_begin_access(const char* what) const noexcept {
+        const bool open = _has_started || (_everyone.load(std::memory_order_relaxed) & (locked_all | fence_used)) != 0;
+        return open ? refuse_begin_access(what) : 0;
+    }
+    [[gnu::cold]] int refuse_begin_access(const char* what) const noexcept;
     int check_locks_allowed() const noexcept;
     void end_unused_fence() noexcept;
 

@@ -16,9 +16,11 @@ bool check_assertion(Arguments& args, int assertion, int allowed, const char* ru
 }
 
 // A member of the window. MPI_PROC_NULL is accepted too: then nothing happens, as with the operations (12.2.8).
-bool check_target(Arguments& args, int rank) noexcept {
-    return args.require(rank == MPI_PROC_NULL || (rank >= 0 && rank < args.window_object().size), MPI_ERR_RANK, "rank",
-        rank, "must be that of a member of the window");
+[[gnu::noinline]] bool check_no_target(Arguments& args, int rank) noexcept {
+    return args.require(rank == MPI_PROC_NULL, MPI_ERR_RANK, "rank", rank, "must be that of a member of the window");
+}
+[[gnu::always_inline]] inline bool check_target(Arguments& args, int rank) noexcept {
+    return (rank >= 0 && rank < args.window_object().size) || check_no_target(args, rank);
 }
 
 int fence(int assertion, MPI_Win win) noexcept {

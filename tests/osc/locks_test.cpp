@@ -53,8 +53,9 @@ WaitPolicy shares_cores() {
 
 class Member {
     TicketQueue queue() {
-        return {
-            _shared.waiters, _size, _rank, _progress.policy().spin.count() == 0 ? most_in_a_row_on_shared_cores : 0};
+        const WaitPolicy& policy = _progress.policy();
+        return {_shared.waiters, _size, _rank, policy.spin.count() == 0 ? most_in_a_row_on_shared_cores : 0,
+            policy.first_polls > 1 ? 100U : 0U};
     }
     // Without the look after failed processes, which would end a sleep as well.
     auto wait() {
@@ -84,8 +85,8 @@ public:
 
     void lock_shared() { EXPECT_EQ(_shared.lock.lock_shared(queue(), wait(), ring()), 0); }
     void unlock_shared() { _shared.lock.unlock_shared(queue(), ring()); }
-    void lock() { EXPECT_EQ(_shared.lock.lock_exclusive(queue(), wait()), 0); }
-    void unlock() { _shared.lock.unlock_exclusive(queue(), ring()); }
+    void lock() { EXPECT_EQ(_shared.lock.lock_exclusive(queue(), wait(), _ticket), 0); }
+    void unlock() { _shared.lock.unlock_exclusive(queue(), _ticket, ring()); }
     void lock_elements() { EXPECT_EQ(_shared.elements.lock(_rank, _shared.wants, wait()), 0); }
     void unlock_elements() { _shared.elements.unlock(_rank, _shared.wants, _size, ring()); }
 
@@ -103,6 +104,7 @@ private:
     Shared& _shared;
     const std::uint32_t _rank;
     const std::uint32_t _size;
+    std::uint32_t _ticket = 0;
     Progress _progress;
 };
 
@@ -229,14 +231,7 @@ TEST(RwLock, NoProcessStarves) {
     });
 }
 
-// Two members as threads of this process, which may have the lock back three times.
-struct LateWriter : testing::Test {
-    RwLock lock{};
-    std::atomic<std::uint32_t> waiters[2]{};
-    const TicketQueue first{waiters, 2, 0, 3};
-    const TicketQueue second{waiters, 2, 1, 3};
-};
-// How they wait: until it is done, or not at all.
+// How the members of LateWriter wait: until it is done, or not at all.
 constexpr auto spin = [](const auto& done) {
     while (!done()) {
         std::this_thread::yield();
@@ -244,6 +239,41 @@ constexpr auto spin = [](const auto& done) {
     return 0;
 };
 constexpr auto never = [](const auto&) { return 1; };
+constexpr auto no_ring = [](std::uint32_t) {};
+
+// Two members as threads of this process, which may have the lock back three times.
+struct LateWriter : testing::Test {
+    RwLock lock{};
+    std::atomic<std::uint32_t> waiters[2]{};
+    std::uint32_t tickets[2]{};
+    const TicketQueue first{waiters, 2, 0, 3};
+    const TicketQueue second{waiters, 2, 1, 3};
+
+    // The first member leaves late, while the second waits and does not run. The second enters before the first does so
+    // again, by `enter`.
+    template <class Enter, class Leave>
+    void expect_behind_the_second(const Enter& enter, const Leave& leave) {
+        std::atomic<int> order{0};
+        ASSERT_EQ(lock.lock_exclusive(first, never, tickets[0]), 0);
+        std::thread other([&] {
+            const auto wait = [&](const auto& done) {
+                spin([&] { return lock.tickets() == 3; });
+                return spin(done);
+            };
+            EXPECT_EQ(lock.lock_exclusive(second, wait, tickets[1]), 0);
+            EXPECT_EQ(order++, 0);
+            lock.unlock_exclusive(second, tickets[1], no_ring);
+        });
+        spin([&] { return lock.tickets() == 2 && waiters[1].load() == 2; });
+        lock.unlock_exclusive(first, tickets[0], no_ring);
+        EXPECT_TRUE(lock.is_left_late());
+        EXPECT_EQ(enter(), 0);
+        EXPECT_EQ(order++, 1);
+        EXPECT_FALSE(lock.is_left_late());
+        leave();
+        other.join();
+    }
+};
 
 // A writer takes the lock back so often while another one waits and does not run, and then has to wait for that one.
 TEST_F(LateWriter, GoesToTheNextAfterSoManyTimes) {
@@ -251,19 +281,19 @@ TEST_F(LateWriter, GoesToTheNextAfterSoManyTimes) {
     std::atomic<bool> second_has_it{false};
     std::atomic<int> rung{0};
     const auto ring = [&](std::uint32_t rank) { rung += rank == 1 ? 1 : 0; };
-    ASSERT_EQ(lock.lock_exclusive(first, never), 0);
+    ASSERT_EQ(lock.lock_exclusive(first, never, tickets[first.rank]), 0);
     std::thread other([&] {
         const auto wait = [&](const auto& done) {
             spin([&] { return second_runs.load(); });
             return spin(done);
         };
-        EXPECT_EQ(lock.lock_exclusive(second, wait), 0);
+        EXPECT_EQ(lock.lock_exclusive(second, wait, tickets[second.rank]), 0);
         second_has_it = true;
     });
     spin([&] { return lock.tickets() == 2 && waiters[1].load() == 2; });
     int in_a_row = 0;
-    while (lock.unlock_exclusive(first, ring), rung == in_a_row + 1 && lock.is_left_late()) {
-        ASSERT_EQ(lock.lock_exclusive(first, never), 0);
+    while (lock.unlock_exclusive(first, tickets[first.rank], ring), rung == in_a_row + 1 && lock.is_left_late()) {
+        ASSERT_EQ(lock.lock_exclusive(first, never, tickets[first.rank]), 0);
         ASSERT_LE(++in_a_row, 3);
     }
     EXPECT_GE(in_a_row, 1); // all three, but where this thread was interrupted for as long as a row may take
@@ -271,34 +301,45 @@ TEST_F(LateWriter, GoesToTheNextAfterSoManyTimes) {
     spin([&] { return second_has_it.load(); });
     EXPECT_EQ(lock.tickets(), 2U);
     // No process waits: the lock is free when it is left.
-    lock.unlock_exclusive(second, ring);
+    lock.unlock_exclusive(second, tickets[second.rank], ring);
     other.join();
-    EXPECT_EQ(lock.lock_exclusive(first, never), 0);
-    lock.unlock_exclusive(first, ring);
+    EXPECT_EQ(lock.lock_exclusive(first, never, tickets[first.rank]), 0);
+    lock.unlock_exclusive(first, tickets[first.rank], ring);
     EXPECT_EQ(lock.lock_shared(second, never, ring), 0);
     lock.unlock_shared(second, ring);
 }
 
 // One that has left late, and asks for the lock as a reader, is behind the one that waits.
 TEST_F(LateWriter, ThatReadsIsBehindTheNext) {
-    std::atomic<int> order{0};
-    const auto ring = [](std::uint32_t) {};
-    ASSERT_EQ(lock.lock_exclusive(first, never), 0);
+    expect_behind_the_second(
+        [&] { return lock.lock_shared(first, spin, no_ring); }, [&] { lock.unlock_shared(first, no_ring); });
+}
+
+// So is one that may not take the lock back any more, because the number of processes has changed.
+TEST_F(LateWriter, ThatMayNotTakeItBackIsBehindTheNext) {
+    const TicketQueue not_back{waiters, 2, 0, 0};
+    expect_behind_the_second([&] { return lock.lock_exclusive(not_back, spin, tickets[0]); },
+        [&] { lock.unlock_exclusive(not_back, tickets[0], no_ring); });
+    EXPECT_EQ(lock.lock_exclusive(second, never, tickets[1]), 0);
+    lock.unlock_exclusive(second, tickets[1], no_ring);
+}
+
+// One that waits and may look first does not name itself, and so is not rung.
+TEST_F(LateWriter, IsSeenByLooks) {
+    constexpr std::uint32_t many = 2'000'000'000;
+    const TicketQueue looking{waiters, 2, 1, 3, many};
+    const auto ring = [](std::uint32_t) { ADD_FAILURE() << "it is rung"; };
+    ASSERT_EQ(lock.lock_exclusive(first, never, tickets[first.rank]), 0);
     std::thread other([&] {
-        const auto wait = [&](const auto& done) {
-            spin([&] { return lock.tickets() == 3; });
-            return spin(done);
-        };
-        EXPECT_EQ(lock.lock_exclusive(second, wait), 0);
-        EXPECT_EQ(order++, 0);
-        lock.unlock_exclusive(second, ring);
+        EXPECT_EQ(lock.lock_exclusive(looking, never, tickets[looking.rank]),
+            0); // after the other one has left, or in its place
+        lock.unlock_exclusive(looking, tickets[looking.rank], ring);
     });
-    spin([&] { return lock.tickets() == 2 && waiters[1].load() == 2; });
-    lock.unlock_exclusive(first, ring);
-    EXPECT_EQ(lock.lock_shared(first, spin, ring), 0);
-    EXPECT_EQ(order++, 1);
-    lock.unlock_shared(first, ring);
+    spin([&] { return lock.tickets() == 2; });
+    lock.unlock_exclusive(first, tickets[first.rank], ring);
     other.join();
+    EXPECT_EQ(waiters[1].load(), 0U);
+    EXPECT_FALSE(lock.is_left_late());
 }
 
 // Writers come between readers that always hold the lock.

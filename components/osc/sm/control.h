@@ -10,6 +10,8 @@ namespace patchbay::osc::sm {
 // What a member of a window has in the memory of the node, for all members: a block of zeros at first. Arrays with a
 // word for each member follow.
 struct Control {
+    using Word = std::atomic<std::uint32_t>;
+
     RwLock lock;
     ElementLock elements;
     alignas(64) std::atomic<std::uint64_t> arrived; // rounds of barriers that this member has come to
@@ -17,7 +19,9 @@ struct Control {
     alignas(64) std::atomic<std::uint64_t> arrivals; // of all members in all barriers
     alignas(64) std::atomic<std::uint64_t> released; // barriers that have ended
 
-    using Word = std::atomic<std::uint32_t>;
+    static constexpr std::size_t line = 64;
+    static constexpr std::size_t arrays_of_others = 4;
+
     Word* array(std::size_t number, std::uint32_t members) noexcept {
         return reinterpret_cast<Word*>(this + 1) + number * members;
     }
@@ -29,10 +33,20 @@ struct Control {
     // member only.
     Word* posts(std::uint32_t members) noexcept { return array(2, members); }
     Word* completions(std::uint32_t members) noexcept { return array(3, members); }
-    // Whether this member has a ticket of that member's lock. Written by this member only.
-    Word* tickets(std::uint32_t members) noexcept { return array(4, members); }
+    // Whether this member has a ticket of that member's lock. Written by this member only, at each lock and unlock, and
+    // therefore in cache lines that no other member reads meanwhile, as it does those of `waiters`.
+    Word* tickets(std::uint32_t members) noexcept {
+        return reinterpret_cast<Word*>(reinterpret_cast<std::byte*>(this + 1) + bytes_for_others(members));
+    }
 
-    static std::size_t bytes(std::uint32_t members) noexcept { return sizeof(Control) + 5 * sizeof(Word) * members; }
+    static std::size_t bytes(std::uint32_t members) noexcept {
+        return sizeof(Control) + bytes_for_others(members) + sizeof(Word) * members;
+    }
+
+private:
+    static std::size_t bytes_for_others(std::uint32_t members) noexcept {
+        return (arrays_of_others * sizeof(Word) * members + line - 1) / line * line;
+    }
 };
 
 } // namespace patchbay::osc::sm

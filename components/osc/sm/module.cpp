@@ -125,6 +125,7 @@ Status Sm::map(const std::vector<Announcement>& all) noexcept {
         if (Status mapped = map_peer(rank, member); !mapped) {
             return mapped;
         }
+        peer(rank).own_ticket = &own().tickets(size())[rank];
     }
     return {};
 }

@@ -80,9 +80,11 @@ private:
         Control* control = nullptr;
         Doorbell* bell = nullptr;
         AttachedMemory* attached = nullptr;  // in a dynamic window
+        Control::Word* own_ticket = nullptr; // whether this process has a ticket of its lock (Control::tickets)
         std::int32_t pid = 0;                // 0: this process cannot see whether it has ended
         std::uint32_t posts_taken = 0;       // of its calls of post()
         std::uint32_t completions_taken = 0; // of its calls of complete()
+        std::uint32_t ticket = 0;            // of its lock, while this process has it exclusively
         Held held = Held::nothing;           // its lock, by this process
     };
     // What a member tells all others.
@@ -141,8 +143,8 @@ private:
     void unlock_elements(int rank) noexcept;
 
     TicketQueue queue_of(Peer& target) noexcept {
-        return {
-            target.control->waiters(size()), size(), rank(), _waits.shares_cores() ? most_in_a_row_on_shared_cores : 0};
+        return {target.control->waiters(size()), size(), rank(),
+            _waits.shares_cores() ? most_in_a_row_on_shared_cores : 0, _waits.first_looks()};
     }
     int take_lock(bool exclusive, int rank) noexcept;
     template <class Done>

@@ -16,11 +16,10 @@ int Sm::lock(bool exclusive, int rank, int assertion) noexcept {
 int Sm::take_lock(bool exclusive, int rank) noexcept {
     Peer& target = peer(rank);
     // Before the ticket is taken: those who wait for a process that has failed find it here.
-    Control::Word& ticket = own().tickets(size())[rank];
-    ticket.store(1, std::memory_order_relaxed);
+    target.own_ticket->store(1, std::memory_order_relaxed);
     const TicketQueue queue = queue_of(target);
     const auto wait = [&](const auto& done) { return wait_for_lock(rank, done); };
-    const int code = exclusive ? target.control->lock.lock_exclusive(queue, wait)
+    const int code = exclusive ? target.control->lock.lock_exclusive(queue, wait, target.ticket)
                                : target.control->lock.lock_shared(queue, wait, ringer());
     if (code == MPI_SUCCESS) {
         target.held = exclusive ? Held::exclusive : Held::shared;
@@ -46,14 +45,14 @@ void Sm::leave_lock(int rank) noexcept {
     const Held held = target.held;
     target.held = Held::nothing;
     if (held == Held::exclusive) {
-        target.control->lock.unlock_exclusive(queue_of(target), ringer());
+        target.control->lock.unlock_exclusive(queue_of(target), target.ticket, ringer());
     } else if (held == Held::shared) {
         target.control->lock.unlock_shared(queue_of(target), ringer());
     } else {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         return;
     }
-    own().tickets(size())[rank].store(0, std::memory_order_relaxed);
+    target.own_ticket->store(0, std::memory_order_relaxed);
 }
 
 int Sm::unlock(int rank) noexcept {

@@ -13,6 +13,8 @@ struct TicketQueue {
     std::uint32_t size;
     std::uint32_t rank;          // of the calling process
     std::uint32_t most_in_a_row; // how often it may take the lock back while others wait (RwLock)
+    // How often one that waits looks before it names itself, which costs the one that leaves a cache miss.
+    std::uint32_t first_looks = 0;
 };
 
 // Where processes share cores, the next one in the queue seldom runs when the lock is left, and a lock that goes from
@@ -24,15 +26,19 @@ inline constexpr std::chrono::microseconds longest_in_a_row{50};
 // A reader-writer lock between processes, first come, first served: readers that follow each other hold it together.
 // Zero-filled memory is a free lock. Each member takes it once at a time.
 //
-// Everyone takes a ticket from _users. _read is the ticket up to which readers may enter: a reader that enters lets the
-// next ticket in, a writer does so when it leaves. _write counts those who have left: a writer enters when all before
-// it have. A reader without contention executes two locked instructions, and so does a writer.
+// Everyone takes a ticket from _users. _admitted.reader is the ticket up to which readers may enter: a reader that
+// enters lets the next ticket in, a writer does so when it leaves. _admitted.writer counts those who have left: a
+// writer enters when all before it have. Both words belong to the writer while it has the lock, and it writes them by
+// one plain store: a locked instruction would first wait for the stores of the program before it, and the next one in
+// the queue for two cache lines, one after the other.
 //
 // A writer that leaves while others wait may leave later: it names itself in _left_late, and that state is ended either
-// by the writer, which then has the lock again, with its old ticket, or by the first of the queue, which does what
-// remains to be done, and enters. The first of the queue waits for most_in_a_row times the others at most.
+// by the writer, which then has the lock again, with its old ticket, or by the first of the queue (this may be the
+// writer, with another ticket), which does what remains to be done, and enters. The first of the queue waits for
+// most_in_a_row times the others at most. Without that, a member does not look at _left_late before it takes a ticket:
+// the look would fetch the cache line once more.
 //
-// Who changes _read or _write rings the member that waits for it. A waiter names itself in the queue before it looks
+// Who changes one of these words rings the member that waits for it. A waiter names itself in the queue before it looks
 // again and sleeps; Doorbell says why either the waiter sees the change, or the other process sees its name.
 //
 // `wait(done)` waits until done() is true, and returns an MPI code: after an error the ticket is lost, and the lock is
@@ -41,16 +47,16 @@ class alignas(64) RwLock {
 public:
     template <class Wait, class Ring>
     int lock_shared(const TicketQueue& queue, const Wait& wait, const Ring& ring) noexcept {
-        if (_left_late.load(std::memory_order_relaxed) == queue.rank + 1) [[unlikely]] {
+        if (queue.most_in_a_row != 0 && _left_late.load(std::memory_order_relaxed) == queue.rank + 1) [[unlikely]] {
             leave_now(queue, ring);
         }
         const std::uint32_t ticket = _users.fetch_add(1, std::memory_order_acquire);
-        if (_read.load(std::memory_order_acquire) != ticket) [[unlikely]] {
-            if (const int code = wait_for(_read, ticket, queue, wait); code != 0) {
+        if (_admitted.reader.load(std::memory_order_acquire) != ticket) [[unlikely]] {
+            if (const int code = wait_for(_admitted.reader, ticket, queue, wait); code != 0) {
                 return code;
             }
         }
-        _read.store(ticket + 1, std::memory_order_release);
+        _admitted.reader.store(ticket + 1, std::memory_order_release);
         std::atomic_signal_fence(std::memory_order_seq_cst);
         if (_users.load(std::memory_order_relaxed) != ticket + 1) [[unlikely]] {
             ring_waiter(queue, ticket + 1, ring);
@@ -59,38 +65,39 @@ public:
     }
     template <class Ring>
     void unlock_shared(const TicketQueue& queue, const Ring& ring) noexcept {
-        const std::uint32_t left = _write.fetch_add(1, std::memory_order_release) + 1;
+        const std::uint32_t left = _admitted.writer.fetch_add(1, std::memory_order_release) + 1;
         if (_users.load(std::memory_order_relaxed) != left) [[unlikely]] {
             ring_waiter(queue, left, ring);
         }
     }
 
+    // The writer keeps its ticket for unlock_exclusive().
     template <class Wait>
-    int lock_exclusive(const TicketQueue& queue, const Wait& wait) noexcept {
-        if (_left_late.load(std::memory_order_relaxed) == queue.rank + 1 && end_leaving(queue.rank + 1)) [[unlikely]] {
-            return 0;
+    int lock_exclusive(const TicketQueue& queue, const Wait& wait, std::uint32_t& ticket) noexcept {
+        if (queue.most_in_a_row != 0 && _left_late.load(std::memory_order_relaxed) == queue.rank + 1 &&
+            end_leaving(queue.rank + 1)) [[unlikely]] {
+            return 0; // with the ticket that it had
         }
-        const std::uint32_t ticket = _users.fetch_add(1, std::memory_order_acquire);
-        if (_write.load(std::memory_order_acquire) != ticket) [[unlikely]] {
-            return wait_for(_write, ticket, queue, wait);
+        ticket = _users.fetch_add(1, std::memory_order_acquire);
+        if (_admitted.writer.load(std::memory_order_acquire) != ticket) [[unlikely]] {
+            return wait_for(_admitted.writer, ticket, queue, wait);
         }
         return 0;
     }
+    // Stores before it loads: those that wait may have taken the cache line.
     template <class Ring>
-    void unlock_exclusive(const TicketQueue& queue, const Ring& ring) noexcept {
-        const std::uint32_t next = _read.load(std::memory_order_relaxed) + 1;
-        if (_users.load(std::memory_order_relaxed) != next && leave_late(queue)) [[unlikely]] {
+    void unlock_exclusive(const TicketQueue& queue, std::uint32_t ticket, const Ring& ring) noexcept {
+        const std::uint32_t next = ticket + 1;
+        if (queue.most_in_a_row != 0 && _users.load(std::memory_order_relaxed) != next && leave_late(queue))
+            [[unlikely]] {
             ring_waiter(queue, next, ring);
             return;
         }
-        // In this order: a reader that enters now may have left before this process is counted.
-        _read.store(next, std::memory_order_release);
-        const std::uint32_t left = _write.fetch_add(1, std::memory_order_release) + 1;
+        _admitted.let_in(next);
+        // What the process loads after it has left is not older than what it has stored.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
         if (_users.load(std::memory_order_relaxed) != next) [[unlikely]] {
-            ring_waiter(queue, next, ring); // a reader, or a writer if left == next
-            if (left != next) {
-                ring_waiter(queue, left, ring);
-            }
+            ring_waiter(queue, next, ring);
         }
     }
 
@@ -131,7 +138,7 @@ private:
     // The first of the queue: in the place of the writer. No other one can enter before that.
     bool leave_for_writer(std::uint32_t ticket) noexcept {
         const std::uint32_t name = _left_late.load(std::memory_order_acquire);
-        const bool first = name != 0 && _write.load(std::memory_order_relaxed) + 1 == ticket;
+        const bool first = name != 0 && _admitted.writer.load(std::memory_order_relaxed) + 1 == ticket;
         if (first && end_leaving(name)) {
             leave_for_next();
             return true;
@@ -141,18 +148,24 @@ private:
     // Lets the first of the queue in, after a writer that has left late. Returns the ticket of that one.
     std::uint32_t leave_for_next() noexcept {
         _in_a_row.store(0, std::memory_order_relaxed);
-        const std::uint32_t next = _read.load(std::memory_order_relaxed) + 1;
-        _read.store(next, std::memory_order_release);
-        _write.fetch_add(1, std::memory_order_acq_rel);
+        const std::uint32_t next = _admitted.reader.load(std::memory_order_relaxed) + 1;
+        _admitted.let_in(next);
         return next;
     }
     template <class Wait>
-    int wait_for(
-        std::atomic<std::uint32_t>& turn, std::uint32_t ticket, const TicketQueue& queue, const Wait& wait) noexcept {
+    int wait_for(std::atomic<std::uint32_t>& admitted, std::uint32_t ticket, const TicketQueue& queue,
+        const Wait& wait) noexcept {
+        const auto is_next = [&] {
+            return admitted.load(std::memory_order_acquire) == ticket || leave_for_writer(ticket);
+        };
+        for (std::uint32_t i = 0; i < queue.first_looks; ++i) {
+            if (is_next()) {
+                return 0;
+            }
+        }
         std::atomic<std::uint32_t>& name = queue.waiter[ticket % queue.size];
         name.store(queue.rank + 1, std::memory_order_release);
-        const int code =
-            wait([&] { return turn.load(std::memory_order_acquire) == ticket || leave_for_writer(ticket); });
+        const int code = wait(is_next);
         // Before this member lets others in: only then another ticket can have the same word.
         name.store(0, std::memory_order_relaxed);
         return code;
@@ -166,12 +179,23 @@ private:
         }
     }
 
+    // Both words in one, for one store.
+    struct alignas(8) Admitted {
+        std::atomic<std::uint32_t> reader; // the reader with this ticket may enter
+        std::atomic<std::uint32_t> writer; // how many have left; the writer with this ticket may enter
+
+        void let_in(std::uint32_t ticket) noexcept {
+            using Both [[gnu::may_alias]] = std::uint64_t;
+            __atomic_store_n(reinterpret_cast<Both*>(this), std::uint64_t(ticket) << 32 | ticket, __ATOMIC_RELEASE);
+        }
+    };
+    static_assert(sizeof(Admitted) == 8);
+
     std::atomic<std::uint32_t> _users;     // tickets that have been taken
-    std::atomic<std::uint32_t> _read;      // the reader with this ticket may enter
-    std::atomic<std::uint32_t> _write;     // how many have left; the writer with this ticket may enter
-    std::atomic<std::uint32_t> _left_late; // the rank + 1 of a writer that has left, but for _read and _write
-    std::atomic<std::uint32_t> _in_a_row;  // how often it has had the lock back; written by the writer that holds it
-    std::atomic<std::int64_t> _row_began;  // steady_clock, in nanoseconds
+    std::atomic<std::uint32_t> _left_late; // the rank + 1 of a writer that has left, but for _admitted
+    Admitted _admitted;
+    std::atomic<std::uint32_t> _in_a_row; // how often it has had the lock back; written by the writer that holds it
+    std::atomic<std::int64_t> _row_began; // steady_clock, in nanoseconds
 };
 static_assert(sizeof(RwLock) == 64);
 

@@ -21,6 +21,10 @@ public:
     // Whether more processes wait than there are cores.
     bool shares_cores() const noexcept { return _progress.policy().spin.count() == 0; }
 
+    // How often a wait looks before it polls. Where each process has a core, the other one answers within a cache
+    // line's way.
+    std::uint32_t first_looks() const noexcept { return _progress.policy().first_polls > 1 ? 100 : 0; }
+
     // Waits until done() is true, which stays true and may be called again after that. failed(): a process for
     // which this one waits has ended; then the result is MPI_ERR_PROC_ABORTED.
     template <class Done, class Failed>
@@ -28,16 +32,12 @@ public:
         if (done()) [[likely]] {
             return MPI_SUCCESS;
         }
-        const std::uint32_t first_polls = _progress.policy().first_polls;
-        // Where each process has a core, the other one answers within a cache line's way.
-        if (first_polls > 1) {
-            for (int i = 0; i < first_looks; ++i) {
-                if (done()) {
-                    return MPI_SUCCESS;
-                }
+        for (std::uint32_t looks = first_looks(); looks != 0; --looks) {
+            if (done()) {
+                return MPI_SUCCESS;
             }
         }
-        for (std::uint32_t polls = first_polls; polls != 0; --polls) {
+        for (std::uint32_t polls = _progress.policy().first_polls; polls != 0; --polls) {
             _progress.poll();
             if (done()) {
                 return MPI_SUCCESS;
@@ -52,7 +52,6 @@ public:
     }
 
 private:
-    static constexpr int first_looks = 100;
     static constexpr std::chrono::milliseconds between_looks{200};
     Progress& _progress;
 };
