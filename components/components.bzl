@@ -25,6 +25,16 @@ COMPONENTS = [
     ("pset", "static"),
 ]
 
+# Those that are part of libmpi_abi.so.1 in the default build, too, and not files of their own: every process opens them,
+# and no other component does what they do. A file costs each process some 60 us in MPI_Init. With --config=static, all.
+LINKED_IN = [
+    ("btl", "self"),
+    ("coll", "basic"),
+    ("coll", "inter"),
+    ("coll", "self"),
+    ("coll", "threads"),
+]
+
 # The parameters with which the tests of a framework run a component, unless TEST_VARIANTS has an entry. Every {} is
 # replaced by the component's name. The tests of a framework that is not listed only choose the component.
 TEST_PARAMETERS = {

@@ -55,13 +55,17 @@ Core::Core()
 Core::~Core() = default;
 
 Result<std::unique_ptr<Core>> Core::create(std::span<const ComponentDescriptor* const> linked_in) {
-    return create(linked_in, ParamSources::of_process(), ComponentPlaces::default_directories());
+    return create(ParamSources::of_process(), ComponentPlaces::of_process(linked_in));
 }
 
 Result<std::unique_ptr<Core>> Core::create(std::span<const ComponentDescriptor* const> linked_in,
-    const ParamSources& places, const std::vector<std::string>& directories) {
+    const ParamSources& sources, const std::vector<std::string>& directories) {
+    return create(sources, ComponentPlaces{{}, {}, linked_in, directories});
+}
+
+Result<std::unique_ptr<Core>> Core::create(const ParamSources& sources, ComponentPlaces places) {
     auto core = std::make_unique<Core>();
-    if (Status read = core->params.read(places); !read) {
+    if (Status read = core->params.read(sources); !read) {
         return read.error();
     }
     if (Status defined = core->params.define("", "", core_params); !defined) {
@@ -70,8 +74,8 @@ Result<std::unique_ptr<Core>> Core::create(std::span<const ComponentDescriptor* 
     set_log_level(int(core->params.at("verbose").as_int()));
     core->decisions.enable(core->params.at("explain").as_bool());
     core->faults.fail_at(int(core->params.at("fault_step").as_int()));
-    const ComponentPlaces component_places{linked_in, directories_of(core->params.at("component_path")), directories};
-    if (Status scanned = core->components.scan(component_places, core->params); !scanned) {
+    places.wanted_directories = directories_of(core->params.at("component_path"));
+    if (Status scanned = core->components.scan(places, core->params); !scanned) {
         return scanned.error();
     }
     return core;

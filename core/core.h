@@ -13,6 +13,7 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 struct ComponentDescriptor; // core/component/descriptor.h
+struct ComponentPlaces;     // core/component/repository.h
 class FaultPlan;            // core/lifetime/fault_plan.h
 class NodeSegment;          // core/memory/node_segment.h
 class Progress;             // core/progress/progress.h
@@ -48,7 +49,9 @@ public:
     // The same with other sources, and with `directories` in the place of the default places of components (the
     // parameter component_path still comes first).
     static Result<std::unique_ptr<Core>> create(std::span<const ComponentDescriptor* const> linked_in,
-        const ParamSources& places, const std::vector<std::string>& directories);
+        const ParamSources& sources, const std::vector<std::string>& directories);
+    // The same with places of components; what component_path names is added.
+    static Result<std::unique_ptr<Core>> create(const ParamSources& sources, ComponentPlaces places);
 
     // Reports every value that a user gave to a parameter that does not exist, each once, by rank 0 of the job. To be
     // called when the frameworks in use are open: names that are still unknown then cost the opening of the components

@@ -7,8 +7,8 @@
 namespace patchbay {
 
 // Whether the processor has vectors of 32 bytes, and the system saves them. The loader has asked the processor already.
-// __builtin_cpu_supports() asks it again, in each library that is loaded: a dozen CPUID instructions, of which a virtual
-// machine's take some microseconds each.
+// __builtin_cpu_supports() asks it again, in each library that is loaded: a dozen CPUID instructions, of which a
+// virtual machine's take some microseconds each.
 inline bool processor_has_avx2() noexcept {
 #if defined(__x86_64__) && defined(__clang__)
     return __builtin_cpu_supports("avx2") != 0;

@@ -74,34 +74,33 @@ void define_params(const Repository::Installed& installed, ParamRegistry& params
 
 } // namespace
 
-std::vector<std::string> ComponentPlaces::default_directories() {
-    std::vector<std::string> directories;
-    // The user's own come first, so that a component can be replaced without touching the installation.
+ComponentPlaces ComponentPlaces::of_process(std::span<const ComponentDescriptor* const> linked_in) {
+    ComponentPlaces places;
     if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-        directories.push_back(std::string(home) + "/.patchbay/components");
+        places.user_directories.push_back(std::string(home) + "/.patchbay/components");
     }
-    directories.push_back(install_component_directory());
-    return directories;
+    places.linked_in = linked_in;
+    places.install_directories.push_back(install_component_directory());
+    return places;
 }
 
 Status Repository::scan(const ComponentPlaces& places, ParamRegistry& params) {
+    std::vector<std::string> seen;
+    const auto scan_each = [&](const std::vector<std::string>& directories, bool wanted) {
+        for (const std::string& directory : directories) {
+            const std::string real = real_path(directory);
+            if (std::find(seen.begin(), seen.end(), real) == seen.end()) {
+                seen.push_back(real);
+                scan_directory(directory, wanted);
+            }
+        }
+    };
+    scan_each(places.wanted_directories, true);
+    scan_each(places.user_directories, false);
     for (const ComponentDescriptor* descriptor : places.linked_in) {
         add({descriptor->framework, descriptor->name, "(built in)", descriptor});
     }
-    std::vector<std::string> seen;
-    const auto scan_once = [&](const std::string& directory, bool wanted) {
-        const std::string real = real_path(directory);
-        if (std::find(seen.begin(), seen.end(), real) == seen.end()) {
-            seen.push_back(real);
-            scan_directory(directory, wanted);
-        }
-    };
-    for (const std::string& directory : places.wanted_directories) {
-        scan_once(directory, true);
-    }
-    for (const std::string& directory : places.optional_directories) {
-        scan_once(directory, false);
-    }
+    scan_each(places.install_directories, false);
     std::sort(_installed.begin(), _installed.end(), [](const Installed& a, const Installed& b) {
         return std::tie(a.framework, a.name) < std::tie(b.framework, b.name);
     });

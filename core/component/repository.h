@@ -15,13 +15,16 @@ namespace [[gnu::visibility("default")]] patchbay {
 class ParamRegistry;
 class ToolRegistry;
 
-// Where components may be: linked in, or as mca_<framework>_<component>.so in directories. Earlier places win.
+// Where components may be: as mca_<framework>_<component>.so in directories, or linked in. Earlier places win: a user
+// can replace each component without touching the installation.
 struct ComponentPlaces {
+    std::vector<std::string> wanted_directories; // from the parameter component_path; one that is missing is reported
+    std::vector<std::string> user_directories;   // ~/.patchbay/components
     std::span<const ComponentDescriptor* const> linked_in;
-    std::vector<std::string> wanted_directories;   // from the parameter component_path; one that is missing is reported
-    std::vector<std::string> optional_directories; // ~/.patchbay/components, <prefix>/lib/patchbay
+    std::vector<std::string> install_directories; // <prefix>/lib/patchbay
 
-    static std::vector<std::string> default_directories();
+    // Those of a process: its user's directory and that of the installation.
+    static ComponentPlaces of_process(std::span<const ComponentDescriptor* const> linked_in);
 };
 
 // Which components are installed. Finding them reads directories only; a file is opened when its framework is, or when
@@ -31,7 +34,7 @@ public:
     struct Installed {
         std::string framework;
         std::string name;
-        std::string file;                               // "(built in)" for a static one
+        std::string file;                               // "(built in)" for one that is linked in
         const ComponentDescriptor* linked_in = nullptr; // null for a file
     };
 

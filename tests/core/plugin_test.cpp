@@ -217,6 +217,27 @@ TEST(Plugin, ComponentPathComesFirstAndItsMissingDirectoriesAreReported) {
     EXPECT_EQ(count_of(captured.text(), "optional"), 0u);
 }
 
+TEST(Plugin, OneThatIsLinkedInComesAfterTheUsersOwnAndBeforeThatOfTheInstallation) {
+    const PluginDirectory somewhere({"alpha", "beta"});
+    const auto alpha = Plugin::open(somewhere.file("alpha"), "demo", "alpha", demo::version);
+    const auto beta = Plugin::open(somewhere.file("beta"), "demo", "beta", demo::version);
+    ASSERT_TRUE(alpha && beta);
+    const ComponentDescriptor* linked_in[] = {&alpha.value().descriptor(), &beta.value().descriptor()};
+    const PluginDirectory users({"alpha"});
+    const PluginDirectory installed({"alpha", "beta"});
+    CapturedStderr captured;
+    const auto core = Core::create(ParamSources(), ComponentPlaces{{}, {users.path()}, linked_in, {installed.path()}});
+    ASSERT_TRUE(core);
+    const Repository& components = (*core.value()).components;
+    EXPECT_EQ(components.load("demo", "alpha", demo::version).value().file(), users.file("alpha"));
+    EXPECT_EQ(components.load("demo", "beta", demo::version).value().file(), "(built in)");
+    for (const std::string& line : {users.file("alpha") + " is used, (built in) is not",
+             users.file("alpha") + " is used, " + installed.file("alpha"),
+             "(built in) is used, " + installed.file("beta") + " is not"}) {
+        EXPECT_EQ(count_of(captured.text(), line), 1u) << captured.text();
+    }
+}
+
 TEST(Plugin, MisspeltParameterIsReportedWithTheNearestOfAnUnopenedComponent) {
     const PluginDirectory directory({"alpha", "beta"});
     const auto core = make_core({directory.path()},
