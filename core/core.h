@@ -50,7 +50,7 @@ public:
     // parameter component_path still comes first).
     static Result<std::unique_ptr<Core>> create(std::span<const ComponentDescriptor* const> linked_in,
         const ParamSources& sources, const std::vector<std::string>& directories);
-    // The same with places of components; what component_path names is added.
+    // The same with places of components, whose wanted_directories become those that component_path names.
     static Result<std::unique_ptr<Core>> create(const ParamSources& sources, ComponentPlaces places);
 
     // Reports every value that a user gave to a parameter that does not exist, each once, by rank 0 of the job. To be

@@ -6,9 +6,9 @@
 
 namespace patchbay {
 
-// Whether the processor has vectors of 32 bytes, and the system saves them. The loader has asked the processor already.
-// __builtin_cpu_supports() asks it again, in each library that is loaded: a dozen CPUID instructions, of which a
-// virtual machine's take some microseconds each.
+// Whether the processor has vectors of 32 bytes, and the system saves them: by what the loader has found. A library
+// that uses __builtin_cpu_supports() executes a dozen CPUID instructions of its own when it is loaded, which take some
+// microseconds each in a virtual machine.
 inline bool processor_has_avx2() noexcept {
 #if defined(__x86_64__) && defined(__clang__)
     return __builtin_cpu_supports("avx2") != 0;

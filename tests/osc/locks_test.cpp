@@ -53,9 +53,9 @@ WaitPolicy shares_cores() {
 
 class Member {
     TicketQueue queue() {
-        const WaitPolicy& policy = _progress.policy();
-        return {_shared.waiters, _size, _rank, policy.spin.count() == 0 ? most_in_a_row_on_shared_cores : 0,
-            policy.first_polls > 1 ? 100U : 0U};
+        const Waits waits(_progress);
+        return {_shared.waiters, _size, _rank, waits.shares_cores() ? most_in_a_row_on_shared_cores : 0,
+            waits.first_looks()};
     }
     // Without the look after failed processes, which would end a sleep as well.
     auto wait() {

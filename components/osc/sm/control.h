@@ -19,9 +19,6 @@ struct Control {
     alignas(64) std::atomic<std::uint64_t> arrivals; // of all members in all barriers
     alignas(64) std::atomic<std::uint64_t> released; // barriers that have ended
 
-    static constexpr std::size_t line = 64;
-    static constexpr std::size_t arrays_of_others = 4;
-
     Word* array(std::size_t number, std::uint32_t members) noexcept {
         return reinterpret_cast<Word*>(this + 1) + number * members;
     }
@@ -44,8 +41,10 @@ struct Control {
     }
 
 private:
+    // The arrays before `tickets`, in whole cache lines.
     static std::size_t bytes_for_others(std::uint32_t members) noexcept {
-        return (arrays_of_others * sizeof(Word) * members + line - 1) / line * line;
+        constexpr std::size_t line = alignof(Control);
+        return (4 * sizeof(Word) * members + line - 1) / line * line;
     }
 };
 

@@ -23,10 +23,10 @@ inline constexpr std::uint32_t most_in_a_row_on_shared_cores = 8;
 // And for so long: what is done with the lock held may take longer than to wait for the scheduler.
 inline constexpr std::chrono::microseconds longest_in_a_row{50};
 
-// A reader-writer lock between processes, first come, first served: readers that follow each other hold it together.
-// Zero-filled memory is a free lock. Each member takes it once at a time.
+// A reader-writer ticket lock between processes, first come, first served: readers that follow each other hold it
+// together. Zero-filled memory is a free lock. Each member takes it once at a time.
 //
-// Everyone takes a ticket from _users. _admitted.reader is the ticket up to which readers may enter: a reader that
+// Each member takes a ticket from _users. _admitted.reader is the ticket up to which readers may enter: a reader that
 // enters lets the next ticket in, a writer does so when it leaves. _admitted.writer counts those who have left: a
 // writer enters when all before it have. Both words belong to the writer while it has the lock, and it writes them by
 // one plain store: a locked instruction would first wait for the stores of the program before it, and the next one in
