@@ -305,17 +305,25 @@ TEST_F(Nodes, ARingWithAReservationDoesNotEnd) {
     EXPECT_TRUE(all_good());
 }
 
-TEST_F(Nodes, SingleCopyIsOfferedUnlessProcessesHaveCoresOfTheirOwn) {
-    for (const bool own_cores : {true, false}) {
+TEST_F(Nodes, SingleCopyIsOfferedWhereManyShareACoreOrAPairHasNoRings) {
+    struct Place {
+        std::uint32_t processes_per_core;
+        unsigned rings; // for one peer
+        bool copies;
+    };
+    for (const Place place :
+        {Place{1, 1, true}, {1, 0, true}, {2, 1, true}, {4, 1, true}, {5, 1, false}, {2, 0, false}}) {
         for (const auto single_copy :
             {btl::sm::SingleCopy::automatic, btl::sm::SingleCopy::cma, btl::sm::SingleCopy::none}) {
             Settings settings;
-            settings.own_cores = own_cores;
+            settings.processes_per_core = place.processes_per_core;
+            settings.rings = place.rings;
             settings.single_copy = single_copy;
             const SmNode one(fd, 0, 2, settings);
             const bool offered = single_copy == btl::sm::SingleCopy::cma ||
-                (single_copy == btl::sm::SingleCopy::automatic && !own_cores);
-            EXPECT_EQ(one.sm->limits().get_from, offered ? settings.get_limit : 0);
+                (single_copy == btl::sm::SingleCopy::automatic && !place.copies);
+            EXPECT_EQ(one.sm->limits().get_from, offered ? settings.get_limit : 0)
+                << place.processes_per_core << " on a core, " << place.rings << " rings";
         }
     }
 }

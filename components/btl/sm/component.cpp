@@ -36,7 +36,8 @@ private:
         if (core.node == nullptr || (core.node->expected() < 2 && !core.node->is_for_all_jobs())) {
             return Error{Errc::not_available, "no other process of this job runs on this node"};
         }
-        _settings.own_cores = !core.runtime->oversubscribed();
+        const std::uint32_t cores = core.runtime->node_cores();
+        _settings.processes_per_core = (core.runtime->local_size() + cores - 1) / cores;
         auto module = SmModule::create(*core.node, core.runtime->jobs(), _settings, core.decisions);
         if (!module) {
             // The job goes on without this component, and reports later that a process cannot be reached.

@@ -118,6 +118,9 @@ private:
     bool deliver_cell(Cell& cell, SharedAddress address) noexcept;
     void report_unmapped(const Error& error) noexcept;
 
+    // Whether btl_sm_single_copy=auto copies large messages through shared memory, whatever a system call costs here.
+    bool copies_are_faster() const noexcept;
+
     // ring_choice.cpp: which pairs have rings.
     bool all_have_rings() const noexcept { return _local_size <= _settings.rings + 1; }
     Status open_ring(SmEndpoint& to);

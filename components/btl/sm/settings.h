@@ -63,7 +63,7 @@ struct Settings {
     std::size_t get_limit = 16384;
     SingleCopy single_copy = SingleCopy::automatic;
     Stores stores = Stores::automatic;
-    bool own_cores = true; // each process of the node has a core to itself; no parameter
+    std::uint32_t processes_per_core = 1; // of the own job on this node, rounded up; no parameter
 
     std::size_t packet() const noexcept { return std::min<std::size_t>(shape.largest_packet(), 65535); }
     // The `settings` of NodeSegment::region: the parameters that determine the layout.
