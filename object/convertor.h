@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/copy.h"
 #include "object/datatype.h"
 #include "object/layout.h"
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <sys/uio.h>
 
@@ -46,7 +46,7 @@ public:
         }
         const std::size_t n = size < remaining() ? size : remaining();
         if (n > 0) {
-            std::memcpy(out, contiguous() + _position, n);
+            copy_bytes(out, contiguous() + _position, n);
             _position += n;
         }
         return n;
@@ -57,7 +57,7 @@ public:
         }
         const std::size_t n = size < remaining() ? size : remaining();
         if (n > 0) {
-            std::memcpy(contiguous() + _position, in, n);
+            copy_bytes(contiguous() + _position, in, n);
             _position += n;
         }
         return n;

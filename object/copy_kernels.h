@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/copy.h"
 #include "object/layout.h"
 
 #include <cstddef>
@@ -96,7 +97,7 @@ struct InLine {
 struct ByMemcpy {
     using Word = void;
     static std::size_t size(std::size_t bytes) noexcept { return bytes; }
-    static void copy(void* to, const void* from, std::size_t bytes) noexcept { std::memcpy(to, from, bytes); }
+    static void copy(void* to, const void* from, std::size_t bytes) noexcept { copy_bytes(to, from, bytes); }
 };
 
 // Calls visit(how) with the way to copy blocks of that size, which is not zero.
@@ -154,7 +155,7 @@ inline void copy_any(void* to, const void* from, std::size_t size) noexcept {
     } else if (size <= longest_in_line) {
         InLine::copy(to, from, size);
     } else {
-        std::memcpy(to, from, size);
+        copy_bytes(to, from, size);
     }
 }
 

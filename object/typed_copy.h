@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/copy.h"
 #include "object/convertor.h"
 #include "object/datatype.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstring>
 
 namespace patchbay {
 
@@ -17,7 +17,7 @@ inline int typed_copy(const void* source, MPI_Count source_count, const Datatype
     const MPI_Count bytes = source_count * source_type.size;
     if (source_type.dense && target_type.dense && bytes == target_count * target_type.size) [[likely]] {
         if (bytes > 0) {
-            std::memmove(static_cast<std::byte*>(target) + target_type.true_lower_bound,
+            move_bytes(static_cast<std::byte*>(target) + target_type.true_lower_bound,
                 static_cast<const std::byte*>(source) + source_type.true_lower_bound, std::size_t(bytes));
         }
         return MPI_SUCCESS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/common/large_copy.h"
 #include "components/common/pieces.h"
+#include "components/common/short_copy.h"
 
 #include <atomic>
 #include <cstring>
@@ -11,15 +11,6 @@ namespace patchbay::common {
 // One-sided operations in memory that this process has mapped.
 
 enum class Direction : std::uint8_t { put, get };
-
-inline void copy_block(void* to, const void* from, std::size_t bytes) noexcept {
-    constexpr std::size_t large = 2048; // see copy_large()
-    if (bytes < large) {
-        std::memcpy(to, from, bytes);
-    } else {
-        copy_large(to, from, bytes);
-    }
-}
 
 // The lists have been checked; `base` is where their range begins.
 inline void copy_mapped(Direction direction, std::span<const iovec> local, std::byte* base,
@@ -31,9 +22,9 @@ inline void copy_mapped(Direction direction, std::span<const iovec> local, std::
         auto* const mine = reinterpret_cast<std::byte*>(here.place());
         std::byte* const theirs = base + there.place();
         if (direction == Direction::put) {
-            copy_block(theirs, mine, bytes);
+            copy_any(theirs, mine, bytes);
         } else {
-            copy_block(mine, theirs, bytes);
+            copy_any(mine, theirs, bytes);
         }
         here.advance(bytes);
         there.advance(bytes);

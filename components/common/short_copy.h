@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/common/large_copy.h"
+#include "core/base/copy.h"
 
 #include <cstddef>
 #include <cstring>
@@ -30,7 +30,6 @@ inline void copy_short(void* to, const void* from, std::size_t bytes) noexcept {
 }
 
 inline constexpr std::size_t short_copy_limit = 64;
-inline constexpr std::size_t large_copy_from = 2048;
 
 inline void copy_any(void* to, const void* from, std::size_t bytes) noexcept {
     if (bytes <= short_copy_limit) {

@@ -11,13 +11,6 @@ namespace patchbay::common {
 inline constexpr std::size_t window_copy_piece = std::size_t(128) << 10;
 inline constexpr std::size_t window_copy_from = 4096;
 
-// Whether each line that is written lies less than a line behind the one that is read, in their pages: the processor
-// takes such loads for loads of what it has just stored.
-inline bool is_aliased(const void* to, const void* from) noexcept {
-    const auto distance = (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from)) & 4095;
-    return distance - 1 < 63;
-}
-
 // memcpy between the buffer of an operation and the memory of a window that this process has mapped. memcpy of the C
 // library takes `rep movsb` where the processor announces it as fast: it writes whole lines without reading them first,
 // which a loop of stores does for lines that the target has used since. Above about half a cache the C library leaves

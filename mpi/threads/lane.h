@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/progress/doorbell.h"
+#include "mpi/threads/shared_copy.h"
 #include "mpi/threads/slot.h"
 
 #include <array>
@@ -43,6 +44,9 @@ public:
         _ends[_claimed % slot_count] = _filled;
         return {&slot, ++_claimed};
     }
+
+    // For the sender: how it writes long messages to the receiver's buffers.
+    StoreWay& way() noexcept { return _way; }
 
     // For the receiver: the next message; null: there is none.
     const Envelope* front() const noexcept {
@@ -98,6 +102,7 @@ private:
     std::size_t _unpublished_bytes = 0;
     Doorbell& _sender;
     std::array<Slot, slot_count> _slots;
+    StoreWay _way{Stores::automatic, SharedCopy::most_ns_per_kib}; // the sender's
 };
 
 } // namespace patchbay::threads

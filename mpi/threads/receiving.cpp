@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A thread as a receiver.
+#include "core/base/copy.h"
 #include "mpi/threads/carrier.h"
 #include "mpi/threads/engine.h"
 #include "object/typed_copy.h"
@@ -115,7 +116,7 @@ void Engine::receive_from_sender(RecvRequest& request, const Envelope& envelope)
         if (bytes >= SharedCopy::least) {
             envelope.sender.request->copy.run(to.contiguous(), envelope.sender.data, bytes);
         } else {
-            std::memcpy(to.contiguous(), envelope.sender.data, bytes);
+            copy_bytes(to.contiguous(), envelope.sender.data, bytes);
         }
         return;
     }

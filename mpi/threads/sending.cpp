@@ -153,7 +153,8 @@ Engine::Sent Engine::attempt_here(const Outgoing& message, Engine& receiver, Sen
     }
     if (!eager) {
         request->at_receiver = true;
-        request->copy.reset();
+        Lane* const lane = _destinations[std::size_t(receiver._thread)].lane;
+        request->copy.reset(lane != nullptr ? &lane->way() : nullptr);
         request->checks_itself = bytes >= SharedCopy::least;
     }
     claim.publish();

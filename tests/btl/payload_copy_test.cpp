@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "components/btl/sm/payload_copy.h"
+#include "core/base/payload_copy.h"
 
-#include "components/common/large_copy.h"
 #include "components/common/window_copy.h"
+#include "core/base/copy_lines.h"
 #include "tests/btl/sm_node.h"
 
 #include <algorithm>
@@ -53,8 +53,30 @@ void expect_exact_copies(const Copy& copy) {
 }
 
 TEST(LargeCopy, WritesAllBytesAndNoOthers) {
-    expect_exact_copies(
-        [](std::byte* to, const std::byte* from, std::size_t bytes) { common::copy_large(to, from, bytes); });
+    expect_exact_copies([](std::byte* to, const std::byte* from, std::size_t bytes) { copy_large(to, from, bytes); });
+}
+
+TEST(MoveBytes, WritesAllBytesAndNoOthers) {
+    expect_exact_copies([](std::byte* to, const std::byte* from, std::size_t bytes) { move_bytes(to, from, bytes); });
+}
+
+// Blocks that overlap, and are aliased or not, on either side of each other.
+TEST(MoveBytes, MovesBlocksThatOverlap) {
+    constexpr std::size_t bytes = 6000;
+    for (const std::size_t distance : {1, 16, 63, 64, 1000, 4096 + 16, 4096 + 200}) {
+        for (const bool upwards : {true, false}) {
+            std::vector<std::byte> memory(bytes + distance);
+            for (std::size_t i = 0; i < memory.size(); ++i) {
+                memory[i] = std::byte(i * 31 + i / 256);
+            }
+            const std::size_t from = upwards ? 0 : distance;
+            const std::vector<std::byte> before(
+                memory.begin() + std::ptrdiff_t(from), memory.begin() + std::ptrdiff_t(from + bytes));
+            std::byte* to = memory.data() + (upwards ? distance : 0);
+            move_bytes(to, memory.data() + from, bytes);
+            EXPECT_TRUE(std::equal(before.begin(), before.end(), to)) << distance << " upwards " << upwards;
+        }
+    }
 }
 
 TEST(PayloadCopy, WritesAllBytesAndNoOthersInAnyWay) {
@@ -87,7 +109,7 @@ TEST(WindowCopy, CopiesMoreThanOnePiece) {
             page;
         for (const std::size_t distance : {0, 1, 16, 63, 64, 128, 2048}) {
             std::byte* place = to.data() + start + distance;
-            EXPECT_EQ(common::is_aliased(place, from.data()), distance > 0 && distance < 64) << distance;
+            EXPECT_EQ(is_aliased(place, from.data()), distance > 0 && distance < 64) << distance;
             std::fill(to.begin(), to.end(), std::byte(99));
             common::copy_window(place, from.data(), size);
             EXPECT_TRUE(std::equal(from.begin(), from.end(), place)) << size << " bytes, " << distance << " behind";
@@ -100,7 +122,7 @@ TEST(WindowCopy, CopiesMoreThanOnePiece) {
 #ifdef __SSE2__
 TEST(LargeCopy, WithoutAvx2) {
     expect_exact_copies([](std::byte* to, const std::byte* from, std::size_t bytes) {
-        common::copy_lines_sse2(to, from, bytes / 64);
+        copy_lines_sse2(to, from, bytes / 64);
         std::copy_n(from + bytes / 64 * 64, bytes % 64, to + bytes / 64 * 64);
     });
 }

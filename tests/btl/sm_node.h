@@ -52,7 +52,7 @@ inline btl::sm::Settings with(unsigned rings, unsigned ring_after, std::size_t q
 }
 
 inline btl::sm::Settings uncached(btl::sm::Settings settings) {
-    settings.stores = btl::sm::Stores::uncached;
+    settings.stores = Stores::uncached;
     return settings;
 }
 

@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
         plan.ring_bytes = std::size_t(std::atol(argv[2]));
     }
     if (argc > 3) {
-        plan.stores = common::Stores(std::atoi(argv[3]));
+        plan.stores = Stores(std::atoi(argv[3]));
     }
     for (const std::size_t bytes : {8, 504, 2000, 4096, 8192, 16384, 65536, 262144, 1048576}) {
         bare(*both);

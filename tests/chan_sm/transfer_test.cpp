@@ -138,7 +138,7 @@ TEST(Ring, TheSmallestRingIsEnough) {
 }
 
 TEST(Ring, StoresPastTheCacheArriveToo) {
-    const Plan plan{.stores = common::Stores::uncached};
+    const Plan plan{.stores = Stores::uncached};
     for (const std::size_t size : {std::size_t(2048), std::size_t(70'001)}) {
         EXPECT_TRUE(exchange(size, 200, plan, spins())) << size;
     }

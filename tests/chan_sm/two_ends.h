@@ -37,7 +37,7 @@ struct Plan {
     std::size_t chunk_bytes = 8192;
     bool synchronous = false;
     bool direct = false;
-    common::Stores stores = common::Stores::automatic;
+    Stores stores = Stores::automatic;
 };
 
 // Memory that the processes share beside the segment: how each learns of the other's block.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/btl/self/module.h"
 
+#include "core/base/copy.h"
+
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -87,7 +89,7 @@ SendCode SelfModule::send(
         return reservation.code;
     }
     if (payload_size != 0) {
-        std::memcpy(reservation.room.data(), payload, payload_size);
+        copy_bytes(reservation.room.data(), payload, payload_size);
     }
     return commit(to, header, header_size, payload_size);
 }
@@ -116,7 +118,7 @@ std::ptrdiff_t SelfModule::get(Endpoint&, std::uint64_t remote, std::span<const 
     const auto* from = reinterpret_cast<const std::byte*>(remote);
     std::ptrdiff_t done = 0;
     for (const iovec& block : local) {
-        std::memcpy(block.iov_base, from + done, block.iov_len);
+        copy_bytes(block.iov_base, from + done, block.iov_len);
         done += std::ptrdiff_t(block.iov_len);
     }
     return done;

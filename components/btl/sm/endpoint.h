@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/btl/sm/cells.h"
-#include "components/btl/sm/payload_copy.h"
 #include "components/btl/sm/port.h"
 #include "components/btl/sm/ring.h"
+#include "core/base/payload_copy.h"
 #include "core/memory/node_segment.h"
 #include "frameworks/btl/btl.h"
 

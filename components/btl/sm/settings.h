@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/btl/sm/payload_copy.h"
 #include "components/btl/sm/ring.h"
+#include "core/base/payload_copy.h"
 #include "core/base/result.h"
 #include "core/param/registry.h"
 #include "core/param/spec.h"

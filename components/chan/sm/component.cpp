@@ -38,7 +38,7 @@ public:
         _settings.direct_from = registry.at("chan_sm_direct_from").as_size();
         _settings.single_copy = SingleCopy(registry.at("chan_sm_single_copy").as_enum());
         _settings.copy_from = registry.at("chan_sm_copy_from").as_size();
-        _settings.stores = common::Stores(registry.at("chan_sm_stores").as_enum());
+        _settings.stores = Stores(registry.at("chan_sm_stores").as_enum());
         _settings.collective_limit = registry.at("chan_sm_collective_limit").as_size();
         _settings.long_from = registry.at("chan_sm_long_from").as_size();
         if (_settings.chunk_bytes < least_chunk || _settings.chunk_bytes > most_chunk) {

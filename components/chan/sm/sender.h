@@ -3,8 +3,8 @@
 #include "components/chan/sm/buffers.h"
 #include "components/chan/sm/direct.h"
 #include "components/chan/sm/shared.h"
-#include "components/common/payload_copy.h"
 #include "components/common/short_copy.h"
+#include "core/base/payload_copy.h"
 #include "core/progress/doorbell.h"
 
 namespace patchbay::chan::sm {
@@ -25,8 +25,7 @@ public:
     };
     enum class Mode : std::uint8_t { ring, direct }; // where messages go if they can
 
-    Sender(const Buffers& buffers, std::uint32_t slackness, bool synchronous, common::Stores stores,
-        SharedHeap& heap) noexcept
+    Sender(const Buffers& buffers, std::uint32_t slackness, bool synchronous, Stores stores, SharedHeap& heap) noexcept
         : _buffers(buffers),
           _slackness(slackness),
           _synchronous(synchronous),
@@ -130,7 +129,7 @@ private:
     std::uint64_t _complete = 0; // of synchronous messages: those whose receive has been posted
     Geometry _geometry{};
     ReceiverBlock* _partner = nullptr;
-    common::PayloadCopy _payload_copy;
+    PayloadCopy _payload_copy;
     DirectWay _direct;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/common/payload_copy.h"
+#include "core/base/payload_copy.h"
 #include "core/param/spec.h"
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace patchbay::chan::sm {
 
 enum class SingleCopy : std::uint8_t { automatic, cma, none };
 inline constexpr char single_copy_names[] = "auto,cma,none";  // in the order of SingleCopy
-inline constexpr char store_names[] = "auto,cached,uncached"; // in the order of common::Stores
+inline constexpr char store_names[] = "auto,cached,uncached"; // in the order of Stores
 
 inline constexpr ParamSpec params[] = {
     {"priority", ParamType::integer, "60", "how much this component wants to serve a channel (0 to 100)"},
@@ -51,7 +51,7 @@ struct Settings {
     std::size_t direct_from = 0;
     SingleCopy single_copy = SingleCopy::automatic;
     std::size_t copy_from = 0;
-    common::Stores stores = common::Stores::automatic;
+    Stores stores = Stores::automatic;
     std::size_t collective_limit = 0;
     std::size_t long_from = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/threads/reduction.h"
 
+#include "core/base/copy.h"
 #include "object/error_cause.h"
 #include "object/handle.h"
 
@@ -56,7 +57,7 @@ void join_block(
     // A receive buffer that is an operand, too, is written at the end.
     const bool in_place = target.send == target.recv;
     std::byte* const result = in_place ? block : at(target.recv, offset);
-    std::memcpy(result, at(place.of(place.size() - 1).buffers.send, offset), bytes);
+    copy_bytes(result, at(place.of(place.size() - 1).buffers.send, offset), bytes);
     for (int rank = place.size() - 2; rank >= 0; --rank) {
         kernel(at(place.of(rank).buffers.send, offset), result, count);
     }
@@ -66,7 +67,7 @@ void join_block(
         }
         std::byte* const copy = at(place.of(rank).buffers.recv, offset);
         if (copy != result) {
-            std::memcpy(copy, result, bytes);
+            copy_bytes(copy, result, bytes);
         }
     }
 }
@@ -99,7 +100,7 @@ void show_operand(Place& place, const Operand& operand, void* result, Progress& 
         }
     } else if (is_short(bytes, place)) {
         std::byte* const copy = place.block();
-        std::memcpy(copy, operand.data, bytes);
+        copy_bytes(copy, operand.data, bytes);
         // The type of the operand may be gone when the others look.
         own.buffers = {copy, nullptr, MPI_Count(bytes), to_object<Datatype>(MPI_BYTE)};
     } else {
@@ -118,7 +119,7 @@ int join_slots(Place& place, const Operand& operand, void* result, Progress& pro
         const Slot& slot = place.of(rank);
         return slot.by_address ? static_cast<const std::byte*>(slot.buffers.send) : slot.data;
     };
-    std::memcpy(result, shown(place.size() - 1), bytes);
+    copy_bytes(result, shown(place.size() - 1), bytes);
     for (int rank = place.size() - 2; rank >= 0; --rank) {
         operand.kernel(shown(rank), result, operand.count);
     }

@@ -3,8 +3,7 @@
 
 #include "components/coll/threads/broadcast.h"
 #include "components/coll/threads/leaders.h"
-
-#include <cstring>
+#include "core/base/copy.h"
 
 namespace patchbay::coll::threads {
 
@@ -66,7 +65,7 @@ int ProcessesModule::contribute(const Operand& operand, int leader, Progress& pr
 int ProcessesModule::collect(const Operand& operand, void* result, Progress& progress) noexcept {
     if (is_alone()) {
         if (operand.data != result && operand.bytes() > 0 && result != nullptr) {
-            std::memcpy(result, operand.data, operand.bytes());
+            copy_bytes(result, operand.data, operand.bytes());
         }
         return result != nullptr || operand.bytes() == 0 ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The numbered messages of the origins: in which order they begin, and when they are done.
 #include "components/osc/pt2pt/module.h"
+#include "core/base/copy.h"
 #include "object/type_description.h"
 
 #include <cstring>
@@ -29,7 +30,7 @@ void Pt2pt::append_entry(Peer& origin, const Header& header, const std::byte* da
     entry->header = header;
     if (header.payload > 0) {
         entry->data.reset(new std::byte[header.payload]);
-        std::memcpy(entry->data.get(), data, header.payload);
+        copy_bytes(entry->data.get(), data, header.payload);
     }
     if (origin.waiting == nullptr) {
         origin.waiting = entry.get();

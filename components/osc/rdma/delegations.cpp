@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/osc/rdma/delegations.h"
 
-#include "components/common/payload_copy.h"
 #include "components/common/window_copy.h"
 #include "components/osc/rdma/mailboxes.h"
 #include "components/osc/rdma/relax.h"
 #include "components/osc/rdma/stream.h"
+#include "core/base/payload_copy.h"
 #include "core/progress/waiter.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ struct alignas(64) Delegations::Way {
     std::uint32_t asleep = 0;  // operations that found the target asleep
     std::uint32_t wake_after = first_wake;
     std::uint32_t served = 0; // since it was woken
-    common::PayloadCopy payload_copy{common::Stores::automatic};
+    PayloadCopy payload_copy{Stores::automatic};
     StreamChoice stream_choice;
 };
 

@@ -28,7 +28,7 @@ Mailboxes::Mailboxes(std::byte* mailboxes, const MailboxLayout& layout, int own_
       _bells(std::move(bells)),
       _updates(updates),
       _members(members),
-      _payload_copies(layout.entries(), common::PayloadCopy(common::Stores::automatic)),
+      _payload_copies(layout.entries(), PayloadCopy(Stores::automatic)),
       _progress(progress),
       _counters(counters),
       _poller(progress.add_poller([](void* self) noexcept { return static_cast<Mailboxes*>(self)->serve(); }, this)) {}
@@ -95,7 +95,7 @@ bool Mailboxes::carry_out(MailboxEntry& entry, std::size_t number, bool patientl
 
 // Pieces as long as the origin copies its own in time.
 bool Mailboxes::copy_stream(
-    MailboxEntry& entry, std::byte* memory, common::PayloadCopy& payload_copy, bool patiently) noexcept {
+    MailboxEntry& entry, std::byte* memory, PayloadCopy& payload_copy, bool patiently) noexcept {
     Stream stream(entry, _layout.payload());
     if (!stream.is_valid()) {
         return false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/common/payload_copy.h"
 #include "components/osc/rdma/delegation_counters.h"
 #include "components/osc/rdma/mailbox.h"
 #include "components/osc/rdma/members.h"
 #include "components/osc/rdma/update_lock.h"
+#include "core/base/payload_copy.h"
 #include "core/progress/doorbell.h"
 #include "core/progress/progress.h"
 
@@ -47,8 +47,7 @@ private:
     [[gnu::noinline]] int serve_entry(std::size_t entry, bool patiently) noexcept;
     [[gnu::noinline]] int serve_hints(bool patiently) noexcept;
     bool carry_out(MailboxEntry& entry, std::size_t number, bool patiently) noexcept;
-    bool copy_stream(
-        MailboxEntry& entry, std::byte* memory, common::PayloadCopy& payload_copy, bool patiently) noexcept;
+    bool copy_stream(MailboxEntry& entry, std::byte* memory, PayloadCopy& payload_copy, bool patiently) noexcept;
     bool copy_buffer(MailboxEntry& entry, std::byte* memory, int origin) noexcept;
     void update(MailboxEntry& entry, std::byte* memory) noexcept;
 
@@ -60,7 +59,7 @@ private:
     const std::unique_ptr<Doorbell*[]> _bells;
     UpdateLock& _updates;
     Peer* const _members;
-    std::vector<common::PayloadCopy> _payload_copies; // by entry; of the thread that has claimed the operation in it
+    std::vector<PayloadCopy> _payload_copies; // by entry; of the thread that has claimed the operation in it
     Progress& _progress;
     DelegationCounters& _counters;
     PollerHandle _poller;

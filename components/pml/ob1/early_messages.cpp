@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pml/ob1/early_messages.h"
 
+#include "core/base/copy.h"
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -144,7 +146,7 @@ static EarlyMessage pack(const Unexpected& message) {
     early.packet.resize(header_size + payload_size);
     std::memcpy(early.packet.data(), &header, header_size);
     if (payload_size != 0) {
-        std::memcpy(early.packet.data() + header_size, message.payload(), payload_size);
+        copy_bytes(early.packet.data() + header_size, message.payload(), payload_size);
     }
     return early;
 }

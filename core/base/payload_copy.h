@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "components/common/large_copy.h"
+#include "core/base/copy.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 
-namespace patchbay::common {
+namespace [[gnu::visibility("default")]] patchbay {
 
 // How a payload is written to shared memory. The receiver read the same lines a lap earlier, so that its core has them
 // in its cache, and each ordinary store has to take a line from there: 25 ns per KiB where the cores are near each
@@ -20,6 +23,8 @@ enum class Stores : std::uint8_t { automatic, cached, uncached };
 // Copies by stores past the cache. `to` begins a cache line, and `bytes` are rounded up to whole lines there: what is
 // behind them in the last line is overwritten. Other cores see all of it before what the caller stores next.
 inline void copy_past_cache(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+// The same to any place, behind which nothing is overwritten.
+inline void exactly_past_cache(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
 
 // The way in which payloads of similar size are written for one receiver. With `automatic` it times ordinary copies,
 // all at first and some later, and changes to stores past the cache when several were slow. After some MiB it tries
@@ -33,7 +38,14 @@ public:
           _uncached(stores == Stores::uncached) {}
 
     // `to` as for copy_past_cache().
-    void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+    void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+        copy_by(copy_past_cache, to, from, bytes, copy_large);
+    }
+    // To any place, behind which nothing is overwritten. `ordinary`: like memcpy.
+    template <class Ordinary>
+    void copy_exactly(std::byte* to, const std::byte* from, std::size_t bytes, const Ordinary& ordinary) noexcept {
+        copy_by(exactly_past_cache, to, from, bytes, ordinary);
+    }
     // Whether the caller may as well write the next payload by itself. Otherwise copy() is to do it. skip() or copy()
     // follows.
     bool any_way_will_do() const noexcept {
@@ -54,6 +66,9 @@ public:
     static constexpr std::uint8_t seldom = 16; // one copy in so many is timed once they have been fast
 
 private:
+    template <class Past, class Ordinary>
+    void copy_by(const Past& past_cache, std::byte* to, const std::byte* from, std::size_t bytes,
+        const Ordinary& ordinary) noexcept;
     // What this payload needs of the state. true: an ordinary copy that is to be timed.
     bool is_timed(std::size_t bytes) noexcept;
 
@@ -104,15 +119,26 @@ private:
 inline void copy_past_cache(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 #ifdef __SSE2__
     constexpr std::size_t line = 64;
-    const auto store = [](__m128i* place, __m128i value) { _mm_stream_si128(place, value); };
+    const auto copy_line = [](std::byte* target, const std::byte* source) {
+        const auto* values = reinterpret_cast<const __m128i*>(source);
+        auto* places = reinterpret_cast<__m128i*>(target);
+        const __m128i first = _mm_loadu_si128(values);
+        const __m128i second = _mm_loadu_si128(values + 1);
+        const __m128i third = _mm_loadu_si128(values + 2);
+        const __m128i fourth = _mm_loadu_si128(values + 3);
+        _mm_stream_si128(places, first);
+        _mm_stream_si128(places + 1, second);
+        _mm_stream_si128(places + 2, third);
+        _mm_stream_si128(places + 3, fourth);
+    };
     const std::size_t whole = bytes / line * line;
     for (std::size_t at = 0; at < whole; at += line) {
-        copy_64(to + at, from + at, store);
+        copy_line(to + at, from + at);
     }
     if (whole < bytes) {
         alignas(line) std::array<std::byte, line> last{};
         std::memcpy(last.data(), from + whole, bytes - whole);
-        copy_64(to + whole, last.data(), store);
+        copy_line(to + whole, last.data());
     }
     _mm_sfence();
 #else
@@ -120,15 +146,27 @@ inline void copy_past_cache(std::byte* to, const std::byte* from, std::size_t by
 #endif
 }
 
-inline void StoreWay::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+// The parts of lines at both ends by ordinary stores.
+inline void exactly_past_cache(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+    constexpr std::size_t line = 64;
+    const std::size_t head = std::min(-reinterpret_cast<std::uintptr_t>(to) % line, bytes);
+    const std::size_t lines = (bytes - head) / line * line;
+    std::memcpy(to, from, head);
+    std::memcpy(to + head + lines, from + head + lines, bytes - head - lines);
+    copy_past_cache(to + head, from + head, lines);
+}
+
+template <class Past, class Ordinary>
+inline void StoreWay::copy_by(const Past& past_cache, std::byte* to, const std::byte* from, std::size_t bytes,
+    const Ordinary& ordinary) noexcept {
     if (_automatic && is_timed(bytes)) {
         const auto begin = std::chrono::steady_clock::now();
-        copy_large(to, from, bytes);
+        ordinary(to, from, bytes);
         note(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count(), bytes);
     } else if (_uncached) {
-        copy_past_cache(to, from, bytes);
+        past_cache(to, from, bytes);
     } else {
-        copy_large(to, from, bytes);
+        ordinary(to, from, bytes);
     }
 }
 
@@ -184,20 +222,18 @@ inline void PayloadCopy::copy(std::byte* to, const std::byte* from, std::size_t 
     }
 }
 
+// In pieces that end where lines of `to` do.
 inline void PayloadCopy::copy_exactly(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-    if (bytes < least) {
-        std::memcpy(to, from, bytes);
-        return;
-    }
-    constexpr std::size_t line = 64;
-    const std::size_t head = -reinterpret_cast<std::uintptr_t>(to) % line;
-    const std::size_t end = head + (bytes - head) / line * line; // of the whole lines
-    std::memcpy(to, from, head);
-    std::memcpy(to + end, from + end, bytes - end);
-    for (std::size_t at = head; at < end; at += piece) {
-        const std::size_t size = std::min(piece, end - at);
-        way(size).copy(to + at, from + at, size);
+    std::size_t end = piece - reinterpret_cast<std::uintptr_t>(to) % 64;
+    for (std::size_t at = 0; at < bytes; at = end, end += piece) {
+        end = std::min(end, bytes);
+        const std::size_t size = end - at;
+        if (size < least) {
+            std::memcpy(to + at, from + at, size);
+        } else {
+            way(size).copy_exactly(to + at, from + at, size, copy_large);
+        }
     }
 }
 
-} // namespace patchbay::common
+} // namespace patchbay
