@@ -285,7 +285,7 @@ int end(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, 
         give_up(all, activation);
         all.instance.end_threads();
     } else if (all.carrier != nullptr) {
-        all.carrier->open(all.activations, activation->engines());
+        all.carrier->reopen(activation->engines());
     }
     return code;
 }

@@ -24,15 +24,15 @@ Carrier::~Carrier() {
 }
 
 void Carrier::open(std::uint32_t activation, std::span<Engine* const> threads) noexcept {
-    while (_polling.test_and_set(std::memory_order_acquire)) {
-    }
     _activation = activation;
-    _threads = threads;
-    _polling.clear(std::memory_order_release);
+    deliver_to(threads);
 }
 
-void Carrier::close() noexcept {
-    open(_activation, {});
+void Carrier::deliver_to(std::span<Engine* const> threads) noexcept {
+    while (_polling.test_and_set(std::memory_order_acquire)) {
+    }
+    _threads = threads;
+    _polling.clear(std::memory_order_release);
 }
 
 int Carrier::send(const Outgoing& message, const Member& to) noexcept {

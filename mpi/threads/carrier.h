@@ -30,9 +30,12 @@ public:
     Communicator& comm() noexcept { return _comm; }
 
     // The threads of an activation, which get the messages; the number of the activation is the same in all processes.
+    // No thread has begun to send.
     void open(std::uint32_t activation, std::span<Engine* const> threads) noexcept;
-    // No thread gets messages any more, and poll() does nothing, also one under way on another thread.
-    void close() noexcept;
+    // No thread gets messages any more, and poll() does nothing, also one under way on another thread. Threads whose
+    // finish will fail may send: MPI_Comm_idup goes on in their polls.
+    void close() noexcept { deliver_to({}); }
+    void reopen(std::span<Engine* const> threads) noexcept { deliver_to(threads); }
 
     // These are called by any thread of the activation, return an MPI code, and do not block.
     // Sends a message with its payload.
@@ -65,14 +68,15 @@ private:
 
     int send_header(const Outgoing& message, const Member& to, int payload_tag) noexcept;
     int take_messages() noexcept;
+    void deliver_to(std::span<Engine* const> threads) noexcept;
     bool take_message() noexcept;
     void retire_sent() noexcept;
 
     Communicator& _comm;
     Progress& _process_progress;
     std::atomic<std::uint32_t> _payloads{0}; // numbers them
-    std::atomic_flag _polling{};             // protects the members below
     std::uint32_t _activation = 0;
+    std::atomic_flag _polling{}; // protects the member below
     std::span<Engine* const> _threads;
     std::mutex _mutex; // protects the member below
     std::deque<Sending> _sending;
