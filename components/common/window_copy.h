@@ -3,7 +3,6 @@
 #include "components/common/short_copy.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace patchbay::common {
 
@@ -14,9 +13,9 @@ inline constexpr std::size_t window_copy_from = 4096;
 // memcpy between the buffer of an operation and the memory of a window that this process has mapped. memcpy of the C
 // library takes `rep movsb` where the processor announces it as fast: it writes whole lines without reading them first,
 // which a loop of stores does for lines that the target has used since. Above about half a cache the C library leaves
-// it, and so the copy is made in pieces. Blocks that are aliased keep the loop.
+// it, and so the copy is made in pieces.
 inline void copy_window(void* to, const void* from, std::size_t bytes) noexcept {
-    if (bytes < window_copy_from || is_aliased(to, from)) {
+    if (bytes < window_copy_from) {
         copy_any(to, from, bytes);
         return;
     }
@@ -24,7 +23,7 @@ inline void copy_window(void* to, const void* from, std::size_t bytes) noexcept 
     const auto* source = static_cast<const std::byte*>(from);
     while (bytes > 0) {
         const std::size_t piece = std::min(bytes, window_copy_piece);
-        std::memcpy(target, source, piece);
+        copy_bytes(target, source, piece);
         target += piece;
         source += piece;
         bytes -= piece;

@@ -33,11 +33,10 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
 // The same for blocks that may overlap.
 inline void move_bytes(void* to, const void* from, std::size_t bytes) noexcept {
     const auto distance = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
-    const bool overlaps = distance < bytes || -distance < bytes;
-    if (bytes >= large_copy_from && is_aliased(to, from) && !overlaps) [[unlikely]] {
-        copy_large(to, from, bytes);
-    } else {
+    if (distance < bytes || -distance < bytes) [[unlikely]] {
         std::memmove(to, from, bytes);
+    } else {
+        copy_bytes(to, from, bytes);
     }
 }
 

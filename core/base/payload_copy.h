@@ -14,6 +14,8 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
+inline constexpr std::size_t cache_line_bytes = 64;
+
 // How a payload is written to shared memory. The receiver read the same lines a lap earlier, so that its core has them
 // in its cache, and each ordinary store has to take a line from there: 25 ns per KiB where the cores are near each
 // other, 120 to 450 where they are not. Stores past the cache take 25 ns per KiB anywhere. The receiver then reads from
@@ -118,7 +120,6 @@ private:
 
 inline void copy_past_cache(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 #ifdef __SSE2__
-    constexpr std::size_t line = 64;
     const auto copy_line = [](std::byte* target, const std::byte* source) {
         const auto* values = reinterpret_cast<const __m128i*>(source);
         auto* places = reinterpret_cast<__m128i*>(target);
@@ -131,12 +132,12 @@ inline void copy_past_cache(std::byte* to, const std::byte* from, std::size_t by
         _mm_stream_si128(places + 2, third);
         _mm_stream_si128(places + 3, fourth);
     };
-    const std::size_t whole = bytes / line * line;
-    for (std::size_t at = 0; at < whole; at += line) {
+    const std::size_t whole = bytes / cache_line_bytes * cache_line_bytes;
+    for (std::size_t at = 0; at < whole; at += cache_line_bytes) {
         copy_line(to + at, from + at);
     }
     if (whole < bytes) {
-        alignas(line) std::array<std::byte, line> last{};
+        alignas(cache_line_bytes) std::array<std::byte, cache_line_bytes> last{};
         std::memcpy(last.data(), from + whole, bytes - whole);
         copy_line(to + whole, last.data());
     }
@@ -148,9 +149,8 @@ inline void copy_past_cache(std::byte* to, const std::byte* from, std::size_t by
 
 // The parts of lines at both ends by ordinary stores.
 inline void exactly_past_cache(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-    constexpr std::size_t line = 64;
-    const std::size_t head = std::min(-reinterpret_cast<std::uintptr_t>(to) % line, bytes);
-    const std::size_t lines = (bytes - head) / line * line;
+    const std::size_t head = std::min(-reinterpret_cast<std::uintptr_t>(to) % cache_line_bytes, bytes);
+    const std::size_t lines = (bytes - head) / cache_line_bytes * cache_line_bytes;
     std::memcpy(to, from, head);
     std::memcpy(to + head + lines, from + head + lines, bytes - head - lines);
     copy_past_cache(to + head, from + head, lines);
@@ -224,7 +224,7 @@ inline void PayloadCopy::copy(std::byte* to, const std::byte* from, std::size_t 
 
 // In pieces that end where lines of `to` do.
 inline void PayloadCopy::copy_exactly(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-    std::size_t end = piece - reinterpret_cast<std::uintptr_t>(to) % 64;
+    std::size_t end = piece - reinterpret_cast<std::uintptr_t>(to) % cache_line_bytes;
     for (std::size_t at = 0; at < bytes; at = end, end += piece) {
         end = std::min(end, bytes);
         const std::size_t size = end - at;

@@ -65,10 +65,7 @@ TEST(MoveBytes, MovesBlocksThatOverlap) {
     constexpr std::size_t bytes = 6000;
     for (const std::size_t distance : {1, 16, 63, 64, 1000, 4096 + 16, 4096 + 200}) {
         for (const bool upwards : {true, false}) {
-            std::vector<std::byte> memory(bytes + distance);
-            for (std::size_t i = 0; i < memory.size(); ++i) {
-                memory[i] = std::byte(i * 31 + i / 256);
-            }
+            std::vector<std::byte> memory = numbers(bytes + distance);
             const std::size_t from = upwards ? 0 : distance;
             const std::vector<std::byte> before(
                 memory.begin() + std::ptrdiff_t(from), memory.begin() + std::ptrdiff_t(from + bytes));

@@ -38,8 +38,8 @@ inline constexpr std::chrono::microseconds longest_in_a_row{50};
 // most_in_a_row times the others at most. Without that, a member does not look at _left_late before it takes a ticket:
 // the look would fetch the cache line once more.
 //
-// Who changes one of these words rings the member that waits for it. A waiter names itself in the queue before it looks
-// again and sleeps; Doorbell says why either the waiter sees the change, or the other process sees its name.
+// A member that changes one of these words rings the one that waits for it. A waiter names itself in the queue before
+// it looks again and sleeps; Doorbell says why either the waiter sees the change, or the other process sees its name.
 //
 // `wait(done)` waits until done() is true, and returns an MPI code: after an error the ticket is lost, and the lock is
 // held for ever. `ring(rank)` ends the sleep of that member.
