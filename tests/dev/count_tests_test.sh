@@ -132,7 +132,8 @@ FAILED: x //tests/comm:x: TIMEOUT although no case failed
     ran //tests/comm:y PASSED plain.log script.xml
 } >within.json
 echo '{"folders": {"tests/comm": {"launches": 1, "seconds": 2.5}}}' >enough.json
-echo '{"folders": {"tests/comm": {"launches": 0, "seconds": 2}}}' >small.json
+echo '{"folders": {"tests/comm": {"launches": 1, "seconds": 2}}}' >slow.json
+echo '{"folders": {"tests/comm": {"launches": 0, "seconds": 0.5}}}' >small.json
 echo '{"folders": {}}' >none.json
 check 0 '        launches          seconds
      1 of      1      4 of    2.5  tests/comm
@@ -143,8 +144,18 @@ the 20 slowest cases:
     0.00 s  x //tests/comm:x excid_np0
 SKIPPED: x //tests/comm:x excid_np0
 3 passed, 0 failed, 1 skipped' --budget enough.json x=within.json
+check 0 '        launches          seconds
+     1 of      1      4 of      2  tests/comm
+the 20 slowest cases:
+   40.00 s  x //tests/comm:x mask_np8
+    3.00 s  x //tests/comm:y
+    1.50 s  x //tests/comm:x mask_np2
+    0.00 s  x //tests/comm:x excid_np0
+SLOW: tests/comm: 4 s, 2 are allowed and 12 tolerated
+SKIPPED: x //tests/comm:x excid_np0
+3 passed, 0 failed, 1 skipped' --budget slow.json x=within.json
 check 1 '        launches          seconds
-     1 of      0      4 of      2  tests/comm
+     1 of      0      4 of    0.5  tests/comm
 the 20 slowest cases:
    40.00 s  x //tests/comm:x mask_np8
     3.00 s  x //tests/comm:y
@@ -152,7 +163,7 @@ the 20 slowest cases:
     0.00 s  x //tests/comm:x excid_np0
 SKIPPED: x //tests/comm:x excid_np0
 FAILED: budget tests/comm: 1 launches, 0 are allowed
-FAILED: budget tests/comm: 4 s, 2 are allowed and 4 tolerated
+FAILED: budget tests/comm: 4 s, 0.5 are allowed and 3.0 tolerated
 3 passed, 2 failed, 1 skipped' --budget small.json x=within.json
 [[ $(python3 "$count" --budget none.json x=within.json) == \
     *'FAILED: budget tests/comm: not in tests/budget.json (1 launches, 4 s)'* ]]
