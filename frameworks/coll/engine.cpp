@@ -191,23 +191,10 @@ int Engine::start(Module& module, const Call& call, Communicator& comm, Request*
     return MPI_SUCCESS;
 }
 
-// A value that is none is ignored (MPI-5.0, 10), and reported once.
 Effort Engine::effort_of(const Call& call) noexcept {
-    Effort effort = Effort::bind;
-    if (call.info == nullptr) [[likely]] {
-        return effort;
-    }
-    (void)unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        const auto value = call.info->get("patchbay_effort");
-        const auto known = value ? parse_effort(*value) : std::nullopt;
-        effort = known.value_or(effort);
-        if (value && !known) {
-            _ill_effort.warn("the info key patchbay_effort of " + init_name(call.function) + " is '" + *value +
-                "', which is ignored: it must be 0, 1, 2 or 3 (docs/parameters.md)");
-        }
-        return MPI_SUCCESS;
-    });
-    return effort;
+    return call.info == nullptr
+        ? Effort::bind
+        : unless_out_of_memory(Effort::bind, [&] { return _effort_key.read(call.info, init_name(call.function)); });
 }
 
 int Engine::init(Module& module, const Call& call, Communicator& comm, Request** request) noexcept {

@@ -93,7 +93,7 @@ private:
     bool _polls_watched = false;
     PollerHandle _watcher;
     ScratchPool _scratch;
-    LogOnce _ill_effort;
+    EffortKey _effort_key;
     ReleasedList _released;        // operations whose requests were freed while they were active
     ProgressLock _lock{true};      // protects the list of the unused ones
     Operation* _unused = nullptr;  // operations that keep their memory for the next one

@@ -12,7 +12,8 @@ namespace patchbay::pml {
 
 // Ranks that are threads have messages of their own.
 void Partitioned::prepare_channels() noexcept {
-    checks_itself = _engine.binder() != nullptr && _comm->view == nullptr && _engine.binder()->prepare();
+    checks_itself =
+        _what.may_bind && _engine.binder() != nullptr && _comm->view == nullptr && _engine.binder()->prepare();
 }
 
 bool Partitioned::take_channels(int messages, Elements elements) noexcept {

@@ -3,6 +3,7 @@
 #include "core/progress/lock.h"
 #include "core/progress/progress.h"
 #include "frameworks/pml/partitioned.h"
+#include "object/effort.h"
 
 #include <cstdint>
 #include <functional>
@@ -52,6 +53,8 @@ public:
     // The default, nullptr: the pml carries all messages. Before the first request, and after the last one.
     void set_binder(MessageBinder* binder) noexcept { _binder = binder; }
     MessageBinder* binder() const noexcept { return _binder; }
+    // Reads info key patchbay_effort of the initializations.
+    EffortKey& effort_key() noexcept { return _effort_key; }
     // The parameter mpi_part_message_size, in bytes.
     std::int64_t message_size() const noexcept;
 
@@ -81,6 +84,7 @@ private:
     Core& _core;
     PartitionedMaker* _maker = nullptr;
     MessageBinder* _binder = nullptr;
+    EffortKey _effort_key;
     ProgressLock _lock{true};  // protects the tags
     std::map<int, int> _taken; // the first number of each range of tags, and the one behind its last
     int _next = 0;             // behind the range that was taken last

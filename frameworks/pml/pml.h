@@ -32,7 +32,7 @@ class Context;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 10;
+inline constexpr std::uint32_t interface_version = 11;
 
 // No pml allows users larger tags: the library's own are negative, and below all others there are four ranges of this
 // size, of MPI_Comm_create_group and MPI_Intercomm_create (mpi/communicators/construction_tags.h) and of partitioned
@@ -62,6 +62,7 @@ struct PartitionedRequest {
     int peer;             // rank in the remote group, or MPI_PROC_NULL
     int tag;
     bool sends;
+    bool may_bind = true; // whether channels may carry its messages, as far as the program is concerned
 };
 
 // What a module keeps per communicator.

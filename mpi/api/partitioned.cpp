@@ -27,9 +27,12 @@ int init(const char* function, const char* peer_name, const pml::PartitionedRequ
         return args.code();
     }
     Communicator& on = *args.comm();
+    pml::PartitionedEngine& engine = on.instance->partitioned();
+    const bool may_bind = engine.effort_key().read(to_object<Info>(info), function) != Effort::plan;
     Request* request = nullptr;
-    const int code = pml::make_partitioned(on.instance->partitioned(),
-        {what.buffer, what.partitions, what.count, &type_of(type), what.peer, what.tag, what.sends}, on, &request);
+    const int code = pml::make_partitioned(engine,
+        {what.buffer, what.partitions, what.count, &type_of(type), what.peer, what.tag, what.sends, may_bind}, on,
+        &request);
     return give_persistent(args, code, request, handle);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two ranks, others only finalize. How many messages a start needs, with the parameter mpi_part_message_size that the
 // first argument repeats; how many of them are carried by channels, with the parameter mpi_part_channels that the
-// second one repeats; and that a start after the first allocates no memory. It looks at the requests behind the
-// handles.
+// second one repeats, and with info key patchbay_effort; and that a start after the first allocates no memory. It looks
+// at the requests behind the handles.
 #include "core/runtime/runtime.h"
 #include "frameworks/pml/partitioned.h"
 #include "mpi/instance/instance.h"
@@ -42,17 +42,17 @@ Partitioned& object(MPI_Request handle) {
     return *static_cast<Partitioned*>(patchbay::to_object<patchbay::Request>(handle));
 }
 
+// `info` is that of both initializations.
 void expect_messages(std::span<char> out, std::span<char> in, int partitions, int bytes, int receive_partitions,
-    int wanted, int channels) {
+    int wanted, int channels, MPI_Info info = MPI_INFO_NULL) {
     std::fill(out.begin(), out.end(), 'x');
     std::fill(in.begin(), in.end(), ' ');
     const int next = 1 - rank, previous = next;
     const int receive_bytes = int(in.size()) / receive_partitions;
     MPI_Request requests[2];
-    CHECK_OK(
-        MPI_Psend_init(out.data(), partitions, bytes, MPI_CHAR, next, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
-    CHECK_OK(MPI_Precv_init(in.data(), receive_partitions, receive_bytes, MPI_CHAR, previous, 4, MPI_COMM_WORLD,
-        MPI_INFO_NULL, &requests[1]));
+    CHECK_OK(MPI_Psend_init(out.data(), partitions, bytes, MPI_CHAR, next, 4, MPI_COMM_WORLD, info, &requests[0]));
+    CHECK_OK(MPI_Precv_init(
+        in.data(), receive_partitions, receive_bytes, MPI_CHAR, previous, 4, MPI_COMM_WORLD, info, &requests[1]));
     for (int round = 0; round < 5; ++round) {
         const long before = allocations;
         CHECK_OK(MPI_Startall(2, requests));
@@ -86,6 +86,16 @@ bool all_by_channels = false;
 void expect_messages(int partitions, int bytes, int receive_partitions, int wanted) {
     std::vector<char> out(std::size_t(partitions) * std::size_t(bytes)), in(out.size());
     expect_messages(out, in, partitions, bytes, receive_partitions, wanted, all_by_channels ? wanted : 0);
+}
+
+// No message has a channel where one of its sides asks for the least effort.
+void expect_effort(const char* of_rank_0, const char* of_rank_1, int channels) {
+    MPI_Info info;
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, "patchbay_effort", rank == 0 ? of_rank_0 : of_rank_1));
+    std::vector<char> out(64 * 64), in(out.size());
+    expect_messages(out, in, 64, 64, 64, 4, channels, info);
+    CHECK_OK(MPI_Info_free(&info));
 }
 
 // Memory that both have mapped. The sender writes to it where that is faster: a long message, where processes share
@@ -143,6 +153,12 @@ int main(int argc, char** argv) {
         expect_messages(10, 64, 64, 1); // less than one message
         expect_messages(8, 1000, 4, 8);
         expect_messages(8, 999, 4, 4);
+        expect_effort("0", "0", 0);
+        expect_effort("0", "1", 0);
+        expect_effort("1", "0", 0);
+        for (const char* effort : {"1", "2", "3", "4"}) { // 4 is ignored
+            expect_effort(effort, "1", all_by_channels ? 4 : 0);
+        }
     } else {
         expect_messages(64, 64, 64, 1);
         expect_messages(64, 16384, 64, 8);
