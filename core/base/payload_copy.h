@@ -55,6 +55,8 @@ public:
     }
     void skip(std::size_t bytes) noexcept;
     bool uncached() const noexcept { return _uncached; }
+    // The receiver has not read from this memory for a while: what was measured is out of date.
+    void restart() noexcept;
 
     // An ordinary copy has taken that long.
     void note(double ns, std::size_t bytes) noexcept;
@@ -71,6 +73,7 @@ private:
     template <class Past, class Ordinary>
     void copy_by(const Past& past_cache, std::byte* to, const std::byte* from, std::size_t bytes,
         const Ordinary& ordinary) noexcept;
+    void begin_trial() noexcept; // of ordinary stores
     // What this payload needs of the state. true: an ordinary copy that is to be timed.
     bool is_timed(std::size_t bytes) noexcept;
 
@@ -101,6 +104,10 @@ public:
         if (bytes >= least) {
             way(bytes).skip(bytes);
         }
+    }
+    void restart() noexcept {
+        _short.restart();
+        _long.restart();
     }
 
 private:
@@ -176,16 +183,27 @@ inline void StoreWay::skip(std::size_t bytes) noexcept {
     }
 }
 
+inline void StoreWay::begin_trial() noexcept {
+    _uncached = false;
+    _untimed_bytes = lap;
+    _until_timed = 1;
+    _slow = _fast = 0;
+}
+
+inline void StoreWay::restart() noexcept {
+    if (_automatic) {
+        begin_trial();
+        _stay = shortest_stay;
+    }
+}
+
 inline bool StoreWay::is_timed(std::size_t bytes) noexcept {
     if (_uncached) {
         if (bytes <= _left) {
             _left -= bytes;
             return false;
         }
-        _uncached = false;
-        _untimed_bytes = lap;
-        _until_timed = 1;
-        _slow = _fast = 0;
+        begin_trial();
     }
     if (_untimed_bytes > 0) {
         _untimed_bytes -= std::min(bytes, _untimed_bytes);

@@ -27,7 +27,7 @@ class Context;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 8;
+inline constexpr std::uint32_t interface_version = 9;
 
 // A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
 // end, or in forget().
@@ -61,7 +61,10 @@ struct Limits {
     std::size_t packet = 0;      // most payload bytes of one packet (>= eager)
     std::size_t inline_size = 0; // header + payload up to this cost a single cache line, or its like
     std::size_t get_from = 0;    // messages of at least this size are better fetched by get(); 0: get is not offered
-    unsigned latency_ns = 0;     // for the choice between btls that reach the same peer; constant
+    // Whether get() is the faster way depends on what the memory was last used for, and by which core: the user times
+    // get(), put() by the other process, and packets, and takes what is fastest. Constant.
+    bool get_is_timed = false;
+    unsigned latency_ns = 0; // for the choice between btls that reach the same peer; constant
     unsigned bandwidth_mbps = 0;
     // Packets may come from a peer that this process never connected to, so that poll() is needed from the start;
     // false: only once connect() or open() has been called.
@@ -116,6 +119,15 @@ public:
         (void)from, (void)remote, (void)local;
         return -95; // EOPNOTSUPP
     }
+    // The same the other way: stores `local` to the peer's memory at `remote`, which the peer has asked for. Returns
+    // the number of bytes, or -errno: the peer then does without. Visible there before what is sent next.
+    virtual std::ptrdiff_t put(Endpoint& to, std::uint64_t remote, std::span<const std::byte> local) noexcept {
+        (void)to, (void)remote, (void)local;
+        return -95; // EOPNOTSUPP
+    }
+    // Packets to this peer follow, after long messages to it have gone by get() or put() for a while: what the module
+    // has found out about the speed of its memory may not hold any more.
+    virtual void resume_packets(Endpoint& to) noexcept { (void)to; }
     // May get() work with this peer? Probed once per peer with a real read, not guessed. What the probe finds may
     // change limits().get_from.
     virtual bool can_get(Endpoint& from) noexcept {

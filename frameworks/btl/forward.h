@@ -34,6 +34,10 @@ public:
     std::ptrdiff_t get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override {
         return _wrapped->get(from, remote, local);
     }
+    std::ptrdiff_t put(Endpoint& to, std::uint64_t remote, std::span<const std::byte> local) noexcept override {
+        return _wrapped->put(to, remote, local);
+    }
+    void resume_packets(Endpoint& to) noexcept override { _wrapped->resume_packets(to); }
     bool can_get(Endpoint& from) noexcept override { return _wrapped->can_get(from); }
     void peer_failed(ProcessId process) noexcept override { _wrapped->peer_failed(process); }
     bool has_ended(JobNumber job) noexcept override { return _wrapped->has_ended(job); }

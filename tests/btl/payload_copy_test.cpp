@@ -200,6 +200,28 @@ TEST_F(Ways, TheFirstLapIsNotTimed) {
     EXPECT_FALSE(way.any_way_will_do());
 }
 
+// The memory has not been used for a while.
+TEST_F(Ways, ARestartForgetsWhatWasMeasured) {
+    for (int i = 0; i < 3; ++i) {
+        note(slow_ns, StoreWay::votes_needed);
+        stay();
+    }
+    note(slow_ns, StoreWay::votes_needed);
+    EXPECT_TRUE(way.uncached());
+    way.restart();
+    EXPECT_FALSE(way.uncached());
+    for (std::size_t copied = 0; copied < StoreWay::lap; copied += bytes) {
+        EXPECT_TRUE(way.any_way_will_do());
+        way.skip(bytes);
+    }
+    EXPECT_FALSE(way.any_way_will_do()) << "the next one is to be timed";
+    note(slow_ns, StoreWay::votes_needed);
+    EXPECT_EQ(stay(), StoreWay::shortest_stay);
+    StoreWay chosen(Stores::uncached, 65);
+    chosen.restart();
+    EXPECT_TRUE(chosen.uncached());
+}
+
 TEST_F(Ways, FastCopiesAreTimedSeldom) {
     for (std::size_t copied = 0; copied < StoreWay::lap; copied += bytes) {
         way.skip(bytes);

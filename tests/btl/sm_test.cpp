@@ -305,14 +305,14 @@ TEST_F(Nodes, ARingWithAReservationDoesNotEnd) {
     EXPECT_TRUE(all_good());
 }
 
-TEST_F(Nodes, SingleCopyIsOfferedWhereManyShareACoreOrAPairHasNoRings) {
+TEST_F(Nodes, SingleCopyIsNotOfferedWhereFewShareACoreAndPairsHaveRings) {
     struct Place {
         std::uint32_t processes_per_core;
         unsigned rings; // for one peer
         bool copies;
     };
     for (const Place place :
-        {Place{1, 1, true}, {1, 0, true}, {2, 1, true}, {4, 1, true}, {5, 1, false}, {2, 0, false}}) {
+        {Place{1, 1, false}, {1, 0, false}, {2, 1, true}, {4, 1, true}, {5, 1, false}, {2, 0, false}}) {
         for (const auto single_copy :
             {btl::sm::SingleCopy::automatic, btl::sm::SingleCopy::cma, btl::sm::SingleCopy::none}) {
             Settings settings;
@@ -324,6 +324,8 @@ TEST_F(Nodes, SingleCopyIsOfferedWhereManyShareACoreOrAPairHasNoRings) {
                 (single_copy == btl::sm::SingleCopy::automatic && !place.copies);
             EXPECT_EQ(one.sm->limits().get_from, offered ? settings.get_limit : 0)
                 << place.processes_per_core << " on a core, " << place.rings << " rings";
+            EXPECT_EQ(one.sm->limits().get_is_timed,
+                single_copy == btl::sm::SingleCopy::automatic && place.processes_per_core == 1);
         }
     }
 }

@@ -72,6 +72,10 @@ public:
     std::ptrdiff_t get(btl::Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override {
         return _real->get(from, remote, local);
     }
+    std::ptrdiff_t put(btl::Endpoint& to, std::uint64_t remote, std::span<const std::byte> local) noexcept override {
+        return _real->put(to, remote, local);
+    }
+    void resume_packets(btl::Endpoint& to) noexcept override { _real->resume_packets(to); }
     bool can_get(btl::Endpoint& from) noexcept override { return _real->can_get(from); }
     void peer_failed(ProcessId process) noexcept override { _real->peer_failed(process); }
     int poll() noexcept override { return _real->poll(); }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <span>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
@@ -62,6 +63,16 @@ TEST(SingleCopy, StopsWhereMemoryEnds) {
     EXPECT_EQ(to[page], 0);
     EXPECT_EQ(read_process(getpid(), reinterpret_cast<std::uintptr_t>(memory + page), blocks), -EFAULT);
     munmap(memory, 2 * page);
+}
+
+TEST(SingleCopy, WritesToTheOtherProcess) {
+    std::vector<std::byte> from(300000, std::byte(7)), to(from.size());
+    const auto address = reinterpret_cast<std::uintptr_t>(to.data());
+    EXPECT_EQ(write_process(getpid(), address + 1, std::span(from).first(299998)), 0);
+    EXPECT_TRUE(to.front() == std::byte(0) && to[1] == std::byte(7));
+    EXPECT_TRUE(to[299998] == std::byte(7) && to.back() == std::byte(0));
+    EXPECT_EQ(write_process(getpid(), 64, from), EFAULT); // no memory there
+    EXPECT_EQ(write_process(0x3fffffff, address, from), ESRCH);
 }
 
 TEST(CopyCost, BreaksEvenWhereTheSecondCopyCostsAsMuchAsTheCall) {

@@ -52,11 +52,12 @@ Result<std::unique_ptr<SmModule>> SmModule::create(
         module->_probe = std::make_unique<OwnProbe>(module->_port->token);
     }
     module->_one_sided.emplace(node, *module->_port, settings, decisions);
-    if (settings.single_copy == SingleCopy::automatic && module->copies_are_faster()) {
+    if (module->_limits.get_is_timed) {
+        decisions.record("btl", "single copy on this node", "sm cma", Outcome::chosen, 0,
+            "each process has a core of its own: receivers time both ways, and take what is faster");
+    } else if (settings.single_copy == SingleCopy::automatic && module->copies_are_faster()) {
         decisions.record("btl", "single copy on this node", "sm cma", Outcome::declined, 0,
-            settings.processes_per_core == 1 ? "each process has a core of its own, so that the two copies through "
-                                               "shared memory run at the same time"
-                                             : "few processes share a core, and each pair has rings in shared memory");
+            "few processes share a core, and each pair has rings in shared memory");
     }
     if (Status adopted = module->adopt_inbound(); !adopted) {
         return adopted.error();
@@ -75,21 +76,21 @@ SmModule::SmModule(NodeSegment& node, JobTable& jobs, const Settings& settings, 
     _limits.eager = settings.eager_limit;
     _limits.packet = settings.packet();
     _limits.inline_size = Slot::room;
-    const bool offers_get = settings.single_copy == SingleCopy::cma ||
-        (settings.single_copy == SingleCopy::automatic && !copies_are_faster());
+    const bool is_automatic = settings.single_copy == SingleCopy::automatic;
+    const bool offers_get = settings.single_copy == SingleCopy::cma || (is_automatic && !copies_are_faster());
     _limits.get_from = offers_get ? std::max<std::size_t>(settings.get_limit, 1) : 0;
+    _limits.get_is_timed = is_automatic && settings.processes_per_core == 1;
     _limits.latency_ns = 130;
     _limits.bandwidth_mbps = 20000;
     _inbound.reserve(Port::most_rings);
 }
 
-// A single copy reads lines that are in the cache of the sender's core, at 200 ns per KiB where the cores share no near
-// cache, and leaves them in that of the receiver's, from where the sender has to take them back when it writes there
-// again. Copies through a ring do neither (payload_copy.h); where each process has a core of its own, both run at the
-// same time.
+// Where processes share cores. A single copy reads lines that are in the cache of the sender's core, at 200 ns per KiB
+// where the cores share no near cache, and leaves them in that of the receiver's, from where the sender has to take
+// them back when it writes there again. Copies through a ring do neither (payload_copy.h).
 bool SmModule::copies_are_faster() const noexcept {
-    return _settings.processes_per_core == 1 ||
-        (_settings.processes_per_core <= most_that_share_a_core && all_have_rings());
+    return _settings.processes_per_core > 1 && _settings.processes_per_core <= most_that_share_a_core &&
+        all_have_rings();
 }
 
 Status SmModule::open_own_port() {

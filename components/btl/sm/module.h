@@ -45,6 +45,8 @@ public:
     SendCode commit(
         Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept override;
     std::ptrdiff_t get(Endpoint& from, std::uint64_t remote, std::span<const iovec> local) noexcept override;
+    std::ptrdiff_t put(Endpoint& to, std::uint64_t remote, std::span<const std::byte> local) noexcept override;
+    void resume_packets(Endpoint& to) noexcept override;
     bool can_get(Endpoint& from) noexcept override;
     OneSided* one_sided() noexcept override { return &*_one_sided; }
     void peer_failed(ProcessId process) noexcept override;

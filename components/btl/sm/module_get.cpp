@@ -21,6 +21,19 @@ std::ptrdiff_t SmModule::get(Endpoint& from, std::uint64_t remote, std::span<con
     return got;
 }
 
+std::ptrdiff_t SmModule::put(Endpoint& to, std::uint64_t remote, std::span<const std::byte> local) noexcept {
+    auto& peer = static_cast<SmEndpoint&>(to);
+    const int error = _settings.single_copy == SingleCopy::none
+        ? EOPNOTSUPP
+        : write_process(peer.control.pid.load(std::memory_order_relaxed), remote, local);
+    return error == 0 ? std::ptrdiff_t(local.size()) : -error;
+}
+
+// The ring has left the caches: its first lap says nothing.
+void SmModule::resume_packets(Endpoint& to) noexcept {
+    static_cast<SmEndpoint&>(to).payload_copy.restart();
+}
+
 bool SmModule::can_get(Endpoint& from) noexcept {
     if (_settings.single_copy == SingleCopy::none) {
         return false;
@@ -31,7 +44,7 @@ bool SmModule::can_get(Endpoint& from) noexcept {
         peer.readable = error == 0;
         if (error != 0) {
             explain_refusal(peer, error);
-        } else if (_settings.single_copy == SingleCopy::automatic && !_cost_known) {
+        } else if (_settings.single_copy == SingleCopy::automatic && !_limits.get_is_timed && !_cost_known) {
             choose_by_cost(peer);
         }
     }

@@ -19,6 +19,13 @@ constexpr ParamSpec params[] = {
     {"fetch_chunk", ParamType::size, "4MiB",
         "bytes of one large message that are fetched by single copy before other messages make progress", nullptr,
         ParamLevel::tuner_detail, ParamScope::local},
+    {"large_messages", ParamType::enumeration, "auto",
+        "how the contents of a large message come where the btl offers single copy: stream (in packets), get (the "
+        "receiver "
+        "copies), halves (both processes copy), auto (get; what a measurement finds fastest, where the btl says that "
+        "it "
+        "depends)",
+        "auto,stream,get,halves", ParamLevel::tuner_basic, ParamScope::local},
     {"memory_wait", ParamType::duration, "5s",
         "how long a process without memory tries again to store a message that has arrived, to reply, or to "
         "send the rest of a message",
@@ -30,6 +37,9 @@ public:
     Status open(Core& core) override {
         _settings.unexpected_limit = core.params.at("pml_ob1_unexpected_limit").as_size();
         _settings.fetch_chunk = core.params.at("pml_ob1_fetch_chunk").as_size();
+        if (const int chosen = core.params.at("pml_ob1_large_messages").as_enum(); chosen != 0) {
+            _settings.way = Way(chosen - 1);
+        }
         _settings.memory_wait = core.params.at("pml_ob1_memory_wait").as_duration();
         if (_settings.fetch_chunk == 0) {
             return Error{Errc::invalid, "pml_ob1_fetch_chunk=0: must be at least 1 byte"};

@@ -83,6 +83,10 @@ bool Ob1::receive_other(Peer& from, const void* header, const std::byte* payload
     case PacketType::cts:
         _rendezvous.on_cts(*static_cast<const CtsHeader*>(header));
         break;
+    case PacketType::put:
+        return _rendezvous.on_put(from, *static_cast<const PutHeader*>(header));
+    case PacketType::put_end:
+        return _rendezvous.on_put_end(from, control);
     case PacketType::frag:
         _rendezvous.on_fragment(*static_cast<const FragHeader*>(header), payload, payload_size);
         break;

@@ -139,7 +139,7 @@ bool EarlyMessages::cancel(const SyncHeader& cancel, const Peer& from) noexcept 
 // The packet as it came, without the exCID behind its header.
 static EarlyMessage pack(const Unexpected& message) {
     // `request` has the same offset in a SyncHeader.
-    const RtsHeader header{message.match, message.request, message.length, message.address};
+    const RtsHeader header = RtsHeader::make(message.match, message.request, message.length, 0, message.address);
     const std::size_t header_size = match_header_size(message.match.type);
     const std::size_t payload_size = message.match.type == PacketType::rts ? 0 : message.length;
     EarlyMessage early{message.from->process, {}, {}, {}};

@@ -14,16 +14,18 @@ namespace patchbay::pml::ob1 {
 // integers have native byte order and natural alignment. A `request` field is the address of a request object in the
 // process that receives the packet, or in the sender, which gets it back in the reply.
 enum class PacketType : std::uint8_t {
-    match = 1,    // MatchHeader + the whole message
-    match_sync,   // SyncHeader + the whole message; answered by ack when it matches
-    rts,          // RtsHeader: ready to send; the message is still at its sender
-    ack,          // ControlHeader: the synchronous send has matched; or it never will, and `code` is the error
-    fin,          // ControlHeader: the receiver has fetched the message of this rts, as far as its buffer takes it; or
-                  // it never will, and `code` is the error
-    cts,          // CtsHeader: clear to send; the sender is to stream the message in fragments
-    frag,         // FragHeader + the next bytes of the message
-    stream_end,   // ControlHeader; code: the error of the sender, which cannot send the rest of the message
-    cancel,       // SyncHeader: the receiver is to drop this message if it is unmatched; answered by cancel_reply
+    match = 1,  // MatchHeader + the whole message
+    match_sync, // SyncHeader + the whole message; answered by ack when it matches
+    rts,        // RtsHeader: ready to send; the message is still at its sender
+    ack,        // ControlHeader: the synchronous send has matched; or it never will, and `code` is the error
+    fin,        // ControlHeader: the receiver has fetched the message of this rts, as far as its buffer takes it; or
+                // it never will, and `code` is the error
+    cts,        // CtsHeader: clear to send; the sender is to stream the message in fragments
+    put,        // PutHeader: the sender is to write a part of the message to the receiver's memory; answered by put_end
+    put_end,    // ControlHeader: the sender has done so; or it could not, and `code` is the errno
+    frag,       // FragHeader + the next bytes of the message
+    stream_end, // ControlHeader; code: the error of the sender, which cannot send the rest of the message
+    cancel,     // SyncHeader: the receiver is to drop this message if it is unmatched; answered by cancel_reply
     cancel_reply, // ControlHeader; code 1: the message has been dropped
     xoff,         // ControlHeader: from now on the receiver of this packet sends rts instead of eager messages
     xon,          // ControlHeader: eager messages are allowed again
@@ -76,8 +78,17 @@ static_assert(sizeof(SyncHeader) == 24);
 struct RtsHeader {
     MatchHeader match;
     std::uint64_t request; // of the sender
-    std::uint64_t length;
+    std::uint64_t length : 62;
+    std::uint64_t way : 2; // in which the message should come, from the point of view of its sender; 0: no matter
     std::uint64_t address; // of the message in the sender's memory, if it is one block; otherwise 0
+
+    static RtsHeader make(const MatchHeader& match, std::uint64_t request, std::uint64_t length, unsigned way,
+        std::uint64_t address) noexcept {
+        RtsHeader header{match, request, 0, 0, address};
+        header.length = length & ((std::uint64_t(1) << 62) - 1);
+        header.way = way & 3;
+        return header;
+    }
 };
 static_assert(sizeof(RtsHeader) == 40);
 
@@ -98,13 +109,25 @@ static_assert(sizeof(ControlHeader) == 16);
 
 struct CtsHeader {
     PacketType type;
-    std::uint8_t unused[7];
+    bool resumes; // long messages have gone by other ways before (btl::Module::resume_packets)
+    std::uint8_t unused[6];
     std::uint64_t send_request;
     std::uint64_t recv_request;
     std::uint64_t offset; // first byte wanted
     std::uint64_t length; // bytes wanted from there
 };
 static_assert(sizeof(CtsHeader) == 40);
+
+struct PutHeader {
+    PacketType type;
+    std::uint8_t unused[7];
+    std::uint64_t send_request;
+    std::uint64_t recv_request;
+    std::uint64_t offset; // of the part in the message
+    std::uint64_t length;
+    std::uint64_t address; // where it goes in the receiver's memory
+};
+static_assert(sizeof(PutHeader) == 48);
 
 struct FragHeader {
     PacketType type;

@@ -69,6 +69,9 @@ bool Matching::on_rts(Peer& from, CommState* state, const RtsHeader& rts) noexce
     if (!_backlog.prepare_reply(from)) {
         return false;
     }
+    if (from.choice != nullptr) {
+        from.choice->adopt(rts.length, unsigned(rts.way));
+    }
     RecvRequest* request = state == nullptr ? nullptr : state->match(rts.match.source, rts.match.tag);
     if (request == nullptr) {
         return store(from, state, &rts, nullptr, 0);

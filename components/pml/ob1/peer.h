@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/pml/ob1/headers.h"
+#include "components/pml/ob1/transfer_choice.h"
 #include "core/base/list.h"
 #include "frameworks/btl/btl.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace patchbay {
 class Session;
@@ -53,6 +55,7 @@ struct Peer {
     bool is_self = false;               // threads of this process that sleep must be woken for what it sends to itself
     bool counted = false;               // messages to it are counted (traffic.h)
     std::uint64_t unexpected_bytes = 0; // memory that its unmatched messages take in this process
+    std::unique_ptr<TransferChoice> choice; // made for the first message that could come either way
 
     void refresh_direct() noexcept {
         const bool direct = queue.empty() && !xoff_received && !is_self && !failed && !counted;

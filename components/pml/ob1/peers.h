@@ -50,6 +50,12 @@ public:
     // false: impossible, because the process has failed, or for a reason that has been reported.
     bool connect(Peer& peer) noexcept { return peer.endpoint != nullptr || connect_first(peer); }
 
+    // Whether this process decides for both how large messages come that the two exchange. Processes of other jobs have
+    // numbers that are not the same everywhere.
+    bool leads(const Peer& peer) const noexcept {
+        return peer.process.job == _self.job && _self.rank < peer.process.rank;
+    }
+
     // A packet that a process sends to itself arrives in a poll: threads that sleep must wake up for it.
     void wake_if_self(const Peer& peer) noexcept {
         if (peer.is_self && _progress.threaded()) {

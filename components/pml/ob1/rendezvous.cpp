@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <new>
+#include <span>
 #include <utility>
 
 namespace patchbay::pml::ob1 {
@@ -17,14 +20,17 @@ namespace {
 // a copy: a get() that scatters bytes costs much more for each block, in the kernel, than the copy of a small one.
 constexpr std::size_t least_block_to_get = 4096;
 
+constexpr std::uintptr_t page = 4096;
+
 } // namespace
 
 SendCode Rendezvous::send_rts(SendRequest& request) noexcept {
     Peer& peer = *request.peer;
     const Convertor& convertor = request.convertor.make(*request.type, request.count, request.buffer);
-    Extended<RtsHeader> header{
-        {{PacketType::rts, 0, 0, request.source, request.tag, request.id}, reinterpret_cast<std::uintptr_t>(&request),
-            request.bytes, reinterpret_cast<std::uintptr_t>(convertor.contiguous())},
+    const unsigned way = _peers.leads(peer) && peer.choice != nullptr ? peer.choice->announce(request.bytes) : 0;
+    Extended<RtsHeader> header{RtsHeader::make({PacketType::rts, 0, 0, request.source, request.tag, request.id},
+                                   reinterpret_cast<std::uintptr_t>(&request), request.bytes, way,
+                                   reinterpret_cast<std::uintptr_t>(convertor.contiguous())),
         {}};
     const std::size_t header_size = _handshake.address(request, header);
     return peer.btl->send(*peer.endpoint, &header, header_size, nullptr, 0);
@@ -32,10 +38,25 @@ SendCode Rendezvous::send_rts(SendRequest& request) noexcept {
 
 void Rendezvous::on_cts(const CtsHeader& cts) noexcept {
     auto& request = *request_at<SendRequest>(cts.send_request);
+    if (cts.resumes) {
+        request.peer->btl->resume_packets(*request.peer->endpoint);
+    }
     request.remote_request = cts.recv_request;
     request.stream_end = cts.offset + cts.length;
     request.convertor->seek(cts.offset);
     _backlog.stream(request);
+}
+
+bool Rendezvous::on_put(Peer& from, const PutHeader& put) noexcept {
+    if (!_backlog.prepare_reply(from)) {
+        return false;
+    }
+    auto& request = *request_at<SendRequest>(put.send_request);
+    const std::span<const std::byte> part(request.convertor->contiguous() + put.offset, put.length);
+    const std::ptrdiff_t written = from.btl->put(*from.endpoint, put.address, part);
+    const auto code = std::uint32_t(written == std::ptrdiff_t(part.size()) ? 0 : (written < 0 ? -written : EIO));
+    _backlog.reply(from, PacketType::put_end, put.recv_request, code, request.comm->session);
+    return true;
 }
 
 SendCode Rendezvous::send_fragment(SendRequest& request) noexcept {
@@ -84,14 +105,62 @@ void Rendezvous::begin(RecvRequest& request, Peer& from, const MatchHeader& matc
         request.complete();
         return;
     }
-    const Convertor& convertor = request.convertor.make(*request.type, request.count, request.buffer);
-    const std::size_t get_from = from.btl->limits().get_from;
-    const bool worthwhile = get_from != 0 && length >= get_from && convertor.mean_block() >= least_block_to_get;
-    if (address != 0 && worthwhile && from.btl->can_get(*from.endpoint)) {
+    request.convertor.make(*request.type, request.count, request.buffer);
+    switch (way_of(request, length, address)) {
+    case Way::get:
         fetch(request);
-    } else {
+        break;
+    case Way::halves:
+        share(request);
+        break;
+    case Way::stream:
         request_stream(request);
+        break;
     }
+}
+
+Way Rendezvous::way_of(RecvRequest& request, std::uint64_t length, std::uint64_t address) noexcept {
+    const Peer& from = *request.from;
+    const btl::Limits& limits = from.btl->limits();
+    const bool worthwhile =
+        limits.get_from != 0 && length >= limits.get_from && request.convertor->mean_block() >= least_block_to_get;
+    request.timed_since = {};
+    request.resumes = false;
+    if (address == 0 || !worthwhile || !from.btl->can_get(*from.endpoint)) {
+        return Way::stream;
+    }
+    if (!_way) {
+        return limits.get_is_timed ? time_all(request) : Way::get;
+    }
+    return *_way == Way::halves && request.convertor->contiguous() == nullptr ? Way::get : *_way;
+}
+
+Way Rendezvous::time_all(RecvRequest& request) noexcept {
+    std::unique_ptr<TransferChoice>& choice = request.from->choice;
+    if (choice == nullptr) {
+        choice.reset(new (std::nothrow) TransferChoice);
+        if (choice == nullptr) {
+            return Way::stream;
+        }
+    }
+    if (request.convertor->contiguous() == nullptr) { // the sender can only write to one block
+        const Way way = choice->way_of(request.expected);
+        return way == Way::halves ? Way::get : way;
+    }
+    const TransferChoice::Next next = choice->next(request.expected);
+    request.resumes = next.resumes;
+    if (next.is_timed) {
+        request.timed_since = std::chrono::steady_clock::now();
+    }
+    return next.way;
+}
+
+// `way`: by which the last byte came.
+void Rendezvous::complete(RecvRequest& request, Way way) noexcept {
+    if (request.timed_since != TransferChoice::Time()) [[unlikely]] {
+        request.from->choice->note(way, request.expected, request.timed_since, std::chrono::steady_clock::now());
+    }
+    request.complete();
 }
 
 void Rendezvous::on_fragment(const FragHeader& frag, const std::byte* payload, std::size_t size) noexcept {
@@ -106,7 +175,7 @@ void Rendezvous::on_fragment(const FragHeader& frag, const std::byte* payload, s
     }
     if (convertor.position() == request.expected) {
         _streamed.erase(request);
-        request.complete();
+        complete(request, Way::stream);
     }
 }
 
@@ -142,6 +211,20 @@ bool Rendezvous::fetch_chunk(RecvRequest& request) noexcept {
         return false; // the next poll tries again
     }
     const std::size_t end = std::min(request.expected, convertor.position() + _fetch_chunk);
+    if (!fetch_part(request, end)) {
+        request_stream(request);
+        return true;
+    }
+    if (end < request.expected) {
+        return false;
+    }
+    finish(request, Way::get);
+    return true;
+}
+
+// Fetches up to `end`. false: the convertor is where get() has failed.
+bool Rendezvous::fetch_part(RecvRequest& request, std::size_t end) noexcept {
+    Convertor& convertor = *request.convertor;
     while (convertor.position() < end) {
         std::array<iovec, 64> blocks;
         const std::size_t before = convertor.position();
@@ -150,22 +233,74 @@ bool Rendezvous::fetch_chunk(RecvRequest& request) noexcept {
             *request.from->endpoint, request.remote_address + before, std::span(blocks).first(filled));
         if (got != std::ptrdiff_t(convertor.position() - before)) {
             convertor.seek(before + std::size_t(std::max<std::ptrdiff_t>(got, 0)));
-            request_stream(request);
-            return true;
+            return false;
         }
     }
-    if (end < request.expected) {
+    return true;
+}
+
+// Nothing is left at the sender, which waits for that. Memory for the reply has been prepared.
+void Rendezvous::finish(RecvRequest& request, Way way) noexcept {
+    _backlog.reply(*request.from, PacketType::fin, request.remote_request, 0, request.comm->session);
+    complete(request, way);
+}
+
+// Begins with the next block of the message: has the sender write its second half, and fetches the first one. What
+// follows is up to on_put_end(). The boundary is one of pages in this process, of which each is written by one side.
+void Rendezvous::share(RecvRequest& request) noexcept {
+    if (!_backlog.prepare_reply(*request.from)) {
+        fetch(request); // tries again until there is memory
+        return;
+    }
+    Convertor& convertor = *request.convertor;
+    const std::size_t position = convertor.position();
+    const std::size_t left = request.expected - position;
+    const std::size_t chunk = std::max(_fetch_chunk, std::size_t(4 * page));
+    const std::size_t block = left <= 3 * chunk ? left : 2 * chunk; // none is left that is shorter than a chunk
+    const auto start = reinterpret_cast<std::uintptr_t>(convertor.contiguous()) + position;
+    const std::size_t half = ((start + block / 2) & ~std::uintptr_t(page - 1)) - start;
+    request.fetch_end = position + half;
+    request.put_end = position + block;
+    const PutHeader header{PacketType::put, {}, request.remote_request, reinterpret_cast<std::uintptr_t>(&request),
+        request.fetch_end, request.put_end - request.fetch_end, start + half};
+    if (!_backlog.reply(*request.from, &header, sizeof header, request.comm->session)) {
+        request.error = request.from->failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER; // nothing will come
+        request.complete();
+        return;
+    }
+    _streamed.push_back(request);
+    (void)fetch_part(request, request.fetch_end); // if it fails, on_put_end() finds the convertor before the end
+}
+
+bool Rendezvous::on_put_end(Peer& from, const ControlHeader& end) noexcept {
+    if (!_backlog.prepare_reply(from)) {
         return false;
     }
-    _backlog.reply(*request.from, PacketType::fin, request.remote_request, 0, request.comm->session);
-    request.complete();
+    auto& request = *request_at<RecvRequest>(end.request);
+    Convertor& convertor = *request.convertor;
+    _streamed.erase(request);
+    const bool is_fetched = convertor.position() == request.fetch_end;
+    if (end.code != 0 && from.choice != nullptr) {
+        from.choice->forbid_halves();
+    }
+    if (end.code != 0 || !is_fetched) {
+        request.timed_since = {};
+        request_stream(request);
+        return true;
+    }
+    convertor.seek(request.put_end);
+    if (request.put_end < request.expected) {
+        share(request);
+    } else {
+        finish(request, Way::halves);
+    }
     return true;
 }
 
 void Rendezvous::request_stream(RecvRequest& request) noexcept {
     const std::size_t position = request.convertor->position();
-    const CtsHeader header{PacketType::cts, {}, request.remote_request, reinterpret_cast<std::uintptr_t>(&request),
-        position, request.expected - position};
+    const CtsHeader header{PacketType::cts, request.resumes, {}, request.remote_request,
+        reinterpret_cast<std::uintptr_t>(&request), position, request.expected - position};
     if (!_backlog.reply(*request.from, &header, sizeof header, request.comm->session)) {
         request.error = request.from->failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER; // no fragment will come
         request.complete();

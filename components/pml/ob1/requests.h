@@ -176,7 +176,11 @@ public:
     Peer* from = nullptr;
     std::uint64_t remote_request = 0;
     std::uint64_t remote_address = 0;
-    std::size_t expected = 0; // bytes that are written into the buffer
+    std::size_t expected = 0;         // bytes that are written into the buffer
+    bool resumes = false;             // TransferChoice::Next
+    std::size_t fetch_end = 0;        // where the part ends that this process fetches
+    std::size_t put_end = 0;          // and the part behind it that the sender writes; the same: there is none
+    TransferChoice::Time timed_since; // when the transfer began, if Peer::choice times it, otherwise the epoch
 
 private:
     int retire() noexcept override;
