@@ -4,6 +4,7 @@
 
 #include "tests/pt2pt/ob1_matrix.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -183,6 +184,15 @@ TEST(TransferChoice, AStreamAfterOtherWaysIsAnnounced) {
     EXPECT_EQ(resumed, 1);
 }
 
+// All of them are between 64 and 128 KiB.
+TEST(TransferChoice, MessagesOfSimilarSizesHaveOneTrial) {
+    Sender sender({20us, 15us, 10us});
+    for (int i = 0; i < 3 * per_way; ++i) {
+        sender.send(1, i % 2 == 0 ? TransferChoice::least : size);
+    }
+    EXPECT_EQ(sender.send(shortest_stay), (Counts{0, 0, shortest_stay}));
+}
+
 TEST(TransferChoice, HalvesThatFailAreNotTriedAgain) {
     Sender sender({20us, 15us, 10us});
     sender.send(3 * per_way);
@@ -259,7 +269,7 @@ public:
 private:
     static void wait_if(bool slow) noexcept {
         if (slow) {
-            std::this_thread::sleep_for(2ms);
+            std::this_thread::sleep_for(10ms);
         }
     }
 
@@ -308,12 +318,12 @@ TEST(Ob1TransferTest, SlowGetsAreSeldom) {
 
 TEST(Ob1TransferTest, AGetIsPreferredToSlowStreams) {
     expect_ways(Way::get, false,
-        [](int rank, const SlowBtl& btl) { return rank == 0 ? btl.puts >= 3 && btl.puts <= 10 : btl.gets >= 60; });
+        [](int rank, const SlowBtl& btl) { return rank == 0 ? btl.puts >= 1 && btl.puts <= 10 : btl.gets >= 50; });
 }
 
 TEST(Ob1TransferTest, BothProcessesCopyWhereThatIsFaster) {
     expect_ways(
-        Way::halves, false, [](int rank, const SlowBtl& btl) { return rank == 0 ? btl.puts >= 50 : btl.gets >= 60; });
+        Way::halves, false, [](int rank, const SlowBtl& btl) { return rank == 0 ? btl.puts >= 40 : btl.gets >= 50; });
 }
 
 TEST(Ob1TransferTest, APutThatFailsIsTriedOnce) {
@@ -325,7 +335,45 @@ TEST(Ob1TransferTest, HalvesOfEachBlock) {
     JobOptions options;
     options.ob1.fetch_chunk = 1;
     expect_ways(
-        Way::halves, false, [](int rank, const SlowBtl& btl) { return rank != 0 || btl.puts >= 2 * 50; }, options);
+        Way::halves, false, [](int rank, const SlowBtl& btl) { return rank != 0 || btl.puts >= 2 * 40; }, options);
+}
+
+TEST(Ob1TransferTest, AWayThatIsGivenIsTaken) {
+    for (const Way way : {Way::stream, Way::get, Way::halves}) {
+        JobOptions options;
+        options.ob1.way = way;
+        expect_ways(
+            way, false,
+            [way](int rank, const SlowBtl& btl) {
+                return rank == 0 ? btl.puts == (way == Way::halves ? messages : 0)
+                                 : btl.gets == (way == Way::stream ? 0 : messages);
+            },
+            options);
+    }
+}
+
+// A receive that takes less than the message.
+TEST(Ob1TransferTest, HalvesOfWhatTheReceiverTakes) {
+    JobOptions options;
+    options.ob1.way = Way::halves;
+    EXPECT_TRUE(run_job(options, [](Ob1Rank& self) {
+        const std::vector<unsigned char> sent = pattern(size, 3);
+        bool fine = true;
+        for (const std::size_t taken :
+            {std::size_t(0), std::size_t(1), std::size_t(10), std::size_t(5000), std::size_t(20'000), size - 1, size}) {
+            if (self.rank == 0) {
+                self.pml->send(sent.data(), MPI_Count(size), byte(), 1, 4, SendMode::standard, *self.world);
+            } else {
+                std::vector<unsigned char> got(size);
+                const int code = self.pml->recv(got.data(), MPI_Count(taken), byte(), 0, 4, *self.world, nullptr);
+                fine = fine && code == (taken < size ? MPI_ERR_TRUNCATE : MPI_SUCCESS) &&
+                    std::equal(got.begin(), got.begin() + std::ptrdiff_t(taken), sent.begin()) &&
+                    std::all_of(got.begin() + std::ptrdiff_t(taken), got.end(), [](auto c) { return c == 0; });
+            }
+        }
+        self.barrier();
+        return fine;
+    }));
 }
 
 } // namespace

@@ -248,13 +248,13 @@ void Rendezvous::finish(RecvRequest& request, Way way) noexcept {
 // Begins with the next block of the message: has the sender write its second half, and fetches the first one. What
 // follows is up to on_put_end(). The boundary is one of pages in this process, of which each is written by one side.
 void Rendezvous::share(RecvRequest& request) noexcept {
-    if (!_backlog.prepare_reply(*request.from)) {
-        fetch(request); // tries again until there is memory
-        return;
-    }
     Convertor& convertor = *request.convertor;
     const std::size_t position = convertor.position();
     const std::size_t left = request.expected - position;
+    if (left < 4 * page || !_backlog.prepare_reply(*request.from)) {
+        fetch(request); // which tries again until there is memory
+        return;
+    }
     const std::size_t chunk = std::max(_fetch_chunk, std::size_t(4 * page));
     const std::size_t block = left <= 3 * chunk ? left : 2 * chunk; // none is left that is shorter than a chunk
     const auto start = reinterpret_cast<std::uintptr_t>(convertor.contiguous()) + position;

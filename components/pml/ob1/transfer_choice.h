@@ -35,15 +35,13 @@ public:
     static constexpr std::size_t cold_bytes = std::size_t(256) << 10;
     static constexpr std::size_t most_bytes_to_stay = std::size_t(256) << 20;
     static std::uint8_t uncounted(std::size_t bytes) noexcept {
-        return std::uint8_t(std::clamp<std::size_t>(cold_bytes / bytes, 1, 4));
+        return std::uint8_t(std::clamp<std::size_t>(cold_bytes / std::bit_floor(bytes), 1, 4));
     }
-    // Messages until the next trial: twice as many after each one. When trials take place depends on nothing else, so
-    // that two processes that exchange messages of one size have theirs at the same time: what a way takes depends on
-    // the way of the other direction.
+    // Messages until the next trial: twice as many after each one.
     static constexpr std::uint32_t first_stay = 8; // the first ones find memory that has never been used
     static constexpr std::uint32_t shortest_stay = 64;
     static std::uint32_t longest_stay(std::size_t bytes) noexcept {
-        return std::uint32_t(std::clamp<std::size_t>(most_bytes_to_stay / bytes, shortest_stay, 1024));
+        return std::uint32_t(std::clamp<std::size_t>(most_bytes_to_stay / std::bit_floor(bytes), shortest_stay, 1024));
     }
 
     struct Next {
@@ -117,8 +115,8 @@ private:
     static constexpr float most_before = 4;
 
     static constexpr std::uint8_t most_sent = 8;
-    // A way that takes so many times as long is given up for this trial, whose other messages take the way in use. The
-    // ones that are not counted may be slow for another reason.
+    // A way that takes so many times as long is given up for this trial: its other messages take the best one so far.
+    // Those that are not counted may be slow for another reason.
     static constexpr float hopeless = 1.5F;
     static constexpr float hopeless_at_first = 3;
 
@@ -140,12 +138,13 @@ private:
             last = next;
             return {next, is_timed, resumes};
         }
-        Way tried() const noexcept { return given_up ? way : Way((std::uint8_t(way) + step) % ways); }
+        Way best() const noexcept { return Way(std::ranges::min_element(fastest) - fastest.begin()); }
+        Way tried() const noexcept { return given_up ? best() : Way((std::uint8_t(way) + step) % ways); }
         void note(float time, std::size_t bytes, bool halves_work) noexcept {
             if (!given_up) {
                 look_at(time, noted - uncounted(bytes));
             }
-            if (++noted == uncounted(bytes) + counted) {
+            if (++noted >= uncounted(bytes) + counted) {
                 end_step(bytes, halves_work);
             }
         }
@@ -177,9 +176,8 @@ private:
             }
         }
         void decide(std::size_t bytes) noexcept {
-            const auto best = std::uint8_t(std::ranges::min_element(fastest) - fastest.begin());
-            if (fastest[best] < gain * fastest[std::uint8_t(way)]) {
-                way = Way(best);
+            if (fastest[std::uint8_t(best())] < gain * fastest[std::uint8_t(way)]) {
+                way = best();
             }
             left = stay;
             stay = std::min(2 * stay, longest_stay(bytes));
