@@ -74,7 +74,7 @@ def mpi_test(
       env: environment of mpirun.
       mpirun_args: more options of mpirun.
       exit_status: the expected exit status.
-      timeout_seconds: limit of one case, given to mpirun --timeout; ten seconds later the case is killed. Three times as
+      timeout_seconds: limit of one case, given to mpirun --timeout; ten seconds later the case is killed. Six times as
         much with a sanitizer.
       size: Bazel's test size, which here only states how much memory the test may need.
       sanitizers: under which it runs again: "asan" (with ubsan), "tsan". `./dev test` takes one variant, another one with

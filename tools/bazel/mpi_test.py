@@ -23,7 +23,7 @@ HANGS = 3
 # mpirun's own limit is reached first, and mpirun prints the cause; so much later this program ends the case.
 GRACE = 10
 # A sanitizer makes a program several times slower, and four tests share two cores.
-SANITIZER_LIMIT = 3
+SANITIZER_LIMIT = 6
 
 
 class Ended(Exception):
