@@ -5,15 +5,21 @@
 #include "object/info.h"
 
 #include <fmt/format.h>
+#include <optional>
 
 namespace patchbay {
 
+namespace {
+
+// nullopt: no effort has this value.
 std::optional<Effort> parse_effort(std::string_view value) noexcept {
     if (value.size() != 1 || value[0] < '0' || value[0] > '3') {
         return std::nullopt;
     }
     return Effort(value[0] - '0');
 }
+
+} // namespace
 
 Effort EffortKey::read(const Info* info, std::string_view function) noexcept {
     if (info == nullptr) [[likely]] {

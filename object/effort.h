@@ -3,7 +3,6 @@
 #include "core/log.h"
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -18,9 +17,6 @@ enum class Effort : std::uint8_t {
     bind_all, // and binds all of them
     time,     // and times the module's candidates on the program's buffers, and keeps the fastest
 };
-
-// The value that stands for an effort; nullopt: none does.
-std::optional<Effort> parse_effort(std::string_view value) noexcept;
 
 // Reads the info key. Thread-safe.
 class EffortKey {

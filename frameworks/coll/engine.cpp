@@ -9,7 +9,6 @@
 #include "frameworks/coll/tags.h"
 #include "frameworks/coll/trials.h"
 #include "object/error_cause.h"
-#include "object/info.h"
 
 #include <mutex>
 #include <new>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include "core/log.h"
 #include "core/progress/lock.h"
 #include "core/progress/progress.h"
 #include "frameworks/coll/coll.h"

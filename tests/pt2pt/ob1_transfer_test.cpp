@@ -74,7 +74,7 @@ private:
 
 using Counts = std::array<int, pml::ob1::ways>;
 const int uncounted = TransferChoice::uncounted(size);
-const int per_way = uncounted + TransferChoice::counted;
+const int per_way = TransferChoice::per_way(size);
 constexpr int first_stay = int(TransferChoice::first_stay);
 constexpr int shortest_stay = int(TransferChoice::shortest_stay);
 
@@ -141,7 +141,7 @@ TEST(TransferChoice, SizesAreApart) {
     EXPECT_EQ(sender.choice.way_of(2 * size), Way::stream);
     EXPECT_EQ(sender.send(100, TransferChoice::least - 1), (Counts{100, 0, 0})); // is not tried
     for (const std::size_t bytes : {TransferChoice::least, std::size_t(1) << 40}) {
-        sender.send(first_stay + 3 * (TransferChoice::uncounted(bytes) + TransferChoice::counted), bytes);
+        sender.send(first_stay + 3 * TransferChoice::per_way(bytes), bytes);
         EXPECT_EQ(sender.choice.way_of(bytes), Way::get) << bytes;
     }
 }
@@ -196,7 +196,7 @@ TEST(TransferChoice, MessagesOfSimilarSizesHaveOneTrial) {
 TEST(TransferChoice, HalvesThatFailAreNotTriedAgain) {
     Sender sender({20us, 15us, 10us});
     sender.send(3 * per_way);
-    sender.send(first_stay + 2 * (TransferChoice::uncounted(2 * size) + TransferChoice::counted), 2 * size);
+    sender.send(first_stay + 2 * TransferChoice::per_way(2 * size), 2 * size);
     EXPECT_EQ(sender.choice.way_of(size), Way::halves);
     sender.choice.forbid_halves();
     for (const std::size_t bytes : {size, 2 * size, 4 * size}) {

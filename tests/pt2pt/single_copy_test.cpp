@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/btl/sm/copy_cost.h"
+#include "components/btl/sm/process_copy.h"
 #include "components/btl/sm/single_copy.h"
 
 #include <array>
@@ -63,6 +64,12 @@ TEST(SingleCopy, StopsWhereMemoryEnds) {
     EXPECT_EQ(to[page], 0);
     EXPECT_EQ(read_process(getpid(), reinterpret_cast<std::uintptr_t>(memory + page), blocks), -EFAULT);
     munmap(memory, 2 * page);
+}
+
+int write_process(pid_t pid, std::uint64_t remote, std::span<std::byte> local) {
+    const iovec from{local.data(), local.size()};
+    const RemotePiece piece{0, local.size()};
+    return copy_process(common::Direction::put, pid, std::span(&from, 1), remote, std::span(&piece, 1));
 }
 
 TEST(SingleCopy, WritesToTheOtherProcess) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Single copy: whether it is offered, and the copy.
 #include "components/btl/sm/module.h"
+#include "components/btl/sm/process_copy.h"
 #include "core/base/out_of_memory.h"
 #include "core/log.h"
 
@@ -22,10 +23,14 @@ std::ptrdiff_t SmModule::get(Endpoint& from, std::uint64_t remote, std::span<con
 }
 
 std::ptrdiff_t SmModule::put(Endpoint& to, std::uint64_t remote, std::span<const std::byte> local) noexcept {
-    auto& peer = static_cast<SmEndpoint&>(to);
-    const int error = _settings.single_copy == SingleCopy::none
-        ? EOPNOTSUPP
-        : write_process(peer.control.pid.load(std::memory_order_relaxed), remote, local);
+    if (_settings.single_copy == SingleCopy::none) {
+        return -EOPNOTSUPP;
+    }
+    const auto& peer = static_cast<SmEndpoint&>(to);
+    const iovec from{const_cast<std::byte*>(local.data()), local.size()};
+    const RemotePiece piece{0, local.size()};
+    const int error = copy_process(common::Direction::put, peer.control.pid.load(std::memory_order_relaxed),
+        std::span(&from, 1), remote, std::span(&piece, 1));
     return error == 0 ? std::ptrdiff_t(local.size()) : -error;
 }
 

@@ -50,20 +50,6 @@ std::ptrdiff_t read_process(pid_t pid, std::uint64_t remote, std::span<const iov
     return done;
 }
 
-int write_process(pid_t pid, std::uint64_t remote, std::span<const std::byte> local) noexcept {
-    while (!local.empty()) {
-        const iovec here{const_cast<std::byte*>(local.data()), local.size()};
-        const iovec there{reinterpret_cast<void*>(remote), local.size()};
-        const ssize_t written = process_vm_writev(pid, &here, 1, &there, 1, 0);
-        if (written <= 0) {
-            return written < 0 ? errno : EFAULT;
-        }
-        remote += std::uint64_t(written);
-        local = local.subspan(std::size_t(written));
-    }
-    return 0;
-}
-
 int probe_process(pid_t pid, const ProbeToken& token) noexcept {
     const std::uint64_t address = token.address.load(std::memory_order_acquire);
     if (address == 0 || pid <= 0) {

@@ -24,9 +24,6 @@ inline constexpr std::size_t shown_bytes = 32 * 1024;
 // of bytes, fewer than asked for when a later part cannot be read, or -errno when nothing could.
 std::ptrdiff_t read_process(pid_t pid, std::uint64_t remote, std::span<const iovec> local) noexcept;
 
-// The same in the other direction, by process_vm_writev. Returns 0 or an errno, after which a part has been written.
-int write_process(pid_t pid, std::uint64_t remote, std::span<const std::byte> local) noexcept;
-
 // 0: memory of process `pid` can be read and holds the value that `token` has published. Otherwise an errno; EREMCHG:
 // some other process has that pid here.
 int probe_process(pid_t pid, const ProbeToken& token) noexcept;

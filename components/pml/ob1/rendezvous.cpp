@@ -263,12 +263,9 @@ void Rendezvous::share(RecvRequest& request) noexcept {
     request.put_end = position + block;
     const PutHeader header{PacketType::put, {}, request.remote_request, reinterpret_cast<std::uintptr_t>(&request),
         request.fetch_end, request.put_end - request.fetch_end, start + half};
-    if (!_backlog.reply(*request.from, &header, sizeof header, request.comm->session)) {
-        request.error = request.from->failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER; // nothing will come
-        request.complete();
+    if (!ask_sender(request, header)) {
         return;
     }
-    _streamed.push_back(request);
     (void)fetch_part(request, request.fetch_end); // if it fails, on_put_end() finds the convertor before the end
 }
 
@@ -301,12 +298,19 @@ void Rendezvous::request_stream(RecvRequest& request) noexcept {
     const std::size_t position = request.convertor->position();
     const CtsHeader header{PacketType::cts, request.resumes, {}, request.remote_request,
         reinterpret_cast<std::uintptr_t>(&request), position, request.expected - position};
+    (void)ask_sender(request, header);
+}
+
+// Sends the cts or put. false: nothing will come, and the request has ended.
+template <class Header>
+bool Rendezvous::ask_sender(RecvRequest& request, const Header& header) noexcept {
     if (!_backlog.reply(*request.from, &header, sizeof header, request.comm->session)) {
-        request.error = request.from->failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER; // no fragment will come
+        request.error = request.from->failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER;
         request.complete();
-        return;
+        return false;
     }
     _streamed.push_back(request);
+    return true;
 }
 
 void Rendezvous::fail(const Peer& peer) noexcept {

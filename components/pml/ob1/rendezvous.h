@@ -51,6 +51,8 @@ private:
     void fetch(RecvRequest& request) noexcept;
     bool fetch_chunk(RecvRequest& request) noexcept;
     void request_stream(RecvRequest& request) noexcept;
+    template <class Header>
+    bool ask_sender(RecvRequest& request, const Header& header) noexcept;
 
     Peers& _peers;
     Backlog& _backlog;

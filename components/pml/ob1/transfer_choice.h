@@ -37,6 +37,7 @@ public:
     static std::uint8_t uncounted(std::size_t bytes) noexcept {
         return std::uint8_t(std::clamp<std::size_t>(cold_bytes / std::bit_floor(bytes), 1, 4));
     }
+    static int per_way(std::size_t bytes) noexcept { return uncounted(bytes) + counted; }
     // Messages until the next trial: twice as many after each one.
     static constexpr std::uint32_t first_stay = 8; // the first ones find memory that has never been used
     static constexpr std::uint32_t shortest_stay = 64;
@@ -113,7 +114,6 @@ private:
     // What another way has to save to be taken: the times of two trials differ by chance.
     static constexpr float gain = 0.93F;
     static constexpr float most_before = 4;
-
     static constexpr std::uint8_t most_sent = 8;
     // A way that takes so many times as long is given up for this trial: its other messages take the best one so far.
     // Those that are not counted may be slow for another reason.
@@ -144,7 +144,7 @@ private:
             if (!given_up) {
                 look_at(time, noted - uncounted(bytes));
             }
-            if (++noted >= uncounted(bytes) + counted) {
+            if (++noted >= per_way(bytes)) {
                 end_step(bytes, halves_work);
             }
         }
