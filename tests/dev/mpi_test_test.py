@@ -109,7 +109,7 @@ class Runner(unittest.TestCase):
     def test_a_sanitizer_has_more_time(self):
         self.assertEqual(self.run_program('[ $LIMIT = 30 ]')[0], 0)
         for build in "asan", "tsan":
-            self.assertEqual(self.run_program('[ $LIMIT = 90 ]', build=build)[0], 0)
+            self.assertEqual(self.run_program('[ $LIMIT = 180 ]', build=build)[0], 0)
 
     def test_a_program_that_hangs(self):
         # The stand-in for mpirun has no time limit, so that the runner ends the case, here after one second.
