@@ -4,7 +4,7 @@
 #include "core/base/out_of_memory.h"
 #include "object/error_cause.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <new>
 #include <utility>
 

@@ -4,7 +4,7 @@
 #include "core/base/out_of_memory.h"
 #include "object/info.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <optional>
 
 namespace patchbay {

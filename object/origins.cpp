@@ -4,7 +4,7 @@
 #include "object/communicator.h"
 #include "object/request.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <memory>

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <new>
 #include <string>
 

@@ -4,7 +4,7 @@
 #include "include/mpi.h"
 #include "object/error_cause.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,7 @@
 #include <array>
 #include <cfenv>
 #include <chrono>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <utility>
 
 namespace patchbay::coll {

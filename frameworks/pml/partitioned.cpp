@@ -8,7 +8,7 @@
 #include "frameworks/pml/partitioned_tags.h"
 #include "object/error_cause.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mutex>
 #include <numeric>
 #include <utility>

@@ -4,7 +4,7 @@
 #include "frameworks/pml/pml.h"
 #include "object/topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay::api {
 

@@ -11,7 +11,7 @@
 #include "mpi/library/world.h"
 #include "object/probed_handle.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <new>
 #include <optional>

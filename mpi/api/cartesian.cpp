@@ -4,7 +4,7 @@
 #include "mpi/topologies/dims.h"
 #include "mpi/topologies/topologies.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

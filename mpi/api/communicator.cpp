@@ -8,7 +8,7 @@
 #include "mpi/communicators/hints.h"
 #include "mpi/library/world.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include "mpi/api/args.h"
 
 #include <cstring>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <new>
 
 namespace patchbay::api {

@@ -7,7 +7,7 @@
 #include "object/datatype_f90.h"
 #include "object/recipe.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <new>
 #include <numeric>

@@ -4,7 +4,7 @@
 #include "object/convertor.h"
 #include "object/external32.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 #include <limits>

@@ -4,7 +4,7 @@
 #include "core/memory/node_allocations.h"
 #include "mpi/api/args.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cerrno>

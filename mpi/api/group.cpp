@@ -3,7 +3,7 @@
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

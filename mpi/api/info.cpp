@@ -5,7 +5,7 @@
 #include "mpi/api/handles.h"
 #include "mpi/library/info_env.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

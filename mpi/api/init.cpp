@@ -8,7 +8,7 @@
 #include "core/runtime/hw_resources.h"
 #include "mpi/library/world.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay::api {
 

@@ -4,7 +4,7 @@
 #include "mpi/instance/instance.h"
 #include "object/immediate_request.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <new>
 

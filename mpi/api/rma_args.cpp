@@ -4,7 +4,7 @@
 #include "object/error_cause.h"
 #include "object/recipe.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -14,7 +14,7 @@
 #include "mpi/communicators/intercommunicators.h"
 #include "mpi/library/library.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

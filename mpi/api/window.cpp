@@ -6,7 +6,7 @@
 #include "mpi/windows/hints.h"
 #include "mpi/windows/windows.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 #include <limits>

@@ -9,7 +9,7 @@
 #include "object/error_code.h"
 #include "object/origins.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay {
 

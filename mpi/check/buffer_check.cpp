@@ -4,7 +4,7 @@
 #include "mpi/check/finding.h"
 #include "object/convertor.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include "mpi/check/call_record.h"
 #include "mpi/check/finding.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay::check {
 

@@ -5,7 +5,7 @@
 #include "object/communicator.h"
 #include "object/op_kernels.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

@@ -8,7 +8,7 @@
 #include "object/error_cause.h"
 #include "object/window.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay::check {
 

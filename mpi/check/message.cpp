@@ -6,7 +6,7 @@
 #include "object/status.h"
 #include "object/window.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay::check {
 

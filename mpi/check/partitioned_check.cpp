@@ -8,7 +8,7 @@
 #include "mpi/check/finding.h"
 #include "object/error_cause.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 #include <new>

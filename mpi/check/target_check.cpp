@@ -5,7 +5,7 @@
 #include "object/window.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay::check {
 

@@ -5,7 +5,7 @@
 #include "mpi/instance/instance.h"
 
 #include <cstdio>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay {
 

@@ -18,7 +18,7 @@
 #include "object/error_code.h"
 #include "object/session.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>

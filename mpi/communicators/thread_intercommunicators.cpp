@@ -9,7 +9,7 @@
 #include "mpi/communicators/thread_constructors.h"
 #include "mpi/threads/activation.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay::threads {
 

@@ -14,7 +14,7 @@
 #include "object/error_cause.h"
 #include "object/error_code.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <memory>

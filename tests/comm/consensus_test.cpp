@@ -12,9 +12,9 @@ using namespace patchbay::test;
 
 namespace {
 
-struct ConsensusJob : Job {
+struct ConsensusJob : test::Job {
     explicit ConsensusJob(std::size_t processes)
-        : Job(processes,
+        : test::Job(processes,
               [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what,
                   std::optional<std::uint64_t> number) {
                   return std::make_unique<cid::ConsensusAllocation>(

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::uint32_t segment = 4096;
 
-struct MaskJob : Job {
+struct MaskJob : test::Job {
     explicit MaskJob(std::size_t processes)
-        : Job(processes,
+        : test::Job(processes,
               [this](std::size_t process, cid::Counters& counters, const cid::NewCommunicator& what,
                   std::optional<std::uint64_t> number) {
                   auto made = std::make_unique<cid::MaskAllocation>(
@@ -137,7 +137,7 @@ TEST(mask, many_at_once_in_any_order) {
             }
         }
         // The constructors begin in a different order in each process.
-        std::vector<Job::Parts> parts;
+        std::vector<test::Job::Parts> parts;
         std::vector<std::pair<std::size_t, std::size_t>> order;
         for (std::size_t c = 0; c < count; ++c) {
             parts.push_back(job.prepare());
@@ -159,11 +159,11 @@ TEST(mask, many_at_once_in_any_order) {
 TEST(mask, hundreds_at_once) {
     constexpr std::size_t count = 500;
     MaskJob job(2);
-    std::vector<Job::Parts> parts = job.begin(count);
+    std::vector<test::Job::Parts> parts = job.begin(count);
     std::size_t left = count;
     for (int steps = 0; left > 0 && steps < 10000; ++steps) {
         left = 0;
-        for (Job::Parts& one : parts) {
+        for (test::Job::Parts& one : parts) {
             one[0]->step();
             one[1]->step();
             left += all_finished(one) ? 0 : 1;
@@ -172,7 +172,7 @@ TEST(mask, hundreds_at_once) {
     ASSERT_EQ(left, 0u);
     EXPECT_EQ(distinct_indices(parts).size(), count);
     std::uint64_t rounds = 0;
-    for (const Job::Parts& one : parts) {
+    for (const test::Job::Parts& one : parts) {
         rounds += one[0]->rounds();
     }
     EXPECT_LE(rounds, 3 * count);
@@ -188,7 +188,7 @@ TEST(mask, different_members_in_any_order) {
         MaskJob job(processes);
         struct Member {
             std::size_t process;
-            std::unique_ptr<Part> part;
+            std::unique_ptr<test::Part> part;
         };
         std::vector<std::vector<Member>> comms;
         std::vector<std::unique_ptr<Exchange>> exchanges;

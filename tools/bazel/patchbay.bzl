@@ -65,6 +65,12 @@ def _headers_of(package):
         return "library"
     return "component" if package.startswith(("frameworks", "components/")) else "standard"
 
+def _headers_of_test(threads, deps):
+    """Which precompiled header a unit test uses."""
+    if any([dep.startswith(("//components", "//frameworks")) for dep in deps]):
+        return "component_thread_test" if threads else "component_test"
+    return "thread_test" if threads else "unit_test"
+
 def patchbay_component(framework, name, srcs, hdrs = [], deps = [], linkopts = [], **kwargs):
     """One component: `:NAME` is its code (for its unit test), `:mca_FRAMEWORK_NAME.so` the plugin.
 
@@ -143,7 +149,7 @@ def pb_test(name, srcs, deps = [], size = "small", sanitizers = ["asan"], tags =
       **kwargs: passed on to cc_test.
     """
     threads = "tsan" in sanitizers
-    headers = precompiled("thread_test" if threads else "unit_test")
+    headers = precompiled(_headers_of_test(threads, deps))
     native.cc_test(
         name = name,
         size = size,

@@ -4,7 +4,7 @@
 #include "core/base/out_of_memory.h"
 #include "core/log.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay::btl::sm {
 

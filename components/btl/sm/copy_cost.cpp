@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <limits>
 #include <memory>
 #include <new>

@@ -2,7 +2,7 @@
 #include "components/btl/sm/settings.h"
 
 #include <bit>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay::btl::sm {
 

@@ -4,7 +4,7 @@
 #include "core/base/strings.h"
 
 #include <climits>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace patchbay::btl::socket {
 

@@ -5,7 +5,7 @@
 #include "core/log.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <new>
 #include <utility>
 
