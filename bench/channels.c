@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One message between ranks 0 and 1 by plain calls, by persistent requests, or by channels (mpix.h); the figures have
-   the same names, so that patchbay-ab compares the ways. channels pingpong [SIZE,...] WAY  half round trip; WAY: plain,
-   persistent, channel channels rate WAY                 messages of 8 bytes: channel: of slackness 1 to 16 with a
-   synchronous send; plain: MPI_Isend with a window of 64, under the name of each slackness A channel is ready: each
-   receive is started before the message to which the send is an answer. The other ways start theirs at the same places.
- */
+   the same names, so that patchbay-ab compares the ways.
+
+     channels pingpong [SIZE,...] WAY   half round trip; WAY: plain, persistent, channel
+     channels rate WAY                  messages of 8 bytes; channel: of slackness 1 to 16 with a synchronous send;
+                                        plain: MPI_Isend with a window of 64, under the name of each slackness
+
+   A channel is ready: each receive is started before the message to which the send is an answer. The other ways start
+   theirs at the same places. */
 #include "metric.h"
 #include "sizes.h"
 

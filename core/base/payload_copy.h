@@ -110,9 +110,11 @@ public:
         _long.restart();
     }
 
-private:
-    // Below this the stores of a copy are still on their way when it ends, so that its time says nothing.
+    // Below this the stores of a copy are still on their way when it ends, so that its time says nothing, and copies
+    // are ordinary ones.
     static constexpr std::size_t least = 2048;
+
+private:
     static constexpr std::size_t long_from = 12 * 1024;
     static constexpr std::size_t piece = 16 * 1024; // of copy_exactly(): one is timed, and not a whole message
     // What the receiver loses by reading from memory counts more for a short payload, of which it waits for the first

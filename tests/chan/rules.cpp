@@ -438,6 +438,32 @@ void test_rebind() {
     CHECK_OK(MPIX_Unbind_channels(ring.bound, 2));
 }
 
+// Channels of several lengths carry messages of 8 bytes, and others that are shorter than what was bound: these stand
+// in other places of chan/sm's chunks. A channel takes a shorter way from its second start on.
+void test_rebound_lengths() {
+    for (const int most : {100, 300, 1'000, 2'000, 5'000}) {
+        std::vector<int> out(std::size_t(most), 0), in(std::size_t(most), 0);
+        MPI_Request ins[2], bound[2];
+        MPI_Send_init(out.data(), most, MPI_INT, next, 71, MPI_COMM_WORLD, &ins[0]);
+        MPI_Recv_init(in.data(), most, MPI_INT, previous, 71, MPI_COMM_WORLD, &ins[1]);
+        CHECK_OK(MPIX_Bind_channels(ins, bound, 2, nullptr));
+        for (const int count : {most, 2, most / 2, 1, most, 2}) {
+            CHECK_OK(MPIX_Rebind_channel(bound[0], out.data(), count));
+            CHECK_OK(MPIX_Rebind_channel(bound[1], in.data(), count));
+            for (int start = 0; start < 3; ++start) {
+                CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+                transfer(&bound[0], out.data(), &bound[1], in.data(), count, count + start, previous, 71);
+            }
+        }
+        CHECK_OK(MPIX_Rebind_channel(bound[1], in.data(), most)); // room for more than the 2 elements that come
+        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+        transfer(&bound[0], out.data(), &bound[1], in.data(), 2, 9, previous, 71);
+        CHECK_OK(MPIX_Unbind_channels(bound, 2));
+        MPI_Request_free(&ins[0]);
+        MPI_Request_free(&ins[1]);
+    }
+}
+
 // The channel has its own references: what it was made of may go.
 void test_lifetime() {
     MPI_Comm comm;
@@ -486,6 +512,7 @@ int main(int argc, char** argv) {
     test_circular();
     test_synchronous();
     test_rebind();
+    test_rebound_lengths();
     test_lifetime();
     return finish();
 }

@@ -40,6 +40,7 @@ public:
         _settings.copy_from = registry.at("chan_sm_copy_from").as_size();
         _settings.stores = Stores(registry.at("chan_sm_stores").as_enum());
         _settings.collective_limit = registry.at("chan_sm_collective_limit").as_size();
+        _settings.collective_limit_shared = registry.at("chan_sm_collective_limit_shared").as_size();
         _settings.long_from = registry.at("chan_sm_long_from").as_size();
         if (_settings.chunk_bytes < least_chunk || _settings.chunk_bytes > most_chunk) {
             return Error{Errc::invalid, "chan_sm_chunk: must be from 1 KiB to 8 MiB"};
@@ -71,9 +72,11 @@ public:
     // A long message is copied once where it can be direct. That is half of the work where processes share cores.
     // Others copy to and from a ring at the same time, and the receiver has the data in its cache then.
     Faster faster(Context& context, const Binding& binding) noexcept override {
-        const bool is_short = binding.bytes <= _settings.collective_limit;
-        const bool saves_a_copy = binding.bytes >= _settings.long_from && context.runtime().oversubscribed() &&
-            may_be_direct(context, binding);
+        const bool shares_cores = context.runtime().oversubscribed();
+        const bool is_short =
+            binding.bytes <= (shares_cores ? _settings.collective_limit_shared : _settings.collective_limit);
+        const bool saves_a_copy =
+            shares_cores && binding.bytes >= _settings.long_from && may_be_direct(context, binding);
         return (is_short ? Faster::alone : Faster::never) | (saves_a_copy ? Faster::among_others : Faster::never);
     }
 

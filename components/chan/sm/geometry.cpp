@@ -30,6 +30,7 @@ Geometry Geometry::make(std::uint64_t bytes, std::uint32_t slackness, std::size_
     } else {
         made.payload_offset = line_bytes;
     }
+    made.is_short = bytes <= chunk_bytes;
     made.stride = std::uint32_t(in_lines(made.payload_offset + made.payload_bytes));
     std::uint32_t least = made.stride == line_bytes ? least_lines : least_chunks;
     if (!ready) {

@@ -123,7 +123,7 @@ void ReceiveHalf::check() noexcept {
     if (bytes == 8) [[likely]] {
         std::memcpy(_quick.data, chunk + sizeof(Word), 8);
     } else {
-        common::copy_any(_quick.data, chunk + sizeof(Word), bytes);
+        common::copy_any(_quick.data, chunk + _quick.payload_offset, bytes);
     }
     _quick.next = message + 1;
     if (_quick.next >= _quick.publish_at) [[unlikely]] {

@@ -47,10 +47,13 @@ public:
         std::uint64_t bytes = 0;
         std::uint64_t next = 0;       // message, and chunk
         std::uint64_t publish_at = 0; // call publish_quickly() when so many have been taken
+        std::uint64_t payload_offset = 0;
     };
     QuickWay quick_way() const noexcept {
-        const bool possible = _quick && !_posts && _slackness == 1 && _started == _chunk && _ended == _chunk;
-        return {possible ? _chunks : nullptr, _mask, _stride, _buffers.data(), _buffers.bytes(), _chunk, _publish_at};
+        const bool possible = _quick && !_posts && _slackness == 1 && _started == _chunk && _ended == _chunk &&
+            _geometry.allows_quick_way(_buffers.bytes());
+        return {possible ? _chunks : nullptr, _mask, _stride, _buffers.data(), _buffers.bytes(), _chunk, _publish_at,
+            _geometry.payload_offset};
     }
     // What such a caller has done: so many messages have ended in all, and so many receives were started.
     void catch_up(std::uint64_t ended, std::uint64_t started) noexcept {
@@ -76,7 +79,7 @@ public:
         if (!_quick || bytes != _buffers.bytes()) [[unlikely]] {
             return take(chunk, word);
         }
-        common::copy_any(_buffers.data(), chunk + sizeof(Word), bytes);
+        common::copy_any(_buffers.data(), chunk + _geometry.payload_offset, bytes);
         end_chunk();
         end_message(bytes);
         return true;
@@ -97,7 +100,7 @@ public:
     }
 
 private:
-    void set_quick() noexcept { _quick = _buffers.is_block() && _geometry.payload_offset == sizeof(Word); }
+    void set_quick() noexcept { _quick = _buffers.is_block() && _geometry.is_short != 0; }
     void post() noexcept;
     bool take(std::byte* chunk, std::uint64_t word) noexcept;
     void end_message(std::uint64_t bytes) noexcept {
@@ -120,7 +123,7 @@ private:
     std::byte* _chunks = nullptr;
     std::uint64_t _mask = 0;
     std::uint64_t _stride = 0;
-    bool _quick = false; // messages stand beside the word of a chunk, and the buffer is one block
+    bool _quick = false; // messages are one chunk, and the buffer is one block
     bool _posts = false;
     Buffers _buffers;
     const std::unique_ptr<std::uint64_t[]> _lengths; // of messages that have ended

@@ -90,7 +90,7 @@ int SendHalf::start_short() noexcept {
     const std::uint64_t message = _next;
     const std::uint64_t bytes = _quick.bytes;
     std::byte* const chunk = _quick.chunks + (message & _quick.mask) * _quick.stride;
-    common::copy_any(chunk + sizeof(Word), _quick.data, bytes);
+    _sender.write_payload(chunk + _quick.payload_offset, _quick.data, bytes);
     publish_quickly(chunk, message, bytes);
     return _quick.bell->must_be_rung() ? ring() : MPI_SUCCESS;
 }

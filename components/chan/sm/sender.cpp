@@ -25,8 +25,7 @@ bool Sender::refresh_limit() noexcept {
 }
 
 void Sender::set_quick_limit() noexcept {
-    const bool quick =
-        _mode == Mode::ring && !_synchronous && _buffers.is_block() && _geometry.payload_offset == sizeof(Word);
+    const bool quick = _mode == Mode::ring && !_synchronous && _buffers.is_block() && _geometry.is_short != 0;
     _quick_limit = quick ? _limit : 0;
 }
 

@@ -46,7 +46,7 @@ public:
         return advance();
     }
     // For a caller that writes messages of one chunk itself (SendHalf::start()): where, and how many in all have room
-    // now; 0: messages are not like that, or some have not been sent.
+    // now; 0: messages are not like that, or some have not been sent. A message of 8 bytes stands behind the word.
     struct QuickWay {
         std::byte* chunks = nullptr;
         std::uint64_t mask = 0;
@@ -55,10 +55,21 @@ public:
         std::uint64_t bytes = 0;
         Doorbell* bell = nullptr;
         std::uint64_t limit = 0;
+        std::uint64_t payload_offset = 0;
     };
     QuickWay quick_way() const noexcept {
         const bool idle = _started == _chunk && _sent == _chunk;
-        return {_chunks, _mask, _stride, _buffers.data(), _buffers.bytes(), _bell, idle ? _quick_limit : 0};
+        const bool possible = idle && _geometry.allows_quick_way(_buffers.bytes());
+        return {_chunks, _mask, _stride, _buffers.data(), _buffers.bytes(), _bell, possible ? _quick_limit : 0,
+            _geometry.payload_offset};
+    }
+    // Writes a payload to a chunk, perhaps past the cache.
+    void write_payload(std::byte* to, const std::byte* data, std::uint64_t bytes) noexcept {
+        if (bytes < PayloadCopy::least) {
+            common::copy_any(to, data, bytes);
+        } else {
+            _payload_copy.copy(to, data, bytes);
+        }
     }
     // What such a caller has done: so many messages have been sent in all.
     void catch_up(std::uint64_t messages) noexcept { _started = _sent = _chunk = messages; }
@@ -81,10 +92,10 @@ public:
 private:
     enum class Way : std::uint8_t { none, ring, putting }; // of the present message
 
-    // A message that is one block and one chunk beside its word, for which there is room.
+    // A message that is one block and one chunk, for which there is room.
     void send_quickly() noexcept {
         std::byte* const chunk = _chunks + (_chunk & _mask) * _stride;
-        common::copy_any(chunk + sizeof(Word), _buffers.data(), _buffers.bytes());
+        write_payload(chunk + _geometry.payload_offset, _buffers.data(), _buffers.bytes());
         publish(chunk, ChunkWord::last | _buffers.bytes());
         ++_sent;
         _buffers.advance();

@@ -36,7 +36,10 @@ inline constexpr ParamSpec params[] = {
         store_names, ParamLevel::tuner_detail},
     {"collective_limit", ParamType::size, "4KiB",
         "messages of persistent collectives up to this size are faster by a channel of this component than as messages "
-        "of the pml (coll_channels=auto)",
+        "of the pml (coll_channels=auto), where each process has a core of its own",
+        nullptr, ParamLevel::tuner_detail},
+    {"collective_limit_shared", ParamType::size, "1KiB",
+        "the same where processes share cores: a sender of the pml leaves more messages behind before it has to wait",
         nullptr, ParamLevel::tuner_detail},
     {"long_from", ParamType::size, "32KiB",
         "messages of partitioned communication, and of persistent collectives without a reduction, are faster by a "
@@ -53,6 +56,7 @@ struct Settings {
     std::size_t copy_from = 0;
     Stores stores = Stores::automatic;
     std::size_t collective_limit = 0;
+    std::size_t collective_limit_shared = 0;
     std::size_t long_from = 0;
 };
 

@@ -29,6 +29,9 @@ struct ChunkWord {
     }
 };
 
+using Word = std::atomic<std::uint64_t>;
+static_assert(Word::is_always_lock_free);
+
 // How the ring of chunks is divided; the sender decides. A short payload stands behind the word of its chunk, in the
 // same cache line up to 56 bytes; a longer one begins a line, so that it can be copied past the cache.
 struct Geometry {
@@ -36,17 +39,17 @@ struct Geometry {
     std::uint32_t stride;         // bytes from chunk to chunk, whole lines
     std::uint32_t payload_offset; // in a chunk
     std::uint32_t payload_bytes;  // in a chunk, at most
+    std::uint32_t is_short;       // 1: each message is one chunk
 
     static constexpr std::uint32_t longest_beside_word = 512 - 8;
     // For messages of at most `bytes`, of which up to `slackness` are outstanding. `ring_bytes`: about so much memory.
     // `ready`: as Side::ready.
     static Geometry make(std::uint64_t bytes, std::uint32_t slackness, std::size_t ring_bytes, std::size_t chunk_bytes,
         bool ready = true) noexcept;
+    // Whether the callers of QuickWay may carry messages of that length: with 8 bytes they know where these stand.
+    bool allows_quick_way(std::uint64_t bytes) const noexcept { return bytes != 8 || payload_offset == sizeof(Word); }
     bool whole_messages(std::uint64_t bytes) const noexcept { return bytes <= payload_bytes; }
 };
-
-using Word = std::atomic<std::uint64_t>;
-static_assert(Word::is_always_lock_free);
 
 // Counts the halves that use a block: the one that comes to zero frees it.
 struct Users {
