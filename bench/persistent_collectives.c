@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time of a collective by size, as a blocking call or as MPI_Start and MPI_Wait of a persistent request.
-     persistent_collectives blocking|persistent|timed [FUNCTION,... [SIZE,...]]
+     persistent_collectives blocking|persistent|timed|ratio [FUNCTION,... [SIZE,...]]
    timed: persistent, and the initialization chooses the schedule by time (info key patchbay_effort, value 3).
-   FUNCTION: barrier bcast reduce allreduce allgather alltoall, or all.
-   SIZE: bytes of the vector, or of the block of one rank; at least 8. */
+   ratio: the time of the persistent request by that of the blocking call, in pairs of some milliseconds each, which
+   does not change with the place of the processes as each of the times does. FUNCTION: barrier bcast reduce allreduce
+   allgather alltoall, or all. SIZE: bytes of the vector, or of the block of one rank; at least 8. */
 #include "repeat.h"
 #include "sizes.h"
 
@@ -89,14 +90,46 @@ static void measure(const struct collective* what, int persistent, const char* l
     }
 }
 
+static void compare(const struct collective* what, const char* label) {
+    enum { pairs = 60 };
+    double ratios[pairs];
+    char name[80];
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    snprintf(name, sizeof name, "%s%s%s_ratio", what->name, *label ? "_" : "", label);
+    const struct repeated ways[] = {
+        {name, what->blocking, NULL, NULL, 0},
+        {name, start_and_wait, NULL, NULL, 0},
+    };
+    what->init();
+    repeat_mean(&ways[0], MPI_COMM_WORLD, 20); /* warm-up */
+    repeat_mean(&ways[1], MPI_COMM_WORLD, 20);
+    int rounds = (int)(0.003 / BENCH_DIVISOR / repeat_mean(&ways[0], MPI_COMM_WORLD, 4));
+    rounds = rounds < 3 ? 3 : rounds;
+    MPI_Bcast(&rounds, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int pair = 0; pair < pairs; pair++) {
+        double mean[2];
+        for (int turn = 0; turn < 2; turn++) {
+            const int way = (pair + turn) % 2; /* each goes first as often as the other one */
+            mean[way] = repeat_mean(&ways[way], MPI_COMM_WORLD, rounds);
+        }
+        ratios[pair] = mean[1] / mean[0];
+    }
+    MPI_Request_free(&request);
+    if (rank == 0) {
+        metric(name, metric_median(ratios, pairs), "x", "lower");
+    }
+}
+
 int main(int argc, char** argv) {
     int ranks;
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const char* way = argc > 1 ? argv[1] : "";
     const int timed = strcmp(way, "timed") == 0, persistent = timed || strcmp(way, "persistent") == 0;
-    if (!persistent && strcmp(way, "blocking") != 0) {
-        fprintf(stderr, "usage: %s blocking|persistent|timed [FUNCTION,... [SIZE,...]]\n", argv[0]);
+    const int ratio = strcmp(way, "ratio") == 0;
+    if (!persistent && !ratio && strcmp(way, "blocking") != 0) {
+        fprintf(stderr, "usage: %s blocking|persistent|timed|ratio [FUNCTION,... [SIZE,...]]\n", argv[0]);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     info = MPI_INFO_NULL;
@@ -116,7 +149,7 @@ int main(int argc, char** argv) {
             continue;
         }
         if (what->init == barrier_init) {
-            measure(what, persistent, "");
+            ratio ? compare(what, "") : measure(what, persistent, "");
             continue;
         }
         const char* list = sizes;
@@ -127,7 +160,7 @@ int main(int argc, char** argv) {
             char label[32];
             size_label(label, sizeof label, bytes);
             count = (int)(bytes / 8);
-            measure(what, persistent, label);
+            ratio ? compare(what, label) : measure(what, persistent, label);
         }
     }
     if (timed) {

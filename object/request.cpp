@@ -88,6 +88,15 @@ std::int32_t Request::idle_references(const Communicator& comm) noexcept {
     return references;
 }
 
+void Request::leave_all_to_polls(const Communicator& comm) noexcept {
+    const std::lock_guard lock(comm.mutex);
+    for (Request* request = comm.persistent_requests; request != nullptr; request = request->_neighbours.next) {
+        if (request->state() == State::active) {
+            request->leave_to_polls();
+        }
+    }
+}
+
 // Of a request that was active when it was completed; `before` is the word that complete() has replaced. If the handle
 // was not released, the request may not exist any more.
 bool Request::end_owner(std::uintptr_t before, bool threaded) noexcept {

@@ -120,6 +120,8 @@ public:
     // The references to the communicator that are held by those persistent requests of its list that are inactive or
     // complete: no communication is pending for these references.
     static std::int32_t idle_references(const Communicator& comm) noexcept;
+    // For a wait until no communication of the communicator is pending: calls leave_to_polls() of all that are active.
+    static void leave_all_to_polls(const Communicator& comm) noexcept;
 
     // The request is a member of a bundle (object/bundle.h), which starts and completes it: only calls that accept a
     // member accept its handle. Of an inactive request, which has no continuation.
@@ -200,6 +202,9 @@ protected:
     // be cheap; does not block. What it looks at must wake this process if it sleeps: a poller changes it, a thread
     // that calls Progress::wake(), or a process that rings this one's doorbell.
     virtual void check() noexcept {}
+    // Called for an active persistent request with the lock of its communicator, on any thread: perhaps nobody calls
+    // check() any more, so that polls have to complete it if they can. Must neither block nor complete it.
+    virtual void leave_to_polls() noexcept {}
     // Has the next poll call retire().
     void retire_later(bool threaded) noexcept;
     // For most_starts above 1 (object/several_starts.h).

@@ -77,6 +77,7 @@ void Engine::set_binder(ChannelBinder* binder) noexcept {
     _binder = binder;
     _watcher.reset();
     _watched = nullptr;
+    _empty_polls = 0;
 }
 
 void Engine::add_watched(Operation& operation) noexcept {
@@ -87,6 +88,7 @@ void Engine::add_watched(Operation& operation) noexcept {
         _watched->previous = &operation;
     }
     _watched = &operation;
+    _empty_polls = 0;
     if (!_watcher) [[unlikely]] {
         _watcher = progress().add_poller(
             [](void* engine) noexcept { return static_cast<Engine*>(engine)->poll_watched(); }, this);
@@ -116,7 +118,9 @@ int Engine::poll_watched() noexcept {
         events += operation->look();
     }
     _polls_watched = false;
-    if (_watched == nullptr) {
+    // A loop of starts would register a poller for each of them, which takes longer than some starts.
+    constexpr int empty_polls_before_removal = 64;
+    if (_watched == nullptr && ++_empty_polls == empty_polls_before_removal) {
         _watcher.reset();
     }
     return events;

@@ -86,10 +86,11 @@ private:
     CallChecker* _checker = nullptr;
     ChannelBinder* _binder = nullptr;
     // The operations that wait for messages of channels, which complete only where somebody looks. The poller exists
-    // while there are any; it sees to them while the process waits for something else.
+    // while there are any and for a while afterwards; it sees to them while the process waits for something else.
     Operation* _watched = nullptr;
     Operation* _next_watched = nullptr; // to be visited by the poll that is under way
     bool _polls_watched = false;
+    int _empty_polls = 0; // since the last of them ended
     PollerHandle _watcher;
     ScratchPool _scratch;
     EffortKey _effort_key;

@@ -99,16 +99,78 @@ int Operation::prepare() noexcept {
     return _progressions.make(*this, schedule.steps().size()) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
+inline void Operation::end_joint_start(int code) noexcept {
+    if (code != MPI_SUCCESS) [[unlikely]] {
+        fail(code, noted_cause(code));
+    }
+    finish_start();
+}
+
+// Returns whether the start is complete; then the request may be gone.
+[[gnu::always_inline]] inline bool Operation::advance_joint_start(int looks) noexcept {
+    int code = MPI_SUCCESS;
+    if (!_joint->advance(looks, &code)) {
+        return false;
+    }
+    end_joint_start(code);
+    return true;
+}
+
+// `alone`: in start(), where no other thread polls.
+inline void Operation::begin_joint_start(bool alone) noexcept {
+    _code = MPI_SUCCESS;
+    _cause.clear();
+    int code = MPI_SUCCESS;
+    switch (_joint->begin(&code)) {
+    case JointStart::Begun::complete:
+        end_joint_start(code);
+        return;
+    case JointStart::Begun::contributed:
+        if (alone) [[likely]] {
+            _is_left_to_check.store(true, std::memory_order_relaxed);
+            return;
+        }
+        break;
+    case JointStart::Begun::waiting:
+        break;
+    }
+    _engine.add_watched(*this);
+}
+
+// Of a start that was left to check(). In a poll, or where there can be none on another thread.
+void Operation::watch_joint_start() noexcept {
+    _engine.add_watched(*this);
+}
+
+// Also where there are several threads now.
+void Operation::leave_to_polls() noexcept {
+    if (!_is_left_to_check.exchange(false, std::memory_order_relaxed)) {
+        return;
+    }
+    if (!progress->run_alone([this] { watch_joint_start(); })) {
+        _watch.post();
+    }
+}
+
+void Operation::prepare_release() noexcept {
+    leave_to_polls();
+    _engine._released.add(_released);
+}
+
 int Operation::start() noexcept {
     if (calls_back) [[unlikely]] {
         gate->begin();
     }
     set_active();
-    if (_joint == nullptr) {
-        schedule.note_start();
-    }
     // The first messages are sent before the caller continues its computation.
-    if (!progress->run_alone([this] { begin_start(); })) [[unlikely]] {
+    bool begun;
+    if (_joint != nullptr) {
+        begun = progress->run_alone([this] { begin_joint_start(true); });
+    } else {
+        schedule.note_start();
+        begun = progress->run_alone([this] { begin_start(); });
+    }
+    if (!begun) [[unlikely]] {
         begin();
         progress->poll();
     }
@@ -177,10 +239,7 @@ void Operation::end_gate() noexcept {
 
 void Operation::start_steps() noexcept {
     if (_joint != nullptr) {
-        _joint->begin();
-        if (!advance_joint_start()) {
-            _engine.add_watched(*this);
-        }
+        begin_joint_start(false);
         return;
     }
     fail(schedule.code(), schedule.cause());
@@ -203,26 +262,29 @@ void Operation::start_steps() noexcept {
     run_ready_steps();
 }
 
-// Below several threads; otherwise the poller looks.
+// Below several threads; otherwise the poller looks. A look of a joint start costs less than the way to it, and more of
+// them do not help where the other members wait for this processor.
 void Operation::check() noexcept {
-    progress->run_alone([this] { look(); });
+    constexpr int joint_looks = 4;
+    const bool is_left = _is_left_to_check.load(std::memory_order_relaxed);
+    const bool alone = progress->run_alone([this, is_left] {
+        if (_joint == nullptr) {
+            look_at_channels();
+        } else if (is_left || is_watched) [[likely]] {
+            // Before, because a start that completes may take the request with it.
+            _is_left_to_check.store(false, std::memory_order_relaxed);
+            if (!advance_joint_start(progress->policy().spin.count() == 0 ? 1 : joint_looks)) {
+                _is_left_to_check.store(is_left, std::memory_order_relaxed);
+            }
+        }
+    });
+    if (!alone && is_left) [[unlikely]] {
+        leave_to_polls();
+    }
 }
 
 int Operation::look() noexcept {
-    return _joint != nullptr ? int(is_watched && advance_joint_start()) : look_at_channels();
-}
-
-// Whether the start is complete; then the request may be gone.
-bool Operation::advance_joint_start() noexcept {
-    int code = MPI_SUCCESS;
-    if (!_joint->advance(&code)) {
-        return false;
-    }
-    if (code != MPI_SUCCESS) [[unlikely]] {
-        fail(code, noted_cause(code));
-    }
-    finish_start();
-    return true;
+    return _joint != nullptr ? int(is_watched && advance_joint_start(1)) : look_at_channels();
 }
 
 int Operation::look_at_channels() noexcept {

@@ -6,6 +6,7 @@
 #include "frameworks/coll/schedule.h"
 #include "object/request.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,7 +25,8 @@ public:
           _engine(engine),
           _begin(waits, *this),
           _end(waits, *this),
-          _open(waits, *this) {
+          _open(waits, *this),
+          _watch(waits, *this) {
         progress = &waits;
     }
 
@@ -141,9 +143,10 @@ private:
         std::size_t _capacity = 0;
     };
 
-    void prepare_release() noexcept override { _engine._released.add(_released); }
+    void prepare_release() noexcept override;
     int retire() noexcept override;
     void check() noexcept override;
+    void leave_to_polls() noexcept override;
     void end(int code) noexcept override; // by an Execution
     void begin_start() noexcept;
     void end_gate() noexcept;
@@ -157,7 +160,10 @@ private:
     int bind_message(const Step& step, Request** made) noexcept;
     int try_to_bind_channels(ChannelBinder& binder) noexcept;
     int look_at_channels() noexcept;
-    bool advance_joint_start() noexcept;
+    void begin_joint_start(bool alone) noexcept;
+    void watch_joint_start() noexcept;
+    bool advance_joint_start(int looks) noexcept;
+    void end_joint_start(int code) noexcept;
     void release_bound() noexcept;
     void start_message(StepId id) noexcept;
     void start_send(StepId id) noexcept;
@@ -179,11 +185,14 @@ private:
     Deferred<&Operation::begin_start> _begin;
     Deferred<&Operation::finish_start> _end; // after an Execution
     Deferred<&Operation::end_gate> _open;    // after a Gate
+    Deferred<&Operation::watch_joint_start> _watch;
     GateEnd _gate_end{*this};
     Progressions _progressions;
     std::unique_ptr<JointStart> _joint; // null: the schedule runs
-    std::vector<Request*> _bound;       // the persistent requests of the messages
-    std::unique_ptr<StepId[]> _looks;   // steps whose messages of channels are under way
+    // A joint start was begun where no other thread polls, and has contributed: check() alone advances it.
+    std::atomic<bool> _is_left_to_check{false};
+    std::vector<Request*> _bound;     // the persistent requests of the messages
+    std::unique_ptr<StepId[]> _looks; // steps whose messages of channels are under way
     std::size_t _look_count = 0;
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;

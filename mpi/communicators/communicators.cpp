@@ -263,6 +263,7 @@ int disconnect(Communicator& comm) {
     if (const int code = synchronize_finalize(comm); code != MPI_SUCCESS) {
         return code;
     }
+    Request::leave_all_to_polls(comm);
     wait_until(comm.instance->progress(), [&comm] { return pending_operations(comm) == 0; });
     return free_communicator(comm);
 }

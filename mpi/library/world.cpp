@@ -17,7 +17,7 @@
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <string>
 
 namespace patchbay {
@@ -192,6 +192,9 @@ int World::finalize() {
     }
     // Peers may still need this process to progress their messages. First this process does its part of what is
     // pending, then all processes synchronize, and then each one sends the pending messages of that synchronization.
+    for (const Communicator* comm : instance().communicators().all()) {
+        Request::leave_all_to_polls(*comm);
+    }
     instance().drain(nullptr);
     const int code = synchronize();
     instance().drain(nullptr);

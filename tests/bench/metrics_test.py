@@ -42,6 +42,8 @@ PROGRAMS = {
                                   for what in ("", "_test") for count in (10, 100)},
     **{("persistent_collectives.c", f"{way} barrier,allreduce 8,4096", 2): {
         "barrier": "us", "allreduce_8B": "us", "allreduce_4KiB": "us"} for way in ("blocking", "persistent", "timed")},
+    ("persistent_collectives.c", "ratio barrier,allreduce 8,4096", 2): {
+        f"{function}_ratio": "x" for function in ("barrier", "allreduce_8B", "allreduce_4KiB")},
     ("partitioned.c", "", 2): {f"{figure}_64x{size}": unit for size in ("16KiB", "64B") for figure, unit in (
         ("message", "us"), ("partitioned", "us"), ("bandwidth_ratio", "x"))},
     ("quiescence.c", "", 2): {"compute_alone": "ms", "compute_beside_barrier": "ms", "slowdown": "percent"},

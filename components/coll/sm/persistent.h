@@ -52,33 +52,36 @@ public:
     bool agree(bool possible) noexcept override {
         const bool can = possible && _served && _limit.take();
         _place = make_place(_context, _below, _comm, can);
-        if (can && _place == nullptr) {
+        if (_place != nullptr) {
+            bind();
+        } else if (can) {
             _limit.give_back();
         }
         return _place != nullptr;
     }
-    void begin() noexcept override {
-        _arrived = false;
-        _looks = 0;
-        if (!_place->has_failed()) [[likely]] {
-            _place->next_step(_what.contributes(*_place) ? _what.own(*_place).bytes() : 0);
-        }
-    }
-    bool advance(int* code) noexcept override {
+    Begun begin(int* code) noexcept override {
         Place& place = *_place;
-        const Waits waits = _what.waits(place);
-        if (!_arrived && !place.has_failed() && place.try_begin()) {
-            _code = arrive(place, _what, waits, _root, MPI_SUCCESS);
-            _arrived = true;
+        _calls = 0;
+        _arrived = false;
+        if (place.has_failed()) [[unlikely]] {
+            *code = failed_process();
+            return Begun::complete;
         }
-        if (_arrived && is_ready(place, waits, _root)) {
-            *code = leave(place, _what, waits, _code, MPI_SUCCESS);
+        place.next_step(_bytes);
+        if (!place.try_begin()) [[unlikely]] {
+            return Begun::waiting;
+        }
+        return come(1, code) ? Begun::complete : Begun::contributed;
+    }
+    bool advance(int looks, int* code) noexcept override {
+        Place& place = *_place;
+        if (_arrived ? look(looks, code) : !place.has_failed() && place.try_begin() && come(looks, code)) {
             return true;
         }
-        if (_looks++ == 0) {
+        if (++_calls == 1) {
             place.publish_all(); // others may wait for what this member has completed
         }
-        if (place.has_failed() || (_looks > looks_without_time && is_time_to_look() && place.look_for_failures())) {
+        if (place.has_failed() || (_calls > calls_without_time && is_time_to_look() && place.look_for_failures())) {
             *code = failed_process();
             return true;
         }
@@ -86,8 +89,54 @@ public:
     }
 
 private:
-    static constexpr int looks_without_time = 100;
+    static constexpr int calls_without_time = 100;
 
+    bool come(int looks, int* code) noexcept {
+        _code = arrive();
+        _arrived = true;
+        return look(looks, code);
+    }
+    // Whether the start is complete.
+    bool look(int looks, int* code) noexcept {
+        Place& place = *_place;
+        do {
+            if (is_ready(place, _waits, _root)) {
+                *code = leave(place, _what, _waits, _code, MPI_SUCCESS);
+                return true;
+            }
+        } while (--looks > 0);
+        return false;
+    }
+
+    // What is the same in all starts.
+    void bind() noexcept {
+        _waits = _what.waits(*_place);
+        _contributes = _what.contributes(*_place);
+        if (_contributes) {
+            const Elements own = _what.own(*_place);
+            _bytes = std::uint16_t(own.bytes());
+            _is_copied = own.type->dense;
+            if (_is_copied && _bytes > 0) {
+                _source = static_cast<const std::byte*>(own.data) + own.type->true_lower_bound;
+            }
+        }
+    }
+    // As the function of this name in run.h. MPI code.
+    [[gnu::always_inline]] int arrive() noexcept {
+        Place& place = *_place;
+        int code = MPI_SUCCESS;
+        if (_contributes && !_is_copied) [[unlikely]] {
+            code = contribute(place, _what);
+        } else if (_contributes) {
+            code = place.take_memory();
+            if (code == MPI_SUCCESS && _bytes > 0) {
+                common::copy_any(place.own_room(_bytes), _source, _bytes);
+            }
+            place.show(code == MPI_SUCCESS ? _bytes : 0, code);
+        }
+        announce(place, _what, _waits, _root, _bytes);
+        return code;
+    }
     // A member that has failed rings no doorbell. A process that sleeps polls once a second at least.
     bool is_time_to_look() noexcept {
         timespec now;
@@ -108,8 +157,13 @@ private:
     const int _root;
     const bool _served;
     std::unique_ptr<Place> _place;
+    Waits _waits{};
+    bool _contributes = false;
+    bool _is_copied = false; // the contribution is bytes in a row, at _source
+    std::uint16_t _bytes = 0;
+    const std::byte* _source = nullptr;
     bool _arrived = false;
-    int _looks = 0; // of this start
+    int _calls = 0; // of advance(), in this start
     int _code = MPI_SUCCESS;
     std::int64_t _last_look = 0;
 };

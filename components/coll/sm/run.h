@@ -34,6 +34,18 @@ int contribute(Place& place, const What& what) noexcept {
     return code;
 }
 
+// Tells those that wait for what this member contributes, `bytes`.
+template <class What>
+void announce(Place& place, const What& what, Waits waits, int root, std::uint16_t bytes) noexcept {
+    if (waits == Waits::for_join) {
+        place.come(bytes, [&] { return what.make_result(place); });
+    } else if (waits == Waits::for_each_other) {
+        place.wake(1 - place.rank());
+    } else if (waits == Waits::for_none) {
+        place.rank() == root ? place.wake_others() : place.wake(root);
+    }
+}
+
 // Contributes, and tells those that wait for it. `failed`: not MPI_SUCCESS: the member shows this code instead. MPI
 // code.
 template <class What>
@@ -45,13 +57,7 @@ int arrive(Place& place, const What& what, Waits waits, int root, int failed) no
     } else if (contributes) {
         place.show(0, failed);
     }
-    if (waits == Waits::for_join) {
-        place.come(std::uint16_t(contributes ? what.own(place).bytes() : 0), [&] { return what.make_result(place); });
-    } else if (waits == Waits::for_each_other) {
-        place.wake(1 - place.rank());
-    } else if (waits == Waits::for_none) {
-        place.rank() == root ? place.wake_others() : place.wake(root);
-    }
+    announce(place, what, waits, root, std::uint16_t(contributes ? what.own(place).bytes() : 0));
     return code;
 }
 
