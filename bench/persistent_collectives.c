@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time of a collective by size, as a blocking call or as MPI_Start and MPI_Wait of a persistent request.
      persistent_collectives blocking|persistent|timed|ratio [FUNCTION,... [SIZE,...]]
+
    timed: persistent, and the initialization chooses the schedule by time (info key patchbay_effort, value 3).
+
    ratio: the time of the persistent request by that of the blocking call, in pairs of some milliseconds each, which
-   does not change with the place of the processes as each of the times does. FUNCTION: barrier bcast reduce allreduce
-   allgather alltoall, or all. SIZE: bytes of the vector, or of the block of one rank; at least 8. */
+   does not change with the place of the processes as each of the times does.
+
+   FUNCTION: barrier bcast reduce allreduce allgather alltoall, or all.
+
+   SIZE: bytes of the vector, or of the block of one rank; at least 8. */
 #include "repeat.h"
 #include "sizes.h"
 

@@ -202,8 +202,8 @@ protected:
     // be cheap; does not block. What it looks at must wake this process if it sleeps: a poller changes it, a thread
     // that calls Progress::wake(), or a process that rings this one's doorbell.
     virtual void check() noexcept {}
-    // Called for an active persistent request with the lock of its communicator, on any thread: perhaps nobody calls
-    // check() any more, so that polls have to complete it if they can. Must neither block nor complete it.
+    // Called for an active persistent request with the lock of its communicator, on any thread: perhaps no thread
+    // calls check() any more, so that polls have to complete it if they can. Must neither block nor complete it.
     virtual void leave_to_polls() noexcept {}
     // Has the next poll call retire().
     void retire_later(bool threaded) noexcept;

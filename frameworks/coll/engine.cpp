@@ -77,7 +77,6 @@ void Engine::set_binder(ChannelBinder* binder) noexcept {
     _binder = binder;
     _watcher.reset();
     _watched = nullptr;
-    _empty_polls = 0;
 }
 
 void Engine::add_watched(Operation& operation) noexcept {

@@ -17,7 +17,7 @@ public:
         // Other members wait for nothing more of this one in this start: no poll has to advance it while the process
         // waits for something else.
         contributed,
-        waiting,
+        waiting, // other members may wait for this one: polls advance it, too
     };
 
     // Called when no further start follows, after the completion of the last one. Must not wait for other members, some

@@ -15,7 +15,7 @@ using Handles = std::span<MPI_Request>;
 // message does not need the progress.
 constexpr int checks_per_poll = 8;
 
-inline void wait_for_request(Request& request) noexcept {
+void wait_for_request(Request& request) noexcept {
     if (!request.checks_itself) {
         wait_until(*request.progress, [&request] { return request.is_complete(); });
         return;
@@ -87,9 +87,7 @@ inline int end_plainly(MPI_Request* handle, Request* request, MPI_Status* status
 // A request that only its own check() completes waits for one message, and for nothing else that a check of arguments
 // would take longer than.
 [[gnu::noinline]] int wait_checking(MPI_Request* handle, Request* request, MPI_Status* status) noexcept {
-    if (!request->has_completed()) {
-        wait_for_request(*request);
-    }
+    wait_for_request(*request);
     return request->is_plain() ? end_plainly(handle, request, status) : wait_in_full(handle, status);
 }
 

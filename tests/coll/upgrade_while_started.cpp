@@ -62,9 +62,9 @@ void run(MPI_Comm comm, int round) {
     start(more, round);
     MPI_Session session = MPI_SESSION_NULL;
     std::thread([&session] { session = open_session(); }).join();
-    std::thread other([comm_size = size] { // polls beside this thread
+    std::thread other([] { // polls beside this thread
         MPI_Comm self;
-        for (int i = 0; i < 20 * comm_size; ++i) {
+        for (int i = 0; i < 20 * size; ++i) {
             CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &self));
             CHECK_OK(MPI_Comm_free(&self));
         }

@@ -30,7 +30,7 @@ Geometry Geometry::make(std::uint64_t bytes, std::uint32_t slackness, std::size_
     } else {
         made.payload_offset = line_bytes;
     }
-    made.is_short = bytes <= chunk_bytes;
+    made.whole_messages = bytes <= chunk_bytes;
     made.stride = std::uint32_t(in_lines(made.payload_offset + made.payload_bytes));
     std::uint32_t least = made.stride == line_bytes ? least_lines : least_chunks;
     if (!ready) {
@@ -41,7 +41,7 @@ Geometry Geometry::make(std::uint64_t bytes, std::uint32_t slackness, std::size_
     if (made.payload_offset == sizeof(Word)) {
         made.chunks = wanted; // short messages are what a large slackness is for
     } else {
-        made.chunks = made.whole_messages(bytes) ? std::min(wanted, room) : room;
+        made.chunks = made.whole_messages != 0 ? std::min(wanted, room) : room;
     }
     return made;
 }

@@ -13,7 +13,6 @@ void Receiver::connect(const Shared& shared, bool posts) noexcept {
     _own = shared.own;
     _bell = shared.bell;
     _posts = posts;
-    _most = _buffers.bytes();
     _publish_at = _geometry.chunks / 4;
     set_quick();
 }

@@ -100,7 +100,7 @@ public:
     }
 
 private:
-    void set_quick() noexcept { _quick = _buffers.is_block() && _geometry.is_short != 0; }
+    void set_quick() noexcept { _quick = _buffers.is_block() && _geometry.whole_messages != 0; }
     void post() noexcept;
     bool take(std::byte* chunk, std::uint64_t word) noexcept;
     void end_message(std::uint64_t bytes) noexcept {
@@ -130,7 +130,6 @@ private:
 
     const std::uint32_t _slackness;
     std::uint64_t _position = 0; // bytes of the present message that have arrived
-    std::uint64_t _most = 0;     // bytes of a message
     Geometry _geometry{};
     ReceiverBlock* _own = nullptr;
     Doorbell* _bell = nullptr;

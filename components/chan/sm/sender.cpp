@@ -25,7 +25,7 @@ bool Sender::refresh_limit() noexcept {
 }
 
 void Sender::set_quick_limit() noexcept {
-    const bool quick = _mode == Mode::ring && !_synchronous && _buffers.is_block() && _geometry.is_short != 0;
+    const bool quick = _mode == Mode::ring && !_synchronous && _buffers.is_block() && _geometry.whole_messages != 0;
     _quick_limit = quick ? _limit : 0;
 }
 
@@ -128,10 +128,8 @@ bool Sender::send_by_ring() noexcept {
         std::byte* const payload = chunk + _geometry.payload_offset;
         if (stream != nullptr) {
             stream->pack(payload, bytes);
-        } else if (_geometry.payload_offset == line_bytes) {
-            _payload_copy.copy(payload, _buffers.data() + _position, bytes);
         } else {
-            common::copy_any(payload, _buffers.data() + _position, bytes);
+            write_payload(payload, _buffers.data() + _position, bytes);
         }
         _position += bytes;
         const bool last = _position == total;

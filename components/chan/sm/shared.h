@@ -39,7 +39,7 @@ struct Geometry {
     std::uint32_t stride;         // bytes from chunk to chunk, whole lines
     std::uint32_t payload_offset; // in a chunk
     std::uint32_t payload_bytes;  // in a chunk, at most
-    std::uint32_t is_short;       // 1: each message is one chunk
+    std::uint32_t whole_messages; // 1: each message is one chunk
 
     static constexpr std::uint32_t longest_beside_word = 512 - 8;
     // For messages of at most `bytes`, of which up to `slackness` are outstanding. `ring_bytes`: about so much memory.
@@ -48,7 +48,6 @@ struct Geometry {
         bool ready = true) noexcept;
     // Whether the callers of QuickWay may carry messages of that length: with 8 bytes they know where these stand.
     bool allows_quick_way(std::uint64_t bytes) const noexcept { return bytes != 8 || payload_offset == sizeof(Word); }
-    bool whole_messages(std::uint64_t bytes) const noexcept { return bytes <= payload_bytes; }
 };
 
 // Counts the halves that use a block: the one that comes to zero frees it.

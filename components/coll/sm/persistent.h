@@ -113,28 +113,14 @@ private:
         _waits = _what.waits(*_place);
         _contributes = _what.contributes(*_place);
         if (_contributes) {
-            const Elements own = _what.own(*_place);
-            _bytes = std::uint16_t(own.bytes());
-            _is_copied = own.type->dense;
-            if (_is_copied && _bytes > 0) {
-                _source = static_cast<const std::byte*>(own.data) + own.type->true_lower_bound;
-            }
+            _own = _what.own(*_place);
+            _bytes = std::uint16_t(_own.bytes());
         }
     }
     // As the function of this name in run.h. MPI code.
     [[gnu::always_inline]] int arrive() noexcept {
-        Place& place = *_place;
-        int code = MPI_SUCCESS;
-        if (_contributes && !_is_copied) [[unlikely]] {
-            code = contribute(place, _what);
-        } else if (_contributes) {
-            code = place.take_memory();
-            if (code == MPI_SUCCESS && _bytes > 0) {
-                common::copy_any(place.own_room(_bytes), _source, _bytes);
-            }
-            place.show(code == MPI_SUCCESS ? _bytes : 0, code);
-        }
-        announce(place, _what, _waits, _root, _bytes);
+        const int code = _contributes ? contribute(*_place, _own, _bytes) : MPI_SUCCESS;
+        announce(*_place, _what, _waits, _root, _bytes);
         return code;
     }
     // A member that has failed rings no doorbell. A process that sleeps polls once a second at least.
@@ -159,9 +145,8 @@ private:
     std::unique_ptr<Place> _place;
     Waits _waits{};
     bool _contributes = false;
-    bool _is_copied = false; // the contribution is bytes in a row, at _source
-    std::uint16_t _bytes = 0;
-    const std::byte* _source = nullptr;
+    Elements _own{};
+    std::uint16_t _bytes = 0; // of them
     bool _arrived = false;
     int _calls = 0; // of advance(), in this start
     int _code = MPI_SUCCESS;

@@ -16,11 +16,8 @@ namespace patchbay::coll::sm {
 // A member that has failed rings no doorbell; so often a wait looks whether all of them exist.
 inline constexpr std::chrono::milliseconds between_looks{200};
 
-// Shows what this member contributes, or that it has failed, when there is room. MPI code.
-template <class What>
-int contribute(Place& place, const What& what) noexcept {
-    const Elements own = what.own(place);
-    const std::size_t bytes = own.bytes();
+// Shows what this member contributes, `bytes` in all, or that it has failed, when there is room. MPI code.
+inline int contribute(Place& place, const Elements& own, std::size_t bytes) noexcept {
     int code = place.take_memory();
     if (code == MPI_SUCCESS && bytes > 0) {
         std::byte* const room = place.own_room(bytes);
@@ -50,14 +47,18 @@ void announce(Place& place, const What& what, Waits waits, int root, std::uint16
 // code.
 template <class What>
 int arrive(Place& place, const What& what, Waits waits, int root, int failed) noexcept {
-    const bool contributes = what.contributes(place);
     int code = failed;
-    if (contributes && failed == MPI_SUCCESS) [[likely]] {
-        code = contribute(place, what);
-    } else if (contributes) {
-        place.show(0, failed);
+    std::size_t bytes = 0;
+    if (what.contributes(place)) {
+        const Elements own = what.own(place);
+        bytes = own.bytes();
+        if (failed == MPI_SUCCESS) [[likely]] {
+            code = contribute(place, own, bytes);
+        } else {
+            place.show(0, failed);
+        }
     }
-    announce(place, what, waits, root, std::uint16_t(contributes ? what.own(place).bytes() : 0));
+    announce(place, what, waits, root, std::uint16_t(bytes));
     return code;
 }
 
