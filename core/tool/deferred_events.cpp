@@ -18,7 +18,7 @@ DeferredEvents::~DeferredEvents() {
 void DeferredEvents::add(EventPoint& point, const void* object, std::initializer_list<std::int64_t> values) noexcept {
     auto* kept = new (std::nothrow) Kept{nullptr, &point, object, EventPoint::now(), {}, values.size()};
     if (kept == nullptr) {
-        point.drop();
+        point.drop(object);
         return;
     }
     std::copy(values.begin(), values.end(), kept->values.begin());

@@ -36,10 +36,10 @@ void EventPoint::raise_at(std::int64_t time, const void* object, std::span<const
     }
 }
 
-void EventPoint::drop() noexcept {
+void EventPoint::drop(const void* object) noexcept {
     EventSink* sink = wanted() ? _registry->_sink.load(std::memory_order_acquire) : nullptr;
     if (sink != nullptr) {
-        sink->drop(_event);
+        sink->drop(_event, object);
     }
 }
 

@@ -27,7 +27,7 @@ class EventSink {
 public:
     virtual void deliver(
         std::size_t event, const void* object, std::span<const std::int64_t> values, std::int64_t time) noexcept = 0;
-    virtual void drop(std::size_t event) noexcept = 0;
+    virtual void drop(std::size_t event, const void* object) noexcept = 0;
 
 protected:
     ~EventSink() = default;

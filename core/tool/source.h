@@ -33,8 +33,8 @@ public:
     }
     // The same for an event that happened at an earlier time.
     void raise_at(std::int64_t time, const void* object, std::span<const std::int64_t> values) noexcept;
-    // Counts an event for which there was no memory.
-    void drop() noexcept;
+    // Counts an event for which there was no memory. `object`: as for raise().
+    void drop(const void* object) noexcept;
 
     // Nanoseconds of the monotonic clock: the time stamp of events.
     static std::int64_t now() noexcept;

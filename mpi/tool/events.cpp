@@ -30,6 +30,11 @@ EventRegistration::Callback callback_for(const EventRegistration& registration, 
     return found == registration.callbacks.end() ? EventRegistration::Callback() : *found;
 }
 
+bool is_for(const EventRegistration& registration, std::size_t event, const void* object) noexcept {
+    return registration.type->number == event &&
+        (registration.bound.object == nullptr || registration.bound.object == object) && has_callback(registration);
+}
+
 // MPI counts what is lost while there is a handler.
 void count_drop(EventRegistration& registration) noexcept {
     if (registration.on_dropped != nullptr && registration.dropped < std::numeric_limits<MPI_Count>::max()) {
@@ -192,8 +197,7 @@ Events::Receivers Events::take_receivers(std::size_t event, const void* object) 
         if (one->dropped != 0) {
             result.of_drops.push_back(one);
         }
-        if (one->type->number == event && (one->bound.object == nullptr || one->bound.object == object) &&
-            has_callback(*one)) {
+        if (is_for(*one, event, object)) {
             result.of_event.push_back(one);
         }
     }
@@ -209,14 +213,14 @@ Events::Receivers Events::take_receivers(std::size_t event, const void* object) 
 void Events::deliver(
     std::size_t event, const void* object, std::span<const std::int64_t> values, std::int64_t time) noexcept {
     if (in_callback()) { // a callback has caused it
-        drop(event);
+        drop(event, object);
         return;
     }
     Receivers receivers;
     try {
         receivers = take_receivers(event, object);
     } catch (const std::bad_alloc&) {
-        drop(event);
+        drop(event, object);
         return;
     }
     calling = true;
@@ -232,10 +236,10 @@ void Events::deliver(
     calling = false;
 }
 
-void Events::drop(std::size_t event) noexcept {
+void Events::drop(std::size_t event, const void* object) noexcept {
     const std::lock_guard lock(_mutex);
     for (const auto& one : _registrations) {
-        if (one->type->number == event && has_callback(*one)) {
+        if (is_for(*one, event, object)) {
             count_drop(*one);
         }
     }

@@ -94,7 +94,7 @@ public:
 
     void deliver(std::size_t event, const void* object, std::span<const std::int64_t> values,
         std::int64_t time) noexcept override;
-    void drop(std::size_t event) noexcept override;
+    void drop(std::size_t event, const void* object) noexcept override;
     // At the beginning of an MPI call, where the thread holds no lock: calls the callbacks of the events that wait,
     // unless another thread does, or this call is made by a callback or in a poll.
     void deliver_waiting() noexcept;

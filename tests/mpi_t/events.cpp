@@ -203,18 +203,18 @@ void never(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void
 }
 
 // Sends `count` messages to itself that come before their receives, so that each of them is an event.
-void send_to_itself(int count) {
+void send_to_itself(int count, MPI_Comm comm = MPI_COMM_SELF) {
     int data[16] = {};
     MPI_Request sends[16];
     for (int i = 0; i < count; ++i) {
-        CHECK_OK(MPI_Isend(&data[i], 1, MPI_INT, 0, 600 + i, MPI_COMM_SELF, &sends[i]));
+        CHECK_OK(MPI_Isend(&data[i], 1, MPI_INT, 0, 600 + i, comm, &sends[i]));
     }
     int flag = 0;
     while (flag == 0) {
-        CHECK_OK(MPI_Iprobe(0, 600 + count - 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Iprobe(0, 600 + count - 1, comm, &flag, MPI_STATUS_IGNORE));
     }
     for (int i = 0; i < count; ++i) {
-        CHECK_OK(MPI_Recv(&data[i], 1, MPI_INT, 0, 600 + i, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Recv(&data[i], 1, MPI_INT, 0, 600 + i, comm, MPI_STATUS_IGNORE));
     }
     CHECK_OK(MPI_Waitall(count, sends, MPI_STATUSES_IGNORE));
 }
@@ -284,9 +284,13 @@ void without_restrictions() {
 }
 
 // Events that a callback causes are lost. The handler is called before the next event of the source, also before one of
-// another registration, where there is a callback whose data it can get.
+// another registration, where there is a callback whose data it can get. A registration loses events of its own object
+// only: there are messages on another communicator, too.
+MPI_Comm not_bound;
+
 void cause_events(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void*) {
     send_to_itself(3);
+    send_to_itself(2, not_bound);
 }
 
 void one_event_later() {
@@ -298,6 +302,7 @@ void dropping() {
     constexpr auto restricted = MPI_T_CB_REQUIRE_MPI_RESTRICTED;
     MPI_Comm self = MPI_COMM_SELF;
     Dropped dropped;
+    MPI_Comm_dup(MPI_COMM_SELF, &not_bound);
     const auto registration =
         register_for("pml_ob1_unexpected_message", &self, MPI_T_CB_REQUIRE_NONE, cause_events, &dropped);
     one_event_later(); // nothing is counted: there is no handler yet
@@ -320,6 +325,7 @@ void dropping() {
     CHECK(MPI_T_event_handle_free(registration, nullptr, nullptr) == MPI_SUCCESS);
     CHECK(MPI_T_event_handle_free(other, nullptr, nullptr) == MPI_SUCCESS);
     MPI_Comm_free(&second);
+    MPI_Comm_free(&not_bound);
 }
 
 // A callback may look at performance variables, also of the module that has raised the event.

@@ -69,7 +69,10 @@ public:
         EXPECT_EQ(event, 0U);
         delivered.push_back({object, {values.begin(), values.end()}, time});
     }
-    void drop(std::size_t) noexcept override { ++dropped; }
+    void drop(std::size_t, const void* object) noexcept override {
+        EXPECT_EQ(object, this);
+        ++dropped;
+    }
     std::vector<Delivered> delivered;
     int dropped = 0;
 };
@@ -160,7 +163,7 @@ TEST(ToolRegistry, EventsGoToTheSinkWhileWanted) {
     EXPECT_EQ(sink.delivered[0].object, &sink);
     EXPECT_EQ(sink.delivered[0].values, (std::vector<std::int64_t>{1, 2}));
     EXPECT_GE(sink.delivered[0].time, before);
-    source.happened.drop();
+    source.happened.drop(&sink);
     EXPECT_EQ(sink.dropped, 1);
     Source later(registry);
     EXPECT_TRUE(later.happened.wanted());
