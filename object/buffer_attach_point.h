@@ -3,7 +3,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <utility>
 
 namespace [[gnu::visibility("default")]] patchbay {
 
@@ -14,34 +13,17 @@ class SendBuffer;
 // pointer to it. Thread-safe.
 class BufferAttachPoint {
 public:
+    BufferAttachPoint() noexcept;
+    ~BufferAttachPoint();
+    BufferAttachPoint(const BufferAttachPoint&) = delete;
+    BufferAttachPoint& operator=(const BufferAttachPoint&) = delete;
+
     // null: no buffer is attached.
-    std::shared_ptr<SendBuffer> get() const noexcept {
-        if (!_attached.load(std::memory_order_acquire)) {
-            return nullptr;
-        }
-        std::lock_guard lock(_mutex);
-        return _buffer;
-    }
+    std::shared_ptr<SendBuffer> get() const noexcept;
     // false: a buffer is attached already.
-    bool attach(std::shared_ptr<SendBuffer> buffer) noexcept {
-        std::lock_guard lock(_mutex);
-        if (_buffer != nullptr) {
-            return false;
-        }
-        _buffer = std::move(buffer);
-        _attached.store(true, std::memory_order_release);
-        return true;
-    }
+    bool attach(std::shared_ptr<SendBuffer> buffer) noexcept;
     // false: this buffer is not attached any more.
-    bool detach(const std::shared_ptr<SendBuffer>& buffer) noexcept {
-        std::lock_guard lock(_mutex);
-        const bool here = _buffer == buffer;
-        if (here) {
-            _buffer.reset();
-            _attached.store(false, std::memory_order_release);
-        }
-        return here;
-    }
+    bool detach(const std::shared_ptr<SendBuffer>& buffer) noexcept;
 
 private:
     mutable std::mutex _mutex;

@@ -3,6 +3,9 @@
 
 namespace patchbay {
 
+Communicator::Communicator()
+    : Object(ObjectKind::communicator) {}
+
 Communicator::~Communicator() = default;
 
 std::uint64_t Communicator::serial() const noexcept {

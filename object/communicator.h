@@ -41,8 +41,7 @@ class Topology;
 // pending request, holds a reference; MPI_Comm_free releases only the reference of the handle.
 class Communicator final : public Object {
 public:
-    Communicator()
-        : Object(ObjectKind::communicator) {}
+    Communicator();
     ~Communicator();
     static void destroy(Communicator*) noexcept;
 

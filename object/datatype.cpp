@@ -202,16 +202,19 @@ int Datatype::clone(Ref<Datatype>* result) noexcept {
     }
 }
 
-void Datatype::build_layout() const {
-    constexpr auto view = Layout::View::bytes;
-    if (_recipe->combiner == MPI_COMBINER_NAMED) {
-        set_layout(std::make_shared<const Layout>(view, basic_type(basic)));
-    } else if (const Datatype* same = _recipe->same_data()) {
-        same->layout();
-        set_layout(same->_layout);
-    } else {
-        set_layout(std::make_shared<const Layout>(view, *_recipe));
-    }
+const Layout& Datatype::build_layout() const {
+    std::call_once(_layout_once, [this] {
+        constexpr auto view = Layout::View::bytes;
+        if (_recipe->combiner == MPI_COMBINER_NAMED) {
+            set_layout(std::make_shared<const Layout>(view, basic_type(basic)));
+        } else if (const Datatype* same = _recipe->same_data()) {
+            same->layout();
+            set_layout(same->_layout);
+        } else {
+            set_layout(std::make_shared<const Layout>(view, *_recipe));
+        }
+    });
+    return *_layout;
 }
 
 void Datatype::set_layout(std::shared_ptr<const Layout> layout) const noexcept {
@@ -219,16 +222,19 @@ void Datatype::set_layout(std::shared_ptr<const Layout> layout) const noexcept {
     _built.store(_layout.get(), std::memory_order_release);
 }
 
-void Datatype::build_typed_layout() const {
-    constexpr auto view = Layout::View::typed;
-    if (_recipe->combiner == MPI_COMBINER_NAMED) {
-        _typed = std::make_shared<const Layout>(view, basic_type(basic));
-    } else if (const Datatype* same = _recipe->same_data()) {
-        same->typed_layout();
-        _typed = same->_typed;
-    } else {
-        _typed = std::make_shared<const Layout>(view, *_recipe);
-    }
+const Layout& Datatype::typed_layout() const {
+    std::call_once(_typed_once, [this] {
+        constexpr auto view = Layout::View::typed;
+        if (_recipe->combiner == MPI_COMBINER_NAMED) {
+            _typed = std::make_shared<const Layout>(view, basic_type(basic));
+        } else if (const Datatype* same = _recipe->same_data()) {
+            same->typed_layout();
+            _typed = same->_typed;
+        } else {
+            _typed = std::make_shared<const Layout>(view, *_recipe);
+        }
+    });
+    return *_typed;
 }
 
 MPI_Count Datatype::elements_in(std::uint64_t bytes) const {

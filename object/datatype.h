@@ -58,14 +58,10 @@ public:
         if (built != nullptr) [[likely]] {
             return *built;
         }
-        std::call_once(_layout_once, [this] { build_layout(); });
-        return *_layout;
+        return build_layout();
     }
     // The layout by basic types, in the order of the typemap. Built on first use. May throw std::bad_alloc.
-    const Layout& typed_layout() const {
-        std::call_once(_typed_once, [this] { build_typed_layout(); });
-        return *_typed;
-    }
+    const Layout& typed_layout() const;
     const Recipe& recipe() const noexcept { return *_recipe; }
 
     // The number of values of basic types in a message of `bytes` bytes, as MPI_Get_elements counts them.
@@ -84,9 +80,8 @@ public:
     ~Datatype();
 
 private:
-    void build_layout() const;
+    const Layout& build_layout() const; // unless another thread has
     void set_layout(std::shared_ptr<const Layout> layout) const noexcept;
-    void build_typed_layout() const;
 
     mutable std::once_flag _layout_once;
     mutable std::once_flag _typed_once;

@@ -18,7 +18,7 @@ public:
     Grid(std::span<const int> sizes, std::span<const int> periods);
 
     int dimensions() const noexcept { return int(_sizes.size()); }
-    std::span<const int> sizes() const noexcept { return _sizes; }
+    std::span<const int> sizes() const noexcept { return {_sizes.data(), _sizes.size()}; }
     bool is_periodic(int dimension) const noexcept { return _periods[std::size_t(dimension)] != 0; }
     // The number of processes.
     int size() const noexcept { return _size; }
@@ -80,8 +80,8 @@ public:
 
     // The neighbours of the calling process, in the order of the blocks in the buffers of the neighbourhood
     // collectives. MPI_PROC_NULL: there is no neighbour beyond the border of the grid, and the block is ignored.
-    std::span<const int> sources() const noexcept { return _sources; }
-    std::span<const int> destinations() const noexcept { return _destinations; }
+    std::span<const int> sources() const noexcept { return {_sources.data(), _sources.size()}; }
+    std::span<const int> destinations() const noexcept { return {_destinations.data(), _destinations.size()}; }
     // One process may be several neighbours of another one. The messages to a process are sent in the order of
     // destinations(); they match its receives in the order receive(0), receive(1), ..., where each number is an index
     // of sources(). In a dimension of a grid the message that goes down comes from above (MPI-5.0, 8.6).

@@ -3,6 +3,9 @@
 
 namespace patchbay {
 
+Window::Window()
+    : Object(ObjectKind::window) {}
+
 Window::~Window() = default;
 
 std::string Window::describe() const {

@@ -33,8 +33,7 @@ struct WindowMember {
 // destroys windows; an object that keeps a pointer to a window beyond a call holds a reference.
 class Window final : public Object {
 public:
-    Window()
-        : Object(ObjectKind::window) {}
+    Window();
     ~Window();
     static void destroy(Window*) noexcept;
 

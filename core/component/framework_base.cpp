@@ -17,6 +17,15 @@ constexpr const char* for_job = "job";
 
 } // namespace
 
+FrameworkBase::FrameworkBase(const char* name, std::uint32_t version, const ParamSpec* params, std::size_t param_count)
+    : _name(name),
+      _version(version),
+      _params(params),
+      _param_count(param_count),
+      _users(name) {}
+
+FrameworkBase::~FrameworkBase() = default;
+
 Status FrameworkBase::announce(Core& core) {
     if (Status defined = Repository::define_selection_param(_name, core.params); !defined) {
         return defined;

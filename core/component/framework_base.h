@@ -23,12 +23,8 @@ class FrameworkBase {
 public:
     // `params` is the framework's own table (names <framework>_<name>); it must outlive the framework.
     FrameworkBase(
-        const char* name, std::uint32_t version, const ParamSpec* params = nullptr, std::size_t param_count = 0)
-        : _name(name),
-          _version(version),
-          _params(params),
-          _param_count(param_count),
-          _users(name) {}
+        const char* name, std::uint32_t version, const ParamSpec* params = nullptr, std::size_t param_count = 0);
+    ~FrameworkBase();
     FrameworkBase(const FrameworkBase&) = delete;
     FrameworkBase& operator=(const FrameworkBase&) = delete;
 

@@ -5,6 +5,13 @@
 
 namespace patchbay {
 
+CleanupStack::CleanupStack(FaultPlan* faults)
+    : _faults(faults) {}
+
+CleanupStack::~CleanupStack() {
+    run();
+}
+
 Status CleanupStack::step(const char* name, const std::function<Status()>& act, std::function<void()> undo) {
     if (_faults != nullptr) {
         if (Status failed = _faults->check(name); !failed) {

@@ -14,11 +14,10 @@ namespace [[gnu::visibility("default")]] patchbay {
 class CleanupStack {
 public:
     // `faults` lets a test fail one step; it may be null and must outlive the stack.
-    explicit CleanupStack(FaultPlan* faults = nullptr)
-        : _faults(faults) {}
+    explicit CleanupStack(FaultPlan* faults = nullptr);
     CleanupStack(const CleanupStack&) = delete;
     CleanupStack& operator=(const CleanupStack&) = delete;
-    ~CleanupStack() { run(); }
+    ~CleanupStack();
 
     // One step of an init: does `act`, and when that succeeded remembers `undo` (which must not fail; may be empty).
     // `name` is a literal, for error texts and fault injection.

@@ -14,6 +14,9 @@ void Lease::release() noexcept {
     }
 }
 
+Subsystem::Subsystem(const char* name)
+    : _name(name) {}
+
 Subsystem::~Subsystem() {
     if (_users != 0) {
         log_error("bug: subsystem " + std::string(_name) + " is destroyed while " + std::to_string(_users) +

@@ -46,8 +46,7 @@ public:
     // the caller of acquire gets the error, and the next acquire tries again.
     using Init = std::function<Status(CleanupStack&)>;
 
-    explicit Subsystem(const char* name)
-        : _name(name) {}
+    explicit Subsystem(const char* name);
     Subsystem(const Subsystem&) = delete;
     Subsystem& operator=(const Subsystem&) = delete;
     ~Subsystem(); // asserts that no lease is left

@@ -150,10 +150,21 @@ bool JobTable::precedes(ProcessId a, ProcessId b) const {
     return std::tie(job_of_a, a.thread, a.rank) < std::tie(job_of_b, b.thread, b.rank);
 }
 
+JobReferences::JobReferences(JobTable& table) noexcept
+    : _table(table) {}
+
 JobReferences::~JobReferences() {
     for (const JobNumber job : _jobs) {
         _table.drop(job);
     }
+}
+
+void JobReferences::take(JobNumber job) {
+    _jobs.push_back(job);
+}
+
+void JobReferences::add(std::shared_ptr<const JobReferences> others) {
+    _others.push_back(std::move(others));
 }
 
 } // namespace patchbay

@@ -98,16 +98,15 @@ private:
 // References to jobs of a table, which are given back when the object is destroyed. The table outlives it.
 class JobReferences {
 public:
-    explicit JobReferences(JobTable& table) noexcept
-        : _table(table) {}
+    explicit JobReferences(JobTable& table) noexcept;
     ~JobReferences();
     JobReferences(const JobReferences&) = delete;
     JobReferences& operator=(const JobReferences&) = delete;
 
     // Takes over a reference that the caller has got from the table.
-    void take(JobNumber job) { _jobs.push_back(job); }
+    void take(JobNumber job);
     // Keeps those of another object, too.
-    void add(std::shared_ptr<const JobReferences> others) { _others.push_back(std::move(others)); }
+    void add(std::shared_ptr<const JobReferences> others);
     bool empty() const noexcept { return _jobs.empty() && _others.empty(); }
 
 private:

@@ -72,6 +72,9 @@ struct RuntimeCallbacks {
     }
 };
 
+FenceRequest::FenceRequest()
+    : _state(std::make_shared<State>()) {}
+
 Status FenceRequest::status() const {
     if (_group) {
         const Result<std::uint64_t> id = _group->id();

@@ -144,8 +144,35 @@ int cores_of(pid_t pid, cpu_set_t& cores) {
 }
 } // namespace
 
+class Runtime::WakeHook {
+public:
+    void set(std::function<void()> wake) {
+        const std::lock_guard lock(_mutex);
+        _wake = std::move(wake);
+    }
+    void call() {
+        const std::lock_guard lock(_mutex);
+        if (_wake) {
+            _wake();
+        }
+    }
+
+private:
+    std::mutex _mutex;
+    std::function<void()> _wake;
+};
+
 Runtime::Runtime()
-    : _private(std::make_unique<Private>()) {}
+    : _wake_hook(std::make_shared<WakeHook>()),
+      _private(std::make_unique<Private>()) {}
+
+void Runtime::set_wake(std::function<void()> wake) {
+    _wake_hook->set(std::move(wake));
+}
+
+std::function<void()> Runtime::wake() const {
+    return [hook = _wake_hook] { hook->call(); };
+}
 
 Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) {
     LaunchEnvironment& environment = LaunchEnvironment::of_process();

@@ -77,9 +77,10 @@ private:
         int code = 0;
         std::function<void()> wake;
     };
+    FenceRequest();
     void wait() const noexcept;
 
-    std::shared_ptr<State> _state = std::make_shared<State>();
+    std::shared_ptr<State> _state;
     std::optional<GroupRequest> _group; // the fence is made as a group
 };
 
@@ -122,7 +123,7 @@ public:
     std::uint32_t local_rank() const noexcept { return _local_rank; }
     std::uint32_t local_size() const noexcept { return std::uint32_t(_local_peers.size()); }
     // Ranks of this job on this node in local-rank order, this one included.
-    std::span<const std::uint32_t> local_peers() const noexcept { return _local_peers; }
+    std::span<const std::uint32_t> local_peers() const noexcept { return {_local_peers.data(), _local_peers.size()}; }
     // Of the own job or another one.
     bool is_local(ProcessId process) const { return local_rank_of(process) >= 0; }
     // The place of a process among those of its own job on this node. -1: it does not share the memory of this node
@@ -216,7 +217,7 @@ public:
     // Called on the PMIx library's thread whenever something arrived that a wait may look at; normally
     // Progress::wake. It must not call the Runtime.
     // Once set_wake() has returned, the earlier hook is not running and will not run again.
-    void set_wake(std::function<void()> wake) { _wake_hook->set(std::move(wake)); }
+    void set_wake(std::function<void()> wake);
 
     // Whether the job goes on without a process that has failed, which has to be reported to its peers then.
     bool has_survivors() const noexcept { return _has_survivors; }
@@ -265,27 +266,9 @@ private:
     std::unique_ptr<std::byte[]> _abort_reserve; // PMIx_Abort allocates without looking whether it got anything
     // Callbacks may run after the object that registered them is destroyed: they share ownership of the hook, not of
     // what the hook calls.
-    class WakeHook {
-    public:
-        void set(std::function<void()> wake) {
-            const std::lock_guard lock(_mutex);
-            _wake = std::move(wake);
-        }
-        void call() {
-            const std::lock_guard lock(_mutex);
-            if (_wake) {
-                _wake();
-            }
-        }
-
-    private:
-        std::mutex _mutex;
-        std::function<void()> _wake;
-    };
-    std::shared_ptr<WakeHook> _wake_hook = std::make_shared<WakeHook>();
-    std::function<void()> wake() const {
-        return [hook = _wake_hook] { hook->call(); };
-    }
+    class WakeHook;
+    std::shared_ptr<WakeHook> _wake_hook;
+    std::function<void()> wake() const;
 
     struct Private;
     std::unique_ptr<Private> _private;

@@ -120,7 +120,7 @@ public:
     void mark(ConsumerId id) noexcept { _marked |= 1u << unsigned(id); }
 
     // All modules, best first. Constant; no lock.
-    std::span<const std::unique_ptr<Module>> modules() const noexcept { return _modules; }
+    std::span<const std::unique_ptr<Module>> modules() const noexcept { return {_modules.data(), _modules.size()}; }
     // The module of the `nth` best way to the process (0: the best, which has the lowest latency); nullptr: there are
     // no more ways. Local; no lock. Every process sees the same order.
     Module* module_to(ProcessId process, std::size_t nth = 0) const noexcept;

@@ -12,25 +12,17 @@ namespace chan {
 // The channels of this process between create() and disconnect(). Thread-safe.
 class BoundChannels {
 public:
+    BoundChannels() noexcept;
+    ~BoundChannels();
+    BoundChannels(const BoundChannels&) = delete;
+    BoundChannels& operator=(const BoundChannels&) = delete;
+
     // Throws std::bad_alloc.
-    void add(Channel& channel) {
-        const std::lock_guard lock(_mutex);
-        _channels.push_back(&channel);
-    }
+    void add(Channel& channel);
     // Whether it was there.
-    bool remove(Channel& channel) noexcept {
-        const std::lock_guard lock(_mutex);
-        return std::erase(_channels, &channel) != 0;
-    }
+    bool remove(Channel& channel) noexcept;
     // Tells those whose partner that is. Called by a poller.
-    void peer_failed(ProcessId process) noexcept {
-        const std::lock_guard lock(_mutex);
-        for (Channel* channel : _channels) {
-            if (channel->binding().partner == process && channel->binding().peer >= 0) {
-                channel->partner_failed();
-            }
-        }
-    }
+    void peer_failed(ProcessId process) noexcept;
     template <class Condition>
     std::size_t count(const Condition& condition) noexcept {
         const std::lock_guard lock(_mutex);

@@ -17,6 +17,12 @@ std::string ExtendedId::text() const {
     return text;
 }
 
+Derivation::Derivation(ExtendedId id, int active, std::uint32_t last) noexcept
+    : _own{id, active},
+      _own_size(active > 0 ? last : 0) {}
+
+Derivation::~Derivation() = default;
+
 Derivation::ChildNumber Derivation::take() noexcept {
     const std::uint32_t number = _taken.fetch_add(1, std::memory_order_relaxed);
     if (number < _own_size) {

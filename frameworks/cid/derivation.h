@@ -26,9 +26,10 @@ namespace cid {
 class Derivation {
 public:
     // `id` is the parent's own exCID. `last`: the highest value of the field that children may have.
-    Derivation(ExtendedId id, int active, std::uint32_t last = 255) noexcept
-        : _own{id, active},
-          _own_size(active > 0 ? last : 0) {}
+    Derivation(ExtendedId id, int active, std::uint32_t last = 255) noexcept;
+    ~Derivation();
+    Derivation(const Derivation&) = delete;
+    Derivation& operator=(const Derivation&) = delete;
 
     struct Child {
         ExtendedId id;

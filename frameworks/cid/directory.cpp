@@ -5,6 +5,14 @@
 
 namespace patchbay::cid {
 
+Directory::Directory()
+    : _lock(true) {}
+
+Directory::Directory(ThreadLevelUpgrade& threads)
+    : _lock(threads) {}
+
+Directory::~Directory() = default;
+
 bool Directory::bind(const ExtendedId& id, Communicator* comm) {
     std::lock_guard hold(_lock);
     if (_spare.empty()) {

@@ -16,11 +16,12 @@ namespace cid {
 class Directory {
 public:
     // Locks always.
-    Directory()
-        : _lock(true) {}
+    Directory();
     // Locks while several threads use the library.
-    explicit Directory(ThreadLevelUpgrade& threads)
-        : _lock(threads) {}
+    explicit Directory(ThreadLevelUpgrade& threads);
+    ~Directory();
+    Directory(const Directory&) = delete;
+    Directory& operator=(const Directory&) = delete;
 
     // false: another communicator has this exCID (a defect, or two sources have given out the same PGCID).
     bool bind(const ExtendedId& id, Communicator* comm);

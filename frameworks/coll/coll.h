@@ -187,11 +187,7 @@ protected:
     // before. At most one module of a communicator may count, in its blocking functions.
     static std::uint32_t count_call(Communicator& comm) noexcept { return comm.coll_calls++; }
     // Has the communicator keep `data` for this module, which has none there yet. In a blocking operation only.
-    void keep(Communicator& comm, std::unique_ptr<CommData> data) const noexcept {
-        data->_owner = this;
-        data->_next.reset(std::exchange(comm.coll_data, nullptr));
-        comm.coll_data = data.release();
-    }
+    void keep(Communicator& comm, std::unique_ptr<CommData> data) const noexcept;
 };
 
 // The modules of lower priority than one that was selected, for the operations that it passes on.
@@ -284,7 +280,7 @@ public:
     void retain() noexcept { _users.fetch_add(1, std::memory_order_relaxed); }
     void release() noexcept {
         if (_users.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete this;
+            destroy();
         }
     }
 
@@ -297,9 +293,9 @@ private:
         Provided provided;
         std::string component;
     };
-    explicit Table(Engine& engine) noexcept
-        : _engine(&engine) {}
-    ~Table() = default;
+    explicit Table(Engine& engine) noexcept;
+    ~Table();
+    void destroy() noexcept;
     // Has the module serve what no other one serves yet. Returns whether there was such a thing.
     bool serve(Module& module, const Provided& provided) noexcept;
     // Has `module`, which wraps the former one, serve in its place.

@@ -37,8 +37,23 @@ const char* function_name(Function f) noexcept {
     return names[std::size_t(f)];
 }
 
+Table::Table(Engine& engine) noexcept
+    : _engine(&engine) {}
+
+Table::~Table() = default;
+
+void Table::destroy() noexcept {
+    delete this;
+}
+
 ScratchPool& Table::scratch_pool() const noexcept {
     return _engine->scratch_pool();
+}
+
+void Module::keep(Communicator& comm, std::unique_ptr<CommData> data) const noexcept {
+    data->_owner = this;
+    data->_next.reset(std::exchange(comm.coll_data, nullptr));
+    comm.coll_data = data.release();
 }
 
 void Module::forget(Communicator& comm) noexcept {

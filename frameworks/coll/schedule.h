@@ -230,7 +230,7 @@ public:
     // Called when the plan is complete: orders the messages and finds the successors. Idempotent. MPI_SUCCESS, or
     // MPI_ERR_NO_MEM: the schedule is not complete and cannot be started.
     int finish() noexcept;
-    std::span<const Step> steps() const noexcept { return _steps; }
+    std::span<const Step> steps() const noexcept { return {_steps.data(), _steps.size()}; }
     // The steps that wait for the end of this one. Besides, the step next_of_peer waits for its start. After finish().
     std::span<const StepId> successors(const Step& step) const noexcept {
         return std::span(_successors).subspan(step.first_successor, step.successor_count);

@@ -52,6 +52,10 @@ Selector::Offers Selector::offers_of(const Candidates& candidates) noexcept {
 }
 
 // The order of rank 0 counts, so that members whose priorities differ agree nevertheless.
+void Selector::note_winner(const Window& window, const Candidates& candidates) const {
+    _framework.note_winner(window.describe(), candidates);
+}
+
 Status Selector::keep_common(
     Context& context, const Window& window, Candidates& candidates, std::span<const Offers> offers) {
     const auto place = [&](const auto& candidate) {

@@ -50,9 +50,7 @@ public:
     // all members, by rank. Local. Errc::not_available: they have none in common.
     Status keep_common(Context& context, const Window& window, Candidates& candidates, std::span<const Offers> offers);
     // Ends a selection: the first candidate serves the window.
-    void note_winner(const Window& window, const Candidates& candidates) const {
-        _framework.note_winner(window.describe(), candidates);
-    }
+    void note_winner(const Window& window, const Candidates& candidates) const;
 
     // Null: nothing stands before the modules. Never before those of windows whose ranks are threads. It must exist
     // until the last window has been destroyed.

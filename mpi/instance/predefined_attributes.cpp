@@ -6,6 +6,9 @@
 
 namespace patchbay {
 
+PredefinedAttributes::PredefinedAttributes(Instance& instance) noexcept
+    : _instance(instance) {}
+
 bool PredefinedAttributes::is_one(int keyval) noexcept {
     return keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE;
 }

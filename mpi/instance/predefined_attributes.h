@@ -14,8 +14,7 @@ class Instance;
 // here. A value that the launcher provides is requested on first use.
 class PredefinedAttributes {
 public:
-    explicit PredefinedAttributes(Instance& instance) noexcept
-        : _instance(instance) {}
+    explicit PredefinedAttributes(Instance& instance) noexcept;
 
     static bool is_one(int keyval) noexcept;
     // Points *value at the integer; false: the attribute has no value on `comm`. Thread-safe.

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -21,43 +20,26 @@ namespace [[gnu::visibility("default")]] patchbay {
 // that make identifiers unique, and messages that arrived for a later instance. Thread-safe.
 class ProcessState {
 public:
+    ProcessState() noexcept;
+    ~ProcessState();
+    ProcessState(const ProcessState&) = delete;
+    ProcessState& operator=(const ProcessState&) = delete;
+
     // The number of earlier calls with this text and these members (members_of() a group). All members make the same
     // calls, so that all of them get the same number. A counter is never deleted, because no member knows when all
     // others have finished with it.
-    std::uint32_t next_sequence(std::string_view text, std::string_view members) {
-        std::lock_guard lock(_mutex);
-        const auto found = _group_ids.find(members);
-        const std::uint32_t group_id =
-            found != _group_ids.end() ? found->second : _group_ids.emplace(members, _group_ids.size()).first->second;
-        return _sequences.next(group_id, text);
-    }
+    std::uint32_t next_sequence(std::string_view text, std::string_view members);
 
     // Returns a different number at every call.
     std::uint64_t next_number() noexcept { return _numbers.fetch_add(1, std::memory_order_relaxed); }
 
     // Messages of the bootstrap exchange (mpi/bootstrap/exchange.h) for reductions that this process has not joined.
-    void keep_bootstrap_messages(std::vector<std::vector<std::byte>> messages) {
-        std::lock_guard lock(_mutex);
-        for (auto& message : messages) { // behind those that an earlier instance left
-            _bootstrap_messages.push_back(std::move(message));
-        }
-    }
-    std::vector<std::vector<std::byte>> take_bootstrap_messages() {
-        std::lock_guard lock(_mutex);
-        return std::exchange(_bootstrap_messages, {});
-    }
+    void keep_bootstrap_messages(std::vector<std::vector<std::byte>> messages);
+    std::vector<std::vector<std::byte>> take_bootstrap_messages();
 
     // Messages for communicators that a later instance may construct.
-    void keep_early_messages(std::vector<pml::EarlyMessage> messages) {
-        std::lock_guard lock(_mutex);
-        for (auto& message : messages) {
-            _messages.push_back(std::move(message));
-        }
-    }
-    std::vector<pml::EarlyMessage> take_early_messages() {
-        std::lock_guard lock(_mutex);
-        return std::exchange(_messages, {});
-    }
+    void keep_early_messages(std::vector<pml::EarlyMessage> messages);
+    std::vector<pml::EarlyMessage> take_early_messages();
 
 private:
     std::mutex _mutex;

@@ -2,7 +2,6 @@
 #pragma once
 #include "core/call_site.h"
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -12,17 +11,15 @@ namespace patchbay {
 // What has been printed about calls of threads that must not make them (mpi/api/calling_thread.h). Thread-safe.
 class WrongCalls {
 public:
+    WrongCalls() noexcept;
+    ~WrongCalls();
+    WrongCalls(const WrongCalls&) = delete;
+    WrongCalls& operator=(const WrongCalls&) = delete;
+
     // True once: for the warning.
     bool is_first() noexcept { return !_warned.exchange(true, std::memory_order_relaxed); }
     // True once for each place in the program. May throw std::bad_alloc.
-    bool is_new(const CallSite& site) {
-        const std::lock_guard lock(_mutex);
-        const bool known = std::find(_sites.begin(), _sites.end(), site) != _sites.end();
-        if (!known) {
-            _sites.push_back(site);
-        }
-        return !known;
-    }
+    bool is_new(const CallSite& site);
 
 private:
     std::atomic<bool> _warned{false};

@@ -8,6 +8,9 @@ def precompiled(header):
     """What a rule with C++ sources adds so that they use a header of tools/pch.
 
     Parsing headers, above all those of the standard library, is most of the time of a build.
+    A precompiled header holds no instances of templates: g++ makes those that inline functions of it use again for each
+    source, used there or not. Functions of such a header that no hot path calls are therefore defined in a source,
+    also constructors and destructors of classes with containers.
 
     Args:
       header: its name, without `.h`.

@@ -4,3 +4,4 @@
 #include "tools/pch/component.h"
 
 #include <gtest/gtest.h>
+#include <thread>

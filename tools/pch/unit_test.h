@@ -4,3 +4,4 @@
 #include "tools/pch/standard.h"
 
 #include <gtest/gtest.h>
+#include <thread>
