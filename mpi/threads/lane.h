@@ -37,7 +37,7 @@ public:
                 return {};
             }
             const std::size_t begin = begin_of(bytes);
-            *payload = &(*_payloads)[begin % payload_bytes];
+            *payload = &_payloads->bytes[begin % payload_bytes];
             _filled = begin + bytes;
         }
         Slot& slot = _slots[_claimed % slot_count];
@@ -66,12 +66,16 @@ public:
     }
 
 private:
-    using Payloads = std::array<std::byte, payload_bytes>;
+    struct alignas(cache_line_bytes) Payloads {
+        std::array<std::byte, payload_bytes> bytes;
+    };
 
-    // A payload does not go round the end of the memory.
+    // A payload begins a cache line, so that it shares none with the one before, which the receiver may be reading. It
+    // does not go round the end of the memory.
     std::size_t begin_of(std::size_t bytes) const noexcept {
-        const std::size_t left = payload_bytes - _filled % payload_bytes;
-        return bytes <= left ? _filled : _filled + left;
+        const std::size_t begin = (_filled + cache_line_bytes - 1) / cache_line_bytes * cache_line_bytes;
+        const std::size_t left = payload_bytes - begin % payload_bytes;
+        return bytes <= left ? begin : begin + left;
     }
     bool has_room(std::size_t bytes) const noexcept {
         return _claimed - _known_taken < slot_count && begin_of(bytes) + bytes - _taken_payloads <= payload_bytes;

@@ -205,6 +205,22 @@ TEST(Engine, PayloadsInTheMemoryOfTheLane) {
     });
 }
 
+// Payloads that share a cache line have it go back and forth: the receiver reads the end of one while the sender writes
+// the beginning of the next.
+TEST(Lane, PayloadsShareNoCacheLine) {
+    Progress progress;
+    Lane lane(progress.doorbell());
+    std::uintptr_t line_behind = 0;
+    for (const std::size_t bytes : {33UL, 512UL, 1000UL, 64UL, 2048UL}) {
+        std::byte* payload = nullptr;
+        ASSERT_NE(lane.claim(bytes, &payload).slot, nullptr);
+        const auto begin = reinterpret_cast<std::uintptr_t>(payload);
+        EXPECT_EQ(begin % cache_line_bytes, 0U);
+        EXPECT_GE(begin / cache_line_bytes, line_behind);
+        line_behind = (begin + bytes - 1) / cache_line_bytes + 1;
+    }
+}
+
 // The receiver takes one of two synchronous messages while the sender cancels both: each is either received or
 // cancelled, and the sender knows which.
 TEST(Engine, ACancelledMessageIsReceivedOrNot) {
