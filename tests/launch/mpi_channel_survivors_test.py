@@ -18,6 +18,8 @@ class Survivors(harness.LaunchTest):
         cases = [(["--mca", "chan", component, "--mca", "coll", "^sm", "--mca", "coll_channels", "all"], when)
                  for component in COMPONENTS for when in ("bind", "use", "unbind", "collective")]
         cases.append((["--mca", "coll_sm_where", "always"], "collective"))
+        # Processes that sleep at once call rarely.
+        cases.append((["--mca", "coll_sm_where", "always", "--mca", "wait_yield", "0us"], "collective"))
         for parameters, when in cases:
             with self.subTest(parameters=parameters, when=when):
                 yield self.run_words("-n", "3", *parameters, "--timeout", "60", *options, harness.RANK_PROGRAM, when,

@@ -89,7 +89,9 @@ public:
     }
 
 private:
-    static constexpr int calls_without_time = 100;
+    // A process that sleeps soon, because others share its core, makes few calls before it sleeps, and then one a
+    // second.
+    static constexpr int calls_without_time = 2;
 
     bool come(int looks, int* code) noexcept {
         _code = arrive();
