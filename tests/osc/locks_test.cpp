@@ -342,6 +342,46 @@ TEST_F(LateWriter, IsSeenByLooks) {
     EXPECT_FALSE(lock.is_left_late());
 }
 
+// What a member has done with the lock held happened before the next one has it, also where that one need not wait:
+// nothing but the lock orders the two threads, and the thread sanitizer looks at `value`.
+template <class First, class Second>
+void expect_ordered(const First& first, const Second& second) {
+    std::atomic<bool> first_left{false};
+    int value = 0;
+    std::thread other([&] {
+        first([&] { value = 1; });
+        first_left.store(true, std::memory_order_relaxed);
+    });
+    while (!first_left.load(std::memory_order_relaxed)) {
+        sched_yield();
+    }
+    second([&] {
+        EXPECT_EQ(value, 1);
+        value = 2;
+    });
+    other.join();
+}
+
+TEST_F(LateWriter, OrdersThoseThatNeedNotWait) {
+    const auto writes = [this](const TicketQueue& queue) {
+        return [this, &queue](const auto& body) {
+            EXPECT_EQ(lock.lock_exclusive(queue, never, tickets[queue.rank]), 0);
+            body();
+            lock.unlock_exclusive(queue, tickets[queue.rank], no_ring);
+        };
+    };
+    const auto reads = [this](const TicketQueue& queue) {
+        return [this, &queue](const auto& body) {
+            EXPECT_EQ(lock.lock_shared(queue, never, no_ring), 0);
+            body();
+            lock.unlock_shared(queue, no_ring);
+        };
+    };
+    expect_ordered(writes(first), writes(second));
+    expect_ordered(writes(first), reads(second));
+    expect_ordered(reads(first), writes(second));
+}
+
 // Writers come between readers that always hold the lock.
 TEST(RwLock, ReadersDoNotStarveAWriter) {
     constexpr std::uint32_t processes = 8;
