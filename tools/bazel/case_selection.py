@@ -2,7 +2,7 @@
 """Which cases of an MPI test run: mpi_test.bzl lists all, and `./dev test` sets the choice in the environment.
 
 PATCHBAY_TEST_SET       default: a sample; quick: the sample without the static library; full: every case
-PATCHBAY_TEST_FIFTH     0 to 4: half of the sample and a part of all cases, and a part of the tests with a sanitizer
+PATCHBAY_TEST_FIFTH     0 to 4: a third of the sample and a part of all cases, and a part of the tests with a sanitizer
 PATCHBAY_TEST_ROTATION  a number that grows with the commits: which part of the fifth
 PATCHBAY_TEST_BUILD     plain, asan or tsan, set by .bazelrc
 TESTBRIDGE_TEST_ONLY    Bazel's --test_filter: the cases whose names match this pattern, and nothing else
@@ -96,19 +96,19 @@ def select(label, test, wish):
         return cases
     if wish.which == "quick":
         return [case for case in cases if case.sampled and not case.static]
-    sample = _half(label, cases, wish)
+    sample = _sample_of_run(label, cases, wish)
     return [case for case in cases if case in sample or in_fifth(wish, label, case.name)]
 
 
-def _half(label, cases, wish):
-    """The sampled cases that run. With a fifth, in the plain build, one of them, another one each time, and half of the
-    others: all of them would take most of its time."""
+def _sample_of_run(label, cases, wish):
+    """The sampled cases that run. With a fifth, in the plain build, one of them, another one each time, and a third of
+    the others: all of them would take most of its time."""
     sample = [case for case in cases if case.sampled]
     if wish.fifth < 0 or wish.build != "plain" or not sample:
         return sample
     always = sample[wish.rotation % len(sample)]
     return [case for case in sample
-            if case == always or _part(f"sample {label} {case.name}", 2) == wish.rotation // 5 % 2]
+            if case == always or _part(f"sample {label} {case.name}", 3) == wish.rotation // 5 % 3]
 
 
 def in_fifth(wish, label, name):
