@@ -4,7 +4,7 @@
 #include "include/mpi.h"
 #include "object/error_cause.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h> // format_to_n()
 
 #include <algorithm>
 #include <mutex>

@@ -13,7 +13,7 @@
 #include "object/error_cause.h"
 #include "object/probed_handle.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h> // format_to_n()
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <fmt/core.h>
+#include <fmt/format.h> // format_to_n()
 
 namespace patchbay::pml::ob1 {
 

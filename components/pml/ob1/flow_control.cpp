@@ -5,7 +5,7 @@
 #include "core/log.h"
 
 #include <algorithm>
-#include <fmt/core.h>
+#include <fmt/format.h> // format_to_n()
 #include <new>
 #include <utility>
 
