@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ranks are the threads of a region of OpenMP, or, with argument "processes", the processes: half round trips
-   between ranks 0 and 1, MPI_Barrier, MPI_Allreduce, MPI_Reduce, and for threads the barrier and the array reduction of
-   OpenMP, and start and finish. Build with -fopenmp. mpirun -n 1 --bind-to none threadcomm; mpirun -n 2 threadcomm
-   processes. A rank that is bound to one core has its threads take turns on it. */
+   between ranks 0 and 1 with one buffer and with two, MPI_Barrier, MPI_Allreduce, MPI_Reduce, and for threads the
+   barrier and the array reduction of OpenMP, and start and finish. Build with -fopenmp. mpirun -n 1 --bind-to none
+   threadcomm; mpirun -n 2 threadcomm processes. A rank that is bound to one core has its threads take turns on it. */
 #include "metric.h"
 #include <mpi.h>
 #include <mpix.h>
@@ -16,18 +16,27 @@ struct Place {
     int rank;
 };
 
-static double half_round_trip(struct Place at, char* buffer, int size, int rounds) {
+static double round_trips(struct Place at, char* out, char* in, int size, int rounds) {
     const double start = MPI_Wtime();
     for (int i = 0; i < rounds; i++) {
         if (at.rank == 0) {
-            MPI_Send(buffer, size, MPI_BYTE, 1, 1, at.comm);
-            MPI_Recv(buffer, size, MPI_BYTE, 1, 1, at.comm, MPI_STATUS_IGNORE);
+            MPI_Send(out, size, MPI_BYTE, 1, 1, at.comm);
+            MPI_Recv(in, size, MPI_BYTE, 1, 1, at.comm, MPI_STATUS_IGNORE);
         } else {
-            MPI_Recv(buffer, size, MPI_BYTE, 0, 1, at.comm, MPI_STATUS_IGNORE);
-            MPI_Send(buffer, size, MPI_BYTE, 0, 1, at.comm);
+            MPI_Recv(in, size, MPI_BYTE, 0, 1, at.comm, MPI_STATUS_IGNORE);
+            MPI_Send(out, size, MPI_BYTE, 0, 1, at.comm);
         }
     }
     return (MPI_Wtime() - start) / rounds / 2;
+}
+
+/* A rank sends back what it has received: the lines of the message are always those that the other core wrote last. */
+static double half_round_trip(struct Place at, char* buffer, int size, int rounds) {
+    return round_trips(at, buffer, buffer, size, rounds);
+}
+/* As osu_latency: what is sent is never changed, so that a core that reads it has it in its cache. */
+static double two_buffers(struct Place at, char* buffer, int size, int rounds) {
+    return round_trips(at, buffer, buffer + (1 << 20), size, rounds);
 }
 
 static double barrier(struct Place at, char* buffer, int size, int rounds) {
@@ -97,6 +106,10 @@ static const struct {
     {"half_round_trip_4KiB", half_round_trip, 4096, 5000, 0},
     {"half_round_trip_64KiB", half_round_trip, 65536, 400, 0},
     {"half_round_trip_1MiB", half_round_trip, 1 << 20, 50, 0},
+    {"two_buffers_1KiB", two_buffers, 1024, 10000, 0},
+    {"two_buffers_4KiB", two_buffers, 4096, 5000, 0},
+    {"two_buffers_64KiB", two_buffers, 65536, 400, 0},
+    {"two_buffers_1MiB", two_buffers, 1 << 20, 50, 0},
     {"barrier", barrier, 0, 10000, 0},
     {"allreduce_8B", allreduce, 8, 10000, 0},
     {"openmp_barrier", openmp_barrier, 0, 10000, 1},

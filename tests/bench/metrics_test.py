@@ -77,6 +77,7 @@ PROGRAMS = {
     ("rma_figures.c", "epochs 8", 2): {f"puts_{count:03}_8B": "us" for count in (1, 4, 16, 64, 256)},
     **{("threadcomm.c", arguments, ranks): {
         **{f"half_round_trip_{size}": "us" for size in ("8B", "1KiB", "4KiB", "64KiB", "1MiB")},
+        **{f"two_buffers_{size}": "us" for size in ("1KiB", "4KiB", "64KiB", "1MiB")},
         "barrier": "us", "allreduce_8B": "us",
         **{f"reduce_{count}": "us" for count in ("1", "1Ki", "8Ki", "64Ki")},
         **({} if arguments else {"openmp_barrier": "us", "start_and_finish": "us"}),
