@@ -42,11 +42,15 @@ other:
 }
 
 // As to_object(), and nullptr also for a handle whose object has been destroyed or is of another kind, and for bits
-// that are no handle, as is_object() says. For the bindings, which get any bits.
+// that are no handle, as is_object() says. For the bindings, which get any bits. What stands behind a predefined handle
+// comes from a table of the library, so that nothing is probed there.
 template <class T>
 [[gnu::always_inline]] inline T* probed_object(typename HandleTraits<T>::handle_type handle) noexcept {
-    T* object = to_object<T>(handle);
-    return object != nullptr && is_object(object) ? object : nullptr;
+    if (reinterpret_cast<std::uintptr_t>(handle) >= first_dynamic_handle) [[likely]] {
+        T* object = reinterpret_cast<T*>(handle);
+        return is_object(object) ? object : nullptr;
+    }
+    return to_object<T>(handle);
 }
 
 } // namespace patchbay

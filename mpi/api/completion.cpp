@@ -94,7 +94,7 @@ inline int end_plainly(MPI_Request* handle, Request* request, MPI_Status* status
 // A request that is complete without an error, as most are, needs little.
 int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
     Request* request = handle != nullptr ? probed_object<Request>(*handle) : nullptr;
-    if (!thread_is_known() || request == nullptr || !request->is_complete() || !request->is_plain()) [[unlikely]] {
+    if (request == nullptr || !thread_is_known() || !request->is_complete() || !request->is_plain()) [[unlikely]] {
         if (thread_is_known() && request != nullptr && request->checks_itself && request->is_active()) {
             return wait_checking(handle, request, status);
         }
@@ -131,7 +131,7 @@ int wait_one(MPI_Request* handle, MPI_Status* status) noexcept {
 // As MPI_Wait: a request that is complete without an error needs little.
 int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
     Request* request = handle != nullptr ? probed_object<Request>(*handle) : nullptr;
-    if (!thread_is_known() || request == nullptr || flag == nullptr || !request->is_active() ||
+    if (request == nullptr || !thread_is_known() || flag == nullptr || !request->is_active() ||
         !request->has_completed() || !request->is_plain()) [[unlikely]] {
         return test_in_full(handle, flag, status);
     }

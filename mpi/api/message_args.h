@@ -24,11 +24,11 @@ namespace patchbay::api {
         args.buffer("buf", buf, count, type) && args.source("source", source) && args.receive_tag("tag", tag);
 }
 
-// Whether the communicator and the message pass all checks, and the buffer is no special address.
+// Whether the communicator and the message pass all checks, and the buffer is no special address. The objects are what
+// probed_object() found.
 [[gnu::always_inline]] inline bool is_plain(
     const Communicator* comm, const Datatype* type, const void* buf, MPI_Count count) noexcept {
-    return comm != nullptr && is_object(comm) && type != nullptr && is_object(type) && type->committed && count >= 0 &&
-        !is_special_address(buf);
+    return comm != nullptr && type != nullptr && type->committed && count >= 0 && !is_special_address(buf);
 }
 // Whether these arguments of a send pass all checks, and ask for nothing special: a rank of the remote group, and a tag
 // that every pml allows. false: the functions above decide, and report what is wrong.

@@ -61,7 +61,7 @@ bool can_start(Arguments& args, MPI_Request handle) noexcept {
 
 int start(MPI_Request* handle) noexcept {
     Request* request = handle != nullptr ? probed_object<Request>(*handle) : nullptr;
-    if (!thread_is_known() || request == nullptr || !request->is_persistent() || !request->may_start()) [[unlikely]] {
+    if (request == nullptr || !thread_is_known() || !request->is_persistent() || !request->may_start()) [[unlikely]] {
         return start_in_full(handle);
     }
     const int code = request->start();

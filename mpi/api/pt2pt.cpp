@@ -27,8 +27,8 @@ using pml::SendMode;
 
 [[gnu::always_inline]] inline int send(const char* function, const void* buf, MPI_Count count, MPI_Datatype type,
     int dest, int tag, MPI_Comm comm, SendMode mode) noexcept {
-    auto* target = to_object<Communicator>(comm);
-    const auto* layout = to_object<Datatype>(type);
+    auto* target = probed_object<Communicator>(comm);
+    const auto* layout = probed_object<Datatype>(type);
     if (!thread_is_known() || !sends_plainly(target, layout, buf, count, dest, tag)) [[unlikely]] {
         return send_in_full(function, buf, count, type, dest, tag, comm, mode);
     }
@@ -52,8 +52,8 @@ using pml::SendMode;
 
 [[gnu::always_inline]] inline int recv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
     int tag, MPI_Comm comm, MPI_Status* status) noexcept {
-    auto* from = to_object<Communicator>(comm);
-    const auto* layout = to_object<Datatype>(type);
+    auto* from = probed_object<Communicator>(comm);
+    const auto* layout = probed_object<Datatype>(type);
     if (!thread_is_known() || !receives_plainly(from, layout, buf, count, source, tag)) [[unlikely]] {
         return recv_in_full(function, buf, count, type, source, tag, comm, status);
     }
@@ -78,8 +78,8 @@ using pml::SendMode;
 
 [[gnu::always_inline]] inline int isend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type,
     int dest, int tag, MPI_Comm comm, SendMode mode, MPI_Request* handle) noexcept {
-    auto* target = to_object<Communicator>(comm);
-    const auto* layout = to_object<Datatype>(type);
+    auto* target = probed_object<Communicator>(comm);
+    const auto* layout = probed_object<Datatype>(type);
     if (!thread_is_known() || !sends_plainly(target, layout, buf, count, dest, tag) || handle == nullptr) [[unlikely]] {
         return isend_in_full(function, buf, count, type, dest, tag, comm, mode, handle);
     }
@@ -104,8 +104,8 @@ using pml::SendMode;
 
 [[gnu::always_inline]] inline int irecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, int source,
     int tag, MPI_Comm comm, MPI_Request* handle) noexcept {
-    auto* from = to_object<Communicator>(comm);
-    const auto* layout = to_object<Datatype>(type);
+    auto* from = probed_object<Communicator>(comm);
+    const auto* layout = probed_object<Datatype>(type);
     if (!thread_is_known() || !receives_plainly(from, layout, buf, count, source, tag) || handle == nullptr)
         [[unlikely]] {
         return irecv_in_full(function, buf, count, type, source, tag, comm, handle);

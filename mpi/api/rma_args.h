@@ -40,11 +40,11 @@ struct PlainTarget {
 // are so small that no product overflows; a dynamic window has members without memory, so that nothing there is plain.
 [[gnu::always_inline]] inline bool transfers_plainly(Window* window, const void* address, MPI_Count count,
     MPI_Datatype type, const TargetSide& side, PlainTarget* plain) noexcept {
-    const auto* origin_type = to_object<Datatype>(type);
-    const auto* target_type = to_object<Datatype>(side.type);
+    const auto* origin_type = probed_object<Datatype>(type);
+    const auto* target_type = probed_object<Datatype>(side.type);
     if (!thread_is_known() || window == nullptr || !is_object(window) || window->freed ||
         static_cast<unsigned>(side.rank) >= static_cast<unsigned>(window->size) || origin_type == nullptr ||
-        !is_object(origin_type) || target_type == nullptr || !is_object(target_type) || is_special_address(address)) {
+        target_type == nullptr || is_special_address(address)) {
         return false;
     }
     const WindowMember& member = window->members[std::size_t(side.rank)];
