@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/error_cause.h"
 
-#include "include/mpi.h"
-
+#include <algorithm>
 #include <array>
+#include <cstring>
+#include <fmt/format.h>
 
 namespace patchbay {
 
@@ -21,8 +22,20 @@ thread_local Cause kept;
 
 int note_cause(int code, std::string_view text) noexcept {
     kept.code = code;
-    kept.length = text.copy(kept.text.data(), kept.text.size());
+    kept.length = std::min(text.size(), kept.text.size());
+    std::memmove(kept.text.data(), text.data(), kept.length);
     return code;
+}
+
+// A message of a collective has a tag below 0, which is none of the program's.
+int note_truncation(const MPI_Status& status, std::uint64_t sent, std::uint64_t room) noexcept {
+    std::array<char, 160> text;
+    char* end = fmt::format_to_n(text.data(), text.size(), "the message from rank {}", status.MPI_SOURCE).out;
+    if (status.MPI_TAG >= 0) {
+        end = fmt::format_to_n(end, std::size_t(text.end() - end), " with tag {}", status.MPI_TAG).out;
+    }
+    end = fmt::format_to_n(end, std::size_t(text.end() - end), " has {} bytes, the buffer takes {}", sent, room).out;
+    return note_cause(MPI_ERR_TRUNCATE, {text.data(), std::size_t(end - text.data())});
 }
 
 std::string_view noted_cause(int code) noexcept {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "include/mpi.h"
+
+#include <cstdint>
 #include <string_view>
 
 // The cause of an error as a text. A function that returns an MPI code cannot return a text with it, so that the text
@@ -9,8 +12,12 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 // Stores `text`, at most MPI_MAX_ERROR_STRING characters of it, for the report of `code`, and replaces the stored text.
-// Returns `code`.
+// `text` may be the stored one. Returns `code`.
 int note_cause(int code, std::string_view text) noexcept;
+
+// Stores the cause of MPI_ERR_TRUNCATE: the message in this status has `sent` bytes, and its buffer takes `room`.
+// Returns MPI_ERR_TRUNCATE.
+int note_truncation(const MPI_Status& status, std::uint64_t sent, std::uint64_t room) noexcept;
 
 // The text that this thread has stored for `code`; empty: none. Valid until this thread's next note_cause().
 std::string_view noted_cause(int code) noexcept;

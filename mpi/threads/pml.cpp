@@ -78,7 +78,7 @@ Unexpected* wait_for_message(View& view, int source, int tag) noexcept {
 int wait_for_receive(RecvRequest& request, MPI_Status* status) noexcept {
     wait_until(*request.progress, [&request] { return request.view.engine.look_for(request); });
     return_status(request.status, status);
-    return request.error;
+    return request.result();
 }
 
 } // namespace

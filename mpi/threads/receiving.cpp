@@ -108,8 +108,7 @@ void Engine::receive(RecvRequest& request, const Envelope& envelope) noexcept {
 void Engine::receive_from_sender(RecvRequest& request, const Envelope& envelope) noexcept {
     Convertor to(request.type, request.count, request.buffer);
     if (envelope.bytes > to.total()) [[unlikely]] {
-        request.error = MPI_ERR_TRUNCATE;
-        set_status_bytes(request.status, to.total());
+        request.truncate(envelope.bytes, to.total());
     }
     if (envelope.sender.data != nullptr && to.contiguous() != nullptr) [[likely]] {
         const std::size_t bytes = std::min<std::size_t>(envelope.bytes, to.total());
@@ -149,13 +148,13 @@ void Engine::unpack(RecvRequest& request, const std::byte* data, std::uint64_t b
     }
     Convertor to(request.type, request.count, request.buffer);
     if (bytes > to.total()) [[unlikely]] {
-        request.error = MPI_ERR_TRUNCATE;
-        set_status_bytes(request.status, to.total());
+        request.truncate(bytes, to.total());
     }
     to.unpack(data, std::min<std::size_t>(bytes, to.total()));
 }
 
 void Engine::receive_remote(RecvRequest& request, const Envelope& envelope) noexcept {
+    request.sent = envelope.bytes;
     try {
         _transfers.reserve(_transfers.size() + 1);
         request.error = _carrier->receive(envelope, request.buffer, request.count, request.type, &request.inner);

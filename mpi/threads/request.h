@@ -4,6 +4,7 @@
 #include "frameworks/pml/pml.h"
 #include "mpi/threads/message.h"
 #include "mpi/threads/shared_copy.h"
+#include "object/error_cause.h"
 #include "object/request.h"
 
 namespace patchbay::threads {
@@ -89,6 +90,19 @@ public:
     int cancel() noexcept override;
     bool bound(pml::PersistentRequest* what) const noexcept override;
 
+    std::string_view cause() const noexcept override { return error == MPI_ERR_TRUNCATE ? noted_cause(result()) : ""; }
+    // The code with which the receive has ended. Its cause is noted, if the message is longer than the buffer.
+    int result() const noexcept {
+        return error != MPI_ERR_TRUNCATE
+            ? error
+            : note_truncation(status, sent, std::uint64_t(count) * std::uint64_t(type.size));
+    }
+    void truncate(std::uint64_t length, std::uint64_t room) noexcept {
+        error = MPI_ERR_TRUNCATE;
+        sent = length;
+        set_status_bytes(status, room);
+    }
+
     bool accepts(const Envelope& envelope) const noexcept {
         return (source == envelope.source || source == MPI_ANY_SOURCE) &&
             (tag == envelope.tag || (tag == MPI_ANY_TAG && envelope.tag >= 0));
@@ -101,6 +115,7 @@ public:
     const int tag;
     bool posted = false;
     Link<RecvRequest> posted_link;
+    std::uint64_t sent = 0; // of MPI_ERR_TRUNCATE: the bytes of the message
 };
 
 // A message that no receive has matched yet.

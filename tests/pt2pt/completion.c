@@ -2,6 +2,9 @@
 /* Wait, test and get_status for one, any, some and all; null and inactive requests; persistent requests; errors. */
 #include "tests/mpi_check/check.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum { count = 6 };
 static int rank, size, next, previous;
 
@@ -144,6 +147,33 @@ static void persistent(void) {
     }
 }
 
+/* Receives what the previous process sends, `sent` numbers, into a buffer for one: the text names source, tag and
+ * sizes. */
+static void check_truncation(MPI_Comm comm, int blocking, int sent) {
+    int* out = calloc((size_t)sent, sizeof *out);
+    int in = -1, length;
+    char text[MPI_MAX_ERROR_STRING], wanted[MPI_MAX_ERROR_STRING];
+    MPI_Request receive, send;
+    MPI_Status status;
+    MPI_Isend(out, sent, MPI_INT, next, 7, comm, &send);
+    int code;
+    if (blocking) {
+        code = MPI_Recv(&in, 1, MPI_INT, MPI_ANY_SOURCE, 7, comm, &status);
+    } else {
+        MPI_Irecv(&in, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &receive);
+        code = MPI_Wait(&receive, &status);
+    }
+    MPI_Error_string(code, text, &length);
+    snprintf(wanted, sizeof wanted, "the message from rank %d with tag 7 has %zu bytes, the buffer takes %zu", previous,
+        (size_t)sent * sizeof *out, sizeof in);
+    if (strstr(text, wanted) == NULL) {
+        fprintf(stderr, "%s\nis not\n%s\n", text, wanted);
+        CHECK(!"the text of MPI_ERR_TRUNCATE");
+    }
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+    free(out);
+}
+
 static void errors(void) {
     int in[2] = {-1, -1}, out[4] = {1, 2, 3, 4}, class;
     MPI_Request requests[2];
@@ -163,6 +193,10 @@ static void errors(void) {
     MPI_Send(out, 4, MPI_INT, next, 1, comm);
     MPI_Error_class(MPI_Wait(&requests[0], &statuses[0]), &class);
     CHECK(class == MPI_ERR_TRUNCATE && requests[0] == MPI_REQUEST_NULL);
+    for (int blocking = 0; blocking < 2; blocking++) {
+        check_truncation(comm, blocking, 4);
+        check_truncation(comm, blocking, 1 << 18); /* by a rendezvous */
+    }
 
     CHECK(MPI_Send(out, -1, MPI_INT, next, 1, comm) == MPI_ERR_COUNT);
     CHECK(MPI_Send(out, 1, MPI_INT, size, 1, comm) == MPI_ERR_RANK);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstring>
 #include <numeric>
+#include <string>
 
 namespace {
 
@@ -108,9 +109,15 @@ void truncation(const Here& here) {
         std::vector<int> out(std::size_t(count), here.rank), in(std::size_t(count), -1);
         MPI_Request request;
         CHECK_OK(MPI_Isend(out.data(), count, MPI_INT, next(here), 9, here.comm, &request));
-        CHECK_CLASS(
-            MPI_Recv(in.data(), count / 2, MPI_INT, previous(here), 9, here.comm, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+        const int code = MPI_Recv(in.data(), count / 2, MPI_INT, previous(here), 9, here.comm, MPI_STATUS_IGNORE);
+        CHECK_CLASS(code, MPI_ERR_TRUNCATE);
         CHECK_EQUAL(in[std::size_t(count) / 2], -1);
+        char text[MPI_MAX_ERROR_STRING];
+        int length = 0;
+        MPI_Error_string(code, text, &length);
+        const std::string wanted = "the message from rank " + std::to_string(previous(here)) + " with tag 9 has " +
+            std::to_string(4 * count) + " bytes, the buffer takes " + std::to_string(4 * (count / 2));
+        CHECK(std::strstr(text, wanted.c_str()) != nullptr);
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }
 }

@@ -13,7 +13,7 @@ int Ob1::recv(void* buffer, MPI_Count count, const Datatype& type, int source, i
     }
     wait_until(_progress, [&request] { return request.is_complete(); });
     return_status(request.status, status);
-    return request.error;
+    return request.result();
 }
 
 int Ob1::irecv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
@@ -73,7 +73,7 @@ int Ob1::mrecv(void* buffer, MPI_Count count, const Datatype& type, Message* mes
     }
     wait_until(_progress, [&request] { return request.is_complete(); });
     return_status(request.status, status);
-    return request.error;
+    return request.result();
 }
 
 int Ob1::imrecv(void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept {

@@ -26,7 +26,7 @@ std::size_t ReceiveProtocol::copy_otherwise(RecvRequest& request, const std::byt
         request.convertor.make(*request.type, request.count, request.buffer).unpack(payload, used);
     }
     if (size > request.bytes) {
-        request.error = MPI_ERR_TRUNCATE;
+        request.truncate(size);
     }
     return used;
 }

@@ -93,7 +93,7 @@ void Rendezvous::begin(RecvRequest& request, Peer& from, const MatchHeader& matc
     request.expected = std::min<std::size_t>(length, request.bytes);
     fill_status(request.status, match.source, match.tag, request.expected);
     if (length > request.bytes) {
-        request.error = MPI_ERR_TRUNCATE;
+        request.truncate(length);
     }
     if (from.failed || !_peers.connect(from)) {
         request.error = from.failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER;

@@ -58,6 +58,10 @@ std::string_view Ob1Request::cause() const noexcept {
     return module.failure_text(*comm, error);
 }
 
+std::string_view RecvRequest::cause() const noexcept {
+    return error == MPI_ERR_TRUNCATE ? noted_cause(result()) : Ob1Request::cause();
+}
+
 int SendRequest::start() noexcept {
     return module.restart(*this);
 }

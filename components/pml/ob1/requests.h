@@ -5,12 +5,14 @@
 #include "components/pml/ob1/peer.h"
 #include "frameworks/pml/pml.h"
 #include "object/convertor.h"
+#include "object/error_cause.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
 #include <optional>
+#include <string_view>
 
 namespace patchbay::pml::ob1 {
 
@@ -166,12 +168,20 @@ public:
 
     int start() noexcept override;
     int cancel() noexcept override;
+    std::string_view cause() const noexcept override;
+    // The code with which the receive has ended. Its cause is noted, if the message is longer than the buffer.
+    int result() const noexcept { return error != MPI_ERR_TRUNCATE ? error : note_truncation(status, sent, bytes); }
+    void truncate(std::uint64_t length) noexcept {
+        error = MPI_ERR_TRUNCATE;
+        sent = length;
+    }
 
     Link<RecvRequest> posted_link;
     Link<RecvRequest> transfer_link; // in a list of Rendezvous
     const int source;
     bool posted = false;
     std::uint64_t order = 0; // number of posted receives before it in the communicator
+    std::uint64_t sent = 0;  // of MPI_ERR_TRUNCATE: the bytes of the message
     // Rendezvous:
     Peer* from = nullptr;
     std::uint64_t remote_request = 0;
