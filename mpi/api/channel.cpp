@@ -25,7 +25,8 @@ struct Bind {
     MPI_Request* in;
     MPI_Request* out;
     int count;
-    const int* slackness;  // null: 1 for each
+    bool has_slackness; // otherwise 1 for each
+    const int* slackness;
     const MPI_Info* infos; // null: MPI_INFO_NULL for each
     // The names of the arguments.
     const char* in_name;
@@ -100,14 +101,15 @@ int read_info(Arguments& args, const char* name, MPI_Info handle, const Request&
 // An MPI code, whose error has been reported.
 int check_bind(Arguments& args, const Bind& bind) noexcept {
     if (!args.permitted() || !args.count("nrequests", bind.count) || !args.array(bind.in_name, bind.in, bind.count) ||
-        !args.array(bind.out_name, bind.out, bind.count)) {
+        !args.array(bind.out_name, bind.out, bind.count) ||
+        (bind.has_slackness && !args.array("slackness", bind.slackness, bind.count))) {
         return args.code();
     }
     for (int i = 0; i < bind.count; ++i) {
         if (!check_in(args, bind.in_name, bind.in[i])) {
             return args.code();
         }
-        if (bind.slackness != nullptr &&
+        if (bind.has_slackness &&
             !args.require(bind.slackness[i] >= 1 && bind.slackness[i] <= int(chan::most_slackness), MPI_ERR_ARG,
                 "slackness", bind.slackness[i], "must be from 1 to 65535")) {
             return args.code();
@@ -125,8 +127,8 @@ int read(Arguments& args, const Bind& bind, std::vector<NewChannel>* result) noe
         for (int i = 0; i < bind.count; ++i) {
             Request* const in = to_object<Request>(bind.in[i]);
             args.report_to(in->comm);
-            NewChannel what{in, &bind.out[i], bind.slackness != nullptr ? std::uint32_t(bind.slackness[i]) : 1, 0, {},
-                bind.function};
+            NewChannel what{
+                in, &bind.out[i], bind.has_slackness ? std::uint32_t(bind.slackness[i]) : 1, 0, {}, bind.function};
             const int code =
                 bind.infos != nullptr ? read_info(args, bind.info_name, bind.infos[i], *in, &what) : MPI_SUCCESS;
             if (code != MPI_SUCCESS) {
@@ -208,12 +210,16 @@ int bind(const Bind& bind) noexcept {
 
 int bind_one(const char* function, MPI_Request in, MPI_Request* out, int slackness, MPI_Info info,
     int (*how)(const Bind&)) noexcept {
-    return how({function, &in, out, 1, &slackness, &info, "request_in", "request_out", "info"});
+    return how({function, &in, out, 1, true, &slackness, &info, "request_in", "request_out", "info"});
 }
 
-int bind_several(const char* function, MPI_Request* ins, MPI_Request* outs, int count, const int* slackness,
+int bind_several(const char* function, MPI_Request* ins, MPI_Request* outs, int count, const MPI_Info* infos,
+    int (*how)(const Bind&)) noexcept {
+    return how({function, ins, outs, count, false, nullptr, infos, "requests_in", "requests_out", "infos"});
+}
+int bind_several_slack(const char* function, MPI_Request* ins, MPI_Request* outs, int count, const int* slackness,
     const MPI_Info* infos, int (*how)(const Bind&)) noexcept {
-    return how({function, ins, outs, count, slackness, infos, "requests_in", "requests_out", "infos"});
+    return how({function, ins, outs, count, true, slackness, infos, "requests_in", "requests_out", "infos"});
 }
 
 bool check_bound(Arguments& args, const char* name, MPI_Request handle) noexcept {
@@ -335,11 +341,11 @@ int PMPIX_Ibind_channel(MPI_Request request_in, MPI_Request* request_out, MPI_In
 }
 int PMPIX_Bind_channels(MPI_Request requests_in[], MPI_Request requests_out[], int nrequests, MPI_Info infos[]) {
     return patchbay::api::bind_several(
-        "MPIX_Bind_channels", requests_in, requests_out, nrequests, nullptr, infos, patchbay::api::bind);
+        "MPIX_Bind_channels", requests_in, requests_out, nrequests, infos, patchbay::api::bind);
 }
 int PMPIX_Ibind_channels(MPI_Request requests_in[], MPI_Request requests_out[], int nrequests, MPI_Info infos[]) {
     return patchbay::api::bind_several(
-        "MPIX_Ibind_channels", requests_in, requests_out, nrequests, nullptr, infos, patchbay::api::ibind);
+        "MPIX_Ibind_channels", requests_in, requests_out, nrequests, infos, patchbay::api::ibind);
 }
 int PMPIX_Bind_slack_channel(MPI_Request request_in, MPI_Request* request_out, int slackness, MPI_Info info) {
     return patchbay::api::bind_one(
@@ -351,12 +357,12 @@ int PMPIX_Ibind_slack_channel(MPI_Request request_in, MPI_Request* request_out, 
 }
 int PMPIX_Bind_slack_channels(
     MPI_Request requests_in[], MPI_Request requests_out[], int nrequests, int slackness[], MPI_Info infos[]) {
-    return patchbay::api::bind_several(
+    return patchbay::api::bind_several_slack(
         "MPIX_Bind_slack_channels", requests_in, requests_out, nrequests, slackness, infos, patchbay::api::bind);
 }
 int PMPIX_Ibind_slack_channels(
     MPI_Request requests_in[], MPI_Request requests_out[], int nrequests, int slackness[], MPI_Info infos[]) {
-    return patchbay::api::bind_several(
+    return patchbay::api::bind_several_slack(
         "MPIX_Ibind_slack_channels", requests_in, requests_out, nrequests, slackness, infos, patchbay::api::ibind);
 }
 int PMPIX_Unbind_channel(MPI_Request* request) {

@@ -55,9 +55,7 @@ int ReceiveHalf::connect(std::span<const std::byte> partner_offer) noexcept {
     // Nothing is posted for a sender that cannot write to the buffer. A program may bind the request to another buffer.
     const bool posts = sender.wants_posts != 0 && (binding().side.ready || _is_reachable || is_own_process());
     _receiver.connect({_block, reinterpret_cast<SenderBlock*>(block), sender.geometry, bell}, posts);
-    // All messages that may be outstanding have room in the ring: the sender then never waits for this process.
-    const std::uint64_t chunks_each = binding().bytes / std::max(sender.geometry.payload_bytes, 1U) + 1;
-    _drains = chunks_each * binding().side.slackness > sender.geometry.chunks;
+    _drains = !_receiver.ring_holds_all();
     return MPI_SUCCESS;
 }
 

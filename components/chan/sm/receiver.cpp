@@ -14,6 +14,11 @@ void Receiver::connect(const Shared& shared, bool posts) noexcept {
     _bell = shared.bell;
     _posts = posts;
     _publish_at = _geometry.chunks / 4;
+    // What the sender does not know of yet takes room from the messages that may be outstanding.
+    if (ring_holds_all()) {
+        const std::uint64_t spare = _geometry.chunks - chunks_of_all();
+        _early = _publish_at - std::min(spare, _publish_at);
+    }
     set_quick();
 }
 
@@ -62,7 +67,8 @@ bool Receiver::take(std::byte* chunk, std::uint64_t word) noexcept {
     return true;
 }
 
-// A quarter of the ring at a time: the line moves to the sender and back for each.
+// A quarter of the ring at a time, because the line moves to the sender and back for each. The end of a message
+// publishes less where the chunks that are left would not hold all messages that may be outstanding.
 void Receiver::publish() noexcept {
     _own->consumed.store(_chunk, std::memory_order_release);
     _publish_at = _chunk + _geometry.chunks / 4;

@@ -29,6 +29,9 @@ public:
 
     // Before the first message. `posts`: the sender wants to know of each start.
     void connect(const Shared& shared, bool posts) noexcept;
+    // All messages that may be outstanding have room in the ring, whatever was sent before: the sender never waits for
+    // this process once their receives have been started.
+    bool ring_holds_all() const noexcept { return chunks_of_all() <= _geometry.chunks; }
 
     // Starts a receive; advance() continues.
     void start() noexcept {
@@ -107,6 +110,9 @@ private:
         _lengths[_buffers.index()] = bytes;
         ++_ended;
         _buffers.advance();
+        if (_chunk + _early > _publish_at) [[unlikely]] {
+            publish();
+        }
     }
     void end_chunk() noexcept {
         ++_chunk;
@@ -115,11 +121,13 @@ private:
         }
     }
     void publish() noexcept;
+    std::uint64_t chunks_of_all() const noexcept { return _geometry.chunks_of(_buffers.bytes()) * _slackness; }
 
     std::uint64_t _started = 0; // receives
     std::uint64_t _ended = 0;
     std::uint64_t _chunk = 0;      // the next one
     std::uint64_t _publish_at = 0; // the sender is told what is consumed when this many chunks are
+    std::uint64_t _early = 0;      // ... or fewer by so many, at the end of a message
     std::byte* _chunks = nullptr;
     std::uint64_t _mask = 0;
     std::uint64_t _stride = 0;

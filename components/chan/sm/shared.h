@@ -46,6 +46,10 @@ struct Geometry {
     // `ready`: as Side::ready.
     static Geometry make(std::uint64_t bytes, std::uint32_t slackness, std::size_t ring_bytes, std::size_t chunk_bytes,
         bool ready = true) noexcept;
+    // The chunks that a message of so many bytes takes.
+    std::uint64_t chunks_of(std::uint64_t bytes) const noexcept {
+        return bytes <= payload_bytes ? 1 : (bytes + payload_bytes - 1) / payload_bytes;
+    }
     // Whether the callers of QuickWay may carry messages of that length: with 8 bytes they know where these stand.
     bool allows_quick_way(std::uint64_t bytes) const noexcept { return bytes != 8 || payload_offset == sizeof(Word); }
 };
