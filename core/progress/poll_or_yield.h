@@ -10,7 +10,11 @@ namespace [[gnu::visibility("default")]] patchbay {
 // that finds nothing gives up the core, as a wait does: a program that tests in a loop would otherwise keep it for a
 // whole time slice from the rank whose message it tests for.
 inline void poll_or_yield(Progress& progress) noexcept {
-    if (progress.poll() == 0 && progress.policy().spin.count() == 0) [[unlikely]] {
+    int events = progress.poll();
+    if (progress.has_beside()) [[unlikely]] {
+        events += progress.poll_beside();
+    }
+    if (events == 0 && progress.policy().spin.count() == 0) [[unlikely]] {
         sched_yield();
     }
 }

@@ -55,6 +55,34 @@ Progress::~Progress() {
     }
 }
 
+namespace {
+struct Beside {
+    const Progress* of = nullptr;
+    Progress* own = nullptr;
+};
+thread_local Beside beside_of_thread;
+} // namespace
+
+void Progress::begin_beside(Progress& own) noexcept {
+    own._is_beside = true;
+    beside_of_thread = {this, &own};
+    _beside.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Progress::end_beside() noexcept {
+    _beside.fetch_sub(1, std::memory_order_relaxed);
+    beside_of_thread = {};
+}
+
+Progress* Progress::beside() const noexcept {
+    return has_beside() && beside_of_thread.of == this ? beside_of_thread.own : nullptr;
+}
+
+int Progress::poll_beside() noexcept {
+    Progress* const own = beside();
+    return own != nullptr ? own->poll() : 0;
+}
+
 void Progress::enable_threads() noexcept {
     _threads.turn_on([](void* self) { static_cast<Progress*>(self)->doorbell().ring(); }, this);
 }

@@ -113,6 +113,20 @@ public:
     // poller takes. Inside a poller, and with one thread, it returns at once.
     void quiesce() noexcept;
 
+    // A thread that is a rank of a thread communicator has a Progress of its own beside that of the process. From
+    // begin_beside() to end_beside() its waits and tests on this one go on with that one, too, because the peers of
+    // both may wait for this thread. Both are called by that thread, at most once each, and `own` exists until then.
+    void begin_beside(Progress& own) noexcept;
+    void end_beside() noexcept;
+    // Whether any thread has one beside this one.
+    bool has_beside() const noexcept { return _beside.load(std::memory_order_relaxed) != 0; }
+    // Whether this is such a thread's.
+    bool is_beside() const noexcept { return _is_beside; }
+    // That of the calling thread; nullptr: it has none.
+    Progress* beside() const noexcept;
+    // Polls it, if there is one.
+    int poll_beside() noexcept;
+
     // Operations that wait for others (continuation.h) are run from this list instead of having a poller each.
     ReadyList& ready_list() noexcept { return _ready; }
 
@@ -217,6 +231,8 @@ private:
     ProgressLock _list_lock;              // held for moments: never while a poller runs
     std::atomic<std::uint64_t> _epoch{2}; // odd while a thread polls (kept only with several threads)
     std::atomic<std::uintptr_t> _polling_thread{0};
+    std::atomic<std::uint32_t> _beside{0}; // threads between begin_beside() and end_beside()
+    bool _is_beside = false;
     std::atomic<std::uint32_t> _awake_waiters{0};      // threads in a slow wait that do not sleep
     std::atomic<DescriptorSet*> _descriptors{nullptr}; // made for the first one
     std::atomic<std::uint64_t> _sleeps{0};

@@ -13,6 +13,9 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds for_ever = nanoseconds::max();
 // Polls between two looks at the clock while spinning: a look costs about as much as a few polls of an empty ring.
 constexpr int polls_per_look = 32;
+// A thread that waits on the Progress of the process sleeps no longer than that where it has one of its own, too, whose
+// bell may be another.
+constexpr nanoseconds longest_sleep_beside = std::chrono::milliseconds(1);
 
 nanoseconds now() noexcept {
     timespec time;
@@ -37,9 +40,13 @@ WaitPolicy WaitPolicy::make(nanoseconds spin, nanoseconds yield, bool sleep, boo
 // The waiter's view of Progress.
 struct WaitAccess {
     Progress& progress;
+    Progress* beside;     // of the thread, or nullptr
     bool counted = false; // among the waiters that are awake: from when there may be several
 
-    int poll() noexcept { return progress.poll(); }
+    int poll() noexcept {
+        const int events = progress.poll();
+        return beside == nullptr ? events : events + beside->poll();
+    }
 
     void enter() noexcept {
         if (!counted && progress.threaded()) {
@@ -61,6 +68,9 @@ struct WaitAccess {
         const WaitPolicy& policy = progress._policy;
         nanoseconds longest = progress._fenced ? policy.longest_sleep : policy.unfenced_sleep;
         longest = std::min(longest, nanoseconds(progress._longest_sleep_ns.load(std::memory_order_relaxed)));
+        if (beside != nullptr) {
+            longest = std::min(longest, longest_sleep_beside);
+        }
         return std::min(longest, left);
     }
 
@@ -89,14 +99,21 @@ struct WaitAccess {
         return slept;
     }
 
+    // The flag stays up where threads with a Progress of their own may sleep behind it, too.
+    void cancel(Doorbell& bell) noexcept {
+        if (!progress.has_beside()) {
+            bell.cancel();
+        }
+    }
+
     Slept sleep_alone(
         Doorbell& bell, std::uint32_t seq, bool (*done)(void*), void* context, nanoseconds left) noexcept {
         if (progress.poll() > 0 || done(context)) {
-            bell.cancel();
+            cancel(bell);
             return Slept::found_work;
         }
         bool rung = progress.sleep(bell, seq, longest_sleep(left));
-        bell.cancel();
+        cancel(bell);
         return rung ? Slept::rung : Slept::timed_out;
     }
 
@@ -120,7 +137,7 @@ struct WaitAccess {
 };
 
 bool detail::wait_slowly(Progress& progress, bool (*done)(void*), void* context, nanoseconds limit) noexcept {
-    WaitAccess access{progress};
+    WaitAccess access{progress, progress.beside()};
     const WaitPolicy& policy = progress.policy();
     access.enter();
     nanoseconds idle_since = now();

@@ -15,13 +15,13 @@ using Handles = std::span<MPI_Request>;
 // message does not need the progress.
 constexpr int checks_per_poll = 8;
 
-void wait_for_request(Request& request) noexcept {
+void wait_for_request(Request& request, Progress& progress) noexcept {
     if (!request.checks_itself) {
-        wait_until(*request.progress, [&request] { return request.is_complete(); });
+        wait_until(progress, [&request] { return request.is_complete(); });
         return;
     }
-    const int checks = request.progress->policy().spin.count() == 0 ? 1 : checks_per_poll;
-    wait_until(*request.progress, [&request, checks] {
+    const int checks = progress.policy().spin.count() == 0 ? 1 : checks_per_poll;
+    wait_until(progress, [&request, checks] {
         for (int i = 0; i < checks; ++i) {
             if (request.has_completed()) {
                 return true;
@@ -66,7 +66,7 @@ int complete_request(MPI_Request* handle, Request& request, MPI_Status* status, 
         set_empty(status);
         return MPI_SUCCESS;
     }
-    wait_for_request(*request);
+    wait_for_request(*request, *request->progress);
     Ref<Communicator> comm;
     const int code = complete_request(handle, *request, status, &comm);
     return report_code("MPI_Wait", comm.get(), code);
@@ -87,7 +87,7 @@ inline int end_plainly(MPI_Request* handle, Request* request, MPI_Status* status
 // A request that only its own check() completes waits for one message, and for nothing else that a check of arguments
 // would take longer than.
 [[gnu::noinline]] int wait_checking(MPI_Request* handle, Request* request, MPI_Status* status) noexcept {
-    wait_for_request(*request);
+    wait_for_request(*request, *request->progress);
     return request->is_plain() ? end_plainly(handle, request, status) : wait_in_full(handle, status);
 }
 
@@ -173,9 +173,10 @@ int wait_all(int count, MPI_Request* array, MPI_Status* statuses) noexcept {
         return args.code();
     }
     const Handles handles(array, std::size_t(count));
+    Progress* const progress = progress_of(handles);
     for (MPI_Request handle : handles) {
         if (Request* request = active(handle)) {
-            wait_for_request(*request);
+            wait_for_request(*request, *progress);
         }
     }
     return complete_all("MPI_Waitall", handles, statuses);

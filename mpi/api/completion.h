@@ -116,14 +116,19 @@ inline bool all_complete(std::span<const MPI_Request> handles) noexcept {
     return true;
 }
 
-// The progress engine, which is the same for all requests.
+// The Progress on which to wait for these requests; nullptr: none is active. A thread that is a rank of a thread
+// communicator may have requests of its own and of the process: a wait on that of the process goes on with both.
 inline Progress* progress_of(std::span<const MPI_Request> handles) noexcept {
+    Progress* own = nullptr;
     for (MPI_Request handle : handles) {
         if (const Request* request = active(handle)) {
-            return request->progress;
+            if (!request->progress->is_beside()) [[likely]] {
+                return request->progress;
+            }
+            own = request->progress;
         }
     }
-    return nullptr;
+    return own;
 }
 
 // Checks the arguments of MPI_Waitsome and MPI_Testsome.

@@ -336,7 +336,7 @@ int start(Instance& instance, MPI_Comm handle) {
     }
     const auto context = ThreadContext::enter(
         policy_of(instance, may_share_cores(all->threads()) || shares_cores_of_node(instance, all->threads())),
-        all->has_other_processes() || instance.runtime().size() > 1 ? &instance.progress() : nullptr);
+        instance.progress(), all->has_other_processes() || instance.runtime().size() > 1);
     activation->make_engine(number, context, all->carrier.get());
     const int code = start_in(*all, activation, number, *context, handle);
     if (code != MPI_SUCCESS) {

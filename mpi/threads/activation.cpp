@@ -47,7 +47,7 @@ void Activation::make_engine(int number, std::shared_ptr<ThreadContext> context,
     Progress& progress = thread.context->progress();
     thread.engine = std::make_unique<Engine>(progress, carrier, number, threads());
     thread.poller = progress.add_poller(&Activation::poll, &thread,
-        carrier != nullptr ? std::chrono::nanoseconds(longest_sleep_with_others) : sleeps_well);
+        thread.context->shares_bell() ? std::chrono::nanoseconds(longest_sleep_with_others) : sleeps_well);
     _engines[std::size_t(number)] = thread.engine.get();
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <sched.h>
 
 namespace patchbay::threads {
 
@@ -30,6 +31,7 @@ void Carrier::open(std::uint32_t activation, std::span<Engine* const> threads) n
 
 void Carrier::deliver_to(std::span<Engine* const> threads) noexcept {
     while (_polling.test_and_set(std::memory_order_acquire)) {
+        sched_yield(); // the thread that polls may have no core
     }
     _threads = threads;
     _polling.clear(std::memory_order_release);

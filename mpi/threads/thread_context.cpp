@@ -7,9 +7,10 @@ namespace {
 thread_local std::shared_ptr<ThreadContext> of_this_thread;
 } // namespace
 
-std::shared_ptr<ThreadContext> ThreadContext::enter(const WaitPolicy& policy, Progress* process) {
+std::shared_ptr<ThreadContext> ThreadContext::enter(const WaitPolicy& policy, Progress& process, bool shares_bell) {
     if (of_this_thread == nullptr) {
-        of_this_thread = std::make_shared<ThreadContext>(policy, process);
+        of_this_thread = std::make_shared<ThreadContext>(policy, process, shares_bell);
+        process.begin_beside(of_this_thread->_progress);
         set_thread_views(&of_this_thread->_views);
     }
     ++of_this_thread->_communicators;
@@ -23,6 +24,7 @@ ThreadContext& ThreadContext::of_thread() noexcept {
 void ThreadContext::leave() noexcept {
     if (--of_this_thread->_communicators == 0) {
         set_thread_views(nullptr);
+        of_this_thread->_process.end_beside();
         of_this_thread.reset();
     }
 }

@@ -14,13 +14,14 @@ namespace patchbay::threads {
 // be for any of them: they sleep on the bell of the process, and those that are woken in vain sleep again.
 class ThreadContext {
 public:
-    // `process`: the Progress of the process, if messages come from others.
-    ThreadContext(const WaitPolicy& policy, Progress* process) noexcept
-        : _progress(process != nullptr, policy),
-          _shares_bell(process != nullptr) {
-        if (process != nullptr) {
-            _progress.set_doorbell(&process->doorbell());
-            _progress.set_sleeps_fenced(process->sleeps_are_fenced());
+    // `process`: the Progress of the process. `shares_bell`: messages may come from other processes.
+    ThreadContext(const WaitPolicy& policy, Progress& process, bool shares_bell) noexcept
+        : _process(process),
+          _progress(shares_bell, policy),
+          _shares_bell(shares_bell) {
+        if (shares_bell) {
+            _progress.set_doorbell(&process.doorbell());
+            _progress.set_sleeps_fenced(process.sleeps_are_fenced());
         }
     }
 
@@ -29,13 +30,14 @@ public:
     bool shares_bell() const noexcept { return _shares_bell; }
 
     // That of the calling thread, made for its first communicator. Throws std::bad_alloc.
-    static std::shared_ptr<ThreadContext> enter(const WaitPolicy& policy, Progress* process);
+    static std::shared_ptr<ThreadContext> enter(const WaitPolicy& policy, Progress& process, bool shares_bell);
     // That of the calling thread, which has entered one.
     static ThreadContext& of_thread() noexcept;
     // The calling thread leaves one communicator. An activation keeps the context until all its threads are woken.
     static void leave() noexcept;
 
 private:
+    Progress& _process;
     Progress _progress;
     ThreadViews _views{};
     const bool _shares_bell;
