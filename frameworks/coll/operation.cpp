@@ -61,8 +61,10 @@ void Operation::set_up(Communicator& communicator, Form form) noexcept {
     set_kind(ObjectKind::request);
     belong_to(communicator);
     // A persistent operation may be freed while it is active, and be complete only after MPI_Finalize has released the
-    // predefined communicators: it keeps these, too.
-    _comm = form == Form::persistent ? Ref<Communicator>::share(&communicator) : share(&communicator);
+    // predefined communicators: it keeps these, too. An operation on a thread communicator keeps it, so that the thread
+    // does not finish before it.
+    const bool keeps_any = form == Form::persistent || communicator.view != nullptr;
+    _comm = keeps_any ? Ref<Communicator>::share(&communicator) : share(&communicator);
     schedule.clear(&communicator, form);
     persistent = form == Form::persistent;
     _tag = no_tag;

@@ -196,7 +196,7 @@ private:
     std::size_t _look_count = 0;
     std::vector<Ref<Datatype>> _types;
     Ref<Op> _op;
-    Ref<Communicator> _comm;               // null for a predefined one, unless the operation is persistent
+    Ref<Communicator> _comm;               // null for a predefined one, where set_up() does not keep it
     CompleteReference _complete_reference; // that one, of a nonblocking operation
     int _tag = no_tag;
     int _code = MPI_SUCCESS; // the first error of this start

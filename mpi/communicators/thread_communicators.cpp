@@ -265,6 +265,10 @@ int check_finished(Instance& instance, const Communicator& comm) {
         return note_cause(MPI_ERR_PENDING,
             fmt::format("{} requests of rank {} have not been completed or freed", engine.requests(), comm.rank));
     }
+    if (const std::int32_t left = comm.references() - 1; left > 0) { // coll::Operation
+        return note_cause(MPI_ERR_PENDING,
+            fmt::format("{} collective operations of rank {} have not been completed or freed", left, comm.rank));
+    }
     return MPI_SUCCESS;
 }
 

@@ -110,6 +110,32 @@ void finish_with_something_left() {
     CHECK_OK(MPIX_Threadcomm_free(&comm));
 }
 
+// A request of a collective operation keeps a thread, whether it is complete or was never started.
+void finish_with_collectives_left() {
+    in_region(2, true, [](const Here& here) {
+        int one = 1, sum = 0, done = 0;
+        MPI_Request request = MPI_REQUEST_NULL;
+        for (const bool reduces : {true, false}) {
+            CHECK_OK(reduces ? MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, here.comm, &request)
+                             : MPI_Ibarrier(here.comm, &request));
+            for (done = 0; done == 0;) {
+                CHECK_OK(MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE));
+            }
+            CHECK_CLASS(MPIX_Threadcomm_finish(here.comm), MPI_ERR_PENDING);
+            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        }
+        CHECK_EQUAL(sum, here.size);
+        CHECK_OK(MPI_Barrier_init(here.comm, MPI_INFO_NULL, &request));
+        CHECK_CLASS(MPIX_Threadcomm_finish(here.comm), MPI_ERR_PENDING);
+        CHECK_OK(MPI_Request_free(&request));
+        CHECK_OK(MPI_Bcast_init(&one, 1, MPI_INT, 0, here.comm, MPI_INFO_NULL, &request));
+        CHECK_CLASS(MPIX_Threadcomm_finish(here.comm), MPI_ERR_PENDING);
+        CHECK_OK(MPI_Start(&request));
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Request_free(&request));
+    });
+}
+
 // Requests that are freed while they are active: their operations take place before a thread has left.
 void freed_before_finish() {
     constexpr int count = 30000; // by rendezvous
@@ -166,6 +192,7 @@ int main() {
     inactive();
     too_few_threads();
     finish_with_something_left();
+    finish_with_collectives_left();
     freed_before_finish();
     of_processes_only();
     return finish();
