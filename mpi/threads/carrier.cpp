@@ -2,6 +2,7 @@
 #include "mpi/threads/carrier.h"
 
 #include "core/log.h"
+#include "frameworks/coll/tags.h"
 #include "object/convertor.h"
 
 #include <cstdlib>
@@ -13,6 +14,11 @@ namespace patchbay::threads {
 
 namespace {
 constexpr int header_tag = 0;
+// Below those of the collectives on the duplicate, and negative, so that the checking mode passes the payload on: the
+// datatypes of a message of a collective need not be the same on both sides.
+constexpr int payload_tag_of(std::uint32_t sequence) noexcept {
+    return coll::lowest_tag - 1 - int(sequence % std::uint32_t(pml::highest_tag));
+}
 const Datatype& bytes_type() noexcept {
     return *to_object<Datatype>(MPI_BYTE);
 }
@@ -42,8 +48,7 @@ int Carrier::send(const Outgoing& message, const Member& to) noexcept {
 }
 
 int Carrier::start(const Outgoing& message, const Member& to, Request** request) noexcept {
-    const std::uint32_t tags = std::uint32_t(_comm.pml->max_tag());
-    const int payload_tag = int(_payloads.fetch_add(1, std::memory_order_relaxed) % tags) + 1;
+    const int payload_tag = payload_tag_of(_payloads.fetch_add(1, std::memory_order_relaxed));
     if (const int code = send_header(message, to, payload_tag); code != MPI_SUCCESS) {
         return code;
     }

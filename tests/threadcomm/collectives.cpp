@@ -35,6 +35,11 @@ void blocking(MPI_Comm comm, int rank, int size) {
         for (int i = 0; i < size; ++i) {
             CHECK_EQUAL(back[std::size_t(i * count)], i);
         }
+        std::fill(all.begin(), all.end(), rank);
+        CHECK_OK(MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), count, MPI_INT, comm));
+        for (int i = 0; i < size; ++i) {
+            CHECK_EQUAL(all[std::size_t(i * count)], i);
+        }
         CHECK_OK(MPI_Gather(in.data(), count, MPI_INT, all.data(), count, MPI_INT, size - 1, comm));
         CHECK(rank != size - 1 || all[std::size_t((size - 1) * count)] == size - 1);
         CHECK_OK(MPI_Scatter(all.data(), count, MPI_INT, out.data(), count, MPI_INT, size - 1, comm));
