@@ -128,6 +128,13 @@ WaitPolicy policy_of(Instance& instance, bool shares_cores) {
     return WaitPolicy::make(of_process.spin, of_process.yield, of_process.sleep, true);
 }
 
+// How a thread is identified in groups. Those of one process are identified by their numbers, which are the same in all
+// their thread communicators. Of other processes only the order of arrival is known, and all processes must identify a
+// thread in the same way.
+std::uint16_t id_of(const ThreadCommunicator& all, const Activation& activation, int thread) noexcept {
+    return all.has_other_processes() ? std::uint16_t(thread + 1) : activation.context(thread).number();
+}
+
 // Where the ranks are: called by the last thread that has started.
 void place_ranks(const ThreadCommunicator& all, Activation& activation) {
     auto members = std::make_shared<Members>();
@@ -138,7 +145,7 @@ void place_ranks(const ThreadCommunicator& all, Activation& activation) {
         for (int thread = 0; thread < all.counts[std::size_t(process)]; ++thread) {
             members->push_back({process == all.process ? &activation.engine(thread) : nullptr, process, thread});
             ProcessId id = all.processes[std::size_t(process)];
-            id.thread = std::uint16_t(thread + 1); // 0 is the process as a whole
+            id.thread = id_of(all, activation, thread);
             activation.processes.push_back(id);
         }
     }
@@ -150,7 +157,7 @@ int make_view(ThreadCommunicator& all, const std::shared_ptr<Activation>& activa
     ThreadContext& context) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     ProcessId self = all.processes[std::size_t(all.process)];
-    self.thread = std::uint16_t(number + 1);
+    self.thread = id_of(all, *activation, number);
     comm->group = Group::list(activation->processes, self);
     comm->group->session = Session::id(all.session);
     comm->remote_group = comm->group.get();

@@ -31,6 +31,7 @@ public:
     // Makes the engine of a thread, in its context. Throws std::bad_alloc.
     void make_engine(int number, std::shared_ptr<ThreadContext> context, Carrier* carrier);
     void drop_engine(int number) noexcept;
+    const ThreadContext& context(int number) const noexcept { return *_threads[std::size_t(number)].context; }
     Engine& engine(int number) noexcept { return *_threads[std::size_t(number)].engine; }
     std::span<Engine* const> engines() const noexcept { return _engines; }
 

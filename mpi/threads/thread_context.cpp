@@ -1,11 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/threads/thread_context.h"
 
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <vector>
+
 namespace patchbay::threads {
 
 namespace {
+std::mutex numbers_mutex;
+std::vector<bool> used_numbers; // from 1 on
+
 thread_local std::shared_ptr<ThreadContext> of_this_thread;
 } // namespace
+
+ThreadNumber::ThreadNumber() {
+    const std::lock_guard lock(numbers_mutex);
+    const auto free = std::ranges::find(used_numbers, false);
+    const auto index = std::size_t(free - used_numbers.begin());
+    if (index == std::numeric_limits<std::uint16_t>::max()) {
+        throw std::bad_alloc();
+    }
+    if (free == used_numbers.end()) {
+        used_numbers.push_back(true);
+    } else {
+        *free = true;
+    }
+    _value = std::uint16_t(index + 1);
+}
+
+ThreadNumber::~ThreadNumber() {
+    const std::lock_guard lock(numbers_mutex);
+    used_numbers[std::size_t(_value) - 1] = false;
+}
 
 std::shared_ptr<ThreadContext> ThreadContext::enter(const WaitPolicy& policy, Progress& process, bool shares_bell) {
     if (of_this_thread == nullptr) {

@@ -3,9 +3,23 @@
 #include "core/progress/progress.h"
 #include "object/thread_views.h"
 
+#include <cstdint>
 #include <memory>
 
 namespace patchbay::threads {
+
+// Identifies a thread in groups (ProcessId::thread): from 1 on, and of no other thread of the process that has one.
+class ThreadNumber {
+public:
+    ThreadNumber(); // throws std::bad_alloc, also if there are none left
+    ~ThreadNumber();
+    ThreadNumber(const ThreadNumber&) = delete;
+    ThreadNumber& operator=(const ThreadNumber&) = delete;
+    std::uint16_t value() const noexcept { return _value; }
+
+private:
+    std::uint16_t _value;
+};
 
 // What a thread has as long as it is a rank of a thread communicator, of however many: one Progress, so that a wait on
 // one of its communicators goes on with the messages of all of them, and its communicators by handle.
@@ -15,7 +29,8 @@ namespace patchbay::threads {
 class ThreadContext {
 public:
     // `process`: the Progress of the process. `shares_bell`: messages may come from other processes.
-    ThreadContext(const WaitPolicy& policy, Progress& process, bool shares_bell) noexcept
+    // Throws std::bad_alloc.
+    ThreadContext(const WaitPolicy& policy, Progress& process, bool shares_bell)
         : _process(process),
           _progress(shares_bell, policy),
           _shares_bell(shares_bell) {
@@ -26,6 +41,8 @@ public:
     }
 
     Progress& progress() noexcept { return _progress; }
+    // The same in all thread communicators of the thread.
+    std::uint16_t number() const noexcept { return _number.value(); }
     ThreadViews& views() noexcept { return _views; }
     bool shares_bell() const noexcept { return _shares_bell; }
 
@@ -37,6 +54,7 @@ public:
     static void leave() noexcept;
 
 private:
+    const ThreadNumber _number;
     Progress& _process;
     Progress _progress;
     ThreadViews _views{};

@@ -2,12 +2,16 @@
 // The life of thread communicators: ranks and sizes, groups, names and attributes of each thread, several activations,
 // two at once, and thread levels: the library is initialized without MPI_THREAD_MULTIPLE.
 #include "tests/threadcomm/region.h"
+#include <chrono>
+#include <thread>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <numeric>
+#include <thread>
 
 namespace {
 
@@ -168,6 +172,50 @@ void check_two_at_once() {
     CHECK_OK(MPIX_Threadcomm_free(&a));
 }
 
+// Two threads arrive in another order in the second thread communicator: its groups have the same members, in the other
+// order.
+void check_identity() {
+    MPI_Comm a = MPI_COMM_NULL, b = MPI_COMM_NULL;
+    CHECK_OK(MPIX_Threadcomm_init(MPI_COMM_SELF, 2, &a));
+    CHECK_OK(MPIX_Threadcomm_init(MPI_COMM_SELF, 2, &b));
+    std::atomic<bool> arrives{false};
+    run_threads(a, 2, [&](const Here& in_a) {
+        // MPIX_Threadcomm_start returns when both have called it; the first one takes less than this to arrive.
+        if (in_a.rank == 0) {
+            while (!arrives) {
+                std::this_thread::yield();
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+        arrives = true;
+        CHECK_OK(MPIX_Threadcomm_start(b));
+        int rank_in_b = -1, compared = -1, translated = -1;
+        CHECK_OK(MPI_Comm_rank(b, &rank_in_b));
+        CHECK_EQUAL(rank_in_b, 1 - in_a.rank);
+        CHECK_OK(MPI_Comm_compare(a, b, &compared));
+        CHECK_EQUAL(compared, MPI_SIMILAR);
+        MPI_Group of_a, of_b, first_of_a;
+        CHECK_OK(MPI_Comm_group(a, &of_a));
+        CHECK_OK(MPI_Comm_group(b, &of_b));
+        CHECK_OK(MPI_Group_translate_ranks(of_a, 1, &in_a.rank, of_b, &translated));
+        CHECK_EQUAL(translated, rank_in_b);
+        const int first = 0;
+        CHECK_OK(MPI_Group_incl(of_a, 1, &first, &first_of_a));
+        MPI_Comm made = MPI_COMM_NULL;
+        CHECK_OK(MPI_Comm_create(b, first_of_a, &made));
+        CHECK_EQUAL(made != MPI_COMM_NULL, in_a.rank == 0);
+        if (made != MPI_COMM_NULL) {
+            CHECK_OK(MPI_Comm_free(&made));
+        }
+        CHECK_OK(MPI_Group_free(&first_of_a));
+        CHECK_OK(MPI_Group_free(&of_a));
+        CHECK_OK(MPI_Group_free(&of_b));
+        CHECK_OK(MPIX_Threadcomm_finish(b));
+    });
+    CHECK_OK(MPIX_Threadcomm_free(&b));
+    CHECK_OK(MPIX_Threadcomm_free(&a));
+}
+
 } // namespace
 
 int main() {
@@ -185,5 +233,6 @@ int main() {
     check_several_activations();
     check_back_to_back();
     check_two_at_once();
+    check_identity();
     return finish();
 }
