@@ -47,8 +47,9 @@ public:
 
     // Queries every candidate and returns all that offer a module, best first (equals by order of the user's list, then
     // by name). `query(ComponentT&)` returns Result<Choice<Module>>; Errc::not_available means that the component
-    // offers none here. `object` says what is chosen for, in the words of a user. `only` is a selection list that
-    // overrides the job's. Errc::not_available when no component offers one, with the reason of each.
+    // offers none here. `object` says what is chosen for, in the words of a user: "job", or the name of a communicator.
+    // `only` is a selection list that overrides the job's. Errc::not_available when no component offers one, with the
+    // reason of each.
     template <class Query>
     auto select_all(std::string_view object, Query&& query, std::string_view only = {})
         -> Result<std::vector<Selected<ModuleOf<Query>>>> {

@@ -15,6 +15,11 @@ namespace {
 
 constexpr const char* for_job = "job";
 
+// `object` of a decision as a sentence names it.
+std::string in_words(std::string_view object) {
+    return object == for_job ? "the job" : std::string(object);
+}
+
 } // namespace
 
 FrameworkBase::FrameworkBase(const char* name, std::uint32_t version, const ParamSpec* params, std::size_t param_count)
@@ -163,7 +168,7 @@ Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::candidates(
     auto list = SelectionList::parse(only);
     if (!list) {
         return Error{
-            list.error().code, "selection of " + _name + " for " + std::string(object) + ": " + list.error().text};
+            list.error().code, "selection of " + _name + " for " + in_words(object) + ": " + list.error().text};
     }
     if (Status known = list->check_names(_name, _core->components.components(_name)); !known) {
         return known.error();
@@ -227,8 +232,8 @@ std::vector<const FrameworkBase::Opened*> FrameworkBase::all_opened() const {
 void FrameworkBase::note_refusal(
     std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const {
     if (error.code != Errc::not_available && error.code != Errc::unsupported) {
-        log_warn("component " + candidate.name + " of framework " + _name + " failed for " + std::string(object) +
-            ": " + error.text);
+        log_warn("component " + candidate.name + " of framework " + _name + " failed for " + in_words(object) + ": " +
+            error.text);
     }
     _core->decisions.record(_name, object, candidate.name, Outcome::declined, 0, error.text);
     refusals.push_back({candidate.name, error.text, Outcome::declined});
@@ -241,8 +246,8 @@ void FrameworkBase::note_choice(
         _core->note_selected(_name, candidate, priority);
     }
     if (won && log_enabled(1)) {
-        log_verbose(1,
-            _name + " for " + std::string(object) + ": " + std::string(candidate) + " (" + std::string(reason) + ")");
+        log_verbose(
+            1, _name + " for " + in_words(object) + ": " + std::string(candidate) + " (" + std::string(reason) + ")");
     }
 }
 
@@ -302,7 +307,7 @@ Status FrameworkBase::note_wrapper(
 
 Error FrameworkBase::none_selected(std::string_view object, const std::vector<Refusal>& refusals) const {
     const std::lock_guard lock(_mutex);
-    std::string text = "no component of framework " + _name + " can be used for " + std::string(object);
+    std::string text = "no component of framework " + _name + " can be used for " + in_words(object);
     const char* separator = ": ";
     for (const auto* list : {&refusals, &_refused}) {
         for (const Refusal& refusal : *list) {

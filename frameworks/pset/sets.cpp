@@ -55,7 +55,7 @@ Status Sets::open_sources() {
     if (!lease) {
         return lease.error();
     }
-    auto offers = _framework.select_all("the job", [this](Component& component) -> Result<Choice<Module>> {
+    auto offers = _framework.select_all("job", [this](Component& component) -> Result<Choice<Module>> {
         auto candidate = component.query(_context);
         if (!candidate) {
             return candidate.error();
@@ -68,7 +68,7 @@ Status Sets::open_sources() {
     if (!offers) {
         _no_source = offers.error().text;
     } else {
-        _framework.note_winner("the job", *offers, offers->size());
+        _framework.note_winner("job", *offers, offers->size());
         const std::lock_guard lock(_mutex);
         _sources = std::move(*offers);
     }

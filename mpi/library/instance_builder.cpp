@@ -235,8 +235,8 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     if (!lease) {
         return lease.error();
     }
-    auto chosen = _instance.pml_framework().select_one(
-        "the job", [this](pml::Component& component) -> Result<Choice<pml::Module>> {
+    auto chosen =
+        _instance.pml_framework().select_one("job", [this](pml::Component& component) -> Result<Choice<pml::Module>> {
             auto candidate = component.query(_instance);
             if (!candidate) {
                 return candidate.error();
@@ -246,8 +246,8 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     if (!chosen) {
         return chosen.error();
     }
-    auto wrappers = _instance.pml_framework().wrap("the job", chosen->name, chosen->module,
-        [this](pml::Component& component, std::unique_ptr<pml::Module>& module) {
+    auto wrappers = _instance.pml_framework().wrap(
+        "job", chosen->name, chosen->module, [this](pml::Component& component, std::unique_ptr<pml::Module>& module) {
             return component.wrap(_instance, module);
         });
     if (!wrappers) {
@@ -268,7 +268,7 @@ Status InstanceBuilder::choose_pml_that(Capability can) {
     if (_checks.of_messages()) {
         check::check_messages(_checks, buffers, _instance.progress(), chosen->module);
         _instance.core().decisions.record(
-            "pml", "the job", "mpi_check", Outcome::wraps, 0, "stands before " + chosen->name);
+            "pml", "job", "mpi_check", Outcome::wraps, 0, "stands before " + chosen->name);
     }
     _buffers = buffers;
     hold(std::move(*lease));

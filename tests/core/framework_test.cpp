@@ -384,6 +384,9 @@ TEST_F(FrameworkTest, NoCandidateGivesTheReasonOfEach) {
     auto empty = framework.open(*core);
     ASSERT_TRUE(empty);
     EXPECT_EQ(chosen(), "no component of framework demo can be used for a test: none is installed");
+    // The decision log has the word, a sentence has the article too.
+    EXPECT_EQ(framework.select_one("job", ask).error().text,
+        "no component of framework demo can be used for the job: none is installed");
 }
 
 TEST_F(FrameworkTest, SelectAllIsSortedAndRecordsTheChoice) {

@@ -189,6 +189,7 @@ class InfoTest(unittest.TestCase):
         self.assertEqual(rows[("coll", "MPI_COMM_WORLD", "self")]["outcome"], "chosen")
         pml = [row for (framework, _, name), row in rows.items() if (framework, name) == ("pml", "ob1")]
         self.assertEqual([row["outcome"] for row in pml], ["chosen"])
+        self.assertEqual({object for framework, object, _ in rows if framework in ("pml", "btl")}, {"job"})
         text = self.run_info("--explain", "--mca", "coll", "^self")
         self.assertRegex(text, r"(?m)^coll +job +self +excluded +- +left out by coll=\^self \[command line")
         self.assertRegex(text, r"(?m)^coll +MPI_COMM_WORLD.* basic +chosen ")
