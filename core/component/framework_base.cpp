@@ -265,8 +265,7 @@ Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::wrappers() {
     const std::vector<std::string> installed = _core->components.components(_name);
     for (const std::string& name : names->as_list()) {
         if (std::find(installed.begin(), installed.end(), name) == installed.end()) {
-            return wrong(
-                Errc::invalid, "framework " + _name + " has no component '" + name + "'" + suggestion(name, installed));
+            return wrong(Errc::invalid, SelectionList::no_such_component(_name, name, installed).text);
         }
         if (find_locked(name) == nullptr) {
             if (Status opened = open_one(name, true, false); !opened) {

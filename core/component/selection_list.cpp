@@ -46,12 +46,17 @@ bool SelectionList::asks_for(std::string_view component) const {
 Status SelectionList::check_names(std::string_view framework, const std::vector<std::string>& installed) const {
     for (const std::string& name : _names) {
         if (std::find(installed.begin(), installed.end(), name) == installed.end()) {
-            return Error{Errc::not_found,
-                "framework " + std::string(framework) + " has no component '" + name + "' (installed: " +
-                    (installed.empty() ? "none" : join(installed, ", ")) + ")" + suggestion(name, installed)};
+            return no_such_component(framework, name, installed);
         }
     }
     return {};
+}
+
+Error SelectionList::no_such_component(
+    std::string_view framework, std::string_view name, const std::vector<std::string>& installed) {
+    return {Errc::not_found,
+        "framework " + std::string(framework) + " has no component '" + std::string(name) + "' (installed: " +
+            (installed.empty() ? "none" : join(installed, ", ")) + ")" + suggestion(name, installed)};
 }
 
 } // namespace patchbay

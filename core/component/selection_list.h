@@ -25,6 +25,10 @@ public:
     // Errc::not_found, with the nearest name, for a name that is not installed.
     Status check_names(std::string_view framework, const std::vector<std::string>& installed) const;
 
+    // That error for one name: it lists the installed ones.
+    static Error no_such_component(
+        std::string_view framework, std::string_view name, const std::vector<std::string>& installed);
+
 private:
     bool _excludes = false;
     std::vector<std::string> _names;

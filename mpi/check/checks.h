@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/base/result.h"
+#include "core/base/strings.h"
 #include "core/param/registry.h"
 
 #include <string>
@@ -41,11 +42,13 @@ struct Checks {
             } else if (name == "threads") {
                 checks.threads = true;
             } else if (name != "none") {
+                const std::string near =
+                    suggestion(name, {"types", "collectives", "buffers", "leaks", "windows", "threads", "all", "none"});
                 return Error{Errc::invalid,
                     "parameter mpi_check: '" + name +
                         "' is no check; there are types, collectives, buffers, leaks, windows, threads, "
-                        "all and none [" +
-                        list.origin() + "]"};
+                        "all and none" +
+                        near + " [" + list.origin() + "]"};
             }
         }
         return checks;

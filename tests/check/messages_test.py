@@ -293,7 +293,7 @@ class Messages(unittest.TestCase):
         result = self.launch(1, "leak_objects", checks="leaks,tipes")
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("parameter mpi_check: 'tipes' is no check; there are types, collectives, buffers, leaks, windows, "
-                      "threads, all and none", result.stderr)
+                      "threads, all and none; did you mean 'types'? [", result.stderr)
 
 
 if __name__ == "__main__":

@@ -343,8 +343,9 @@ TEST_F(WrapTest, OneThatFailsIsAnError) {
 TEST_F(WrapTest, AWrongNameIsAnErrorWithSuggestion) {
     start(wrappers, {"PATCHBAY_MCA_demo_wrap=equa"});
     EXPECT_EQ(wrapped(),
-        "parameter demo_wrap: framework demo has no component 'equa'; did you mean 'equal'? [environment "
-        "PATCHBAY_MCA_demo_wrap]");
+        "parameter demo_wrap: framework demo has no component 'equa' (installed: equal, fast, plain, shy); did you "
+        "mean "
+        "'equal'? [environment PATCHBAY_MCA_demo_wrap]");
     start(wrappers, {"PATCHBAY_MCA_demo_wrap=shy"});
     CapturedStderr captured;
     EXPECT_EQ(wrapped(),

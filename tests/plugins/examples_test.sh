@@ -158,7 +158,7 @@ run 2 --mca btl_wrap sm ./messages
 grep -q 'component sm of framework btl, which parameter btl_wrap names, does not wrap .*: it wraps no btl' err ||
     fail "the btl that wraps nothing is not named: $(cat err)"
 run 2 --mca pml_wrap matix ./messages
-grep -q "parameter pml_wrap: framework pml has no component 'matix'; did you mean 'matrix'?" err ||
+grep -q "parameter pml_wrap: framework pml has no component 'matix' (installed: .*); did you mean 'matrix'?" err ||
     fail "the misspelt wrapper is not named: $(cat err)"
 
 # patchbay-plugin-test finds a component that does not work: two communicators get one name.
