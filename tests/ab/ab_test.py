@@ -18,7 +18,10 @@ while [ $# -gt 0 ]; do
     case $1 in
     -n) shift 2;;
     --mca) [ "$2" = speed ] && speed=$3; [ "$2" = fail ] && { echo "rank 0 has no $3" >&2; exit 3; }
-           [ "$2" = hang ] && sleep 60; shift 3;;
+           [ "$2" = hang ] && sleep 60
+           [ "$2" = warn ] && for rank in 0 1; do echo "[host:$rank] patchbay: warning: $3 is slow here" >&2; done
+           [ "$2" = sped ] && echo "[host:0] patchbay: warning: unknown parameter sped = '$3'; did you mean 'speed'?" >&2
+           shift 3;;
     *) break;;
     esac
 done
@@ -181,6 +184,29 @@ class Tool(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("ended with status 3", result.stderr)
         self.assertIn("rank 0 has no luck", result.stderr)
+
+    def test_warnings_are_shown_once_for_each_variant(self):
+        result = self.run_tool("--a", "warn=disk", "--b", "warn=disk warn=tape", "--blocks", "3", "--", "/bin/true")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(sorted(result.stderr.splitlines()), [
+            "a: [host:0] patchbay: warning: disk is slow here",
+            "b: [host:0] patchbay: warning: disk is slow here",
+            "b: [host:0] patchbay: warning: tape is slow here"])
+
+    def test_misspelt_parameter_ends_the_comparison(self):
+        result = self.run_tool("--b", "sped=20", "--", "/bin/true")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual(result.stderr, "patchbay-ab: b: patchbay: warning: unknown parameter sped = '20'; "
+                                        "did you mean 'speed'?\n")
+
+    def test_one_block_gives_no_verdict(self):
+        result = self.run_tool("--b", "speed=20", "--blocks", "1", "--json", "-", "--", "/bin/true")
+        row = next(row for row in json.loads(result.stdout)["rows"] if (row["metric"], row["variant"]) == ("latency", "b"))
+        self.assertGreater(row["ratio"], 1.7)
+        self.assertEqual((row["interval"], row["verdict"]), (None, "too few blocks for a verdict"))
+        shown = self.run_tool("--b", "speed=20", "--blocks", "1", "--", "/bin/true").stdout
+        self.assertNotIn(" .. ", shown)
+        self.assertIn("too few blocks for a verdict", shown)
 
     def test_hanging_program_is_ended(self):
         result = self.run_tool("--b", "hang=1", "--limit", "1", "--", "/bin/true")

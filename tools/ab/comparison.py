@@ -4,6 +4,9 @@ import random
 import statistics
 
 
+LEAST_BLOCKS = 2  # with fewer samples the interval of the ratio is a point
+
+
 def bootstrap_ratio(a, b, rounds=2000, seed=1):
     """95 % interval of median(b) / median(a); a[i] and b[i] come from the same block and are drawn together."""
     if len(a) != len(b) or not a:
@@ -57,8 +60,10 @@ def compare(samples, baseline, names):
             if name != baseline and base and len(base) == len(values):
                 middle = statistics.median(base)
                 row["ratio"] = row["median"] / middle if middle > 0 else None
-                row["interval"] = bootstrap_ratio(base, values)
-                row["verdict"] = verdict(row["interval"], data["better"], name)
+                enough = len(values) >= LEAST_BLOCKS
+                row["interval"] = bootstrap_ratio(base, values) if enough else None
+                row["verdict"] = (verdict(row["interval"], data["better"], name) if enough
+                                  else "too few blocks for a verdict")
             rows.append(row)
     return rows
 

@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -44,6 +45,7 @@ class Patchbay:
         self.prefix = prefix
         self.one_of_several = one_of_several
         self.library = "patchbay"
+        self.reported = set()  # warnings and errors of its runs that have been printed
 
     def compiler(self, language):
         return os.path.join(self.prefix, "bin", {"cc": "mpicc", "cxx": "mpicxx"}[language])
@@ -78,6 +80,7 @@ class ReferenceMpi:
     def __init__(self, library):
         self.name = self.library = library
         self.prefix = None
+        self.reported = set()
 
     def compiler(self, language):
         return shutil.which({"cc": "mpicc.", "cxx": "mpicxx."}[language] + self.library)
@@ -152,6 +155,23 @@ def own_arguments(texts, variants):
     return arguments
 
 
+REPORT = re.compile(r"^\[\S*\] (patchbay: (?:warning|error): .*)")
+
+
+def show_reports(variant, lines):
+    """Prints each warning and error of the variant's library once, whatever rank and run it is of. An unknown parameter
+    ends the comparison, which would measure the default instead."""
+    for line in lines:
+        found = REPORT.match(line)
+        if found is None or found[1] in variant.reported:
+            continue
+        variant.reported.add(found[1])
+        if "warning: unknown parameter" in found[1]:
+            raise Problem(f"{variant.name}: {found[1]}")
+        show_progress("")
+        print(f"{variant.name}: {line.rstrip()}", file=sys.stderr)
+
+
 def run_once(variant, ranks, program, limit):
     """One run: its metrics, name -> (value, unit, better)."""
     command = variant.command(ranks, program)
@@ -167,6 +187,7 @@ def run_once(variant, ranks, program, limit):
             tail = (errors.read() + output.read())[-1500:].rstrip()
             why = f"did not end within {limit} s (--limit)" if status is None else f"ended with status {status}"
             raise Problem(f"{variant.name}: {shlex.join(command)} {why}\n{tail}")
+        show_reports(variant, errors)
         metrics = {}
         for line in output:
             words = line.split()
