@@ -268,6 +268,9 @@ class InfoTest(unittest.TestCase):
         self.assertIn("coll_basic_barrier", self.complete("mpirun", "-n", "2", "--mca", "coll_basic_b"))
         self.assertIn("--tag-output", self.complete("mpirun", "--tag"))
         self.assertIn("coll", self.complete("patchbay-info", "--param", "co"))
+        groups = {one["group"] for one in self.params().values()}
+        self.assertEqual(set(self.complete("patchbay-info", "--param", "")), groups | {"all"})
+        self.assertTrue({"core", "mpi", "runtime", "shm", "wait"} < groups, groups)
         self.assertIn("--unimplemented", self.complete("patchbay-info", "--u"))
         self.assertIn("btl_sm_single_copy=", self.complete("patchbay-ab", "--a", "btl_sm_s"))
         self.assertIn("--warm-up", self.complete("patchbay-ab", "--w"))

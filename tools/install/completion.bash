@@ -28,7 +28,7 @@ _patchbay() {
         compopt -o nospace 2>/dev/null
         ;;
     patchbay-info:--param)
-        _patchbay_words all "$(_patchbay_info "$1" --components | sed -n 's/^framework \([a-z0-9]*\) .*/\1/p')"
+        _patchbay_words all "$(_patchbay_info "$1" --json --param all | sed -n 's/^ *"group": "\(.*\)",$/\1/p' | sort -u)"
         ;;
     *)
         case $word in
