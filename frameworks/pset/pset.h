@@ -12,7 +12,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 class Context;
 
-// pset: names sets of processes (MPI-4.1, 11.3.2).
+// pset: names sets of processes (MPI-5.0, 11.3.2).
 //
 // A component is a source of names: the launcher, parameters. All sources are used together; where two have the same
 // name, that of the source with the higher priority counts. The framework itself provides the sets that every process

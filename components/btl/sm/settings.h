@@ -42,8 +42,9 @@ inline constexpr ParamSpec params[] = {
         "btl_sm_single_copy=auto a measurement may raise it",
         nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
     {"single_copy", ParamType::enumeration, "auto",
-        "how large messages are fetched: cma (process_vm_readv; said loudly when the kernel refuses it), none (copied "
-        "through shared memory), auto (cma where the kernel allows it and a measurement finds it the faster way)",
+        "how large messages are fetched: cma (process_vm_readv; with a warning where the kernel refuses it), none "
+        "(copied through shared memory), auto (cma where the kernel allows it and a measurement finds it the faster "
+        "way)",
         "auto,cma,none", ParamLevel::user_basic, ParamScope::all_equal},
     {"stores", ParamType::enumeration, "auto",
         "how payloads of 2 KiB and more are written to shared memory: cached, uncached (past the cache, which is "

@@ -50,4 +50,4 @@ private:
 } // namespace patchbay::cid
 
 PATCHBAY_COMPONENT = patchbay::describe<patchbay::cid::Consensus>("cid", patchbay::cid::interface_version, "consensus",
-    "1.0.0", "agrees, in rounds, on the lowest index that is free everywhere", patchbay::cid::params);
+    "1.0.0", "finds the lowest index that is free in all members, in rounds of reductions", patchbay::cid::params);

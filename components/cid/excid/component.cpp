@@ -49,4 +49,4 @@ private:
 } // namespace patchbay::cid
 
 PATCHBAY_COMPONENT = patchbay::describe<patchbay::cid::Excid>("cid", patchbay::cid::interface_version, "excid", "1.0.0",
-    "derives the children's names from their parent's without communication (exCID)", patchbay::cid::params);
+    "derives the exCIDs of children from their parent's, without communication", patchbay::cid::params);

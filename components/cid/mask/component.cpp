@@ -75,4 +75,4 @@ private:
 } // namespace patchbay::cid
 
 PATCHBAY_COMPONENT = patchbay::describe<patchbay::cid::Mask>("cid", patchbay::cid::interface_version, "mask", "1.0.0",
-    "agrees on an index by one operation of the members' free ones, a bit each", patchbay::cid::params);
+    "finds a free index by one reduction over bit masks", patchbay::cid::params);
