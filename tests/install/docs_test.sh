@@ -109,8 +109,7 @@ for page in "${!pages[@]}"; do
     */parameters.md) says 'btl_sm_eager_limit' ;;
     */errors.md) says '^pml ' ;;
     */debugging.md)
-        says '^Thread .* hit Breakpoint 1, '
-        says '^#[0-9]+ .*PMPI_Barrier '
+        says '^Thread .* hit Breakpoint 1, .*PMPI_Finalize '
         says '^#[0-9]+ .*PMPI_Recv '
         says '^#[0-9]+ .*PMPI_Finalize '
         says '^mpirun ended with status 143$'
