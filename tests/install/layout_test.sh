@@ -17,6 +17,16 @@ expect libmpi_abi.so.1 "$(readlink "$prefix/lib/libmpi_abi.so")" 'lib/libmpi_abi
 readelf -d "$prefix/lib/libmpi_abi.so.1" >"$work/dynamic"
 grep -q 'SONAME.*\[libmpi_abi.so.1\]' "$work/dynamic" || fail 'SONAME of libmpi_abi.so.1'
 
+# Every link of an installed page leads to a file of the installation, whatever the page is called in the source tree.
+pages=0
+while IFS= read -r page; do
+    pages=$((pages + 1))
+    for link in $(awk '/^```/ { code = !code } !code' "$page" | grep -oE '\]\([^)# ]+' | cut -c3-); do
+        [[ $link == *://* ]] || [ -e "$(dirname "$page")/$link" ] || fail "${page#"$prefix/"} links to $link, which is missing"
+    done
+done < <(find "$prefix" -name '*.md')
+[ $pages -gt 20 ] || fail "only $pages pages are installed"
+
 # The library shows MPI and patchbay::, nothing else, so that it cannot clash with a user's symbols.
 stray=$(nm -DC --defined-only "$prefix/lib/libmpi_abi.so.1" | cut -c20- | grep -Ev '^(P?MPIX?_|((vtable|typeinfo|typeinfo name) for )?patchbay::)' || true)
 expect '' "$stray" 'stray symbols of libmpi_abi.so.1'

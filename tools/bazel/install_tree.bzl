@@ -48,12 +48,21 @@ def _install_tree_impl(ctx):
         mnemonic = "InstallTree",
         command = """
 set -eu
+# The pages of docs/ are not where the links of other pages have them.
+links() {
+    case $1 in
+        share/doc/patchbay/*.md) sed 's|](docs/|](|g' "$2" ;;
+        share/patchbay/*/*.md) sed 's|]([.][.]/docs/|](../../doc/patchbay/|g' "$2" ;;
+        *) cat "$2" ;;
+    esac
+}
 while read -r kind destination source; do
     mkdir -p "$1/$(dirname "$destination")"
-    case $kind in
-        file) cp -L "$source" "$1/$destination" ;;
-        text) sed "s/@VERSION@/$3/g" "$source" >"$1/$destination" ;;
-        link) ln -s "$source" "$1/$destination" ;;
+    case $kind:$destination in
+        file:*.md) links "$destination" "$source" >"$1/$destination" ;;
+        file:*) cp -L "$source" "$1/$destination" ;;
+        text:*) sed "s/@VERSION@/$3/g" "$source" >"$1/$destination" ;;
+        link:*) ln -s "$source" "$1/$destination" ;;
     esac
     case $kind:$destination in
         link:*) ;;
