@@ -18,9 +18,19 @@ struct Cause {
 
 thread_local Cause kept;
 
+// What note_truncation() was called with, where `kept` has its text.
+struct Truncation {
+    bool is_kept = false;
+    MPI_Status status;
+    std::uint64_t sent;
+    std::uint64_t room;
+};
+thread_local Truncation truncation;
+
 } // namespace
 
 int note_cause(int code, std::string_view text) noexcept {
+    truncation.is_kept = false;
     kept.code = code;
     kept.length = std::min(text.size(), kept.text.size());
     std::memmove(kept.text.data(), text.data(), kept.length);
@@ -35,7 +45,17 @@ int note_truncation(const MPI_Status& status, std::uint64_t sent, std::uint64_t 
         end = fmt::format_to_n(end, std::size_t(text.end() - end), " with tag {}", status.MPI_TAG).out;
     }
     end = fmt::format_to_n(end, std::size_t(text.end() - end), " has {} bytes, the buffer takes {}", sent, room).out;
-    return note_cause(MPI_ERR_TRUNCATE, {text.data(), std::size_t(end - text.data())});
+    note_cause(MPI_ERR_TRUNCATE, {text.data(), std::size_t(end - text.data())});
+    truncation = {true, status, sent, room};
+    return MPI_ERR_TRUNCATE;
+}
+
+bool shorten_truncation(std::uint64_t bytes) noexcept {
+    const auto [is_kept, status, sent, room] = truncation;
+    if (is_kept) {
+        note_truncation(status, sent - std::min(bytes, sent), room - std::min(bytes, room));
+    }
+    return is_kept;
 }
 
 std::string_view noted_cause(int code) noexcept {

@@ -19,6 +19,10 @@ int note_cause(int code, std::string_view text) noexcept;
 // Returns MPI_ERR_TRUNCATE.
 int note_truncation(const MPI_Status& status, std::uint64_t sent, std::uint64_t room) noexcept;
 
+// Afterwards: `bytes` of both sizes are not the program's. Stores the text without them. false: the stored text is
+// another one.
+bool shorten_truncation(std::uint64_t bytes) noexcept;
+
 // The text that this thread has stored for `code`; empty: none. Valid until this thread's next note_cause().
 std::string_view noted_cause(int code) noexcept;
 

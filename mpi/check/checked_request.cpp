@@ -101,6 +101,15 @@ void CheckedRequest::collect() noexcept {
     }
 }
 
+std::string_view CheckedRequest::cause() const noexcept {
+    if (_found) {
+        return printed_cause;
+    }
+    const std::string_view of_inner = _inner->cause();
+    const bool is_enclosed = error == MPI_ERR_TRUNCATE && _checks.types;
+    return is_enclosed && Envelope::shorten_cause() ? noted_cause(error) : of_inner;
+}
+
 void CheckedRequest::forget() noexcept {
     Origins* const origins = Origins::active();
     if (std::exchange(_noted, false) && origins != nullptr) {

@@ -43,7 +43,7 @@ public:
     }
     std::string_view refuses_free() const noexcept override { return _inner->refuses_free(); }
     std::int32_t references_to_comm() const noexcept override { return _inner->references_to_comm(); }
-    std::string_view cause() const noexcept override { return _found ? printed_cause : _inner->cause(); }
+    std::string_view cause() const noexcept override;
 
 private:
     ~CheckedRequest() override = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/check/signature.h"
+#include "object/error_cause.h"
 #include "object/status.h"
 
 namespace patchbay::check {
@@ -27,6 +28,9 @@ public:
         const std::uint64_t bytes = status_bytes(status);
         set_status_bytes(status, bytes < sizeof(Signature) ? 0 : bytes - sizeof(Signature));
     }
+
+    // The same for the noted cause of MPI_ERR_TRUNCATE.
+    static bool shorten_cause() noexcept { return shorten_truncation(sizeof(Signature)); }
 
 private:
     int enclose(const void* buffer, MPI_Count count, const Datatype& type);

@@ -98,6 +98,9 @@ private:
         const int code = receive(MPI_BOTTOM, 1, envelope.type(), &own);
         Envelope::shorten(own);
         return_status(own, status);
+        if (code == MPI_ERR_TRUNCATE) {
+            Envelope::shorten_cause();
+        }
         return code == MPI_SUCCESS ? compare_types(call, CallSite::here(), envelope.signature(), own) : code;
     }
 
