@@ -21,16 +21,23 @@ const Datatype& byte() noexcept {
 } // namespace
 
 int agree(Communicator& comm, int code) noexcept {
-    int highest = code;
+    bool any = false;
+    return agree(comm, code, any);
+}
+
+int agree(Communicator& comm, int code, bool& any) noexcept {
+    const int own[] = {code, any ? 1 : 0};
+    int highest[] = {code, 0};
     const int sent = module_of(comm, coll::Function::allreduce)
-                         .allreduce(&code, &highest, 1, *to_object<Datatype>(MPI_INT), *to_object<Op>(MPI_MAX), comm);
+                         .allreduce(own, highest, 2, *to_object<Datatype>(MPI_INT), *to_object<Op>(MPI_MAX), comm);
     if (sent != MPI_SUCCESS) {
         return sent;
     }
-    if (highest != code && noted_cause(highest).empty()) {
-        note_cause(highest, "another member of the window's communicator has got this error");
+    any = highest[1] != 0;
+    if (highest[0] != code && noted_cause(highest[0]).empty()) {
+        note_cause(highest[0], "another member of the window's communicator has got this error");
     }
-    return highest;
+    return highest[0];
 }
 
 int barrier(Communicator& comm) noexcept {

@@ -36,9 +36,6 @@ struct Offer {
 // Higher than every code, so that the members agree on it.
 constexpr int not_for_this_window = std::numeric_limits<int>::max();
 
-// The memory of a new window, and how it is made: by each member for itself, by rank 0 for all, or by the program.
-enum class Source : std::uint8_t { program, own, of_first };
-
 // One constructor in one member. The members go through the same steps; a member that has failed takes part in the
 // exchange that ends its step, by which the others learn of the failure, and then none goes on.
 class Construction {
@@ -54,7 +51,6 @@ public:
 private:
     int prepare();
     bool all_on_node() const;
-    bool contiguous() const;
     int allocate(std::uint64_t bytes);
     int gather_members() noexcept;
     int place_in_first() noexcept;
@@ -69,7 +65,7 @@ private:
     const NewWindow& _what;
     int _code; // of this member
     Ref<Window> _window;
-    Source _source = Source::program;
+    bool _contiguous = false; // rank 0 allocates the memory of all members
     bool _on_node = false;
     osc::Selector::Candidates _candidates;
     std::vector<Offer> _offers; // of all members
@@ -87,14 +83,17 @@ int Construction::run(Window** made) noexcept {
     if (_code == MPI_SUCCESS) {
         _code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return prepare(); });
     }
-    if (const int code = agree(*comm, _code); code != MPI_SUCCESS) {
+    if (const int code = agree(*comm, _code, _contiguous); code != MPI_SUCCESS) {
         return code;
     }
     _window->comm = held.detach();
+    if (_what.flavor == MPI_WIN_FLAVOR_SHARED && !_contiguous) { // an error goes to the others with the offer
+        _code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return allocate(_what.bytes); });
+    }
     if (const int code = gather_members(); code != MPI_SUCCESS) {
         return code;
     }
-    if (_source == Source::of_first) {
+    if (_contiguous) {
         if (const int code = place_in_first(); code != MPI_SUCCESS) {
             return code;
         }
@@ -136,11 +135,10 @@ int Construction::prepare() {
                 "the processes of the communicator are not all on one node; MPI_Comm_split_type with "
                 "MPI_COMM_TYPE_SHARED makes communicators whose processes are");
         }
-        _source = contiguous() ? Source::of_first : Source::own;
-    } else if (_what.flavor == MPI_WIN_FLAVOR_ALLOCATE) {
-        _source = Source::own;
+        // Of shared memory the members first agree who allocates it, because their info may differ.
+        _contiguous = !flag_of_window(window, "alloc_shared_noncontig");
     }
-    return _source == Source::own ? allocate(_what.bytes) : MPI_SUCCESS;
+    return _what.flavor == MPI_WIN_FLAVOR_ALLOCATE ? allocate(_what.bytes) : MPI_SUCCESS;
 }
 
 // Whether all members share the node segment of this process.
@@ -156,10 +154,6 @@ bool Construction::all_on_node() const {
         }
     }
     return true;
-}
-
-bool Construction::contiguous() const {
-    return !flag_of_window(*_window, "alloc_shared_noncontig");
 }
 
 int Construction::allocate(std::uint64_t bytes) {
@@ -214,6 +208,7 @@ int Construction::place_in_first() noexcept {
 
 int Construction::map_own_part(SharedAddress first) {
     Window& window = *_window;
+    window.hints->set("alloc_shared_noncontig", "false"); // also where this member asked for "true"
     std::uint64_t before = 0;
     for (int rank = 0; rank < window.size; ++rank) {
         if (rank == window.rank && first != 0) {

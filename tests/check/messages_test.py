@@ -129,7 +129,7 @@ CASES = {
             "other_idup. Rank 0 has called a constructor of communicators (MPI_Comm_dup, MPI_Comm_idup) on this "
             "communicator before, which rank 1 has not. " + ORDER]),
         ("other_fence", 2, [
-            "0 mpi_check collectives: on communicator of window grid, rank 1 has called MPI_Allreduce of 1 MPI_INT with "
+            "0 mpi_check collectives: on communicator of window grid, rank 1 has called MPI_Allreduce of 2 MPI_INT with "
             "MPI_MAX at {freed_instead} in other_fence, but rank 0 has called MPI_Barrier at {fence_instead} in "
             "other_fence. " + ORDER]),
     ],

@@ -128,6 +128,7 @@ static void test_large_forms(void) {
 static void test_constructors(void) {
     const int bad = rank == size - 1;
     MPI_Win made = MPI_WIN_NULL;
+    MPI_Info apart;
     void* base = NULL;
     CHECK_CLASS(MPI_Win_create(memory, bad ? -1 : 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &made), MPI_ERR_SIZE);
     CHECK_CLASS(MPI_Win_create(memory, 8, bad ? 0 : 1, MPI_INFO_NULL, MPI_COMM_WORLD, &made), MPI_ERR_DISP);
@@ -137,6 +138,11 @@ static void test_constructors(void) {
     CHECK_CLASS(MPI_Win_allocate_shared(bad ? -5 : 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &made), MPI_ERR_SIZE);
     CHECK_CLASS(
         MPI_Win_allocate(bad ? (MPI_Aint)1 << 60 : 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &made), MPI_ERR_NO_MEM);
+    MPI_Info_create(&apart);
+    MPI_Info_set(apart, "alloc_shared_noncontig", "true");
+    CHECK_CLASS(
+        MPI_Win_allocate_shared(bad ? (MPI_Aint)1 << 60 : 8, 1, apart, MPI_COMM_WORLD, &base, &made), MPI_ERR_NO_MEM);
+    MPI_Info_free(&apart);
     CHECK_CLASS(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, bad ? NULL : &base, &made), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Win_create(memory, 8, 1, MPI_INFO_NULL, MPI_COMM_NULL, &made), MPI_ERR_COMM);
     CHECK(made == MPI_WIN_NULL);

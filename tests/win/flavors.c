@@ -109,16 +109,20 @@ static void test_flavor(int flavor, int unit) {
     CHECK(win == MPI_WIN_NULL);
 }
 
-/* The members have different sizes, some none. */
-static void test_sizes(int noncontiguous) {
-    MPI_Info info;
+/* The members have different sizes, some none. Their memory is contiguous unless all ask for memory of their own. */
+static void test_sizes(int of_first, int of_others) {
+    const int noncontiguous = of_first && (size == 1 || of_others);
+    MPI_Info info, used;
     MPI_Win win;
     char* base = NULL;
     const MPI_Aint length = rank % 2 == 0 ? 100 * (rank + 1) : 0;
     MPI_Info_create(&info);
-    set(info, "alloc_shared_noncontig", noncontiguous ? "true" : "false");
+    set(info, "alloc_shared_noncontig", (rank == 0 ? of_first : of_others) ? "true" : "false");
     CHECK_OK(MPI_Win_allocate_shared(length, 1, info, MPI_COMM_WORLD, &base, &win));
     MPI_Info_free(&info);
+    CHECK_OK(MPI_Win_get_info(win, &used));
+    CHECK(has_value(used, "alloc_shared_noncontig", noncontiguous ? "true" : "false"));
+    MPI_Info_free(&used);
     if (length > 0) {
         memset(base, rank, length);
     }
@@ -237,8 +241,10 @@ int main(void) {
         test_flavor(flavor, 1);
         test_flavor(flavor, 8);
     }
-    test_sizes(0);
-    test_sizes(1);
+    test_sizes(0, 0);
+    test_sizes(1, 1);
+    test_sizes(1, 0);
+    test_sizes(0, 1);
     test_no_memory_at_all();
     test_query_of_other_flavors();
     test_hints();
