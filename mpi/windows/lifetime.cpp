@@ -62,14 +62,16 @@ void Window::destroy(Window* window) noexcept {
 }
 
 int free_window(Window& window) noexcept {
-    int code = check_no_epoch(window);
-    if (code == MPI_SUCCESS) {
-        code = window.attributes.erase_all(AttributeOwner::window, to_handle(&window));
+    // No attribute is deleted before it is known that no member has an epoch open.
+    bool attributes = !window.attributes.empty();
+    int code = agree(*window.comm, check_no_epoch(window), attributes);
+    if (code == MPI_SUCCESS && attributes) { // in any member
+        code = agree(*window.comm, window.attributes.erase_all(AttributeOwner::window, to_handle(&window)));
     }
-    // Behind this exchange no member issues an operation any more.
-    if (code = agree(*window.comm, code); code != MPI_SUCCESS) {
+    if (code != MPI_SUCCESS) {
         return code;
     }
+    // No member issues an operation any more.
     const int finished = window.module->finish();
     const int passed = barrier(*window.comm);
     if (passed != MPI_SUCCESS) {

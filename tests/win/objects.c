@@ -64,6 +64,36 @@ static void test_attributes(void) {
     CHECK_EQUAL(first, MPI_KEYVAL_INVALID);
 }
 
+/* An epoch of one member keeps all of them from freeing the window, and none has lost its attributes. */
+static void test_open_epoch(void) {
+    static int one = 1;
+    int keyval, flag = 0;
+    int* value = NULL;
+    MPI_Win win = make();
+    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, on_delete, &keyval, NULL));
+    /* With attributes of all members, and of one. */
+    for (int owners = size; owners > 0; owners -= size > 1 ? size - 1 : 1) {
+        const int owner = rank >= size - owners;
+        CHECK_OK(owner ? MPI_Win_set_attr(win, keyval, &one) : MPI_Win_delete_attr(win, keyval));
+        deletions = 0;
+        if (rank == 0) {
+            CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+        }
+        CHECK_CLASS(MPI_Win_free(&win), MPI_ERR_RMA_SYNC);
+        CHECK(win != MPI_WIN_NULL);
+        CHECK_OK(MPI_Win_get_attr(win, keyval, &value, &flag));
+        CHECK_EQUAL(flag, owner);
+        CHECK_EQUAL(deletions, 0);
+        if (rank == 0) {
+            CHECK_OK(MPI_Win_unlock(0, win));
+        }
+    }
+    CHECK_OK(MPI_Win_free(&win));
+    CHECK_EQUAL(deletions, rank == size - 1);
+    CHECK_OK(MPI_Win_free_keyval(&keyval));
+}
+
 static void test_errhandlers(void) {
     MPI_Win win = make();
     MPI_Errhandler handler, found, of_comm;
@@ -111,6 +141,7 @@ int main(void) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     test_attributes();
+    test_open_epoch();
     test_errhandlers();
     test_integers();
     leave_some();
