@@ -35,7 +35,7 @@ constexpr Key keys[] = {
     {"mpi_accumulate_granularity", Kind::size, When::constructor, "0"},
     {"same_size", Kind::flag, When::always, "false"},
     {"same_disp_unit", Kind::flag, When::always, "false"},
-    {"alloc_shared_noncontig", Kind::flag, When::always, ""},
+    {"alloc_shared_noncontig", Kind::flag, When::constructor, ""},
     {"mpi_minimum_memory_alignment", Kind::size, When::constructor, ""},
     {"mpi_assert_memory_alloc_kinds", Kind::text, When::constructor, ""},
     {"patchbay_osc", Kind::text, When::constructor, ""},
@@ -150,8 +150,8 @@ Ref<Info> window_hints(const Window& window) {
             value = std::to_string(window.module->accumulate_granularity());
         } else if (key.name == "mpi_minimum_memory_alignment") {
             value = allocated ? std::to_string(alignment_of_window(window)) : std::string();
-        } else if (key.name == "alloc_shared_noncontig" && window.flavor == MPI_WIN_FLAVOR_SHARED && value.empty()) {
-            value = "false";
+        } else if (key.name == "alloc_shared_noncontig" && window.flavor != MPI_WIN_FLAVOR_SHARED) {
+            value.clear();
         } else if (value.empty()) {
             value = key.otherwise;
         }

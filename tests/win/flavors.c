@@ -224,6 +224,30 @@ static void test_hints(void) {
     CHECK_OK(MPI_Win_free(&win));
 }
 
+/* A key that states how memory was made is that of the constructor, and only windows that it concerns have it. */
+static void test_hint_of_shared_memory(void) {
+    for (int flavor = MPI_WIN_FLAVOR_CREATE; flavor <= MPI_WIN_FLAVOR_SHARED; ++flavor) {
+        for (int apart = 0; apart < 2; ++apart) {
+            MPI_Info info, used;
+            void* base = NULL;
+            char value[8];
+            int length = sizeof value, flag = 0;
+            MPI_Info_create(&info);
+            set(info, "alloc_shared_noncontig", apart ? "true" : "false");
+            MPI_Win win = make(flavor, info, 1, &base);
+            set(info, "alloc_shared_noncontig", apart ? "false" : "true");
+            CHECK_OK(MPI_Win_set_info(win, info));
+            MPI_Info_free(&info);
+            CHECK_OK(MPI_Win_get_info(win, &used));
+            CHECK_OK(MPI_Info_get_string(used, "alloc_shared_noncontig", &length, value, &flag));
+            CHECK_EQUAL(flag, flavor == MPI_WIN_FLAVOR_SHARED);
+            CHECK(!flag || strcmp(value, apart ? "true" : "false") == 0);
+            MPI_Info_free(&used);
+            CHECK_OK(MPI_Win_free(&win));
+        }
+    }
+}
+
 /* Many windows one after the other: nothing that one of them takes may be missing for the next. */
 static void test_many(void) {
     for (int i = 0; i < 200; ++i) {
@@ -248,6 +272,7 @@ int main(void) {
     test_no_memory_at_all();
     test_query_of_other_flavors();
     test_hints();
+    test_hint_of_shared_memory();
     test_many();
     return finish();
 }
