@@ -26,6 +26,7 @@ struct WindowMember {
     std::uint64_t bytes = 0;
     std::uint64_t shared = 0; // the place of its base in the memory of the node (SharedAddress); 0: it is not there
     std::uint32_t displacement_unit = 1;
+    std::int32_t flavor = 0; // MPI_WIN_FLAVOR_*; the same in all members of a window that has been constructed
 };
 
 // A window (MPI-5.0, chapter 12): the memory that each member of a communicator exposes, the epochs of this process,

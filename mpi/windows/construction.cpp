@@ -16,6 +16,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -36,6 +37,19 @@ struct Offer {
 // Higher than every code, so that the members agree on it.
 constexpr int not_for_this_window = std::numeric_limits<int>::max();
 
+const char* constructor_of(int flavor) noexcept {
+    switch (flavor) {
+    case MPI_WIN_FLAVOR_CREATE:
+        return "MPI_Win_create";
+    case MPI_WIN_FLAVOR_ALLOCATE:
+        return "MPI_Win_allocate";
+    case MPI_WIN_FLAVOR_SHARED:
+        return "MPI_Win_allocate_shared";
+    default:
+        return "MPI_Win_create_dynamic";
+    }
+}
+
 // One constructor in one member. The members go through the same steps; a member that has failed takes part in the
 // exchange that ends its step, by which the others learn of the failure, and then none goes on.
 class Construction {
@@ -53,6 +67,7 @@ private:
     bool all_on_node() const;
     int allocate(std::uint64_t bytes);
     int gather_members() noexcept;
+    int compare_constructors() const noexcept;
     int place_in_first() noexcept;
     int map_own_part(SharedAddress first);
     int choose_components() noexcept;
@@ -175,7 +190,24 @@ int Construction::gather_members() noexcept {
     own.bytes = _what.bytes;
     own.shared = window.memory != nullptr ? window.memory->address() : 0;
     own.displacement_unit = _what.displacement_unit;
-    return gather(*window.comm, own, std::span(window.members));
+    own.flavor = _what.flavor;
+    const int code = gather(*window.comm, own, std::span(window.members));
+    return code == MPI_SUCCESS ? compare_constructors() : code;
+}
+
+// Up to here all constructors send the same messages. All members find the same difference.
+int Construction::compare_constructors() const noexcept {
+    const std::vector<WindowMember>& members = _window->members;
+    const auto other = std::find_if(members.begin(), members.end(),
+        [&members](const WindowMember& member) { return member.flavor != members.front().flavor; });
+    if (other == members.end()) {
+        return MPI_SUCCESS;
+    }
+    return unless_out_of_memory(MPI_ERR_RMA_FLAVOR, [&] {
+        return note_cause(MPI_ERR_RMA_FLAVOR,
+            fmt::format("rank {} has called {}, but rank 0 has called {}; all members must call the same constructor",
+                other - members.begin(), constructor_of(other->flavor), constructor_of(members.front().flavor)));
+    });
 }
 
 // Contiguous shared memory: rank 0 allocates it, and each member finds its part behind those of the lower ranks.

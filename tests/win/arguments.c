@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int rank, size, next;
 static int memory[16], value = 7, got, result;
@@ -151,6 +152,46 @@ static void test_constructors(void) {
     CHECK_OK(MPI_Win_free(&made));
 }
 
+static int construct(int flavor, MPI_Win* made) {
+    void* base = NULL;
+    switch (flavor) {
+    case MPI_WIN_FLAVOR_CREATE:
+        return MPI_Win_create(memory, 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, made);
+    case MPI_WIN_FLAVOR_ALLOCATE:
+        return MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, made);
+    case MPI_WIN_FLAVOR_SHARED:
+        return MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, made);
+    default:
+        return MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, made);
+    }
+}
+
+/* The last member calls another constructor than the others. */
+static void check_constructors(int of_others, const char* name_of_others, int of_last, const char* name_of_last) {
+    char expected[128], text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Win made = MPI_WIN_NULL;
+    const int code = construct(rank == size - 1 ? of_last : of_others, &made);
+    CHECK_CLASS(code, MPI_ERR_RMA_FLAVOR);
+    CHECK(made == MPI_WIN_NULL);
+    CHECK_OK(MPI_Error_string(code, text, &length));
+    snprintf(expected, sizeof expected, "rank %d has called %s, but rank 0 has called %s;", size - 1, name_of_last,
+        name_of_others);
+    CHECK_TEXT(strstr(text, expected) != NULL, text);
+}
+
+static void test_different_constructors(void) {
+    static const int flavors[] = {
+        MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED, MPI_WIN_FLAVOR_DYNAMIC};
+    static const char* const names[] = {
+        "MPI_Win_create", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_create_dynamic"};
+    for (int i = 0; i < 16 && size > 1; ++i) {
+        if (i / 4 != i % 4) {
+            check_constructors(flavors[i / 4], names[i / 4], flavors[i % 4], names[i % 4]);
+        }
+    }
+}
+
 /* A component that does not exist, named in one member. */
 static void test_component(void) {
     MPI_Info info;
@@ -226,6 +267,7 @@ int main(void) {
     test_large_forms();
     test_untrue_hints();
     test_constructors();
+    test_different_constructors();
     test_component();
     CHECK_OK(MPI_Win_free(&win));
     MPI_Type_free(&uncommitted);
