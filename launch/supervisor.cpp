@@ -248,7 +248,7 @@ void Supervisor::aborted(ProcessId rank, int status, const std::string& message)
     }
     // An exit status has eight bits, and 0 would mean success.
     const int exit_status = (status & 0xff) == 0 ? exit_failure : status & 0xff;
-    const std::string text = describe(rank) + " aborted the job with status " + std::to_string(status);
+    const std::string text = describe(rank) + " aborted the job with status " + std::to_string(exit_status);
     blame({Cause::abort, exit_status, message.empty() ? text : text + ": " + message, false});
 }
 

@@ -121,7 +121,11 @@ class ExitStatus(harness.LaunchTest):
         self.assertLess(result.seconds, harness.END_LIMIT)
 
     def test_abort_with_status_zero_is_no_success(self):
-        self.assert_result(self.run_ranks(2, "init", "1/abort=0", "sleep=60"), 1, err_lines=1)
+        for code, status in (0, 1), (256, 1), (300, 44):
+            with self.subTest(code=code):
+                result = self.run_ranks(2, "init", f"1/abort={code}", "sleep=60")
+                self.assert_result(result, status, err_lines=1)
+                self.assertRegex(result.err, rf"rank 1 on host \S+ aborted the job with status {status}: as commanded")
 
     def test_ranks_that_ignore_sigterm_are_gone_in_time(self):
         result = self.run_ranks(3, "ignore=15", "init", "fence", "1/abort=9", "sleep=60")
