@@ -13,8 +13,8 @@ void end_job(Instance* instance, int code) noexcept {
         instance->core().runtime->abort(code, {});
     }
     // The launcher terminates the other processes when a process fails before MPI_Init or after MPI_Finalize. An exit
-    // status of zero would be taken for success.
-    std::_Exit(code != 0 ? code : EXIT_FAILURE);
+    // status, which has eight bits, of zero would be taken for success.
+    std::_Exit((code & 0xff) != 0 ? code : EXIT_FAILURE);
 }
 
 } // namespace patchbay::api
