@@ -92,7 +92,10 @@ LocalRanks::Started LocalRanks::start_rank(
     plan.standard_fds[2] = output->err.get();
     const SpawnResult spawned = spawn(plan);
     if (spawned.error != 0) {
-        return {0, spawned.error == ENOENT ? exit_not_found : exit_cannot_run,
+        const int exit_status = !spawned.at_exec ? exit_failure
+            : spawned.error == ENOENT            ? exit_not_found
+                                                 : exit_cannot_run;
+        return {0, exit_status,
             "cannot start rank " + name_of(rank) + " (" + plan.path + "): " + spawned.step + ": " +
                 errno_text(spawned.error)};
     }

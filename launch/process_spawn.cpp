@@ -14,6 +14,9 @@ namespace patchbay::launch {
 
 namespace {
 
+constexpr char exec_step[] = "exec";
+constexpr char directory_step[] = "entering the working directory";
+
 // Shared with the child, which runs in the memory of this process until it executes the program.
 struct ChildContext {
     ProcessPlan* plan;
@@ -82,7 +85,7 @@ bool prepare(ChildContext& context) {
     if (::setrlimit(RLIMIT_NOFILE, &plan.file_limit) != 0) {
         return false;
     }
-    context.step = "entering the working directory";
+    context.step = directory_step;
     return plan.working_directory.empty() || ::chdir(plan.working_directory.c_str()) == 0;
 }
 
@@ -90,7 +93,7 @@ int child_main(void* argument) {
     ChildContext& context = *static_cast<ChildContext*>(argument);
     ProcessPlan& plan = *context.plan;
     if (prepare(context)) {
-        context.step = "exec";
+        context.step = exec_step;
         ::signal(SIGPIPE, SIG_DFL); // the node daemon ignores it, and has no signal handlers
         ::sigprocmask(SIG_SETMASK, &plan.signal_mask, nullptr);
         ::execve(plan.path.c_str(), plan.argv.data(), plan.environment.data());
@@ -147,7 +150,10 @@ SpawnResult spawn(ProcessPlan& plan) {
         ::waitpid(pid, nullptr, 0);
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return error == 0 ? SpawnResult{pid, 0, ""} : SpawnResult{-1, error, step};
+    if (error == 0) {
+        return {pid, 0, {}, false};
+    }
+    return {-1, error, step == directory_step ? step + (" " + plan.working_directory) : step, step == exec_step};
 }
 
 } // namespace patchbay::launch

@@ -25,8 +25,9 @@ struct ProcessPlan {
 
 struct SpawnResult {
     pid_t pid = -1;
-    int error = 0;         // errno value, 0 when the program runs
-    const char* step = ""; // the step that failed
+    int error = 0;        // errno value, 0 when the program runs
+    std::string step;     // the step that failed
+    bool at_exec = false; // it was the last one: the program cannot be executed
 };
 
 // Starts the process in a process group of its own. The process gets SIGKILL when the calling thread ends. Returns when

@@ -108,9 +108,8 @@ class CommandLine(harness.LaunchTest):
         result = self.run_words("-n", "1", "--wdir", self.directory, "pwd")
         self.assertEqual(result.out.strip(), os.path.realpath(self.directory))
         result = self.run_words("-n", "2", "-wdir", "/no/such/place", "true")
-        self.assertNotEqual(result.status, 0)
-        self.assertEqual(len(result.err.splitlines()), 1, str(result))
-        self.assertIn("working directory", result.err)
+        self.assert_result(result, 1, err_lines=1)
+        self.assertIn("working directory /no/such/place: No such file or directory", result.err)
 
     def test_search_path(self):
         with open(self.path("tool"), "w", encoding="ascii") as out:
