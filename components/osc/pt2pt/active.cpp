@@ -25,6 +25,9 @@ int Pt2pt::fence(int assertion) noexcept {
     static_cast<void>(assertion);
     const int flushed = flush_all();
     const int joined = (*_comm.coll)[coll::Function::barrier].barrier(_comm);
+    // Polls of other threads may have handled operations of this epoch, with the lock held. The barrier orders them
+    // before this only by way of the other processes, which the thread sanitizer does not see.
+    const Guard guard(_lock);
     return flushed != MPI_SUCCESS ? flushed : joined;
 }
 
