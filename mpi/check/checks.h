@@ -5,6 +5,8 @@
 #include "core/param/registry.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace patchbay::check {
 
@@ -24,31 +26,27 @@ struct Checks {
 
     // Errc::invalid: the list has a name that stands for no check. May throw std::bad_alloc.
     static Result<Checks> of(const ParamRegistry& params) {
+        static constexpr std::pair<const char*, bool Checks::*> names[] = {{"types", &Checks::types},
+            {"collectives", &Checks::collectives}, {"buffers", &Checks::buffers}, {"leaks", &Checks::leaks},
+            {"windows", &Checks::windows}, {"threads", &Checks::threads}};
         Checks checks;
         const Param& list = params.at("mpi_check");
         for (const std::string& name : list.as_list()) {
-            if (name == "all") {
-                checks = {true, true, true, true, true, true};
-            } else if (name == "types") {
-                checks.types = true;
-            } else if (name == "collectives") {
-                checks.collectives = true;
-            } else if (name == "buffers") {
-                checks.buffers = true;
-            } else if (name == "leaks") {
-                checks.leaks = true;
-            } else if (name == "windows") {
-                checks.windows = true;
-            } else if (name == "threads") {
-                checks.threads = true;
-            } else if (name != "none") {
-                const std::string near =
-                    suggestion(name, {"types", "collectives", "buffers", "leaks", "windows", "threads", "all", "none"});
+            std::vector<std::string> known;
+            bool found = name == "none";
+            for (const auto& [of_check, check] : names) {
+                const bool wanted = name == of_check || name == "all";
+                checks.*check = checks.*check || wanted;
+                found = found || wanted;
+                known.emplace_back(of_check);
+            }
+            if (!found) {
+                known.emplace_back("all");
+                const std::string all = join(known, ", ") + " and none";
+                known.emplace_back("none");
                 return Error{Errc::invalid,
-                    "parameter mpi_check: '" + name +
-                        "' is no check; there are types, collectives, buffers, leaks, windows, threads, "
-                        "all and none" +
-                        near + " [" + list.origin() + "]"};
+                    "parameter mpi_check: '" + name + "' is no check; there are " + all + suggestion(name, known) +
+                        " [" + list.origin() + "]"};
             }
         }
         return checks;
