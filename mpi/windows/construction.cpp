@@ -198,15 +198,16 @@ int Construction::gather_members() noexcept {
 // Up to here all constructors send the same messages. All members find the same difference.
 int Construction::compare_constructors() const noexcept {
     const std::vector<WindowMember>& members = _window->members;
-    const auto other = std::find_if(members.begin(), members.end(),
-        [&members](const WindowMember& member) { return member.flavor != members.front().flavor; });
+    const int first = members.front().flavor;
+    const auto other =
+        std::ranges::find_if(members, [first](const WindowMember& member) { return member.flavor != first; });
     if (other == members.end()) {
         return MPI_SUCCESS;
     }
     return unless_out_of_memory(MPI_ERR_RMA_FLAVOR, [&] {
         return note_cause(MPI_ERR_RMA_FLAVOR,
             fmt::format("rank {} has called {}, but rank 0 has called {}; all members must call the same constructor",
-                other - members.begin(), constructor_of(other->flavor), constructor_of(members.front().flavor)));
+                other - members.begin(), constructor_of(other->flavor), constructor_of(first)));
     });
 }
 
