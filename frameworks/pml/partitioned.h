@@ -91,7 +91,10 @@ public:
 
     // Whether the other process needs something of this request, whose handle was released.
     virtual bool is_needed() const noexcept = 0;
-    // Has the next poll destroy a request whose setup message has not arrived.
+    // Whether the handle was released before the setup message had been sent, or had arrived.
+    virtual bool sends_setup() const noexcept { return false; }
+    virtual bool is_unmatched() const noexcept { return false; }
+    // Has the next poll destroy a request that is unmatched.
     virtual void cancel_unmatched() noexcept {}
 
     // Looks whether messages that are carried by channels have ended, and the start with them. Any thread, also several

@@ -94,7 +94,30 @@ void PartitionedEngine::wait_for_freed(const Session* session) noexcept {
 void PartitionedEngine::wait_for_freed(
     Progress& of_thread, const Session* session, const std::function<bool(const Communicator&)>& is_one) noexcept {
     _released.wait(of_thread, session, [&](const Request& request) {
-        return is_one(*request.comm) && static_cast<const Partitioned&>(request).is_needed();
+        const auto& partitioned = static_cast<const Partitioned&>(request);
+        return is_one(*request.comm) && (partitioned.is_needed() || partitioned.sends_setup());
+    });
+}
+
+void PartitionedEngine::for_each_unmatched(const std::function<void(const Communicator&)>& act) noexcept {
+    _released.for_each([&](const Request& request) {
+        if (static_cast<const Partitioned&>(request).is_unmatched()) {
+            act(*request.comm);
+        }
+    });
+}
+
+void PartitionedEngine::cancel_unmatched(
+    Progress& of_thread, const std::function<bool(const Communicator&)>& is_one) noexcept {
+    _released.for_each([&](Request& request) {
+        if (is_one(*request.comm)) {
+            static_cast<Partitioned&>(request).cancel_unmatched();
+        }
+    });
+    wait_until(of_thread, [&] {
+        bool any = false;
+        for_each_unmatched([&](const Communicator& comm) { any = any || is_one(comm); });
+        return !any;
     });
 }
 

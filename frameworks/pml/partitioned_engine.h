@@ -71,9 +71,15 @@ public:
     // Waits until the requests in the list, of the session (nullptr: of the world model), have done what the other
     // processes need. Blocks. Called before the session's communication ends.
     void wait_for_freed(const Session* session) noexcept;
-    // The same for those on communicators for which is_one() is true, all of which belong to the calling thread.
+    // The same for those on communicators for which is_one() is true, all of which belong to the calling thread. Their
+    // setup messages, too, have been sent then.
     void wait_for_freed(
         Progress& of_thread, const Session* session, const std::function<bool(const Communicator&)>& is_one) noexcept;
+    // Calls act() for the communicator of each request in the list whose setup message has not arrived, with the lock
+    // of the list held.
+    void for_each_unmatched(const std::function<void(const Communicator&)>& act) noexcept;
+    // Destroys those on communicators for which is_one() is true, as above. Called when no message can arrive any more.
+    void cancel_unmatched(Progress& of_thread, const std::function<bool(const Communicator&)>& is_one) noexcept;
     // Has the next poll destroy the requests in the list whose setup message has not arrived. Called when no message
     // can arrive any more, before the communicators are destroyed.
     void cancel_unmatched() noexcept;

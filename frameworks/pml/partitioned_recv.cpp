@@ -199,7 +199,7 @@ bool PartitionedRecv::has_arrived(int partition) noexcept {
 }
 
 void PartitionedRecv::cancel_unmatched() noexcept {
-    if (_phase.load(std::memory_order_acquire) == orphaned && _setup_request != nullptr) {
+    if (is_unmatched() && _setup_request != nullptr) {
         _setup_request->cancel();
     }
 }

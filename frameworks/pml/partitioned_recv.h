@@ -20,6 +20,7 @@ public:
     bool is_needed() const noexcept override {
         return (_phase.load(std::memory_order_relaxed) & orphaned) == 0 && !_begun.load(std::memory_order_relaxed);
     }
+    bool is_unmatched() const noexcept override { return _phase.load(std::memory_order_acquire) == orphaned; }
     void cancel_unmatched() noexcept override;
 
 protected:

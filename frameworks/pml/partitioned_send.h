@@ -19,6 +19,7 @@ public:
     virtual bool make_ready(int partition) noexcept;
 
     bool is_needed() const noexcept override { return !_orphaned; }
+    bool sends_setup() const noexcept override { return _orphaned; }
 
 protected:
     PartitionedSend(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept;

@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
+#include <set>
 
 // Of the program's OpenMP, if it has any.
 extern "C" {
@@ -253,6 +254,28 @@ void wait_for_freed(Instance& instance, const Communicator& comm) {
     wait_until(engine.progress(), [&engine] { return engine.freed_sends() == 0; });
 }
 
+// MPI_Precv_init requests that the program has freed before a start, and whose setup message has not arrived. Each has
+// a request of the pml and a reference to its communicator, and is destroyed when all threads leave.
+struct Unmatched {
+    std::size_t requests = 0;
+    std::size_t on_comm = 0;                           // on the thread communicator itself
+    std::set<const Communicator*> freed_communicators; // derived from it, which exist because of such requests
+};
+
+Unmatched find_unmatched(Instance& instance, const Communicator& comm) {
+    Unmatched found;
+    instance.partitioned().for_each_unmatched([&](const Communicator& on) {
+        if (is_of(comm.view->engine, on)) {
+            ++found.requests;
+            found.on_comm += &on == &comm ? 1 : 0;
+            if (on.freed) {
+                found.freed_communicators.insert(&on);
+            }
+        }
+    });
+    return found;
+}
+
 // What keeps a thread from leaving.
 int check_finished(Instance& instance, const Communicator& comm) {
     const Engine& engine = comm.view->engine;
@@ -262,19 +285,24 @@ int check_finished(Instance& instance, const Communicator& comm) {
         return note_cause(
             MPI_ERR_PENDING, fmt::format("{} channels of rank {} have not been unbound", channels, comm.rank));
     }
-    if (engine.views() != 1) { // a window has a communicator, and requests; an intercommunicator has its local_comm
+    const Unmatched unmatched = find_unmatched(instance, comm);
+    const std::size_t views = engine.views() - unmatched.freed_communicators.size();
+    if (views != 1) { // a window has a communicator, and requests; an intercommunicator has its local_comm
         return note_cause(MPI_ERR_PENDING,
             fmt::format("{} communicators or windows of rank {} that are derived from the thread communicator have not "
                         "been freed",
-                engine.views() - 1 - engine.intercommunicators(), comm.rank));
+                views - 1 - engine.intercommunicators(), comm.rank));
     }
-    if (engine.requests() != 0) {
-        return note_cause(MPI_ERR_PENDING,
-            fmt::format("{} requests of rank {} have not been completed or freed", engine.requests(), comm.rank));
+    if (const std::size_t left = engine.requests() - unmatched.requests; left != 0) {
+        return note_cause(
+            MPI_ERR_PENDING, fmt::format("{} requests of rank {} have not been completed or freed", left, comm.rank));
     }
-    if (const std::int32_t left = comm.references() - 1; left > 0) { // coll::Operation
+    const std::size_t operations =
+        std::size_t(comm.references()) - 1 - unmatched.on_comm; // coll::Operation, Partitioned
+    if (operations != 0) {
         return note_cause(MPI_ERR_PENDING,
-            fmt::format("{} collective operations of rank {} have not been completed or freed", left, comm.rank));
+            fmt::format("{} collective or partitioned operations of rank {} have not been completed or freed",
+                operations, comm.rank));
     }
     return MPI_SUCCESS;
 }
@@ -384,6 +412,9 @@ int finish(Instance& instance, MPI_Comm handle) {
             ? own_code
             : note_cause(code, "another thread of the communicator has requests or communicators that are left");
     }
+    Engine& engine = comm->view->engine;
+    instance.partitioned().cancel_unmatched(
+        engine.progress(), [&engine](const Communicator& other) { return is_of(engine, other); });
     ThreadContext::of_thread().views()[value_of(handle) - first_thread_handle] = nullptr;
     Ref<Communicator>::adopt(comm).reset();
     activation->drop_engine(number);

@@ -37,6 +37,23 @@ void ring(const Here& here, int send_partitions, int recv_partitions) {
     CHECK_OK(MPI_Request_free(&requests[1]));
 }
 
+// Requests that are freed before a start, also of a communicator that is freed: the setup message of the neighbour may
+// not have arrived when this thread finishes, and MPIX_Threadcomm_finish succeeds.
+void freed_before_start(const Here& here) {
+    const int right = (here.rank + 1) % here.size, left = (here.rank + here.size - 1) % here.size;
+    MPI_Comm comm = MPI_COMM_NULL;
+    CHECK_OK(MPI_Comm_dup(here.comm, &comm));
+    int out = here.rank, in = -1;
+    for (const MPI_Comm on : {here.comm, comm}) {
+        MPI_Request send = MPI_REQUEST_NULL, recv = MPI_REQUEST_NULL;
+        CHECK_OK(MPI_Precv_init(&in, 1, 1, MPI_INT, left, 4, on, MPI_INFO_NULL, &recv));
+        CHECK_OK(MPI_Request_free(&recv));
+        CHECK_OK(MPI_Psend_init(&out, 1, 1, MPI_INT, right, 4, on, MPI_INFO_NULL, &send));
+        CHECK_OK(MPI_Request_free(&send));
+    }
+    CHECK_OK(MPI_Comm_free(&comm));
+}
+
 } // namespace
 
 int main() {
@@ -49,6 +66,9 @@ int main() {
             ring(here, 6, 16);
             ring(here, 100, 3);
         });
+        for (int i = 0; i < 20; ++i) {
+            in_region(threads, threads != 4, freed_before_start);
+        }
     }
     return finish();
 }
