@@ -72,6 +72,9 @@ bool SendHalf::packs() noexcept {
 }
 
 int SendHalf::start() noexcept {
+    if (_started % starts_per_poll == starts_per_poll - 1) [[unlikely]] {
+        progress->poll();
+    }
     bool all_sent;
     {
         const std::lock_guard hold(_lock);

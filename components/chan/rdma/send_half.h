@@ -45,6 +45,9 @@ private:
         return control().credit.load(std::memory_order_acquire) > _sent.load(std::memory_order_relaxed);
     }
 
+    // The library learns in polls that the partner has failed, and waiting for a message that has been stored is none.
+    static constexpr std::uint64_t starts_per_poll = 64;
+
     static void operation_ended(btl::Completion& end, int error_number) noexcept;
     bool packs() noexcept;
     // Of the start that is the oldest outstanding one from now on.
