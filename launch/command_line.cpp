@@ -15,16 +15,27 @@ namespace patchbay::launch {
 
 namespace {
 
+std::string help_of(const OptionRow& row) {
+    std::string text = row.help;
+    for (const std::string_view spelling : row.other_spellings) {
+        text += spelling == row.other_spellings.front() ? " Also " : ", ";
+        text += std::string(spelling.size() == 1 ? "-" : "--") + std::string(spelling);
+    }
+    return row.other_spellings.empty() ? text : text + ".";
+}
+
 po::options_description describe(OptionSection section, const char* title) {
     po::options_description group(title, 100, 60);
     for (const OptionRow& row : option_rows()) {
         if (row.section != section) {
             continue;
         }
+        const std::string text = help_of(row);
         if (row.values == 0) {
-            group.add_options()(row.name, row.help);
+            group.add_options()(row.name, text.c_str());
         } else {
-            group.add_options()(row.name, po::value<std::vector<std::string>>()->value_name(row.value_names), row.help);
+            group.add_options()(
+                row.name, po::value<std::vector<std::string>>()->value_name(row.value_names), text.c_str());
         }
     }
     return group;
@@ -126,11 +137,9 @@ Status apply_timeout_variable(JobSpec& job) {
 std::string help_text() {
     std::ostringstream out;
     out << "Starts the ranks of an MPI job on this machine.\n\n" << describe_all();
-    out << "\nOptions take one dash or two. Those that describe a program (--np, --export, --wdir, --path) hold for "
-           "the\n"
-           "program they stand before, all others for the whole job. Standard input goes to rank 0. The exit status "
-           "is\n"
-           "that of the first rank that failed, 128+N if signal N ended it.\n";
+    out << "\nOptions take one dash or two. Those that describe a program (--np, --export, --wdir, --path, --host,\n"
+           "--hostfile) hold for the program they stand before, all others for the whole job. Standard input goes to\n"
+           "rank 0. The exit status is that of the first rank that failed, 128+N if signal N ended it.\n";
     return out.str();
 }
 

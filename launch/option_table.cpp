@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/option_table.h"
 
+#include "launch/host_options.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -100,6 +102,14 @@ Status set_map_by(Words words, OptionTarget target) {
     return wrong("'" + words[0] + "' is unknown; use slot, core, numa, socket or node");
 }
 
+Status set_hosts(Words words, OptionTarget target) {
+    return use_hosts(words[0], target.app);
+}
+
+Status set_host_file(Words words, OptionTarget target) {
+    return use_host_file(words[0], target.app);
+}
+
 Status set_oversubscribe(Words, OptionTarget target) {
     target.job.oversubscribe = true;
     return {};
@@ -180,11 +190,18 @@ const std::vector<OptionRow>& table() {
             set_bind_to},
         {"map-by", {}, 1, "WHAT", placement,
             "Distribute the ranks over slot (= core: one core after the other), numa, socket or node.", set_map_by},
+        {"host,H", {"hosts"}, 1, "HOST[:N],...", placement,
+            "Run on these hosts, each of which must be this machine, by its name or as localhost. The numbers behind "
+            "them "
+            "are the number of ranks where --np is not given.",
+            set_hosts},
+        {"hostfile,f", {"machinefile"}, 1, "FILE", placement,
+            "The same for a file with a line HOST, HOST:N or HOST slots=N for each host.", set_host_file},
         {"oversubscribe", {}, 0, "", placement, "Allow more ranks than cores; this is the default.", set_oversubscribe},
         {"no-oversubscribe", {"nooversubscribe"}, 0, "", placement, "Refuse to start more ranks than there are cores.",
             set_no_oversubscribe},
         {"tag-output", {"prepend-rank", "l"}, 0, "", output,
-            "Begin every line with its origin: [RANK]<stdout>: or [RANK]<stderr>:", set_tag_output},
+            "Begin every line with [RANK]<stdout>: or [RANK]<stderr>:, its origin.", set_tag_output},
         {"output-filename", {}, 1, "PREFIX", output,
             "Write the ranks' output to the files PREFIX.RANK.out and PREFIX.RANK.err, and to nowhere else.",
             set_output_filename},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/dynamic/spawn_info.h"
 
+#include "core/base/hosts.h"
 #include "core/base/strings.h"
 #include "core/param/sources.h"
 #include "core/runtime/pset_definition.h"
@@ -76,9 +77,7 @@ Failure read_file(const std::string& name, Keys& keys) {
 Failure check_hosts(std::string_view hosts, const std::string& own) {
     for (const std::string& entry : split(hosts, ',')) {
         const std::string host(trimmed(entry));
-        const bool is_own = host == own || host == own.substr(0, own.find('.')) || host == "localhost" ||
-            host == "127.0.0.1" || host == "::1";
-        if (!is_own) {
+        if (!names_this_host(host, own)) {
             return {MPI_ERR_SPAWN,
                 "info key host: \"" + host + "\" is not this machine (" + own +
                     "), and mpirun starts processes on this machine only"};

@@ -4,6 +4,7 @@
 
 import os
 import re
+import socket
 
 import harness
 
@@ -42,6 +43,33 @@ class CommandLine(harness.LaunchTest):
         self.assertIn("unknown option --tag-ouput; did you mean --tag-output?", result.err)
         self.assert_result(self.run_words("--xyzzy-quux", "true"), 2, err_lines=1)
 
+    def test_hosts_are_this_machine(self):
+        own = socket.gethostname()
+        hosts = self.path("hosts")
+        with open(hosts, "w", encoding="utf-8") as file:
+            file.write(f"# all on one machine\n{own} slots=2\n\nlocalhost:1  # one more\n127.0.0.1\n")
+        for option in (["--host", own], ["-H", f"localhost,{own},::1"], ["-hosts", "127.0.0.1"]):
+            self.assertEqual(self.run_words("-n", "3", *option, "echo", "x").lines(), ["x"] * 3, option)
+        for option in (["--host", f"localhost:2,{own}:1"], ["--hostfile", hosts], ["-machinefile", hosts], ["-f", hosts]):
+            self.assertEqual(self.run_words(*option, "echo", "x").lines(), ["x"] * 3, option)
+            self.assertEqual(self.run_words(*option, "-n", "1", "echo", "x").lines(), ["x"], option)
+            self.assertEqual(self.run_words("-n", "1", *option, "echo", "x").lines(), ["x"], option)
+
+    def test_other_hosts_are_refused(self):
+        hosts = self.path("hosts")
+        with open(hosts, "w", encoding="utf-8") as file:
+            file.write("localhost\nlocalhost max_slots=2\n")
+        for option, text in (
+            (["--host", "far.example"], "option --host: 'far.example' is not this machine"),
+            (["--host", "localhost:x"], "option --host: 'x' is no number of slots"),
+            (["--host", "localhost:0"], "option --host: '0' is no number of slots"),
+            (["-f", hosts], f"option -f: {hosts}:2: a line must be HOST, HOST:N or HOST slots=N"),
+            (["-f", "/nowhere/hosts"], "option -f: /nowhere/hosts: No such file or directory"),
+        ):
+            result = self.run_words(*option, "true")
+            self.assert_result(result, 2, err_lines=1)
+            self.assertIn(text, result.err)
+
     def test_options_end_at_the_program(self):
         result = self.run_words("-n", "1", "echo", "-n", "--mca", "x")
         self.assertEqual(result.out, "--mca x")
@@ -51,7 +79,7 @@ class CommandLine(harness.LaunchTest):
         result = self.run_words("--help")
         self.assert_result(result, 0, err_lines=0)
         for option in ("--np", "--mca", "--export", "--wdir", "--path", "--bind-to", "--map-by", "--oversubscribe",
-                       "--timeout", "--pset", "--tag-output", "--output-filename", "--timing", "--explain", "--version"):
+                       "--timeout", "--pset", "--tag-output", "--output-filename", "--timing", "--explain", "--version", "--host", "--hostfile", "-c.", "--gmca", "--env", "--wd.", "--prepend-rank, -l"):
             self.assertIn(option, result.out)
         self.assertLessEqual(max(map(len, result.out.splitlines())), 110)
 
