@@ -112,8 +112,9 @@ Status FrameworkBase::open_one(const std::string& component, bool asked_for, boo
     auto opened = std::make_unique<Opened>(Opened{std::move(*plugin), std::move(object), component, admitted});
     if (Status started = opened->component->open(*_core); !started) {
         const bool quiet = started.error().code == Errc::not_available && !asked_for;
-        if (!quiet) {
-            log_warn("component " + component + " of framework " + _name + " cannot be used: " + started.error().text +
+        if (!quiet) { // what is wrong with a parameter is so in every process
+            const auto warn = started.error().code == Errc::invalid ? log_warn_job : log_warn;
+            warn("component " + component + " of framework " + _name + " cannot be used: " + started.error().text +
                 "; going on without it");
         }
         refuse(component, Outcome::declined, started.error().text);
@@ -123,7 +124,7 @@ Status FrameworkBase::open_one(const std::string& component, bool asked_for, boo
         const std::string reason = "lacks " + describe_capabilities(missing(*opened, _needed));
         opened->component->close();
         if (asked_for) {
-            log_warn("component " + component + " of framework " + _name + " cannot be used: it " + reason +
+            log_warn_job("component " + component + " of framework " + _name + " cannot be used: it " + reason +
                 "; going on without it");
         }
         refuse(component, Outcome::excluded, reason);

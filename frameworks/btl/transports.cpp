@@ -116,11 +116,8 @@ Way Transports::connect(Module& module, ProcessId process) noexcept {
 }
 
 Way Transports::connect(ProcessId process) noexcept {
-    if (Module* best = module_to(process)) {
-        return connect(*best, process);
-    }
-    report_unreachable(process);
-    return {};
+    Module* best = module_to(process);
+    return best != nullptr ? connect(*best, process) : Way();
 }
 
 // The other process chooses among the same modules, so that it sends by the one by which this process would.
@@ -274,18 +271,17 @@ Status Transports::need_poller() noexcept {
     });
 }
 
-void Transports::report_unreachable(ProcessId process) const noexcept {
-    unless_out_of_memory(false, [&] {
-        std::string names;
-        for (const auto& module : _modules) {
-            names += names.empty() ? "" : ", ";
-            names += module->name();
-        }
-        log_error(fmt::format("no btl in use ({}) reaches process {} of job {}; see the parameter btl and "
-                              "mpirun --explain",
-            names, process.rank, process.job));
-        return true;
-    });
+std::string Transports::unreachable_text(ProcessId process) const {
+    if (module_to(process) != nullptr) {
+        return {};
+    }
+    std::string names;
+    for (const auto& module : _modules) {
+        names += names.empty() ? "" : ", ";
+        names += module->name();
+    }
+    return fmt::format("no btl in use ({}) reaches process {} of job {}; see the parameter btl and mpirun --explain",
+        names, process.rank, process.job);
 }
 
 } // namespace patchbay::btl

@@ -130,8 +130,10 @@ public:
     // endpoint. No way: it failed, which has been reported. The endpoint lasts as long as the transports, or until
     // forget_ended() destroys it.
     Way connect(Module& module, ProcessId process) noexcept;
-    // The same by the best way.
+    // The same by the best way. No way: it failed, or there is none, for which unreachable_text() has the text.
     Way connect(ProcessId process) noexcept;
+    // That no module reaches the process, and what a user can do; empty: one does. Throws std::bad_alloc.
+    std::string unreachable_text(ProcessId process) const;
 
     // With the lock held. The process may send to this one, which has not connected to it: opens the module by which it
     // does (Module::open).
@@ -162,7 +164,6 @@ private:
     bool is_polled(const Module& module) const noexcept;
     Status need_poll(Module& module) noexcept;
     Status need_poller() noexcept;
-    void report_unreachable(ProcessId process) const noexcept;
     void remove_consumer(ConsumerId id) noexcept;
 
     // For poll() and receive(), first.

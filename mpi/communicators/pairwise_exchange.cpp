@@ -57,7 +57,10 @@ int PairwiseExchange::start(
     if (to == MPI_PROC_NULL) {
         return MPI_SUCCESS;
     }
-    return over.pml->isend(words.data(), count, word_type(), to, tag, pml::SendMode::standard, over, &_sending);
+    const int code =
+        over.pml->isend(words.data(), count, word_type(), to, tag, pml::SendMode::standard, over, &_sending);
+    // The other member may wait for the words: its own do not come then.
+    return code == MPI_SUCCESS && _sending->is_complete() ? _sending->error : code;
 }
 
 bool PairwiseExchange::ready() const noexcept {

@@ -116,6 +116,11 @@ std::string_view Ob1::failure_text(const Communicator& comm, int code) noexcept 
     return failure.happened() && failure.code == code ? failure.text() : std::string_view();
 }
 
+std::string_view Ob1::note_unreachable(const SendRequest& send) noexcept {
+    Guard guard(*this);
+    return _peers.note_unreachable(send.comm->remote_group->process(send.dest));
+}
+
 std::size_t Ob1::unfinished(const Communicator& comm, std::span<UnfinishedMessage> into) noexcept {
     Guard guard(*this);
     std::size_t found = state_of(comm).list_posted(into);

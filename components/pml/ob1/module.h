@@ -54,6 +54,9 @@ public:
     void remove_comm(Communicator& comm) noexcept override;
     void refuse(const Communicator& comm, const cid::ExtendedId& id, int code) noexcept override;
     std::string_view failure_text(const Communicator& comm, int code) noexcept override;
+    // For a send that has ended without a connection: notes that no btl reaches its destination. Returns the text;
+    // empty: one does.
+    std::string_view note_unreachable(const SendRequest& send) noexcept;
     std::size_t unfinished(const Communicator& comm, std::span<UnfinishedMessage> into) noexcept override;
     int send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept override;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/pml/ob1/peers.h"
 
+#include "core/base/out_of_memory.h"
+#include "object/error_cause.h"
+
 #include <new>
+#include <string>
 
 namespace patchbay::pml::ob1 {
 
@@ -39,9 +43,17 @@ bool Peers::make_sender(btl::Endpoint& endpoint) noexcept {
     return true;
 }
 
+std::string_view Peers::note_unreachable(ProcessId process) const noexcept {
+    const std::string text = unless_out_of_memory(std::string(), [&] { return _transports.unreachable_text(process); });
+    return text.empty() ? std::string_view() : noted_cause(note_cause(MPI_ERR_OTHER, text));
+}
+
 bool Peers::connect_first(Peer& peer) noexcept {
     const btl::Way way = peer.failed ? btl::Way() : _transports.connect(peer.process);
     if (!way) {
+        if (!peer.failed) {
+            note_unreachable(peer.process);
+        }
         return false;
     }
     peer.endpoint = way.endpoint;

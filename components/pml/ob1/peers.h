@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <string_view>
 
 namespace patchbay::pml::ob1 {
 
@@ -47,8 +48,11 @@ public:
         peer.refresh_direct();
     }
 
-    // false: impossible, because the process has failed, or for a reason that has been reported.
+    // false: impossible, because the process has failed, or no btl reaches it, which has been noted as the cause, or
+    // for a reason that has been reported.
     bool connect(Peer& peer) noexcept { return peer.endpoint != nullptr || connect_first(peer); }
+    // Notes the cause of MPI_ERR_OTHER: that no btl reaches the process. Returns it; empty: one does.
+    std::string_view note_unreachable(ProcessId process) const noexcept;
 
     // Whether this process decides for both how large messages come that the two exchange. Processes of other jobs have
     // numbers that are not the same everywhere.

@@ -58,6 +58,12 @@ std::string_view Ob1Request::cause() const noexcept {
     return module.failure_text(*comm, error);
 }
 
+std::string_view SendRequest::cause() const noexcept {
+    const std::string_view text =
+        error == MPI_ERR_OTHER && peer == nullptr ? module.note_unreachable(*this) : std::string_view();
+    return text.empty() ? Ob1Request::cause() : text;
+}
+
 std::string_view RecvRequest::cause() const noexcept {
     return error == MPI_ERR_TRUNCATE ? noted_cause(result()) : Ob1Request::cause();
 }

@@ -97,6 +97,7 @@ public:
 
     int start() noexcept override;
     int cancel() noexcept override;
+    std::string_view cause() const noexcept override;
 
     // A request that is `clean`, and therefore complete, gets another message, which `header` sends to `to`.
     void reuse(const MatchWords& header, Peer& to, const void* new_buffer, MPI_Count new_count,
