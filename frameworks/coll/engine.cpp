@@ -171,6 +171,10 @@ int Engine::run(Module& module, const Call& call, Communicator& comm) noexcept {
     return code;
 }
 
+int Engine::compare_constructor(const char* function, Communicator& comm) noexcept {
+    return _checker == nullptr || comm.view != nullptr ? MPI_SUCCESS : _checker->compare_constructor(function, comm);
+}
+
 int Engine::start(Module& module, const Call& call, Communicator& comm, Request** request) noexcept {
     Outstanding* outstanding = outstanding_of(comm);
     if (outstanding == nullptr) {

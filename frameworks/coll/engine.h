@@ -55,6 +55,8 @@ public:
 
     // Before the first operation; nullptr: none, which is the default (gate.h).
     void set_checker(CallChecker* checker) noexcept { _checker = checker; }
+    // What CallChecker::compare_constructor() returns; MPI_SUCCESS without a checker, and where the ranks are threads.
+    int compare_constructor(const char* function, Communicator& comm) noexcept;
     // Before the first operation, in all processes or in none; nullptr: no messages are carried by channels, which is
     // the default. nullptr again after the last operation.
     void set_binder(ChannelBinder* binder) noexcept;

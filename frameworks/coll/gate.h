@@ -30,12 +30,16 @@ public:
     virtual void finish() noexcept {}
 };
 
-// Looks at every nonblocking and persistent collective that the program calls.
+// Looks at every nonblocking and persistent collective that the program calls, and at the constructors.
 class CallChecker {
 public:
     // Called by the engine after the plan has been made, on the calling thread, in the order of the calls. Must not
     // block; may begin to communicate. nullptr: the operation needs no gate.
     virtual std::unique_ptr<Gate> look_at(const Call& call, Form form, Communicator& comm) noexcept = 0;
+    // Called by each blocking constructor of communicators and windows that all members of `comm` call, with the name
+    // of the MPI function, on the calling thread, before it sends anything. Blocks until all members have made a call.
+    // After another code than MPI_SUCCESS, which all members get and whose cause is noted, nothing is constructed.
+    virtual int compare_constructor(const char* function, Communicator& comm) noexcept = 0;
 
 protected:
     ~CallChecker() = default;

@@ -3,6 +3,7 @@
 // constructors with two groups see intercommunicator.cpp.
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
+#include "mpi/api/constructor.h"
 #include "mpi/api/handles.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/hints.h"
@@ -34,8 +35,7 @@ int dup(const char* function, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
         return args.code();
     }
     Communicator* made = nullptr;
-    const int code =
-        unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return duplicate(*args.comm(), to_object<Info>(info), &made); });
+    const int code = run_constructor(args, [&] { return duplicate(*args.comm(), to_object<Info>(info), &made); });
     return give_handle(args, code, made, newcomm);
 }
 
@@ -179,8 +179,8 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
         return args.code();
     }
     Communicator* made = nullptr;
-    const int code = unless_out_of_memory(
-        MPI_ERR_NO_MEM, [&] { return create_from_subgroup(*args.comm(), *to_object<Group>(group), &made); });
+    const int code =
+        api::run_constructor(args, [&] { return create_from_subgroup(*args.comm(), *to_object<Group>(group), &made); });
     return api::give_handle(args, code, made, newcomm);
 }
 
@@ -207,8 +207,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
         return args.code();
     }
     Communicator* made = nullptr;
-    const int code =
-        unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return split(*args.comm(), color, key, nullptr, &made); });
+    const int code = api::run_constructor(args, [&] { return split(*args.comm(), color, key, nullptr, &made); });
     return api::give_handle(args, code, made, newcomm);
 }
 
@@ -222,8 +221,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
         return args.code();
     }
     Communicator* made = nullptr;
-    const int code = unless_out_of_memory(
-        MPI_ERR_NO_MEM, [&] { return split_by_type(*args.comm(), split_type, key, to_object<Info>(info), &made); });
+    const int code = api::run_constructor(
+        args, [&] { return split_by_type(*args.comm(), split_type, key, to_object<Info>(info), &made); });
     return api::give_handle(args, code, made, newcomm);
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/out_of_memory.h"
 #include "frameworks/pml/pml.h"
 #include "mpi/api/args.h"
+#include "mpi/api/constructor.h"
 #include "mpi/api/handles.h"
 #include "mpi/communicators/intercommunicators.h"
 #include "mpi/communicators/thread_intercommunicators.h"
@@ -81,7 +82,7 @@ int PMPI_Intercomm_create(
     Communicator* peer = is_leader ? api::reachable_peer(local, peer_comm, remote_leader, tag) : nullptr;
     Communicator* made = nullptr;
     std::string problem;
-    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+    const int code = api::run_constructor(args, [&] {
         return create_intercommunicator(local, has_leader ? local_leader : -1, peer, remote_leader, tag,
             refuses ? args.code() : MPI_SUCCESS, &made, &problem);
     });
@@ -95,7 +96,6 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
     }
     Communicator* made = nullptr;
     std::string problem;
-    const int code =
-        unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return merge(*args.comm(), high != 0, &made, &problem); });
+    const int code = api::run_constructor(args, [&] { return merge(*args.comm(), high != 0, &made, &problem); });
     return api::give_handle(args, code, made, newintracomm, problem);
 }

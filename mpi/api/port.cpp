@@ -5,6 +5,7 @@
 #include "core/base/strings.h"
 #include "core/runtime/launcher_services.h"
 #include "mpi/api/args.h"
+#include "mpi/api/constructor.h"
 #include "mpi/api/handles.h"
 #include "mpi/api/initialized.h"
 #include "mpi/dynamic/ports.h"
@@ -101,7 +102,7 @@ int connect(
         (is_root && !read_limit(args, side, to_object<Info>(info), *local.instance, &limit));
     Communicator* made = nullptr;
     std::string problem;
-    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+    const int code = run_constructor(args, [&] {
         return connect_at_port(side, is_root && !refuses ? name : "", limit, has_root ? root : -1, local,
             refuses ? args.code() : MPI_SUCCESS, &made, &problem);
     });

@@ -3,6 +3,7 @@
 #include "mpi/dynamic/spawn.h"
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
+#include "mpi/api/constructor.h"
 #include "mpi/api/handles.h"
 #include "mpi/api/initialized.h"
 #include "mpi/library/world.h"
@@ -57,7 +58,7 @@ int spawn_programs(const char* function, const RootArguments& root_arguments, in
         !(args.require(has_root, MPI_ERR_ROOT, "root", root, "must be a rank of comm") &&
             args.pointer("intercomm", intercomm) && (parents.rank != root || check_root(args, root_arguments)));
     SpawnResult result;
-    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+    const int code = run_constructor(args, [&] {
         const bool starts = !refuses && parents.rank == root;
         return spawn(parents, has_root ? root : -1,
             starts ? programs_of(root_arguments) : std::vector<SpawnArguments>(), refuses ? args.code() : MPI_SUCCESS,

@@ -3,6 +3,7 @@
 #include "core/base/out_of_memory.h"
 #include "include/mpix.h"
 #include "mpi/api/args.h"
+#include "mpi/api/constructor.h"
 #include "mpi/api/handles.h"
 #include "mpi/api/initialized.h"
 #include "mpi/communicators/thread_communicators.h"
@@ -51,7 +52,7 @@ int PMPIX_Threadcomm_init(MPI_Comm parent_comm, int num_threads, MPI_Comm* threa
     const int refused = api::check_init(args, num_threads, threadcomm);
     MPI_Comm made = MPI_COMM_NULL;
     const int code =
-        unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return threads::init(*args.comm(), num_threads, refused, &made); });
+        api::run_constructor(args, [&] { return threads::init(*args.comm(), num_threads, refused, &made); });
     if (refused != MPI_SUCCESS) {
         return refused; // which has been reported
     }

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
+#include "mpi/api/constructor.h"
 #include "mpi/api/handles.h"
 #include "object/topology.h"
 
@@ -48,7 +49,7 @@ inline bool begins(Arguments& args, const char* name, MPI_Comm* made) noexcept {
 template <class Construct>
 int give_communicator(const Arguments& args, MPI_Comm* handle, Construct&& construct) noexcept {
     Communicator* made = nullptr;
-    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return construct(&made); });
+    const int code = run_constructor(args, [&] { return construct(&made); });
     *handle = code == MPI_SUCCESS && made != nullptr ? handle_of_new(args, made) : MPI_COMM_NULL;
     return args.result(code);
 }

@@ -2,6 +2,7 @@
 // Windows: construction and destruction (MPI-5.0, 12.2), their memory, hints, group and names (12.2.3 to 12.2.7, 7.8).
 #include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
+#include "mpi/api/constructor.h"
 #include "mpi/api/handles.h"
 #include "mpi/windows/hints.h"
 #include "mpi/windows/windows.h"
@@ -47,7 +48,7 @@ int make(Arguments& args, const Shape& shape, MPI_Win* win, Window** made) noexc
     const NewWindow what{shape.flavor, shape.base, std::uint64_t(shape.size), std::uint32_t(shape.displacement_unit),
         good ? to_object<Info>(shape.info) : nullptr};
     const int refused = good ? MPI_SUCCESS : args.code();
-    const int code = construct(*args.comm(), what, refused, made);
+    const int code = run_constructor(args, [&] { return construct(*args.comm(), what, refused, made); });
     if (refused != MPI_SUCCESS) { // which has been reported
         return refused;
     }
@@ -71,7 +72,8 @@ int allocate(const char* function, const Shape& shape, MPI_Comm comm, void* base
     }
     Window* made = nullptr;
     if (checking() && !args.pointer("baseptr", baseptr)) {
-        construct(*args.comm(), {shape.flavor, nullptr, 0, 1, nullptr}, args.code(), &made);
+        const NewWindow none{shape.flavor, nullptr, 0, 1, nullptr};
+        run_constructor(args, [&] { return construct(*args.comm(), none, args.code(), &made); });
         return args.code();
     }
     const int code = make(args, shape, win, &made);

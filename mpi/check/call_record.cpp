@@ -225,7 +225,8 @@ public:
         const CallRecord& model = _all[0].fixed;
         for (int rank = 1; rank < size() && !found(); ++rank) {
             const CallRecord& call = at(rank);
-            if (call.function != model.function || call.form != model.form) {
+            if (call.function != model.function || call.form != model.form ||
+                call.constructor_name != model.constructor_name) {
                 differ(MPI_ERR_OTHER, rank, 0, "All members must call the same collectives in the same order");
             } else if (call.root != model.root) {
                 differ(MPI_ERR_ROOT, rank, 0, "Argument root differs; all members must give the same root");
@@ -236,7 +237,7 @@ public:
         if (!found() && !is_inter) {
             compare_constructors();
         }
-        if (!found() && !is_inter) {
+        if (!found() && !is_inter && model.function != CallRecord::constructor) {
             compare_data(Function(model.function));
         }
         return std::move(_result);
@@ -382,7 +383,7 @@ private:
 } // namespace
 
 const char* CallRecord::function_text() const noexcept {
-    return name_of_call(Function(function), Form(form));
+    return function == constructor ? constructor_name.data() : name_of_call(Function(function), Form(form));
 }
 
 const char* name_of_call(Function function, Form form) noexcept {
@@ -402,6 +403,19 @@ std::string CallRecord::text() const {
         text += fmt::format("{} root {}", op != no_op ? " and" : " with", root);
     }
     return text + " at " + site.data();
+}
+
+std::vector<std::byte> record_of_constructor(
+    std::string_view function, const Communicator& comm, const std::string& site) {
+    CallRecord record;
+    record.function = CallRecord::constructor;
+    function.remove_suffix(function.ends_with("_c") ? 2 : 0);
+    function.copy(record.constructor_name.data(), record.constructor_name.size() - 1);
+    site.copy(record.site.data(), record.site.size() - 1);
+    record.constructors = comm.constructions.load(std::memory_order_relaxed);
+    std::vector<std::byte> bytes(sizeof record);
+    std::memcpy(bytes.data(), &record, sizeof record);
+    return bytes;
 }
 
 std::vector<std::byte> record_of(const Call& call, Form form, const Communicator& comm, const std::string& site) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::check {
@@ -16,11 +17,12 @@ namespace patchbay::check {
 // What one member has called, as it is sent to the member that compares: a fixed part, and for functions with arrays of
 // counts one Block for each process, for neighbourhood functions one Edge (neighbor_edges.h) for each neighbour.
 struct CallRecord {
-    static constexpr std::int32_t no_root = -1000; // the function has none
+    static constexpr std::int32_t no_root = -1000;                           // the function has none
+    static constexpr auto constructor = std::uint32_t(coll::function_count); // in place of a coll::Function
     static constexpr std::uint32_t no_op = 0;
     static constexpr std::uint32_t users_op = 1; // otherwise the handle of a predefined op
 
-    std::uint32_t function = 0; // coll::Function
+    std::uint32_t function = 0; // coll::Function or `constructor`
     std::uint32_t form = 0;     // coll::Form
     std::int32_t root = no_root;
     std::uint32_t op = no_op;
@@ -30,7 +32,8 @@ struct CallRecord {
     std::uint32_t received_blocks = 0; // and of those behind them
     std::uint32_t constructors = 0;    // called before on the communicator by all members (Communicator::constructions)
     Signature sent;
-    Signature received; // also of the buffer of a broadcast or a reduction
+    Signature received;                      // also of the buffer of a broadcast or a reduction
+    std::array<char, 40> constructor_name{}; // of such a call, without the suffix of a large count
     std::array<char, 96> site{};
 
     const char* function_text() const noexcept;
@@ -53,6 +56,10 @@ struct Block {
 // The record of a call, with its blocks. May throw std::bad_alloc.
 std::vector<std::byte> record_of(
     const coll::Call& call, coll::Form form, const Communicator& comm, const std::string& site);
+
+// The record of a call of the constructor with this name. May throw std::bad_alloc.
+std::vector<std::byte> record_of_constructor(
+    std::string_view function, const Communicator& comm, const std::string& site);
 
 // The most that a record of a member of this communicator takes.
 std::size_t longest_record(const Communicator& comm) noexcept;

@@ -23,17 +23,33 @@ bool is_compared(const coll::Call& call, const Communicator& comm) noexcept {
     return !comm.is_inter || (call.root != MPI_ROOT && call.root != MPI_PROC_NULL);
 }
 
-// nullptr: the call is not compared, or memory is exhausted. Then the others wait in the comparison, as in the
-// collective.
+// make_record(site) returns the record of a call at that place. nullptr: memory is exhausted. Then the others wait in
+// the comparison, as in the collective.
+template <class MakeRecord>
+std::shared_ptr<CallExchange> begin_exchange(
+    Progress& progress, Communicator& comm, const MakeRecord& make_record) noexcept {
+    std::shared_ptr<CallExchange> exchange;
+    unless_exhausted([&] { exchange = CallExchange::begin(progress, comm, make_record(CallSite::here().text())); });
+    return exchange;
+}
+
+// nullptr: the call is not compared, or as above.
 std::shared_ptr<CallExchange> compare_calls(
     Progress& progress, const coll::Call& call, coll::Form form, Communicator& comm) noexcept {
-    std::shared_ptr<CallExchange> exchange;
-    if (is_compared(call, comm)) {
-        unless_exhausted([&] {
-            exchange = CallExchange::begin(progress, comm, record_of(call, form, comm, CallSite::here().text()));
-        });
+    if (!is_compared(call, comm)) {
+        return nullptr;
     }
-    return exchange;
+    return begin_exchange(progress, comm, [&](const std::string& site) { return record_of(call, form, comm, site); });
+}
+
+// Waits for the result, whose cause is noted. `exchange` may be null.
+int wait_for_result(Progress& progress, const std::shared_ptr<CallExchange>& exchange) noexcept {
+    if (exchange == nullptr) {
+        return MPI_SUCCESS;
+    }
+    wait_until(progress, [&exchange] { return exchange->has_ended(); });
+    const int code = exchange->code();
+    return code == MPI_SUCCESS ? code : note_cause(code, printed_cause);
 }
 
 class CallGate final : public coll::Gate {
@@ -100,15 +116,12 @@ public:
             return wrapped().run_blocking(call, comm);
         }
         const auto exchange = compare_calls(_progress, call, coll::Form::blocking, comm);
-        if (exchange != nullptr) {
-            wait_until(_progress, [&exchange] { return exchange->has_ended(); });
-            if (const int code = exchange->code(); code != MPI_SUCCESS) {
-                return note_cause(code, printed_cause);
-            }
+        int code = wait_for_result(_progress, exchange);
+        if (code == MPI_SUCCESS) {
+            inside = true;
+            code = wrapped().run_blocking(call, comm);
+            inside = false;
         }
-        inside = true;
-        const int code = wrapped().run_blocking(call, comm);
-        inside = false;
         return code;
     }
 
@@ -138,6 +151,15 @@ std::unique_ptr<coll::Gate> CollectiveCheck::look_at(
         });
     }
     return gate;
+}
+
+int CollectiveCheck::compare_constructor(const char* function, Communicator& comm) noexcept {
+    if (!_checks.collectives) {
+        return MPI_SUCCESS;
+    }
+    const auto exchange = begin_exchange(
+        _progress, comm, [&](const std::string& site) { return record_of_constructor(function, comm, site); });
+    return wait_for_result(_progress, exchange);
 }
 
 void CollectiveCheck::wrap(Communicator&, std::unique_ptr<coll::Module>& module) {

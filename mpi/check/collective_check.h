@@ -22,6 +22,7 @@ public:
           _progress(progress) {}
 
     std::unique_ptr<coll::Gate> look_at(const coll::Call& call, coll::Form form, Communicator& comm) noexcept override;
+    int compare_constructor(const char* function, Communicator& comm) noexcept override;
     void wrap(Communicator& comm, std::unique_ptr<coll::Module>& module) override;
 
 private:

@@ -128,6 +128,16 @@ CASES = {
             "at {after_idup} in other_idup, but rank 0 has called MPI_Bcast of 1 MPI_INT with root 0 at {after_idup} in "
             "other_idup. Rank 0 has called a constructor of communicators (MPI_Comm_dup, MPI_Comm_idup) on this "
             "communicator before, which rank 1 has not. " + ORDER]),
+        ("other_constructor", 2, [
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Bcast of 1 MPI_INT with root 0 "
+            "at {bcast_instead} in other_constructor, but rank 0 has called MPI_Comm_create at {create} in "
+            "other_constructor. " + ORDER,
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Comm_split at {split_instead} in "
+            "other_constructor, but rank 0 has called MPI_Cart_create at {cart} in other_constructor. " + ORDER,
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Win_allocate at {win_allocate-1} in "
+            "other_constructor, but rank 0 has called MPI_Win_create at {win_create-1} in other_constructor. " + ORDER,
+            "0 mpi_check collectives: on communicator MPI_COMM_WORLD, rank 1 has called MPI_Barrier at {barrier_instead} in "
+            "other_constructor, but rank 0 has called MPI_Comm_dup at {dup_instead} in other_constructor. " + ORDER]),
         ("other_fence", 2, [
             "0 mpi_check collectives: on communicator of window grid, rank 1 has called MPI_Allreduce of 2 MPI_INT with "
             "MPI_MAX at {freed_instead} in other_fence, but rank 0 has called MPI_Barrier at {fence_instead} in "

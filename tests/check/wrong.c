@@ -237,6 +237,30 @@ FUNCTION other_idup(void) {
     MPI_Comm_free(&made);
 }
 
+FUNCTION other_constructor(void) {
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Group all;
+    const int sizes[1] = {2}, periods[1] = {0};
+    int value = 0, *memory;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    if (rank == 0) {
+        expect(MPI_Comm_create(MPI_COMM_WORLD, all, &made), MPI_ERR_OTHER);                  /* line: create */
+        expect(MPI_Cart_create(MPI_COMM_WORLD, 1, sizes, periods, 0, &made), MPI_ERR_OTHER); /* line: cart */
+        expect(
+            MPI_Win_create(&value, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &window), MPI_ERR_OTHER); /* line: win_create */
+        expect(MPI_Comm_dup(MPI_COMM_WORLD, &made), MPI_ERR_OTHER); /* line: dup_instead */
+    } else {
+        expect(MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_ERR_OTHER); /* line: bcast_instead */
+        expect(MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &made), MPI_ERR_OTHER);      /* line: split_instead */
+        expect(MPI_Win_allocate_c(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window),
+            MPI_ERR_OTHER);                                 /* line: win_allocate */
+        expect(MPI_Barrier(MPI_COMM_WORLD), MPI_ERR_OTHER); /* line: barrier_instead */
+    }
+    CHECK(made == MPI_COMM_NULL && window == MPI_WIN_NULL);
+    MPI_Group_free(&all);
+}
+
 /* Types. */
 
 FUNCTION wrong_type(void) {
@@ -631,6 +655,7 @@ static const struct {
     {"neighbor_function", neighbor_function},
     {"neighbor_counts", neighbor_counts},
     {"other_idup", other_idup},
+    {"other_constructor", other_constructor},
     {"other_fence", other_fence},
     {"wrong_type", wrong_type},
     {"wrong_buffered", wrong_buffered},
