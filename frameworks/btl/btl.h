@@ -27,7 +27,7 @@ class Context;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 9;
+inline constexpr std::uint32_t interface_version = 10;
 
 // A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
 // end, or in forget().

@@ -38,7 +38,7 @@ class Context;
 //    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 15;
+inline constexpr std::uint32_t interface_version = 16;
 
 class Engine;
 class Module;

@@ -2,6 +2,7 @@
 #include "frameworks/coll/schedule.h"
 
 #include "core/base/out_of_memory.h"
+#include "frameworks/coll/typed_buffer.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -122,10 +123,9 @@ void Schedule::round() noexcept {
 }
 
 void* Schedule::scratch(MPI_Count count, const Datatype& type) noexcept {
-    const std::size_t bytes =
-        count > 0 ? std::size_t(type.true_extent) + std::size_t(count - 1) * std::size_t(std::abs(type.extent)) : 0;
+    const Room room = room_for(count, type);
     try {
-        _scratch.emplace_back(_pool, bytes);
+        _scratch.emplace_back(_pool, room.bytes);
     } catch (const std::bad_alloc&) {
         fail(MPI_ERR_NO_MEM);
         return nowhere;
@@ -134,9 +134,7 @@ void* Schedule::scratch(MPI_Count count, const Datatype& type) noexcept {
         fail(MPI_ERR_NO_MEM);
         return nowhere;
     }
-    // With a negative extent element 0 is the last one in memory.
-    const MPI_Aint below = type.extent < 0 && count > 0 ? MPI_Aint(count - 1) * type.extent : 0;
-    return _scratch.back().data() - type.true_lower_bound - below;
+    return _scratch.back().data() + room.element_0;
 }
 
 void Schedule::keep(Ref<Datatype> type) noexcept {

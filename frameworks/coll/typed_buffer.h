@@ -16,23 +16,41 @@ inline const void* element(const void* buffer, MPI_Count index, const Datatype& 
     return static_cast<const std::byte*>(buffer) + index * type.extent;
 }
 
+// The memory that `count` elements of a type take, and where element 0 stands in it: aligned as the memory is, so that
+// an op of the program finds each member of a structure as aligned as in a variable of its own.
+struct Room {
+    std::size_t bytes;
+    MPI_Aint element_0; // from the beginning of the memory
+
+    static constexpr MPI_Aint alignment = alignof(std::max_align_t);
+};
+inline Room room_for(MPI_Count count, const Datatype& type) noexcept {
+    if (count <= 0) {
+        return {0, 0};
+    }
+    // With a negative extent element 0 is the last one in memory.
+    const MPI_Aint below = type.extent < 0 ? MPI_Aint(count - 1) * type.extent : 0;
+    const MPI_Aint begin = type.true_lower_bound + below;
+    const MPI_Aint unused = begin & (Room::alignment - 1);
+    return {std::size_t(unused + type.true_extent) + std::size_t(count - 1) * std::size_t(std::abs(type.extent)),
+        unused - begin};
+}
+
 // Room for `count` elements of a type. data() is where element 0 would stand (the type's lower bound may be anywhere),
 // nullptr when memory is exhausted. A few hundred bytes are in the object itself.
 class TypedBuffer {
 public:
     TypedBuffer(ScratchPool& pool, MPI_Count count, const Datatype& type) noexcept {
-        const std::size_t bytes =
-            count > 0 ? std::size_t(type.true_extent) + std::size_t(count - 1) * std::size_t(std::abs(type.extent)) : 0;
+        const Room room = room_for(count, type);
         std::byte* memory = _small.data();
-        if (bytes > _small.size()) {
-            _large = Scratch(pool, bytes);
+        if (room.bytes > _small.size()) {
+            _large = Scratch(pool, room.bytes);
             memory = _large.data();
         }
         if (memory == nullptr) {
             return;
         }
-        const MPI_Aint below = type.extent < 0 ? MPI_Aint(count - 1) * type.extent : 0;
-        _data = memory - type.true_lower_bound - below;
+        _data = memory + room.element_0;
         _valid = true;
     }
     bool valid() const noexcept { return _valid; }

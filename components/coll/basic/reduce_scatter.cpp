@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/coll/basic/basic.h"
 #include "components/coll/basic/reduction.h"
+#include "frameworks/coll/slots.h"
 #include "frameworks/coll/tags.h"
 #include "frameworks/coll/transfer.h"
 #include "frameworks/coll/typed_buffer.h"
@@ -77,7 +78,7 @@ void at_once(
     const int rank = steps.comm().rank;
     const int size = steps.comm().size;
     const MPI_Count own = parts.count_of(rank);
-    void* all = steps.scratch(size * own, type);
+    const Slots all(steps, size, own, type);
     {
         typename Steps::Batch receives(steps);
         typename Steps::Batch sends(steps);
@@ -86,20 +87,20 @@ void at_once(
             const int dest = (rank + distance) % size;
             const int source = (rank - distance + size) % size;
             next = dest == 0 ? 0 : next;
-            receives.irecv(element(all, source * own, type), own, type, source);
+            receives.irecv(all[source], own, type, source);
             sends.isend(element(input, next, type), parts.count_of(dest), type, dest);
             next += parts.count_of(dest);
         }
-        steps.copy(element(input, parts.first_of(rank), type), own, type, element(all, rank * own, type), own, type);
+        steps.copy(element(input, parts.first_of(rank), type), own, type, all[rank], own, type);
         sends.finish();
         receives.finish();
     }
     steps.round();
     for (int left = size - 2; left >= 0; --left) {
-        steps.reduce(element(all, left * own, type), element(all, (size - 1) * own, type), own, type, op);
+        steps.reduce(all[left], all[size - 1], own, type, op);
         steps.round();
     }
-    steps.copy(element(all, (size - 1) * own, type), own, type, recv, own, type);
+    steps.copy(all[size - 1], own, type, recv, own, type);
 }
 
 // To rank 0 in rank order, which sends each rank its part.

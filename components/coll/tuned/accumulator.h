@@ -2,6 +2,7 @@
 #pragma once
 #include "components/coll/tuned/joined_exchange.h"
 #include "components/coll/tuned/symmetric.h"
+#include "frameworks/coll/slots.h"
 #include "frameworks/coll/typed_buffer.h"
 #include "object/op.h"
 
@@ -141,18 +142,17 @@ private:
 // The contributions of all ranks, of which those of the others are in `slots`, joined in rank order. Returns where the
 // result is: in a slot. A slot is room for `count` elements.
 template <class Steps>
-const void* join_all(Steps& steps, const void* contribution, void* slots, int own, int ranks, MPI_Count count,
+const void* join_all(Steps& steps, const void* contribution, const Slots& slots, int own, int ranks, MPI_Count count,
     const Datatype& type, const Op& op) noexcept {
-    const auto slot = [&](int rank) { return element(slots, rank * count, type); };
     if (own != 0) {
-        steps.copy(contribution, count, type, slot(own), count, type);
+        steps.copy(contribution, count, type, slots[own], count, type);
         steps.round();
     }
-    const void* joined = own == 0 ? contribution : slot(0);
+    const void* joined = own == 0 ? contribution : slots[0];
     for (int rank = 1; rank < ranks; ++rank) {
-        steps.reduce(joined, slot(rank), count, type, op);
+        steps.reduce(joined, slots[rank], count, type, op);
         steps.round();
-        joined = slot(rank);
+        joined = slots[rank];
     }
     return joined;
 }
@@ -163,11 +163,11 @@ const void* receive_and_join(
     Steps& steps, const void* contribution, MPI_Count count, const Datatype& type, const Op& op) noexcept {
     const int own = steps.comm().rank;
     const int ranks = steps.comm().size;
-    void* slots = steps.scratch(count * ranks, type);
+    const Slots slots(steps, ranks, count, type);
     typename Steps::Batch receives(steps);
     for (int rank = 0; rank < ranks; ++rank) {
         if (rank != own) {
-            receives.irecv(element(slots, rank * count, type), count, type, rank);
+            receives.irecv(slots[rank], count, type, rank);
         }
     }
     receives.finish();

@@ -47,13 +47,13 @@ template <class Steps>
 void direct(Steps& steps, const Reduction& r) noexcept {
     const int own = steps.comm().rank;
     const int ranks = steps.comm().size;
-    void* slots = steps.scratch(r.count * ranks, r.type);
+    const Slots slots(steps, ranks, r.count, r.type);
     typename Steps::Batch receives(steps);
     typename Steps::Batch sends(steps);
     for (int distance = 1; distance < ranks; ++distance) {
         const int source = (own - distance + ranks) % ranks;
         sends.isend(r.contribution, r.count, r.type, (own + distance) % ranks);
-        receives.irecv(element(slots, source * r.count, r.type), r.count, r.type, source);
+        receives.irecv(slots[source], r.count, r.type, source);
     }
     sends.finish();
     receives.finish();
@@ -82,8 +82,8 @@ template <class Steps>
 const void* radix_rounds(
     Steps& steps, const Reduction& r, const Positions& positions, const void* mine, int radix) noexcept {
     const int most = std::min(radix, positions.power());
-    void* slots = steps.scratch(r.count * most, r.type);
-    void* other_slots = most < positions.power() ? steps.scratch(r.count * most, r.type) : nullptr;
+    Slots slots(steps, most, r.count, r.type);
+    Slots other_slots(steps, most < positions.power() ? most : 0, r.count, r.type);
     for (int run = 1; run < positions.power(); run *= radix) {
         const int runs = std::min(radix, positions.power() / run);
         const int own = positions.position() / run % runs;
@@ -93,7 +93,7 @@ const void* radix_rounds(
         for (int distance = 1; distance < runs; ++distance) {
             const int from = (own - distance + runs) % runs;
             sends.isend(mine, r.count, r.type, peer_of((own + distance) % runs));
-            receives.irecv(element(slots, from * r.count, r.type), r.count, r.type, peer_of(from));
+            receives.irecv(slots[from], r.count, r.type, peer_of(from));
         }
         sends.finish();
         receives.finish();
