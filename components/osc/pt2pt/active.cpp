@@ -66,10 +66,11 @@ int Pt2pt::start(std::span<const int> targets, int assertion) noexcept {
     } catch (const std::bad_alloc&) {
         return no_memory();
     }
-    const int code = wait_for_peers(all, [](const Awaited& target) { return target.peer->posts > 0; });
+    const int code = wait_for_peers(
+        all, [](const Awaited& target) { return target.peer->posts > 0; }, Until::first_failure);
     const Guard guard(_lock);
     for (const Awaited& target : all) {
-        target.peer->posts -= target.peer->posts > 0 ? 1 : 0;
+        --target.peer->posts; // also one that comes later, where another target has failed
     }
     return code;
 }
@@ -112,10 +113,11 @@ int Pt2pt::wait() noexcept {
     } catch (const std::bad_alloc&) {
         return no_memory();
     }
-    const int code = wait_for_peers(all, [](const Awaited& origin) { return origin.peer->completes > 0; });
+    const int code = wait_for_peers(
+        all, [](const Awaited& origin) { return origin.peer->completes > 0; }, Until::first_failure);
     const Guard guard(_lock);
     for (const Awaited& origin : all) {
-        origin.peer->completes -= origin.peer->completes > 0 ? 1 : 0;
+        --origin.peer->completes; // also one that comes later, where another origin has failed
     }
     _exposed_to.clear();
     return code;
@@ -126,22 +128,24 @@ int Pt2pt::test(bool* done) noexcept {
     const Guard guard(_lock);
     *done = true;
     int code = MPI_SUCCESS;
+    bool failed = false;
     ++_tests;
     for (const int rank : _exposed_to) {
         Peer& origin = *_peers[std::size_t(rank)];
-        if (origin.completes == 0 && origin.failed) {
+        if (origin.completes <= 0 && origin.failed) {
             code = take_error(origin);
-        } else if (origin.completes == 0) {
+            failed = true;
+        } else if (origin.completes <= 0) {
             *done = false;
             if (_tests > tests_without_watch) {
                 watch(origin);
             }
         }
     }
+    *done = *done || failed;
     if (*done) {
         for (const int rank : _exposed_to) {
-            Peer& origin = *_peers[std::size_t(rank)];
-            origin.completes -= origin.completes > 0 ? 1 : 0;
+            --_peers[std::size_t(rank)]->completes;
         }
         _exposed_to.clear();
         return code;

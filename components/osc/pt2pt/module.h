@@ -95,9 +95,11 @@ private:
     int take_error(Peer& peer) noexcept;
     static int report_refused_lock() noexcept;
     // Waits until done(awaited) for each of them, unless its peer has failed. Returns the error of one that has failed.
-    // Without the lock, which is held in done().
+    // Without the lock, which is held in done(). `first_failure`: one that has failed ends the wait, also where others
+    // are pending, because these may wait for it, too.
+    enum class Until { all_settled, first_failure };
     template <class Done>
-    int wait_for_peers(std::span<const Awaited> all, const Done& done) noexcept;
+    int wait_for_peers(std::span<const Awaited> all, const Done& done, Until until = Until::all_settled) noexcept;
     // Calls done() with the lock held, and must_be_watched() after some time, if that is not enough. Without the lock.
     template <class Done, class Watched>
     void wait_locked(const Done& done, const Watched& watch_them) noexcept;
@@ -256,9 +258,14 @@ void Pt2pt::wait_locked(const Done& done, const Watched& watch_them) noexcept {
 }
 
 template <class Done>
-int Pt2pt::wait_for_peers(std::span<const Awaited> all, const Done& done) noexcept {
+int Pt2pt::wait_for_peers(std::span<const Awaited> all, const Done& done, Until until) noexcept {
     const auto is_pending = [&](const Awaited& one) { return !one.peer->failed && !done(one); };
-    wait_locked([&] { return std::none_of(all.begin(), all.end(), is_pending); },
+    const auto has_failed = [&](const Awaited& one) { return one.peer->failed && !done(one); };
+    wait_locked(
+        [&] {
+            return std::none_of(all.begin(), all.end(), is_pending) ||
+                (until == Until::first_failure && std::any_of(all.begin(), all.end(), has_failed));
+        },
         [&] {
             for (const Awaited& one : all) {
                 if (is_pending(one)) {
@@ -268,7 +275,7 @@ int Pt2pt::wait_for_peers(std::span<const Awaited> all, const Done& done) noexce
         });
     const Guard guard(_lock);
     for (const Awaited& one : all) {
-        if (!done(one)) {
+        if (has_failed(one)) {
             return take_error(*one.peer);
         }
     }

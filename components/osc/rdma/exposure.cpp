@@ -4,6 +4,8 @@
 #include "components/osc/rdma/await.h"
 #include "components/osc/rdma/errors.h"
 
+#include <algorithm>
+
 namespace patchbay::osc::rdma {
 
 Exposure::Exposure(Words& words, Word posted, Word completed, Progress& progress, const Failures& failures)
@@ -28,17 +30,20 @@ int Exposure::post(std::span<const int> origins, bool tell) noexcept {
     return result;
 }
 
-// Waits for one member after the other: the order does not matter, because all of them must come.
+// Waits for one member after the other: the order does not matter, because all of them must come. One that has failed
+// ends the wait, also where others are missing: they may wait for it, too.
 template <class Reached>
 int Exposure::wait_for_each(std::span<const int> members, const Reached& reached) noexcept {
-    for (const int member : members) {
-        const auto is_there = [&] { return reached(member); };
+    for (; !members.empty(); members = members.subspan(1)) {
+        const auto is_there = [&] { return reached(members.front()); };
         std::uint32_t seen = 0;
         while (!is_there()) {
             await(_progress, [&] { return is_there() || _failures.count() != seen; });
             seen = _failures.count();
-            if (!is_there() && _failures.has_failed(member)) {
-                return report_failed_member(member);
+            const auto failed = std::ranges::find_if(
+                members, [&](int member) { return _failures.has_failed(member) && !reached(member); });
+            if (failed != members.end()) {
+                return report_failed_member(*failed);
             }
         }
     }
@@ -80,10 +85,11 @@ int Exposure::test(std::span<const int> origins, bool* done) noexcept {
     for (const int origin : origins) {
         if (_words.own(_completed + Word(origin)).load(std::memory_order_acquire) <
             _counts[std::size_t(origin)].exposed) {
-            *done = false;
             if (_failures.has_failed(origin)) {
+                *done = true; // the epoch ends, as in wait()
                 return report_failed_member(origin);
             }
+            *done = false;
         }
     }
     return MPI_SUCCESS;

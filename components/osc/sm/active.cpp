@@ -2,6 +2,8 @@
 // Active target: fences, and the epochs of MPI_Win_post and MPI_Win_start.
 #include "components/osc/sm/module.h"
 
+#include <algorithm>
+
 namespace patchbay::osc::sm {
 
 // The words of the barriers order the loads and stores before the fence with those behind it.
@@ -49,6 +51,7 @@ int Sm::post(std::span<const int> origins, int) noexcept {
     _origins.assign(origins.begin(), origins.end()); // has room for all members
     _completed = 0;
     for (const int origin : origins) {
+        ++peer(origin).exposures;
         Control::Word& posts = peer(origin).control->posts(size())[rank()];
         posts.store(posts.load(std::memory_order_relaxed) + 1, std::memory_order_release);
         peer(origin).bell->notify();
@@ -56,18 +59,33 @@ int Sm::post(std::span<const int> origins, int) noexcept {
     return MPI_SUCCESS;
 }
 
+// The counts go on where a wait ends because a process has failed: what the others do later for that epoch must not be
+// taken for the next one.
+bool Sm::has_posted(int target) noexcept {
+    const std::uint32_t posts = own().posts(size())[target].load(std::memory_order_acquire);
+    return std::int32_t(posts - peer(target).starts) >= 0;
+}
+
+bool Sm::has_completed(int origin) noexcept {
+    const std::uint32_t completions = own().completions(size())[origin].load(std::memory_order_acquire);
+    return std::int32_t(completions - peer(origin).exposures) >= 0;
+}
+
+// A target that has failed ends the wait for all: the others may wait for it, too.
 int Sm::start(std::span<const int> targets, int) noexcept {
     _targets.assign(targets.begin(), targets.end());
     for (const int target : targets) {
-        Peer& peer = this->peer(target);
-        const Control::Word& posts = own().posts(size())[target];
-        const std::uint32_t taken = peer.posts_taken;
-        const int code = _waits.until(
-            [&] { return posts.load(std::memory_order_acquire) != taken; }, [&] { return has_ended(target); });
+        ++peer(target).starts;
+    }
+    for (; !targets.empty(); targets = targets.subspan(1)) {
+        const auto target_has_ended = [&] { // which may have posted before
+            return std::ranges::any_of(
+                targets, [this](int target) { return has_ended(target) && !has_posted(target); });
+        };
+        const int code = _waits.until([&] { return has_posted(targets.front()); }, target_has_ended);
         if (code != MPI_SUCCESS) {
             return code;
         }
-        peer.posts_taken = taken + 1;
     }
     return MPI_SUCCESS;
 }
@@ -83,27 +101,26 @@ int Sm::complete() noexcept {
 }
 
 bool Sm::all_complete() noexcept {
-    for (; _completed < _origins.size(); ++_completed) {
-        const int origin = _origins[_completed];
-        const Control::Word& completions = own().completions(size())[origin];
-        if (completions.load(std::memory_order_acquire) == peer(origin).completions_taken) {
-            return false;
-        }
+    while (_completed < _origins.size() && has_completed(_origins[_completed])) {
+        ++_completed;
     }
-    return true;
+    return _completed == _origins.size();
+}
+
+// Whether an origin has failed without MPI_Win_complete. The others may wait for it, too.
+bool Sm::origin_has_ended() noexcept {
+    return std::any_of(_origins.begin() + std::ptrdiff_t(_completed), _origins.end(),
+        [this](int origin) { return has_ended(origin) && !has_completed(origin); });
 }
 
 int Sm::end_exposure(int code) noexcept {
-    for (std::size_t i = 0; i < _completed; ++i) {
-        ++peer(_origins[i]).completions_taken;
-    }
     _origins.clear();
     _completed = 0;
     return code;
 }
 
 int Sm::wait() noexcept {
-    return end_exposure(_waits.until([&] { return all_complete(); }, [&] { return has_ended(_origins[_completed]); }));
+    return end_exposure(_waits.until([&] { return all_complete(); }, [&] { return origin_has_ended(); }));
 }
 
 int Sm::test(bool* done) noexcept {
@@ -116,7 +133,7 @@ int Sm::test(bool* done) noexcept {
         return end_exposure(MPI_SUCCESS);
     }
     constexpr std::uint32_t tests_for_a_look = 1024;
-    if (++_tests % tests_for_a_look == 0 && has_ended(_origins[_completed]) && !all_complete()) {
+    if (++_tests % tests_for_a_look == 0 && origin_has_ended()) {
         *done = true;
         return end_exposure(report_ended());
     }

@@ -82,8 +82,8 @@ private:
         AttachedMemory* attached = nullptr;  // in a dynamic window
         Control::Word* own_ticket = nullptr; // whether this process has a ticket of its lock (Control::tickets)
         std::int32_t pid = 0;                // 0: this process cannot see whether it has ended
-        std::uint32_t posts_taken = 0;       // of its calls of post()
-        std::uint32_t completions_taken = 0; // of its calls of complete()
+        std::uint32_t starts = 0;            // of start() with it: so many of its calls of post() are used
+        std::uint32_t exposures = 0;         // of post() with it: so many calls of complete() are expected of it
         std::uint32_t ticket = 0;            // of its lock, while this process has it exclusively
         Held held = Held::nothing;           // its lock, by this process
     };
@@ -153,7 +153,10 @@ private:
 
     int central_barrier() noexcept;
     int dissemination_barrier() noexcept;
+    bool has_posted(int target) noexcept;
+    bool has_completed(int origin) noexcept;
     bool all_complete() noexcept;
+    bool origin_has_ended() noexcept;
     int end_exposure(int code) noexcept;
 
     const Waits _waits;
