@@ -38,6 +38,7 @@ Supervisor::Supervisor(EventLoop& loop, Output& output, Timing& timing, bool fai
 void Supervisor::add_job(JobNumber job, const JobLayout& layout) {
     SupervisedJob& added = _jobs[job];
     added.hostname = layout.hostname;
+    added.is_spawned = bool(layout.parent);
     for (int rank = 0; rank < layout.ranks; ++rank) {
         added.ranks.emplace(static_cast<std::uint32_t>(rank), Rank{});
     }
@@ -73,6 +74,7 @@ void Supervisor::cannot_spawn(JobNumber job, int started) {
 
 void Supervisor::ended(ProcessId rank, int wait_status) {
     rank_of(rank).running = false;
+    rank_of(rank).wait_status = wait_status;
     --_running;
     _timing.mark(Moment::last_exit);
     judge(rank, wait_status);
@@ -84,11 +86,15 @@ void Supervisor::judge(ProcessId rank, int wait_status) {
         return;
     }
     const Rank& state = rank_of(rank);
+    // Only the call that has spawned the job fails. Should another rank of it connect later, connected() calls again.
+    if (_jobs.at(rank.job).is_spawned && !any_connected(rank.job)) {
+        return;
+    }
     if (WIFSIGNALED(wait_status)) {
         int signal = WTERMSIG(wait_status);
         std::string core = WCOREDUMP(wait_status) ? ", core dumped" : ", no core dumped";
         std::string text = describe(rank) + " was killed by " + signal_text(signal) + core;
-        blame({Cause::signal, exit_signal_base + signal, signal == _passed_on ? "" : text, true});
+        blame_once(rank, {Cause::signal, exit_signal_base + signal, signal == _passed_on ? "" : text, true});
         return;
     }
     int status = WEXITSTATUS(wait_status);
@@ -100,11 +106,17 @@ void Supervisor::judge(ProcessId rank, int wait_status) {
             _output.message(text);
         }
     } else if (status != 0) {
-        blame({Cause::exit, status, text + (state.ever_connected ? " without having finalized" : ""), true});
+        blame_once(rank, {Cause::exit, status, text + (state.ever_connected ? " without having finalized" : ""), true});
     } else if (state.ever_connected && !state.finalized) {
-        blame({Cause::exit, exit_failure, text + ", but without having finalized", true});
+        blame_once(rank, {Cause::exit, exit_failure, text + ", but without having finalized", true});
     } else if (!state.ever_connected && any_connected(rank.job)) {
-        blame({Cause::exit, exit_failure, describe(rank) + never_initialized, true});
+        blame_once(rank, {Cause::exit, exit_failure, describe(rank) + never_initialized, true});
+    }
+}
+
+void Supervisor::blame_once(ProcessId rank, Failure failure) {
+    if (!std::exchange(rank_of(rank).blamed, true)) {
+        blame(std::move(failure));
     }
 }
 
@@ -226,8 +238,8 @@ void Supervisor::connected(ProcessId rank) {
     const SupervisedJob& job = _jobs.at(rank.job);
     const auto left_out = std::ranges::find_if(job.ranks,
         [&job](const auto& other) { return job.all_started && !other.second.running && !other.second.ever_connected; });
-    if (left_out != job.ranks.end() && _phase == Phase::running && !job.given_up) {
-        blame({Cause::exit, exit_failure, describe({rank.job, left_out->first}) + never_initialized, true});
+    if (left_out != job.ranks.end()) {
+        judge({rank.job, left_out->first}, left_out->second.wait_status);
     }
 }
 

@@ -63,10 +63,13 @@ private:
         bool running = true;
         bool ever_connected = false;
         bool finalized = false; // has finalized PMIx and not initialized it again
+        bool blamed = false;
+        int wait_status = 0; // after its end
     };
     struct SupervisedJob {
         std::string hostname;
         std::map<std::uint32_t, Rank> ranks;
+        bool is_spawned = false;
         bool all_started = false;
         bool given_up = false; // how its ranks end does not matter
     };
@@ -86,6 +89,7 @@ private:
     void judge(ProcessId rank, int wait_status);
     bool any_connected(JobNumber job) const;
     void blame(Failure failure);
+    void blame_once(ProcessId rank, Failure failure);
     void settle();
     void fail(int exit_status, const std::string& text);
     void end_all();

@@ -101,6 +101,14 @@ class ExitStatus(harness.LaunchTest):
                 self.assertRegex(result.err, "rank 1 .* without having initialized MPI")
                 self.assertLess(result.seconds, harness.END_LIMIT)
 
+    def test_missing_init_is_told_once(self):
+        for status in (0, 4):
+            with self.subTest(status=status):
+                result = self.run_ranks(4, f"1/exit={status}", "0/sleep=0.3", "2/sleep=0.3", "3/sleep=0.3", "init",
+                                        "finalize", options=("--enable-recovery",))
+                self.assert_result(result, status or 1, err_lines=1)
+                self.assertIn("rank 1", result.err)
+
     def test_finalize_and_init_again(self):
         self.assert_result(self.run_ranks(2, "init", "fence", *["finalize", "init"] * 3, "finalize"), 0, err_lines=0)
 
