@@ -12,6 +12,7 @@ int BridgeReduction::start(std::span<std::uint64_t> words, Operation operation) 
     const bool one_value = operation == Operation::first || operation == Operation::any;
     _operation = one_value ? Operation::maximum : operation;
     _stage = Stage::reducing;
+    _code = MPI_SUCCESS;
     return _within.start(words, _operation);
 }
 
@@ -28,36 +29,37 @@ int BridgeReduction::attach(Continuation& next) noexcept {
 }
 
 bool BridgeReduction::advance(int* code) noexcept {
-    *code = MPI_SUCCESS;
-    while (_stage != Stage::finished && step(code)) {
-        if (*code != MPI_SUCCESS) {
-            _stage = Stage::finished;
-        }
+    while (_stage != Stage::finished && step()) {
     }
-    return _stage == Stage::finished;
+    const bool finished = _stage == Stage::finished;
+    *code = finished ? _code : MPI_SUCCESS;
+    return finished;
 }
 
-// false: this stage is not finished yet. true: the next stage has begun, or *code is an error.
-bool BridgeReduction::step(int* code) noexcept {
+// false: this stage is not finished yet.
+bool BridgeReduction::step() noexcept {
+    int code = MPI_SUCCESS;
     if (_stage == Stage::exchanging) {
         if (!_exchange.ready()) {
             return false;
         }
-        *code = _exchange.finish();
-        if (*code == MPI_SUCCESS) {
-            reduce_words(_words, _exchange.received(), _operation);
-        }
-    } else if (!_within.advance(code)) {
+        code = _exchange.finish();
+    } else if (!_within.advance(&code)) {
         return false;
     }
-    if (*code != MPI_SUCCESS || _stage == Stage::distributing) {
+    _code = _code != MPI_SUCCESS ? _code : code;
+    if (_stage == Stage::exchanging && _code == MPI_SUCCESS) {
+        reduce_words(_words, _exchange.received(), _operation);
+    }
+    if (_stage == Stage::distributing) {
         _stage = Stage::finished;
     } else if (_stage == Stage::reducing && _is_leader) {
         _stage = Stage::exchanging;
-        *code = _exchange.start(*_bridge.comm, _words, _bridge.rank, _bridge.rank, _bridge.tag);
+        code = _exchange.start(*_bridge.comm, _words, _bridge.rank, _bridge.rank, _bridge.tag, _code != MPI_SUCCESS);
+        _code = _code != MPI_SUCCESS ? _code : code;
     } else {
         _stage = Stage::distributing;
-        *code = _within.start(_words, _operation);
+        _within.start(_words, _operation, _code);
     }
     return true;
 }

@@ -15,7 +15,8 @@ struct Bridge {
 
 // Reductions over two groups without a common communicator, in three stages: a reduction within each group, an exchange
 // between the leaders, and a second reduction within each group, which distributes the result. A word may be counted
-// twice, which does not change a maximum, a minimum or a bitwise and.
+// twice, which does not change a maximum, a minimum or a bitwise and. After an error all stages that are left follow,
+// so that the other leader and the other members of the group get an error instead of waiting.
 class BridgeReduction final : public cid::GroupReduction {
 public:
     // `members` is a subset of the group of `local` and contains the calling process. No other operation uses `tag` on
@@ -33,7 +34,7 @@ public:
 
 private:
     enum class Stage : std::uint8_t { reducing, exchanging, distributing, finished };
-    bool step(int* code) noexcept;
+    bool step() noexcept;
 
     Ref<Group> _members;
     Bridge _bridge;
@@ -41,6 +42,7 @@ private:
     ParentReduction _within;
     PairwiseExchange _exchange;
     Stage _stage = Stage::finished;
+    int _code = MPI_SUCCESS;
     Operation _operation{};
     std::span<std::uint64_t> _words;
 };

@@ -3,6 +3,8 @@
 
 #include "core/base/out_of_memory.h"
 #include "frameworks/pml/pml.h"
+#include "object/error_cause.h"
+#include "object/status.h"
 
 #include <utility>
 
@@ -38,29 +40,29 @@ PairwiseExchange::~PairwiseExchange() {
     }
 }
 
+// The message is sent, empty, also where this process cannot receive one: another process waits for it.
 int PairwiseExchange::start(
-    Communicator& over, std::span<const std::uint64_t> words, int to, int from, int tag) noexcept {
-    const int prepared = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+    Communicator& over, std::span<const std::uint64_t> words, int to, int from, int tag, bool fails) noexcept {
+    const auto count = MPI_Count(words.size());
+    int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         _incoming.resize(from == MPI_PROC_NULL ? 0 : words.size());
         return MPI_SUCCESS;
     });
-    if (prepared != MPI_SUCCESS) {
-        return prepared;
-    }
-    const auto count = MPI_Count(words.size());
-    if (from != MPI_PROC_NULL) {
-        const int code = over.pml->irecv(_incoming.data(), count, word_type(), from, tag, over, &_receiving);
-        if (code != MPI_SUCCESS) {
-            return code;
-        }
+    if (code == MPI_SUCCESS && from != MPI_PROC_NULL) {
+        code = over.pml->irecv(_incoming.data(), count, word_type(), from, tag, over, &_receiving);
     }
     if (to == MPI_PROC_NULL) {
-        return MPI_SUCCESS;
+        return code;
     }
-    const int code =
-        over.pml->isend(words.data(), count, word_type(), to, tag, pml::SendMode::standard, over, &_sending);
-    // The other member may wait for the words: its own do not come then.
-    return code == MPI_SUCCESS && _sending->is_complete() ? _sending->error : code;
+    int sent = over.pml->isend(words.data(), fails || code != MPI_SUCCESS ? 0 : count, word_type(), to, tag,
+        pml::SendMode::standard, over, &_sending);
+    if (sent == MPI_SUCCESS && _sending->is_complete()) {
+        sent = _sending->error;
+    }
+    if (sent != MPI_SUCCESS && sent != MPI_ERR_PROC_ABORTED && _receiving != nullptr) {
+        _receiving->cancel(); // the other processes cannot send to this one, either
+    }
+    return code != MPI_SUCCESS ? code : sent;
 }
 
 bool PairwiseExchange::ready() const noexcept {
@@ -78,8 +80,12 @@ void PairwiseExchange::attach(Continuation& next) noexcept {
 
 int PairwiseExchange::finish() noexcept {
     _next = nullptr;
+    const bool is_empty = _receiving != nullptr && !_incoming.empty() && status_bytes(_receiving->status) == 0;
     const int sent = take_code(_sending);
     const int received = take_code(_receiving);
+    if (sent == MPI_SUCCESS && received == MPI_SUCCESS && is_empty) {
+        return note_cause(MPI_ERR_OTHER, "another process has failed; its own error gives the reason");
+    }
     return sent != MPI_SUCCESS ? sent : received;
 }
 

@@ -23,9 +23,11 @@ public:
     PairwiseExchange(const PairwiseExchange&) = delete;
     PairwiseExchange& operator=(const PairwiseExchange&) = delete;
 
-    // `words` must exist until finish(). Returns an MPI code.
-    int start(Communicator& over, std::span<const std::uint64_t> words, int to, int from, int tag) noexcept;
-    // Whether the messages are complete, or none was started. Makes no progress itself.
+    // `words` must exist until finish(). `fails`: this process has no words to send, because of an error; finish()
+    // returns an error at the receiver. Returns an MPI code. After an error, too, finish() is called when ready() is
+    // true.
+    int start(Communicator& over, std::span<const std::uint64_t> words, int to, int from, int tag, bool fails) noexcept;
+    // Whether the messages that were started are complete. Makes no progress itself.
     bool ready() const noexcept;
     // As GroupReduction::attach(), after start() has succeeded.
     void attach(Continuation& next) noexcept;

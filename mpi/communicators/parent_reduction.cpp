@@ -11,14 +11,18 @@
 
 namespace patchbay {
 
-int ParentReduction::start(std::span<std::uint64_t> words, Operation operation) noexcept {
+int ParentReduction::start(std::span<std::uint64_t> words, Operation operation, int code) noexcept {
     _words = words;
     _operation = operation == Operation::any ? Operation::first : operation;
     if (operation == Operation::any && _members.rank() > 0) {
         words[0] = 0;
     }
+    _code = code;
     _distance = 1;
-    return _members.size() > 1 ? start_round() : MPI_SUCCESS;
+    if (_members.size() > 1) {
+        start_round();
+    }
+    return MPI_SUCCESS;
 }
 
 bool ParentReduction::advance(int* code) noexcept {
@@ -27,40 +31,38 @@ bool ParentReduction::advance(int* code) noexcept {
         if (!ready()) {
             return false;
         }
-        *code = finish_round();
-        if (*code == MPI_SUCCESS && _distance < _members.size()) {
-            *code = start_round();
-        }
-        if (*code != MPI_SUCCESS) {
-            _distance = _members.size();
-            return true;
+        finish_round();
+        if (_distance < _members.size()) {
+            start_round();
         }
     }
+    *code = _code;
     return true;
 }
 
-int ParentReduction::start_round() noexcept {
+void ParentReduction::start_round() noexcept {
+    const bool fails = _code != MPI_SUCCESS;
     const int size = _members.size();
     const int rank = _members.rank();
     if (_operation == Operation::first) {
         const bool sends = rank < _distance && rank < size - _distance;
         const bool receives = rank >= _distance && rank - _distance < _distance;
-        return _exchange.start(_over, _words, sends ? rank_in_parent(rank + _distance) : MPI_PROC_NULL,
-            receives ? rank_in_parent(rank - _distance) : MPI_PROC_NULL, _tag);
+        note(_exchange.start(_over, _words, sends ? rank_in_parent(rank + _distance) : MPI_PROC_NULL,
+            receives ? rank_in_parent(rank - _distance) : MPI_PROC_NULL, _tag, fails));
+        return;
     }
     const int to = rank_in_parent((rank + _distance) % size);
     const int from = rank_in_parent((rank - _distance + size) % size);
-    return _exchange.start(_over, _words, to, from, _tag);
+    note(_exchange.start(_over, _words, to, from, _tag, fails));
 }
 
-int ParentReduction::finish_round() noexcept {
-    const int code = _exchange.finish();
-    if (code == MPI_SUCCESS) {
+void ParentReduction::finish_round() noexcept {
+    note(_exchange.finish());
+    if (_code == MPI_SUCCESS) {
         reduce_words(_words, _exchange.received(), _operation);
     }
     // The distance of the next round. There is no further round if it would not fit into an int.
     _distance = _distance > _members.size() / 2 ? _members.size() : 2 * _distance;
-    return code;
 }
 
 int complete(const Communicator& comm, cid::GroupReduction& reduction, std::span<std::uint64_t> words,

@@ -9,7 +9,8 @@ namespace patchbay {
 // dissemination: in round k each member sends its words to the member with the rank 2^k higher (modulo n). After
 // ceil(log2 n) rounds each member has the words of all members, for any n. A word may be counted more than once, which
 // does not change a maximum, a minimum or a bitwise and. With Operation::first, a binomial tree distributes the words
-// of the first member in the same rounds; only members that have these words send.
+// of the first member in the same rounds; only members that have these words send. After an error a member takes part
+// in all rounds that are left, with empty messages: no member waits for it, and all that need its words get an error.
 class ParentReduction final : public cid::GroupReduction {
 public:
     // `members` is a subset of the group of `over` and contains the calling process. No other operation uses `tag` on
@@ -19,7 +20,11 @@ public:
           _members(members),
           _tag(tag) {}
 
-    int start(std::span<std::uint64_t> words, Operation operation) noexcept override;
+    int start(std::span<std::uint64_t> words, Operation operation) noexcept override {
+        return start(words, operation, MPI_SUCCESS);
+    }
+    // `code`: an error of this process. The reduction ends with it, and with an error in the other members.
+    int start(std::span<std::uint64_t> words, Operation operation, int code) noexcept;
     bool ready() const noexcept override { return _exchange.ready(); }
     bool advance(int* code) noexcept override;
     int attach(Continuation& next) noexcept override {
@@ -29,13 +34,15 @@ public:
 
 private:
     int rank_in_parent(int member) const noexcept { return _over.group->rank_of(_members.process(member)); }
-    int start_round() noexcept;
-    int finish_round() noexcept;
+    void start_round() noexcept;
+    void finish_round() noexcept;
+    void note(int code) noexcept { _code = _code != MPI_SUCCESS ? _code : code; }
 
     Communicator& _over;
     const Group& _members;
     int _tag;
     int _distance = 0; // of the round under way
+    int _code = MPI_SUCCESS;
     Operation _operation{};
     std::span<std::uint64_t> _words;
     PairwiseExchange _exchange;

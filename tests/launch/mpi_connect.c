@@ -8,12 +8,11 @@
  *   connect COMM FILE N           the other side
  *   partner FILE N                connects, and accepts N connections together with that process
  *   class accept|connect FILE LIMIT    prints the error class of a connection that cannot be
- *   receive accept|connect FILE   connects, makes a file, and waits for a message; prints the error class
- *   fatal yes                     receive uses the default error handler
- *   publish NAME, unpublish NAME  the port
- *   lookup NAME FILE              writes it to a file; waits two seconds at most
- *   join FD                       MPI_Comm_join, twice
- *   touch FILE, await FILE        make a file; wait until it exists */
+ *   receive accept|connect FILE   connects, makes a file, and waits for a message; prints the error class. All
+ * processes then get an error from a constructor, and end the connection fatal yes                     receive uses the
+ * default error handler publish NAME, unpublish NAME  the port lookup NAME FILE              writes it to a file; waits
+ * two seconds at most join FD                       MPI_Comm_join, twice touch FILE, await FILE        make a file;
+ * wait until it exists */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
@@ -272,7 +271,13 @@ static void receive(const char* what, const char* file) {
     const int code = MPI_Recv(&word, 1, MPI_INT, 0, 0, inter, MPI_STATUS_IGNORE);
     print_class(code);
     print_class(MPI_Send(&word, 1, MPI_INT, 0, 0, inter)); /* the second one of two fails as the first */
-    MPI_Comm_free(&inter);
+    MPI_Comm merged = MPI_COMM_NULL;
+    CHECK(MPI_Intercomm_merge(inter, 0, &merged) != MPI_SUCCESS);
+    CHECK(merged == MPI_COMM_NULL);
+    MPI_Comm_disconnect(&inter);
+    if (inter != MPI_COMM_NULL) {
+        MPI_Comm_free(&inter);
+    }
 }
 
 static void join(int fd) {

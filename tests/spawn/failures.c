@@ -22,6 +22,9 @@ static int child(const char* what) {
     }
     CHECK_CLASS(MPI_Recv(&value, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_ERR_PROC_ABORTED);
     CHECK_OK(MPI_Send(&value, 1, MPI_INT, 0, 3, parent));
+    MPI_Comm merged = MPI_COMM_NULL;
+    CHECK(MPI_Intercomm_merge(parent, 1, &merged) != MPI_SUCCESS);
+    MPI_Comm_disconnect(&parent);
     return finish();
 }
 
@@ -41,7 +44,14 @@ static void check(const char* what) {
             CHECK_OK(MPI_Recv(&value, 1, MPI_INT, 1, 3, inter, MPI_STATUS_IGNORE));
         }
     }
-    MPI_Comm_free(&inter);
+    /* No process of this job waits for ever for one that has an error. */
+    MPI_Comm merged = MPI_COMM_NULL;
+    CHECK(MPI_Intercomm_merge(inter, 0, &merged) != MPI_SUCCESS);
+    CHECK(merged == MPI_COMM_NULL);
+    MPI_Comm_disconnect(&inter);
+    if (inter != MPI_COMM_NULL) {
+        MPI_Comm_free(&inter);
+    }
 }
 
 /* Started by a process that is in MPI_Comm_spawn, and kills it: MPI_Init must return. */
