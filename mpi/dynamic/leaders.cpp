@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/dynamic/leaders.h"
 
+#include "core/core.h"
+#include "core/param/registry.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
+#include "mpi/communicators/construction_tags.h"
 #include "mpi/communicators/intercommunicators.h"
 #include "mpi/communicators/leader_exchange.h"
 #include "mpi/communicators/new_communicator.h"
@@ -21,6 +24,33 @@ Ref<Info> hints_for_leaders(const Group& group) {
         info->set("patchbay_cid", "excid");
     }
     return info;
+}
+
+// The members of a communicator must agree in these. The processes of one mpirun do.
+constexpr const char* common_params[] = {"cid", "coll", "mpi_check"};
+
+int compare_params(Instance& instance, Communicator& leaders) {
+    const ParamRegistry& params = instance.core().params;
+    Words mine;
+    Words theirs;
+    for (const char* name : common_params) {
+        append(mine, params.at(name).text());
+    }
+    const Bridge bridge{&leaders, 1 - leaders.rank, bridge_tag(1)}; // connect_groups() uses 0
+    if (const Refusal failure = exchange_between_leaders(bridge, {}, mine, &theirs); failure.happened()) {
+        return failure.code;
+    }
+    std::span<const std::uint64_t> words(theirs);
+    for (const char* name : common_params) {
+        const std::string own = params.at(name).text();
+        const std::string other = read_text(words);
+        if (own != other) {
+            return note_cause(MPI_ERR_OTHER,
+                std::string("parameter ") + name + " is \"" + own + "\" here, and \"" + other +
+                    "\" in the processes of the other mpirun: it must be the same");
+        }
+    }
+    return MPI_SUCCESS;
 }
 
 } // namespace
@@ -52,9 +82,16 @@ int connect_leaders(Instance& instance, const OtherLeader& other, Ref<Communicat
         without_parent(instance, group, hints_for_leaders(*group).get(), Errhandler::predefined(MPI_ERRORS_RETURN));
     comm->jobs = std::move(references);
     Communicator* built = nullptr;
-    const int code = build_over_bootstrap(std::move(comm), group, other.key, "leaders", std::nullopt, &built);
+    int code = build_over_bootstrap(std::move(comm), group, other.key, "leaders", std::nullopt, &built);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    auto leaders = Ref<Communicator>::adopt(built);
+    code = compare_params(instance, *leaders);
     if (code == MPI_SUCCESS) {
-        *made = Ref<Communicator>::adopt(built);
+        *made = std::move(leaders);
+    } else {
+        leaders->freed = true;
     }
     return code;
 }

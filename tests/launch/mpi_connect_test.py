@@ -132,6 +132,15 @@ class Connect(harness.LaunchTest):
         self.touch("go")
         self.end(server, out="MPI_ERR_PORT\n")
 
+    def test_parameters_that_differ(self):
+        for name, value in (("mpi_check", "types"), ("coll", "^tuned"), ("cid", "mask")):
+            with self.subTest(parameter=name):
+                server = self.begin(2, "open", self.port, "class", "accept", self.port, "20", "close",
+                                    options=("--mca", name, value))
+                self.end(self.begin(1, "class", "connect", self.port, "20"), out="another error\n")
+                self.end(server, out="another error\n" * 2)
+                os.unlink(self.port)
+
     def test_a_run_that_does_not_answer(self):
         server = self.begin(1, "open", self.port, "await", self.path("go"))
         self.await_file(self.port)
