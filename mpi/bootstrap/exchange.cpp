@@ -19,8 +19,9 @@ namespace patchbay {
 
 namespace {
 
-// The tag of all messages on the hidden communicator.
-constexpr int bootstrap_tag = -2;
+// The tag of all messages on the hidden communicator. One of the library's, so that it is no message of the program.
+constexpr int bootstrap_tag = -3;
+static_assert(bootstrap_tag != MPI_ANY_TAG);
 
 const Datatype& byte_type() noexcept {
     return *to_object<Datatype>(MPI_BYTE);

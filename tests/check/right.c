@@ -270,6 +270,25 @@ static void intercommunicators(void) {
     MPI_Comm_free(&half);
 }
 
+/* Rank 0 and the others, which exchange messages before they have a communicator. */
+static void groups_of_session(MPI_Session session) {
+    MPI_Group all, first, others;
+    MPI_Comm inter, comm;
+    const int zero = 0;
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+    MPI_Group_incl(all, 1, &zero, &first);
+    MPI_Group_excl(all, 1, &zero, &others);
+    MPI_Comm_create_from_group(all, "all", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Intercomm_create_from_groups(rank == 0 ? first : others, 0, rank == 0 ? others : first, 0, "two", MPI_INFO_NULL,
+        MPI_ERRORS_ARE_FATAL, &inter);
+    MPI_Barrier(inter);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&others);
+    MPI_Group_free(&first);
+    MPI_Group_free(&all);
+}
+
 /* Each handle is freed, also those of objects that have several. */
 static void handles(void) {
     MPI_Group a, b, c;
@@ -296,6 +315,9 @@ static void handles(void) {
     MPI_Comm_free(&comm);
     MPI_Session session;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    if (size > 1) {
+        groups_of_session(session);
+    }
     MPI_Session_finalize(&session);
 }
 
