@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace patchbay {
 
@@ -36,19 +37,21 @@ std::uintptr_t value_of(void* function) noexcept {
 
 } // namespace
 
-std::shared_ptr<Keyval> Keyval::find(AttributeOwner owner, int keyval) {
+Keyval::~Keyval() {
     KeyvalTable& table = keyval_table();
     std::lock_guard lock(table.mutex);
+    table.keyvals.erase(_number);
+}
+
+std::shared_ptr<Keyval> Keyval::find(AttributeOwner owner, int keyval) {
+    KeyvalTable& table = keyval_table();
+    std::shared_ptr<Keyval> definition; // outlives the lock, which the destructor takes
+    std::lock_guard lock(table.mutex);
     const auto found = table.keyvals.find(keyval);
-    if (found == table.keyvals.end()) {
-        return nullptr;
+    if (found != table.keyvals.end()) {
+        definition = found->second.known.lock();
     }
-    auto definition = found->second.known.lock();
-    if (definition == nullptr) {
-        table.keyvals.erase(found); // the key has been freed, and no attribute uses it any more
-        return nullptr;
-    }
-    return definition->_owner == owner ? definition : nullptr;
+    return definition != nullptr && definition->_owner == owner ? definition : nullptr;
 }
 
 // All handles are pointers, so that the callbacks of the four kinds of objects can be called in the same way.
@@ -75,11 +78,14 @@ int Keyval::call_delete(void* handle, int keyval, void* value) const {
 }
 
 int keyval_create(AttributeOwner owner, void* copy_fn, void* delete_fn, void* extra_state, int* keyval) {
-    auto definition = std::make_shared<Keyval>(owner, copy_fn, delete_fn, extra_state);
     KeyvalTable& table = keyval_table();
+    std::shared_ptr<Keyval> definition; // outlives the lock, which the destructor takes
     std::lock_guard lock(table.mutex);
-    *keyval = ++table.last;
-    table.keyvals.emplace(*keyval, KeyvalTable::Entry{definition, definition});
+    const int number = table.last + 1;
+    definition = std::make_shared<Keyval>(number, owner, copy_fn, delete_fn, extra_state);
+    table.keyvals.emplace(number, KeyvalTable::Entry{definition, definition});
+    table.last = number;
+    *keyval = number;
     return MPI_SUCCESS;
 }
 
@@ -88,12 +94,10 @@ int keyval_free(AttributeOwner owner, int* keyval) {
         return MPI_ERR_KEYVAL;
     }
     KeyvalTable& table = keyval_table();
+    std::shared_ptr<Keyval> freed; // outlives the lock, which the destructor takes
     std::lock_guard lock(table.mutex);
     if (const auto found = table.keyvals.find(*keyval); found != table.keyvals.end()) {
-        found->second.owned.reset();
-        if (found->second.known.expired()) {
-            table.keyvals.erase(found); // no attribute uses it
-        }
+        freed = std::move(found->second.owned);
     }
     *keyval = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;

@@ -2,6 +2,7 @@
 #include "object/attribute.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <thread>
 #include <vector>
 
@@ -113,6 +114,22 @@ TEST_F(Attributes, a_freed_key_remains_valid_where_it_is_used) {
     EXPECT_EQ(calls.deleted, (std::vector<std::intptr_t>{7, 8}));
     EXPECT_FALSE(keyval_is_valid(owner, saved)); // its last attribute is deleted
     EXPECT_EQ(map.set(owner, handle, saved, value_of(9)), MPI_ERR_KEYVAL);
+}
+
+TEST_F(Attributes, a_freed_key_leaves_nothing_behind) {
+    const auto use_one = [this] {
+        int key = make_key();
+        map.set(owner, handle, key, value_of(1));
+        EXPECT_EQ(keyval_free(owner, &key), MPI_SUCCESS);
+        EXPECT_EQ(map.erase_all(owner, handle), MPI_SUCCESS);
+        calls.deleted.clear();
+    };
+    use_one();
+    const std::size_t before = mallinfo2().uordblks; // 0 where a sanitizer has the memory
+    for (int i = 0; i < 1000; ++i) {
+        use_one();
+    }
+    EXPECT_LE(mallinfo2().uordblks, before + 1000);
 }
 
 TEST_F(Attributes, predefined_callbacks_are_numbers) {
