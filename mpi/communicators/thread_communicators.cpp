@@ -410,7 +410,10 @@ int finish(Instance& instance, MPI_Comm handle) {
     if (code != MPI_SUCCESS) {
         return own_code != MPI_SUCCESS
             ? own_code
-            : note_cause(code, "another thread of the communicator has requests or communicators that are left");
+            : note_cause(code,
+                  code == MPI_ERR_PROC_ABORTED
+                      ? "a process of the thread communicator has failed"
+                      : "another thread of the communicator has requests or communicators that are left");
     }
     Engine& engine = comm->view->engine;
     instance.partitioned().cancel_unmatched(

@@ -14,6 +14,7 @@
 #include "mpi/library/session.h"
 #include "mpi/windows/windows.h"
 #include "object/error_cause.h"
+#include "object/error_texts.h"
 
 #include <algorithm>
 #include <array>
@@ -149,7 +150,8 @@ Status World::connect_to_parent() {
     std::string problem;
     const int code = patchbay::connect_to_parent(*_world, &parent, &problem);
     if (code != MPI_SUCCESS) {
-        const std::string_view cause = problem.empty() ? noted_cause(code) : std::string_view(problem);
+        std::string_view cause = problem.empty() ? noted_cause(code) : std::string_view(problem);
+        cause = cause.empty() ? predefined_error_text(code) : cause;
         return Error{Errc::not_available, "no connection to the job that has spawned this one: " + std::string(cause)};
     }
     if (parent != nullptr) {
@@ -200,6 +202,8 @@ int World::finalize() {
     instance().drain(nullptr);
     abandon_windows(instance(), nullptr);
     instance().channels().abandon(nullptr);
+    while (instance().progress().poll() != 0) { // releases what has ended, such as the cancelled receives of bindings
+    }
     report_pending(instance());
     _state.store(State::finished, std::memory_order_release);
     _cleanup.reset();

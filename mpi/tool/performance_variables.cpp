@@ -150,6 +150,9 @@ int PerformanceVariables::stop(PerformanceHandle& handle) {
 
 int PerformanceVariables::read(PerformanceHandle& handle, void* buffer) {
     const PerformanceVariable& variable = *handle.variable;
+    if (!exists(variable.what->binding, handle.bound)) {
+        return MPI_T_ERR_INVALID_HANDLE;
+    }
     for (std::size_t element = 0; element < handle.base.size(); ++element) {
         std::uint64_t value = handle.kept[element];
         if (variable.is_watermark()) {
