@@ -2,10 +2,12 @@
 """patchbay-ab against a made-up installation: its mpirun prints metrics that depend on the parameters."""
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 TOOL = os.path.abspath(sys.argv.pop(1))
@@ -18,7 +20,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     -n) shift 2;;
     --mca) [ "$2" = speed ] && speed=$3; [ "$2" = fail ] && { echo "rank 0 has no $3" >&2; exit 3; }
-           [ "$2" = hang ] && sleep 60
+           [ "$2" = hang ] && { [ -n "$STARTED" ] && echo $$ >"$STARTED"; sleep 60; }
            [ "$2" = warn ] && for rank in 0 1; do echo "[host:$rank] patchbay: warning: $3 is slow here" >&2; done
            [ "$2" = sped ] && echo "[host:0] patchbay: warning: unknown parameter sped = '$3'; did you mean 'speed'?" >&2
            shift 3;;
@@ -26,6 +28,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 [ "$1" = silent ] && exit 0
+[ "$1" = odd ] && { echo "METRIC latency nan us lower"; exit 0; }
 [ "$2" = slow ] && speed=$3
 echo "some other output"
 echo "METRIC latency $speed.$((RANDOM % 10)) us lower"
@@ -212,6 +215,39 @@ class Tool(unittest.TestCase):
         result = self.run_tool("--b", "hang=1", "--limit", "1", "--", "/bin/true")
         self.assertEqual(result.returncode, 1)
         self.assertIn("did not end within 1.0 s", result.stderr)
+
+    def test_signals_end_the_run(self):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+            with self.subTest(signal=number), tempfile.TemporaryDirectory() as temporary:
+                started = os.path.join(temporary, "started")
+                tool = subprocess.Popen(
+                    [sys.executable, TOOL, "--b", "hang=1", "--", "/bin/true"], stderr=subprocess.PIPE, text=True,
+                    env=dict(os.environ, PATCHBAY_PREFIX=self.folder.name, STARTED=started, TMPDIR=temporary))
+                while not (os.path.exists(started) and os.path.getsize(started)):
+                    self.assertIsNone(tool.poll())
+                    time.sleep(0.01)
+                with open(started, encoding="ascii") as file:
+                    session = int(file.read())
+                tool.send_signal(number)
+                _, errors = tool.communicate(timeout=30)
+                self.assertEqual(tool.returncode, status, errors)
+                self.assertNotIn("Traceback", errors)
+                with self.assertRaises(ProcessLookupError):
+                    os.killpg(session, 0)
+                self.assertEqual(os.listdir(temporary), ["started"])
+
+    def test_wrong_words_and_numbers(self):
+        for arguments, text in (
+            (("--b", "speed='2", "--", "/bin/true"), "No closing quotation"),
+            (("--b", "speed=2", "--", "odd"), "'nan' is no number"),
+            (("--b", "speed=2", "--json", "/no/such/place/x", "--", "/bin/true"), "--json /no/such/place/x: No such file"),
+            (("--b", "speed=2", "--limit", "-1", "--", "/bin/true"), "--limit must be above 0"),
+        ):
+            with self.subTest(arguments=arguments):
+                result = self.run_tool(*arguments)
+                self.assertNotEqual(result.returncode, 0)
+                self.assertIn(text, result.stderr)
+                self.assertNotIn("Traceback", result.stderr)
 
     def test_seconds_bound_the_blocks(self):
         result = self.run_tool("--b", "", "--blocks", "100000", "--seconds", "0.5", "--json", "-", "--", "/bin/true")

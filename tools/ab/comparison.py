@@ -38,7 +38,7 @@ def bootstrap_median(values, rounds=2000, seed=1):
 def verdict(interval, better, name):
     """The verdict that follows from the interval of (name / first), as text."""
     if interval is None:
-        return "no ratio: the first variant measured 0"
+        return "no ratio: the first variant measured 0 or less"
     low, high = interval
     if low <= 1 <= high:
         return "no difference shown"

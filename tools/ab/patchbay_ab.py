@@ -13,6 +13,7 @@ as the programs in share/patchbay/bench print them. Of a program that prints non
 its largest process are compared."""
 import argparse
 import json
+import math
 import os
 import random
 import re
@@ -27,6 +28,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 PREFIX = os.environ.get("PATCHBAY_PREFIX", os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(PREFIX, "share", "patchbay", "ab")]
 import comparison  # noqa: E402  (found through the line above)
+import own_session  # noqa: E402
 
 SOURCES = {".c": "cc", ".cpp": "cxx", ".cc": "cxx", ".cxx": "cxx"}
 
@@ -104,10 +106,18 @@ class ReferenceMpi:
         return f"{self.name}: {self.library}"
 
 
+def words_of(text):
+    """The words of an option's value, as a shell takes them."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise Problem(f"{text}: {error}") from error
+
+
 def parse_settings(text):
     """'key=value key2=value2' -> pairs; quotes as in the shell, so that a value may hold blanks."""
     pairs = []
-    for word in shlex.split(text):
+    for word in words_of(text):
         key, sign, value = word.partition("=")
         if not sign or not key:
             raise Problem(f"'{word}' is not of the form parameter=value")
@@ -151,7 +161,7 @@ def own_arguments(texts, variants):
         name, sign, words = text.partition(":")
         if not sign or name not in arguments:
             raise Problem(f"--arguments {text}: there is no variant '{name}' (there are {', '.join(arguments)})")
-        arguments[name] += shlex.split(words)
+        arguments[name] += words_of(words)
     return arguments
 
 
@@ -172,14 +182,25 @@ def show_reports(variant, lines):
         print(f"{variant.name}: {line.rstrip()}", file=sys.stderr)
 
 
+def number_of(word, where):
+    """A measured value."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise Problem(f"{where}: '{word}' is no number")
+    return value
+
+
 def run_once(variant, ranks, program, limit):
     """One run: its metrics, name -> (value, unit, better)."""
     command = variant.command(ranks, program)
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         start = time.monotonic()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
-                                   env=variant.environment(), start_new_session=True)
-        usage, status = wait_with_usage(process, start + limit)
+        with own_session.started(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
+                                 env=variant.environment()) as process:
+            usage, status = wait_with_usage(process, start + limit)
         wall = time.monotonic() - start
         output.seek(0)
         errors.seek(0)
@@ -192,7 +213,7 @@ def run_once(variant, ranks, program, limit):
         for line in output:
             words = line.split()
             if len(words) == 5 and words[0] == "METRIC" and words[4] in ("lower", "higher"):
-                metrics[words[1]] = (float(words[2]), words[3], words[4])
+                metrics[words[1]] = (number_of(words[2], f"{variant.name}: {line.rstrip()}"), words[3], words[4])
     system = {"wall": (wall, "s", "lower"), "cpu": (usage.ru_utime + usage.ru_stime, "s", "lower"),
               "peak_memory": (usage.ru_maxrss / 1024, "MiB", "lower")}
     return metrics, system
@@ -278,6 +299,8 @@ def parse_arguments(arguments):
     options = parser.parse_args(arguments)
     if options.blocks < 1 or options.warm_up < 0 or options.ranks < 1:
         parser.error("--blocks and -n must be at least 1, --warm-up at least 0")
+    if not options.limit > 0:
+        parser.error("--limit must be above 0")
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(10**6)
     return options
@@ -331,12 +354,24 @@ def make_variants(options):
     return variants
 
 
+def check_writable(file):
+    """That the result can be written, which takes long to measure."""
+    if file and file != "-":
+        try:
+            with open(file, "a", encoding="utf-8"):
+                pass
+        except OSError as error:
+            raise Problem(f"--json {file}: {error.strerror}") from error
+
+
 def main(arguments):
     options = parse_arguments(arguments)
+    own_session.exit_on_signals()
     try:
+        check_writable(options.json)
         variants = make_variants(options)
         with tempfile.TemporaryDirectory(prefix="patchbay-ab-") as folder:
-            commands = build(options.program, variants, folder, shlex.split(options.cflags))
+            commands = build(options.program, variants, folder, words_of(options.cflags))
             for name, more in own_arguments(options.arguments, variants).items():
                 commands[name] = commands[name] + more
             samples, blocks = measure(variants, commands, options)
@@ -344,6 +379,10 @@ def main(arguments):
         show_progress("")
         print(f"patchbay-ab: {problem}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        show_progress("")
+        print("patchbay-ab: interrupted", file=sys.stderr)
+        return 130
     rows = comparison.compare(samples, variants[0].name, [variant.name for variant in variants])
     if options.json != "-":
         for variant in variants:

@@ -21,6 +21,9 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 PREFIX = os.environ.get("PATCHBAY_PREFIX", os.path.dirname(HERE))
 SUITE = os.path.join(PREFIX, "share", "patchbay", "plugin-tests")
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), "ab"), os.path.join(PREFIX, "share", "patchbay", "ab")]
+import own_session  # noqa: E402  (found through the line above)
+
 # A row of the table that --explain prints.
 EXPLANATION = re.compile(r"\w+ .*  (chosen|lost|declined|excluded|incompatible|wraps) +[\d-]+  ")
 FILE_NAME = re.compile(r"mca_([a-z0-9]+)_([a-z0-9_]+)\.so")
@@ -53,7 +56,10 @@ class Component:
         self.framework, self.name = found.groups()
         self.folder = os.path.join(folder, "component")
         os.mkdir(self.folder)
-        shutil.copy(file, self.folder)
+        try:
+            shutil.copy(file, self.folder)
+        except OSError as error:
+            raise Problem(f"{file}: {error.strerror}") from error
         self.check()
 
     def check(self):
@@ -122,14 +128,13 @@ def run(command, limit):
     """Exit status, output and seconds. All processes of a run that does not end are ended."""
     started = time.monotonic()
     position = command.index("--timeout")
-    process = subprocess.Popen(command[:position] + ["--explain"] + command[position:], stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                               start_new_session=True)
-    try:
-        output, _ = process.communicate(timeout=limit + 10)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
+    with own_session.started(command[:position] + ["--explain"] + command[position:], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+        try:
+            output, _ = process.communicate(timeout=limit + 10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
     return process.returncode, output, time.monotonic() - started
 
 
@@ -207,12 +212,16 @@ def parse_arguments(arguments):
 
 def main(arguments):
     options = parse_arguments(arguments)
+    own_session.exit_on_signals()
     try:
         with tempfile.TemporaryDirectory(prefix="patchbay-plugin-test-") as folder:
             return test(options, folder)
     except Problem as problem:
         print(f"patchbay-plugin-test: {problem}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("patchbay-plugin-test: interrupted", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs of mpirun that end with the tool that has started them. Each has a session of its own, so that all of its processes
+can be ended at once; so no signal of the terminal reaches it."""
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+@contextlib.contextmanager
+def started(command, **options):
+    """The process, with the options of subprocess.Popen. All processes of its session are killed if an exception leaves the
+    body, also that of a signal."""
+    process = None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # none comes while it is not known which process it is
+    try:
+        process = subprocess.Popen(command, start_new_session=True,
+                                   preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask), **options)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        yield process
+    except BaseException:
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def exit_on_signals():
+    """SIGTERM and SIGHUP end the tool as SIGINT does, by an exception."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
