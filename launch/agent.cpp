@@ -89,7 +89,11 @@ void Agent::take(const StartJob& start) {
     add_psets_of_places(layout, cpus, *_topology);
     layout.first_node_rank = _ranks.total();
     LocalRanks::Started started;
-    if (Status status = _server->register_job(start.job, layout); !status) {
+    Status status = _ranks.check_room(layout.ranks);
+    if (status) {
+        status = _server->register_job(start.job, layout);
+    }
+    if (!status) {
         started.error = status.error().text;
         started.exit_status = exit_failure;
     } else {

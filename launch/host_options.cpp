@@ -6,6 +6,8 @@
 #include "core/base/strings.h"
 #include "launch/placement.h"
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace patchbay::launch {
@@ -18,19 +20,19 @@ Error wrong(std::string text) {
     return Error{Errc::invalid, std::move(text)};
 }
 
-// Adds the slots of one host; 0 slots: none have been given so far.
-Status add_host(std::string_view host, std::string_view number, std::int64_t& slots) {
+// Adds the slots of one host, if a number is given; 0 slots: none have been given so far.
+Status add_host(std::string_view host, std::optional<std::string_view> number, std::int64_t& slots) {
     const std::string own = host_name();
     if (!names_this_host(host, own)) {
         return wrong("'" + std::string(host) + "' is not this machine (" + own +
             "), and mpirun starts processes on this machine only");
     }
-    if (number.empty()) {
+    if (!number) {
         return {};
     }
-    Result<std::int64_t> value = parse_int(number);
+    Result<std::int64_t> value = parse_int(*number);
     if (!value || *value < 1 || *value > most_slots - slots) {
-        return wrong("'" + std::string(number) + "' is no number of slots");
+        return wrong("'" + std::string(*number) + "' is no number of slots");
     }
     slots += *value;
     return {};
@@ -40,12 +42,14 @@ Status add_host(std::string_view host, std::string_view number, std::int64_t& sl
 Status add_entry(std::string_view entry, std::int64_t& slots) {
     const std::size_t colon = entry.rfind(':');
     const bool is_address = colon != entry.npos && entry.find(':') != colon; // of version 6
-    return colon == entry.npos || is_address ? add_host(entry, {}, slots)
+    return colon == entry.npos || is_address ? add_host(entry, std::nullopt, slots)
                                              : add_host(entry.substr(0, colon), entry.substr(colon + 1), slots);
 }
 
 Status add_line(std::string_view line, std::int64_t& slots) {
-    const std::vector<std::string> words = split(line.substr(0, line.find('#')), ' ');
+    std::string text(line.substr(0, line.find('#')));
+    std::ranges::replace(text, '\t', ' ');
+    const std::vector<std::string> words = split(text, ' ');
     if (words.empty()) {
         return {};
     }

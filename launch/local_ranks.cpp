@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <fcntl.h>
+#include <limits>
 #include <sys/mman.h>
 
 namespace patchbay::launch {
@@ -44,6 +46,24 @@ void LocalRanks::raise_file_limit() {
     needed.rlim_cur =
         std::clamp<rlim_t>(static_cast<rlim_t>(_total) * 4 + 128, needed.rlim_cur, _user_file_limit.rlim_max);
     ::setrlimit(RLIMIT_NOFILE, &needed);
+}
+
+Status LocalRanks::check_room(int ranks) const {
+    constexpr std::int64_t most_ranks = std::int64_t(std::numeric_limits<std::uint16_t>::max()) + 1; // PMIX_NODE_RANK
+    constexpr std::int64_t pipes = 2;                                                                // of each rank
+    const std::int64_t total = std::int64_t(_total) + ranks;
+    if (total > most_ranks) {
+        return Error{Errc::out_of_memory,
+            std::to_string(total) + " ranks are more than a node can have: " + std::to_string(most_ranks)};
+    }
+    const rlim_t limit = _user_file_limit.rlim_max;
+    if (limit != RLIM_INFINITY && rlim_t(total * pipes) > limit) {
+        return Error{Errc::out_of_memory,
+            std::to_string(total) + " ranks need " + std::to_string(total * pipes) +
+                " open files in mpirun and more, but the limit is " + std::to_string(limit) +
+                "; raise it (ulimit -Hn)"};
+    }
+    return {};
 }
 
 LocalRanks::Started LocalRanks::start(const StartJob& job, const JobLayout& layout,
@@ -95,9 +115,12 @@ LocalRanks::Started LocalRanks::start_rank(
         const int exit_status = !spawned.at_exec ? exit_failure
             : spawned.error == ENOENT            ? exit_not_found
                                                  : exit_cannot_run;
+        const char* hint = spawned.at_exec && spawned.error == ENOENT
+            ? "; the interpreter that its first line, or its ELF header, names does not exist"
+            : "";
         return {0, exit_status,
             "cannot start rank " + name_of(rank) + " (" + plan.path + "): " + spawned.step + ": " +
-                errno_text(spawned.error)};
+                errno_text(spawned.error) + hint};
     }
     _by_pid.emplace(spawned.pid, rank);
     return {1, 0, ""};

@@ -34,6 +34,8 @@ public:
         int cpus;
         bool timed; // they report the end of their MPI_Init
     };
+    // Whether so many more ranks can be started, as far as it is known before.
+    Status check_room(int ranks) const;
     // `cpus` are those of each rank. The server must have the data of the job.
     Started start(const StartJob& job, const JobLayout& layout, const std::vector<std::optional<cpu_set_t>>& cpus,
         PmixServer& server, const Node& node);

@@ -4,6 +4,7 @@
 #include "core/base/random.h"
 #include "core/base/strings.h"
 #include "launch/job_name.h"
+#include "launch/program_search.h"
 
 #include <climits>
 #include <map>
@@ -13,14 +14,6 @@
 namespace patchbay::launch {
 
 namespace {
-
-std::string absolute(const std::string& directory) {
-    char current[PATH_MAX];
-    if (directory.starts_with('/') || ::getcwd(current, sizeof current) == nullptr) {
-        return directory;
-    }
-    return directory.empty() ? std::string(current) : std::string(current) + "/" + directory;
-}
 
 // An app without a number of ranks gets all cores if it is the only one, and otherwise one.
 int ranks_of(const AppSpec& app, const JobSpec& job, int cores) {

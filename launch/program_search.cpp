@@ -4,6 +4,7 @@
 #include "launch/report.h"
 
 #include <cerrno>
+#include <climits>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,11 +43,12 @@ FoundProgram failure(const std::string& name, int error) {
 
 // Searches directories separated by ':'; returns whether the program was found. Stores a file that exists but cannot be
 // run.
-bool search(std::string_view directories, const AppSpec& app, FoundProgram& found, std::string& unusable, int& error) {
+bool search(std::string_view directories, const std::string& working_directory, const std::string& name,
+    FoundProgram& found, std::string& unusable, int& error) {
     while (true) {
         std::size_t colon = directories.find(':');
-        std::string directory = in_directory(app.working_directory, directories.substr(0, colon));
-        std::string path = in_directory(directory.empty() ? "." : directory, app.argv[0]);
+        std::string directory = in_directory(working_directory, directories.substr(0, colon));
+        std::string path = in_directory(directory.empty() ? "." : directory, name);
         int reason = why_not(path);
         if (reason == 0) {
             found.path = path;
@@ -65,30 +67,40 @@ bool search(std::string_view directories, const AppSpec& app, FoundProgram& foun
 
 } // namespace
 
+std::string absolute(const std::string& directory) {
+    char current[PATH_MAX];
+    if (directory.starts_with('/') || ::getcwd(current, sizeof current) == nullptr) {
+        return directory;
+    }
+    return directory.empty() ? std::string(current) : std::string(current) + "/" + directory;
+}
+
 FoundProgram find_program(const AppSpec& app, const char* path_variable) {
     const std::string& name = app.argv[0];
+    // From the root, because the process of the rank is in that directory when it executes the program.
+    const std::string directory = app.working_directory.empty() ? "" : absolute(app.working_directory);
     FoundProgram found;
     if (name.empty()) {
         return {"", "cannot run a program with an empty name", exit_not_found};
     }
     if (name.find('/') != std::string::npos) {
-        found.path = in_directory(app.working_directory, name);
+        found.path = in_directory(directory, name);
         int error = why_not(found.path);
         return error == 0 ? found : failure(found.path, error);
     }
     std::string unusable;
     int error = 0;
-    if (!app.search_path.empty() && search(app.search_path, app, found, unusable, error)) {
+    if (!app.search_path.empty() && search(app.search_path, directory, name, found, unusable, error)) {
         return found;
     }
-    if (path_variable != nullptr && search(path_variable, app, found, unusable, error)) {
+    if (path_variable != nullptr && search(path_variable, directory, name, found, unusable, error)) {
         return found;
     }
     if (!unusable.empty()) {
         return failure(unusable, error);
     }
     std::string text = "cannot run " + name + ": there is no such program in PATH";
-    if (why_not(in_directory(app.working_directory, name)) == 0) {
+    if (why_not(in_directory(directory, name)) == 0) {
         text += "; for the one in the working directory write ./" + name;
     }
     return {"", text, exit_not_found};

@@ -18,4 +18,7 @@ struct FoundProgram {
 // skipped, but reported if nothing else is found.
 FoundProgram find_program(const AppSpec& app, const char* path_variable);
 
+// A directory as a path from the root; empty: that of this process.
+std::string absolute(const std::string& directory);
+
 } // namespace patchbay::launch

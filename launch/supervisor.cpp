@@ -236,10 +236,10 @@ void Supervisor::connected(ProcessId rank) {
     _timing.mark(Moment::first_connect);
     _timing.mark(Moment::last_connect);
     const SupervisedJob& job = _jobs.at(rank.job);
-    const auto left_out = std::ranges::find_if(job.ranks,
-        [&job](const auto& other) { return job.all_started && !other.second.running && !other.second.ever_connected; });
-    if (left_out != job.ranks.end()) {
-        judge({rank.job, left_out->first}, left_out->second.wait_status);
+    for (const auto& [number, other] : job.ranks) {
+        if (job.all_started && !other.running && !other.ever_connected) {
+            judge({rank.job, number}, other.wait_status);
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 import os
 import re
 import socket
+import subprocess
 
 import harness
 
@@ -27,6 +28,25 @@ class CommandLine(harness.LaunchTest):
             self.assert_result(result, 2, err_lines=1)
             self.assertIn("-n", result.err)
 
+    def test_too_many_ranks(self):
+        for number in ("70000", "1000000"):
+            result = self.run_words("-n", number, "true")
+            self.assert_result(result, 1, err_lines=1)
+            self.assertIn(f"{number} ranks are more than a node can have: 65536", result.err)
+        limited = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", harness.MPIRUN, "-n", "40", "true"]
+        done = subprocess.run(limited, env=self.environment(), capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("40 ranks need 80 open files in mpirun and more, but the limit is 64; raise it (ulimit -Hn)",
+                      done.stderr)
+
+    def test_missing_interpreter(self):
+        with open(self.path("tool"), "w", encoding="ascii") as out:
+            out.write("#!/no/such/shell\n")
+        os.chmod(self.path("tool"), 0o755)
+        result = self.run_words("-n", "1", self.path("tool"))
+        self.assert_result(result, 127, err_lines=1)
+        self.assertIn("the interpreter that its first line, or its ELF header, names does not exist", result.err)
+
     def test_no_program(self):
         self.assert_result(self.run_words(), 2, err_lines=1)
         self.assert_result(self.run_words("-n", "2"), 2, err_lines=1)
@@ -47,7 +67,7 @@ class CommandLine(harness.LaunchTest):
         own = socket.gethostname()
         hosts = self.path("hosts")
         with open(hosts, "w", encoding="utf-8") as file:
-            file.write(f"# all on one machine\n{own} slots=2\n\nlocalhost:1  # one more\n127.0.0.1\n")
+            file.write(f"# all on one machine\n{own}\tslots=2\n\nlocalhost:1  # one more\n127.0.0.1\n")
         for option in (["--host", own], ["-H", f"localhost,{own},::1"], ["-hosts", "127.0.0.1"]):
             self.assertEqual(self.run_words("-n", "3", *option, "echo", "x").lines(), ["x"] * 3, option)
         for option in (["--host", f"localhost:2,{own}:1"], ["--hostfile", hosts], ["-machinefile", hosts], ["-f", hosts]):
@@ -62,6 +82,7 @@ class CommandLine(harness.LaunchTest):
         for option, text in (
             (["--host", "far.example"], "option --host: 'far.example' is not this machine"),
             (["--host", "localhost:x"], "option --host: 'x' is no number of slots"),
+            (["--host", "localhost:"], "option --host: '' is no number of slots"),
             (["--host", "localhost:0"], "option --host: '0' is no number of slots"),
             (["-f", hosts], f"option -f: {hosts}:2: a line must be HOST, HOST:N or HOST slots=N"),
             (["-f", "/nowhere/hosts"], "option -f: /nowhere/hosts: No such file or directory"),
@@ -135,6 +156,15 @@ class CommandLine(harness.LaunchTest):
     def test_working_directory(self):
         result = self.run_words("-n", "1", "--wdir", self.directory, "pwd")
         self.assertEqual(result.out.strip(), os.path.realpath(self.directory))
+        # A path without a slash in front is one from the directory of mpirun.
+        os.mkdir(self.path("work"))
+        with open(self.path("work/tool"), "w", encoding="ascii") as out:
+            out.write("#!/bin/sh\npwd\n")
+        os.chmod(self.path("work/tool"), 0o755)
+        for program in ("./tool", "tool"):
+            result = self.run_words("-n", "1", "--wdir", "work", program, cwd=self.directory,
+                                    env={"PATH": ".:" + os.environ["PATH"]})
+            self.assertEqual(result.out.strip(), os.path.realpath(self.path("work")), str(result))
         result = self.run_words("-n", "2", "-wdir", "/no/such/place", "true")
         self.assert_result(result, 1, err_lines=1)
         self.assertIn("working directory /no/such/place: No such file or directory", result.err)
