@@ -11,8 +11,8 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 // The descriptor of a component whose class is ComponentT (default-constructible). A component's file ends like this:
-//     PATCHBAY_COMPONENT = patchbay::describe<MyBtl>("btl", patchbay::btl_version, "my", "1.0.0", "what it does",
-//     params);
+//     PATCHBAY_COMPONENT = patchbay::describe<MyBtl>(
+//         "btl", patchbay::btl::interface_version, "my", "1.0.0", "what it does", params);
 // where `params` is an array of ParamSpec at namespace scope, or is left out. `tool` are the tables of its performance
 // variables and events: patchbay::ToolTables(variables, events), of arrays at namespace scope.
 template <class ComponentT>

@@ -66,6 +66,10 @@ public:
                 note_refusal(object, *candidate, choice.error(), refusals);
                 continue;
             }
+            if (choice->module == nullptr) {
+                note_refusal(object, *candidate, no_module(), refusals);
+                continue;
+            }
             offers.push_back({&component, candidate->name, choice->priority, std::move(choice->module)});
         }
         if (offers.empty()) {
@@ -116,7 +120,10 @@ public:
         auto common = Capability(~std::uint32_t(0));
         std::string wrapped = name;
         for (const Opened* opened : *components) {
-            const Status done = wrap(as_type(*opened), module);
+            Status done = wrap(as_type(*opened), module);
+            if (module == nullptr) {
+                done = Error{Errc::invalid, "it has left no module"};
+            }
             if (Status noted = note_wrapper(object, *opened, wrapped, done); !noted) {
                 return noted.error();
             }

@@ -70,6 +70,8 @@ protected:
         std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const;
     void note_choice(
         std::string_view object, std::string_view candidate, bool won, int priority, std::string_view reason) const;
+    // What a query that succeeds without a module has as its error.
+    static Error no_module() { return {Errc::invalid, "its query has returned no module"}; }
     Error none_selected(std::string_view object, const std::vector<Refusal>& refusals) const;
 
     // The components that parameter <framework>_wrap names, in its order; opens those that are not open. Errors:

@@ -2,6 +2,8 @@
 #include "core/component/plugin.h"
 
 #include "core/component/interface_hash.h"
+#include "core/component/plugin_file.h"
+#include "core/param/registry.h"
 
 #include <boost/dll/shared_library.hpp>
 #include <cstddef>
@@ -71,7 +73,12 @@ Status check_contents(
         (tool.variables == nullptr && tool.variable_count != 0) || (tool.events == nullptr && tool.event_count != 0)) {
         return incompatible(file, "its descriptor has no factory, or a table is missing");
     }
-    return check_headers(descriptor, file);
+    if (Status headers = check_headers(descriptor, file); !headers) {
+        return headers; // before the table is read, whose layout they give
+    }
+    const Status table =
+        ParamRegistry::check_table(descriptor.framework, descriptor.name, descriptor.params, descriptor.param_count);
+    return table ? table : incompatible(file, table.error().text);
 }
 
 Status check_names(const ComponentDescriptor& descriptor, const std::string& file, const std::string& framework,
@@ -88,6 +95,9 @@ Status check_names(const ComponentDescriptor& descriptor, const std::string& fil
 
 Result<Plugin> Plugin::open(const std::string& file, const std::string& framework, const std::string& name,
     std::optional<std::uint32_t> framework_version) {
+    if (const char* wrong = fault_of_plugin_file(file); wrong != nullptr) {
+        return incompatible(file, wrong);
+    }
     auto library = std::make_shared<boost::dll::shared_library>();
     boost::dll::fs::error_code error;
     library->load(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local, error);

@@ -60,6 +60,18 @@ Status ParamRegistry::read(const ParamSources& places) {
     return {};
 }
 
+Status ParamRegistry::check_table(
+    std::string_view framework, std::string_view component, const ParamSpec* specs, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const Param param(full_name(framework, component, specs[i].name == nullptr ? "" : specs[i].name), framework,
+            component, specs[i]);
+        if (auto initial = param.parse(param.default_text(), ParamSource::default_value, "default"); !initial) {
+            return Error{Errc::invalid, "bad parameter table: " + initial.error().text};
+        }
+    }
+    return {};
+}
+
 Status ParamRegistry::define(
     std::string_view framework, std::string_view component, const ParamSpec* specs, std::size_t count) {
     const std::unique_lock lock(_mutex);

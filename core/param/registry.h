@@ -40,6 +40,10 @@ public:
         return define(framework, component, specs, N);
     }
 
+    // Errc::invalid: a default of the table has not the type that the table gives it.
+    static Status check_table(
+        std::string_view framework, std::string_view component, const ParamSpec* specs, std::size_t count);
+
     // By full name. at() is for a parameter that the caller's own table defines: its absence is a bug, and an
     // assertion.
     const Param* find(std::string_view name) const;

@@ -137,6 +137,9 @@ Result<Table*> Selector::make(
                 table->_shared = table->_shared && query.refusal_is_shared;
                 return candidate.error();
             }
+            if (candidate->module == nullptr) {
+                return Error{Errc::invalid, "its query has returned no module"};
+            }
             return patchbay::Choice<Offer>{candidate->priority,
                 std::make_unique<Offer>(
                     Offer{std::move(below), std::move(candidate->module), candidate->shared, candidate->passes_on})};

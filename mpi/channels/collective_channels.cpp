@@ -300,7 +300,7 @@ void CollectiveChannels::Setup::make_half(Link& link, const chan::Selector::Cand
     chan::Component* const component = _instance.chan_selector().find(name);
     std::size_t used = 0;
     auto made = component->create(_instance, link.binding, half.offer, &used);
-    if (!made) {
+    if (!made || *made == nullptr) {
         return;
     }
     chan::Channel& channel = **made;

@@ -141,6 +141,10 @@ bool PendingBinding::make_channel(const chan::Selector::Candidate& name) noexcep
         reject(error_code(made.error().code), made.error().text);
         return false;
     }
+    if (*made == nullptr) {
+        reject(MPI_ERR_INTERN, "component " + std::string(name.name) + " of framework chan has made no channel");
+        return false;
+    }
     _channel = *made;
     if (_operation != nullptr) {
         _channel->belong_to_operation();

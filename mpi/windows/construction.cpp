@@ -327,6 +327,10 @@ int Construction::make_module() noexcept {
 int Construction::make_with_first() noexcept {
     return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         auto module = _candidates.front().component->create(_instance, *_window);
+        if (module && *module == nullptr) {
+            return note_cause(
+                MPI_ERR_INTERN, "component " + _candidates.front().name + " of framework osc has made no module");
+        }
         if (module) {
             _instance.osc_selector().wrap(*_window, *module);
             _window->module = module->release();

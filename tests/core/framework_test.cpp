@@ -22,6 +22,7 @@ struct Behaviour {
     Errc open_error = Errc::invalid; // the code of `open_text`, when that is set
     const char* open_text = nullptr;
     const char* query_text = nullptr;
+    bool has_module = true;
 };
 
 std::map<std::string, int> open_now;    // by component
@@ -56,7 +57,8 @@ public:
         if (behaviour.query_text != nullptr) {
             return Error{Errc::not_available, behaviour.query_text};
         }
-        return Choice<demo::Module>{behaviour.priority, std::make_unique<FakeModule>(behaviour.name)};
+        return Choice<demo::Module>{
+            behaviour.priority, behaviour.has_module ? std::make_unique<FakeModule>(behaviour.name) : nullptr};
     }
 };
 
@@ -66,6 +68,7 @@ constexpr Behaviour fast{"fast", 30, Capability::none};
 constexpr Behaviour equal{"equal", 10, threads};
 constexpr Behaviour shy{"shy", 90, threads, Errc::not_available, "no such hardware"};
 constexpr Behaviour broken{"broken", 90, threads, Errc::system, "cannot map: Cannot allocate memory"};
+constexpr Behaviour hollow{"hollow", 90, threads, Errc::invalid, nullptr, nullptr, false};
 constexpr Behaviour mute{"mute", 90, threads, Errc::invalid, nullptr, "reaches no peer"};
 
 constexpr ParamSpec params[] = {{"limit", ParamType::size, "4KiB", "a size"}};
@@ -132,6 +135,20 @@ TEST_F(FrameworkTest, HighestPriorityWinsAndEveryReasonIsRecorded) {
     EXPECT_EQ(outcome_of("fast"), "chosen: highest priority");
     EXPECT_EQ(outcome_of("plain"), "lost: lower priority than fast");
     EXPECT_EQ(outcome_of("mute"), "declined: reaches no peer");
+}
+
+TEST_F(FrameworkTest, QueryThatReturnsNoModuleIsAnErrorOfTheComponent) {
+    constexpr const ComponentDescriptor* with_hollow[] = {&described<plain>, &described<hollow>};
+    start(with_hollow);
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease);
+    CapturedStderr captured;
+    EXPECT_EQ(chosen(), "plain");
+    EXPECT_EQ(count_of(captured.text(),
+                  "component hollow of framework demo failed for a test: its query has returned no module"),
+        1u)
+        << captured.text();
+    EXPECT_EQ(outcome_of("hollow"), "declined: its query has returned no module");
 }
 
 TEST_F(FrameworkTest, IncludeList) {
@@ -471,8 +488,8 @@ TEST_F(FrameworkTest, ThreadsMayOpenAndSelect) {
         workers.emplace_back([&] {
             for (int k = 0; k < 200; ++k) {
                 auto lease = framework.open(*core);
-                const auto names = [](demo::Component& component) -> Result<Choice<demo::Component>> {
-                    return Choice<demo::Component>{int(component.capabilities()), nullptr};
+                const auto names = [](demo::Component& component) -> Result<Choice<int>> {
+                    return Choice<int>{int(component.capabilities()), std::make_unique<int>()};
                 };
                 auto selected = framework.select_one("a thread", names, "plain,fast");
                 wrong += !lease || !selected || selected->name != "plain";

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <sys/stat.h>
 
 using namespace patchbay;
 namespace fs = std::filesystem;
@@ -160,6 +161,32 @@ TEST(Plugin, OtherLibraryMode) {
 
 TEST(Plugin, WrongName) {
     expect_incompatible("liar", "its descriptor says framework demo, component alpha, its file name says demo, liar");
+}
+
+TEST(Plugin, ParameterWhoseDefaultHasAnotherType) {
+    expect_incompatible("badtable", "bad parameter table: parameter demo_badtable_limit");
+}
+
+// dlopen() would end the process, or wait.
+TEST(Plugin, FilesThatMustNotBeOpened) {
+    const auto expect_left_out = [](const PluginDirectory& directory, const std::string& cause) {
+        const auto core = make_core({directory.path()});
+        Framework<demo::Component> framework("demo", demo::version);
+        CapturedStderr captured;
+        auto lease = framework.open(*core);
+        ASSERT_TRUE(lease) << lease.error().text;
+        EXPECT_EQ(greeting(framework), "hello from alpha");
+        EXPECT_EQ(count_of(captured.text(), directory.file("beta") + " cannot be used: " + cause), 1u)
+            << captured.text();
+    };
+    const PluginDirectory cut({"alpha", "beta"});
+    for (const std::uintmax_t left : {4000, 100}) {
+        fs::resize_file(cut.file("beta"), left);
+        expect_left_out(cut, "it is shorter than its headers say; copy it again");
+    }
+    const PluginDirectory fifo({"alpha"});
+    ASSERT_EQ(mkfifo(fifo.file("beta").c_str(), 0600), 0);
+    expect_left_out(fifo, "it is no regular file");
 }
 
 TEST(Plugin, NoDescriptor) {

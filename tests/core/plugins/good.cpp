@@ -2,6 +2,10 @@
 #include "core/component/describe.h"
 #include "tests/core/plugins/demo.h"
 
+#ifndef DEMO_LIMIT
+#define DEMO_LIMIT "4KiB"
+#endif
+
 namespace {
 
 class GoodModule : public demo::Module {
@@ -18,7 +22,7 @@ public:
 };
 
 constexpr patchbay::ParamSpec params[] = {
-    {"limit", patchbay::ParamType::size, "4KiB", "largest greeting in bytes"},
+    {"limit", patchbay::ParamType::size, DEMO_LIMIT, "largest greeting in bytes"},
     {"patience", patchbay::ParamType::duration, "10us", "how long to wait for an answer"},
 };
 
