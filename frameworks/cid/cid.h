@@ -51,7 +51,9 @@ public:
     };
     static constexpr std::size_t most_words = 72;
     // Begins to reduce `words` in place; the caller keeps them there until advance() has returned true. Returns an MPI
-    // code.
+    // code. An error of one member, also that its start() fails, ends the reduction in every member that needs its
+    // words; advance() returns it when the member has taken part to the end. After an error no other reduction is
+    // started.
     virtual int start(std::span<std::uint64_t> words, Operation operation) noexcept = 0;
     // Whether advance() would make progress now. Makes none itself.
     virtual bool ready() const noexcept = 0;

@@ -3,6 +3,9 @@
 #include "frameworks/coll/typed_buffer.h"
 #include "object/handle.h"
 
+#include <cstddef>
+#include <cstdlib>
+
 namespace patchbay::coll {
 
 // Scratch memory for several vectors of `count` elements, none of which shares a byte with another one. Elements may
@@ -10,6 +13,7 @@ namespace patchbay::coll {
 // one of a vector may be in the middle of the vector.
 class Slots {
 public:
+    Slots() = default; // of no vector
     template <class Steps>
     Slots(Steps& steps, MPI_Count slots, MPI_Count count, const Datatype& type) noexcept {
         if (std::abs(type.extent) >= type.true_extent) {

@@ -101,6 +101,9 @@ int start(MPI_Group group, int assertion, MPI_Win win) noexcept {
         int code = window.epochs->start(ranks);
         if (code == MPI_SUCCESS) {
             code = window.module->start(ranks, assertion);
+            if (code == MPI_ERR_PROC_ABORTED) {
+                window.module->complete(); // without operations: the targets that have not failed wait for the end
+            }
             if (code != MPI_SUCCESS) {
                 window.epochs->complete();
             }

@@ -16,7 +16,8 @@ struct Bridge {
 // Reductions over two groups without a common communicator, in three stages: a reduction within each group, an exchange
 // between the leaders, and a second reduction within each group, which distributes the result. A word may be counted
 // twice, which does not change a maximum, a minimum or a bitwise and. After an error all stages that are left follow,
-// so that the other leader and the other members of the group get an error instead of waiting.
+// so that no process waits in this reduction. The other group gets an error if the leader had one before the exchange;
+// an error that a member gets later reaches its own group only, and the other group may go on.
 class BridgeReduction final : public cid::GroupReduction {
 public:
     // `members` is a subset of the group of `local` and contains the calling process. No other operation uses `tag` on

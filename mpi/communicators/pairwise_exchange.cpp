@@ -25,7 +25,7 @@ int take_code(Request*& request) noexcept {
 } // namespace
 
 PairwiseExchange::~PairwiseExchange() {
-    // Requests are left only after an error, or where a constructor is given up.
+    // Requests are left only where a constructor is given up.
     for (Request* request : {_receiving, _sending}) {
         if (request == nullptr) {
             continue;
@@ -51,18 +51,25 @@ int PairwiseExchange::start(
     if (code == MPI_SUCCESS && from != MPI_PROC_NULL) {
         code = over.pml->irecv(_incoming.data(), count, word_type(), from, tag, over, &_receiving);
     }
-    if (to == MPI_PROC_NULL) {
-        return code;
+    if (to != MPI_PROC_NULL) {
+        const int sent = send(over, words.first(fails || code != MPI_SUCCESS ? 0 : words.size()), to, tag);
+        code = code != MPI_SUCCESS ? code : sent;
     }
-    int sent = over.pml->isend(words.data(), fails || code != MPI_SUCCESS ? 0 : count, word_type(), to, tag,
-        pml::SendMode::standard, over, &_sending);
-    if (sent == MPI_SUCCESS && _sending->is_complete()) {
-        sent = _sending->error;
+    _fails = fails || code != MPI_SUCCESS;
+    return code;
+}
+
+int PairwiseExchange::send(Communicator& over, std::span<const std::uint64_t> words, int to, int tag) noexcept {
+    int code = over.pml->isend(
+        words.data(), MPI_Count(words.size()), word_type(), to, tag, pml::SendMode::standard, over, &_sending);
+    if (code == MPI_SUCCESS && _sending->is_complete()) {
+        code = _sending->error;
     }
-    if (sent != MPI_SUCCESS && sent != MPI_ERR_PROC_ABORTED && _receiving != nullptr) {
-        _receiving->cancel(); // the other processes cannot send to this one, either
+    const bool unreachable = code != MPI_SUCCESS && code != MPI_ERR_PROC_ABORTED && code != MPI_ERR_NO_MEM;
+    if (unreachable && _receiving != nullptr) {
+        _receiving->cancel(); // no btl reaches the other process, so that most likely none reaches this one
     }
-    return code != MPI_SUCCESS ? code : sent;
+    return code;
 }
 
 bool PairwiseExchange::ready() const noexcept {
@@ -84,7 +91,8 @@ int PairwiseExchange::finish() noexcept {
     const int sent = take_code(_sending);
     const int received = take_code(_receiving);
     if (sent == MPI_SUCCESS && received == MPI_SUCCESS && is_empty) {
-        return note_cause(MPI_ERR_OTHER, "another process has failed; its own error gives the reason");
+        return _fails ? MPI_ERR_OTHER // whose cause has been noted
+                      : note_cause(MPI_ERR_OTHER, "another process has failed; its own error gives the reason");
     }
     return sent != MPI_SUCCESS ? sent : received;
 }

@@ -29,7 +29,7 @@ public:
     int start(Communicator& over, std::span<const std::uint64_t> words, int to, int from, int tag, bool fails) noexcept;
     // Whether the messages that were started are complete. Makes no progress itself.
     bool ready() const noexcept;
-    // As GroupReduction::attach(), after start() has succeeded.
+    // As GroupReduction::attach(), after start(), also one that returned an error.
     void attach(Continuation& next) noexcept;
     // Called when ready() is true. Returns an MPI code.
     int finish() noexcept;
@@ -37,10 +37,13 @@ public:
     std::span<const std::uint64_t> received() const noexcept { return _incoming; }
 
 private:
+    int send(Communicator& over, std::span<const std::uint64_t> words, int to, int tag) noexcept;
+
     std::vector<std::uint64_t> _incoming;
     Request* _sending = nullptr;
     Request* _receiving = nullptr;
     Continuation* _next = nullptr; // attached to the requests
+    bool _fails = false;           // this process has an error of its own, whose cause has been noted
 };
 
 } // namespace patchbay

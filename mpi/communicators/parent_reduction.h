@@ -10,7 +10,8 @@ namespace patchbay {
 // ceil(log2 n) rounds each member has the words of all members, for any n. A word may be counted more than once, which
 // does not change a maximum, a minimum or a bitwise and. With Operation::first, a binomial tree distributes the words
 // of the first member in the same rounds; only members that have these words send. After an error a member takes part
-// in all rounds that are left, with empty messages: no member waits for it, and all that need its words get an error.
+// in all rounds of this reduction that are left, with empty messages: no member waits for it here, and all that need
+// its words get an error. Others may have finished without an error, and wait if they start another reduction.
 class ParentReduction final : public cid::GroupReduction {
 public:
     // `members` is a subset of the group of `over` and contains the calling process. No other operation uses `tag` on

@@ -260,6 +260,7 @@ struct Unmatched {
     std::size_t requests = 0;
     std::size_t on_comm = 0;                           // on the thread communicator itself
     std::set<const Communicator*> freed_communicators; // derived from it, which exist because of such requests
+    bool no_memory = false;
 };
 
 Unmatched find_unmatched(Instance& instance, const Communicator& comm) {
@@ -269,7 +270,12 @@ Unmatched find_unmatched(Instance& instance, const Communicator& comm) {
             ++found.requests;
             found.on_comm += &on == &comm ? 1 : 0;
             if (on.freed) {
-                found.freed_communicators.insert(&on);
+                found.no_memory = !unless_out_of_memory(false,
+                                      [&] {
+                                          found.freed_communicators.insert(&on);
+                                          return true;
+                                      }) ||
+                    found.no_memory;
             }
         }
     });
@@ -286,6 +292,9 @@ int check_finished(Instance& instance, const Communicator& comm) {
             MPI_ERR_PENDING, fmt::format("{} channels of rank {} have not been unbound", channels, comm.rank));
     }
     const Unmatched unmatched = find_unmatched(instance, comm);
+    if (unmatched.no_memory) {
+        return MPI_ERR_NO_MEM;
+    }
     const std::size_t views = engine.views() - unmatched.freed_communicators.size();
     if (views != 1) { // a window has a communicator, and requests; an intercommunicator has its local_comm
         return note_cause(MPI_ERR_PENDING,

@@ -26,7 +26,8 @@ Ref<Info> hints_for_leaders(const Group& group) {
     return info;
 }
 
-// The members of a communicator must agree in these. The processes of one mpirun do.
+// The members of a communicator must agree in these. Another mpirun, or info key env of MPI_Comm_spawn, may have set
+// others.
 constexpr const char* common_params[] = {"cid", "coll", "mpi_check"};
 
 int compare_params(Instance& instance, Communicator& leaders) {
@@ -47,7 +48,7 @@ int compare_params(Instance& instance, Communicator& leaders) {
         if (own != other) {
             return note_cause(MPI_ERR_OTHER,
                 std::string("parameter ") + name + " is \"" + own + "\" here, and \"" + other +
-                    "\" in the processes of the other mpirun: it must be the same");
+                    "\" in the other group: it must be the same");
         }
     }
     return MPI_SUCCESS;

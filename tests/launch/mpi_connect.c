@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* clang-format off */
 /* An MPI program for mpi_connect_test.py: carries out its arguments one after the other. Rank 0 prints the results.
  *
  *   open FILE, close              a port, whose name is written to the file
@@ -8,11 +9,14 @@
  *   connect COMM FILE N           the other side
  *   partner FILE N                connects, and accepts N connections together with that process
  *   class accept|connect FILE LIMIT    prints the error class of a connection that cannot be
- *   receive accept|connect FILE   connects, makes a file, and waits for a message; prints the error class. All
- * processes then get an error from a constructor, and end the connection fatal yes                     receive uses the
- * default error handler publish NAME, unpublish NAME  the port lookup NAME FILE              writes it to a file; waits
- * two seconds at most join FD                       MPI_Comm_join, twice touch FILE, await FILE        make a file;
- * wait until it exists */
+ *   receive accept|connect FILE   connects, makes a file, and waits for a message; prints the error class. All processes
+ *                                 get an error from MPI_Intercomm_merge then, and end the connection
+ *   fatal yes                     receive uses the default error handler
+ *   publish NAME, unpublish NAME  the port
+ *   lookup NAME FILE              writes it to a file; waits two seconds at most
+ *   join FD                       MPI_Comm_join, twice
+ *   touch FILE, await FILE        make a file; wait until it exists */
+/* clang-format on */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>

@@ -83,7 +83,7 @@ const void* radix_rounds(
     Steps& steps, const Reduction& r, const Positions& positions, const void* mine, int radix) noexcept {
     const int most = std::min(radix, positions.power());
     Slots slots(steps, most, r.count, r.type);
-    Slots other_slots(steps, most < positions.power() ? most : 0, r.count, r.type);
+    Slots other_slots = most < positions.power() ? Slots(steps, most, r.count, r.type) : Slots();
     for (int run = 1; run < positions.power(); run *= radix) {
         const int runs = std::min(radix, positions.power() / run);
         const int own = positions.position() / run % runs;

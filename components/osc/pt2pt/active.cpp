@@ -46,7 +46,8 @@ int Pt2pt::post(std::span<const int> origins, int assertion) noexcept {
             }
             OutMessage* message = make_message(Kind::post, 0);
             const int sent = message != nullptr ? send(origin, message) : MPI_ERR_NO_MEM;
-            code = code == MPI_SUCCESS ? sent : code;
+            // A failed origin is an error of MPI_Win_wait: the others have been told.
+            code = code == MPI_SUCCESS && sent != MPI_ERR_PROC_ABORTED ? sent : code;
         }
     } catch (const std::bad_alloc&) {
         return no_memory();

@@ -261,25 +261,29 @@ template <class Done>
 int Pt2pt::wait_for_peers(std::span<const Awaited> all, const Done& done, Until until) noexcept {
     const auto is_pending = [&](const Awaited& one) { return !one.peer->failed && !done(one); };
     const auto has_failed = [&](const Awaited& one) { return one.peer->failed && !done(one); };
-    wait_locked(
-        [&] {
-            return std::none_of(all.begin(), all.end(), is_pending) ||
-                (until == Until::first_failure && std::any_of(all.begin(), all.end(), has_failed));
-        },
-        [&] {
-            for (const Awaited& one : all) {
-                if (is_pending(one)) {
-                    watch(*one.peer);
+    for (;;) {
+        wait_locked(
+            [&] {
+                return std::none_of(all.begin(), all.end(), is_pending) ||
+                    (until == Until::first_failure && std::any_of(all.begin(), all.end(), has_failed));
+            },
+            [&] {
+                for (const Awaited& one : all) {
+                    if (is_pending(one)) {
+                        watch(*one.peer);
+                    }
                 }
+            });
+        const Guard guard(_lock);
+        for (const Awaited& one : all) {
+            if (has_failed(one)) {
+                return take_error(*one.peer);
             }
-        });
-    const Guard guard(_lock);
-    for (const Awaited& one : all) {
-        if (has_failed(one)) {
-            return take_error(*one.peer);
         }
+        if (std::none_of(all.begin(), all.end(), is_pending)) {
+            return MPI_SUCCESS;
+        } // otherwise what a failed peer had sent has arrived meanwhile
     }
-    return MPI_SUCCESS;
 }
 
 } // namespace patchbay::osc::pt2pt

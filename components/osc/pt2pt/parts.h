@@ -133,7 +133,8 @@ struct Peer {
     int error = MPI_SUCCESS;   // of an operation; the next completing call returns it
     bool locked = false;       // a lock has been asked for
     bool lock_refused = false; // which the peer has refused
-    std::int64_t posts = 0;    // of MPI_Win_post, not yet used by MPI_Win_start; negative: one that failed used some
+    // Of MPI_Win_post, not yet used by MPI_Win_start; negative: a start that failed has used posts that come later.
+    std::int64_t posts = 0;
     std::uint16_t next_data = 0;
     std::uint64_t next_operation = 0;
     List<Operation, &Operation::link> operations;
@@ -144,7 +145,8 @@ struct Peer {
     std::uint64_t completed = 0; // numbered messages of the peer that are done
     std::uint64_t told = 0;      // how many of them the peer knows
     int report = MPI_SUCCESS;    // for the next acknowledgement
-    std::int64_t completes = 0;  // of MPI_Win_complete, not yet used by MPI_Win_wait; negative: as above
+    // Of MPI_Win_complete, not yet used by MPI_Win_wait; negative: a wait that failed has used some that come later.
+    std::int64_t completes = 0;
     List<Entry, &Entry::link> entries;
     Entry* waiting = nullptr;  // the first one that is not started
     bool refused_lock = false; // until its unlock; its operations are not carried out

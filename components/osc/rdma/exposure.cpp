@@ -25,7 +25,8 @@ int Exposure::post(std::span<const int> origins, bool tell) noexcept {
             continue;
         }
         const int code = _words.set_and_wake(origin, _posted + Word(_words.rank), ++counts.posted);
-        result = result == MPI_SUCCESS ? code : result;
+        // A failed origin is an error of MPI_Win_wait: the others have been told.
+        result = result == MPI_SUCCESS && code != MPI_ERR_PROC_ABORTED ? code : result;
     }
     return result;
 }
