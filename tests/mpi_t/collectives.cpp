@@ -126,6 +126,8 @@ void after_another_communicator() {
         int one = 1, sum = 0;
         CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
         MPI_T_pvar_handle posted = pvar_handle(session, "pml_ob1_posted_length", MPI_T_PVAR_CLASS_LEVEL, &comm);
+        MPI_T_pvar_handle stopped = pvar_handle(session, "coll_tuned_algorithm", MPI_T_PVAR_CLASS_STATE, &comm);
+        CHECK(MPI_T_pvar_stop(session, stopped) == MPI_SUCCESS);
         {
             Algorithms last(comm);
             CHECK_TEXT(last.of(allreduce) == "none", last.of(allreduce).c_str());
@@ -136,7 +138,10 @@ void after_another_communicator() {
         CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
         unsigned long long length = 0;
         CHECK_EQUAL(MPI_T_pvar_read(session, posted, &length), MPI_T_ERR_INVALID_HANDLE);
+        std::vector<unsigned long long> algorithms(64);
+        CHECK_EQUAL(MPI_T_pvar_read(session, stopped, algorithms.data()), MPI_T_ERR_INVALID_HANDLE);
         CHECK(MPI_T_pvar_handle_free(session, &posted) == MPI_SUCCESS);
+        CHECK(MPI_T_pvar_handle_free(session, &stopped) == MPI_SUCCESS);
         CHECK_OK(MPI_Comm_free(&comm));
     }
 }
