@@ -202,7 +202,9 @@ int World::finalize() {
     instance().drain(nullptr);
     abandon_windows(instance(), nullptr);
     instance().channels().abandon(nullptr);
-    while (instance().progress().poll() != 0) { // releases what has ended, such as the cancelled receives of bindings
+    // Releases what has ended, such as the cancelled receives of bindings. Another job may send all the time.
+    constexpr int most_polls = 100;
+    for (int polls = 0; polls < most_polls && instance().progress().poll() != 0; ++polls) {
     }
     report_pending(instance());
     _state.store(State::finished, std::memory_order_release);
