@@ -89,21 +89,26 @@ Status FrameworkBase::open_all(Core& core, Capability needed, CleanupStack& clea
     return {};
 }
 
+Status FrameworkBase::refuse_incompatible(const std::string& component, bool asked_for, const Error& error) {
+    if (asked_for) {
+        return error;
+    }
+    log_warn_job(error.text + "; going on without it");
+    refuse(component, Outcome::incompatible, error.text);
+    return {};
+}
+
 // An error is one that the user must see resolved: it fails the opening of the framework. A component that merely
 // cannot take part is recorded and left out.
 Status FrameworkBase::open_one(const std::string& component, bool asked_for, bool admitted) {
     auto plugin = _core->components.load(_name, component, _version);
     if (!plugin) {
-        if (asked_for) {
-            return plugin.error();
-        }
-        log_warn_job(plugin.error().text + "; going on without it");
-        refuse(component, Outcome::incompatible, plugin.error().text);
-        return {};
+        return refuse_incompatible(component, asked_for, plugin.error());
     }
     const ComponentDescriptor& descriptor = plugin->descriptor();
     if (Status defined = _core->params.define(_name, component, descriptor.params, descriptor.param_count); !defined) {
-        return defined;
+        const Status table = plugin->check_params();
+        return table ? defined : refuse_incompatible(component, asked_for, table.error());
     }
     std::unique_ptr<Component> object(descriptor.create());
     if (object == nullptr) {

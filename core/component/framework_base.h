@@ -85,6 +85,8 @@ protected:
 private:
     Status open_all(Core& core, Capability needed, CleanupStack& cleanup);
     Status open_one(const std::string& component, bool asked_for, bool admitted);
+    // Of a component that does not fit: an error if the user has asked for it, otherwise it is left out.
+    Status refuse_incompatible(const std::string& component, bool asked_for, const Error& error);
     void refuse(const std::string& component, Outcome outcome, const std::string& reason);
     const Opened* find_locked(std::string_view component) const;
     static Capability missing(const Opened& opened, Capability needed);

@@ -73,12 +73,7 @@ Status check_contents(
         (tool.variables == nullptr && tool.variable_count != 0) || (tool.events == nullptr && tool.event_count != 0)) {
         return incompatible(file, "its descriptor has no factory, or a table is missing");
     }
-    if (Status headers = check_headers(descriptor, file); !headers) {
-        return headers; // before the table is read, whose layout they give
-    }
-    const Status table =
-        ParamRegistry::check_table(descriptor.framework, descriptor.name, descriptor.params, descriptor.param_count);
-    return table ? table : incompatible(file, table.error().text);
+    return check_headers(descriptor, file);
 }
 
 Status check_names(const ComponentDescriptor& descriptor, const std::string& file, const std::string& framework,
@@ -119,6 +114,12 @@ Result<Plugin> Plugin::open(const std::string& file, const std::string& framewor
         return fits.error();
     }
     return Plugin(std::move(library), &descriptor, file);
+}
+
+Status Plugin::check_params() const {
+    const Status table = ParamRegistry::check_table(
+        _descriptor->framework, _descriptor->name, _descriptor->params, _descriptor->param_count);
+    return table ? table : incompatible(_file, table.error().text);
 }
 
 Result<Plugin> Plugin::linked_in(

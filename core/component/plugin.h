@@ -23,6 +23,9 @@ public:
 
     const ComponentDescriptor& descriptor() const noexcept { return *_descriptor; }
     const std::string& file() const noexcept { return _file; } // "(built in)" for a static one
+    // Errc::invalid: the component's table of parameters is wrong. For a component whose parameters could not be
+    // defined: otherwise the user has given one a wrong value.
+    Status check_params() const;
 
 private:
     Plugin(std::shared_ptr<void> library, const ComponentDescriptor* descriptor, std::string file)

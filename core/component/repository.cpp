@@ -67,7 +67,7 @@ void define_params(const Repository::Installed& installed, ParamRegistry& params
     }
     const ComponentDescriptor& descriptor = plugin.value().descriptor();
     if (Status defined = params.define(installed.framework, installed.name, descriptor.params, descriptor.param_count);
-        !defined) {
+        !defined && plugin.value().check_params()) {
         errors.push_back(defined.error());
     }
 }
