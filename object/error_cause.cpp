@@ -33,7 +33,9 @@ int note_cause(int code, std::string_view text) noexcept {
     truncation.is_kept = false;
     kept.code = code;
     kept.length = std::min(text.size(), kept.text.size());
-    std::memmove(kept.text.data(), text.data(), kept.length);
+    if (kept.length != 0) { // an empty text may have no address
+        std::memmove(kept.text.data(), text.data(), kept.length);
+    }
     return code;
 }
 
