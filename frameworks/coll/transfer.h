@@ -114,7 +114,8 @@ private:
     int send_part(const void* buffer, MPI_Count count, const Datatype& type, int dest) noexcept {
         return _comm.pml->send(buffer, count, type, dest, _tag, pml::SendMode::standard, _comm);
     }
-    // Instead of a message that could not be sent.
+    // Instead of a message that could not be sent. Where this one cannot be sent either because memory is exhausted
+    // (MPI_ERR_NO_MEM), the receiver has a way to this member, and waits for it.
     [[gnu::cold]] int send_empty(int code, int dest) noexcept {
         fail(code);
         _unreachable = send_part(nullptr, 0, *to_object<Datatype>(MPI_BYTE), dest) != MPI_SUCCESS;
