@@ -192,8 +192,7 @@ const std::vector<OptionRow>& table() {
             "Distribute the ranks over slot (= core: one core after the other), numa, socket or node.", set_map_by},
         {"host,H", {"hosts"}, 1, "HOST[:N],...", placement,
             "Run on these hosts, each of which must be this machine, by its name or as localhost. The numbers behind "
-            "them "
-            "are the number of ranks where --np is not given.",
+            "them are the number of ranks where --np is not given.",
             set_hosts},
         {"hostfile,f", {"machinefile"}, 1, "FILE", placement,
             "The same for a file with a line HOST, HOST:N or HOST slots=N for each host.", set_host_file},

@@ -47,9 +47,10 @@ public:
 
     // Queries every candidate and returns all that offer a module, best first (equals by order of the user's list, then
     // by name). `query(ComponentT&)` returns Result<Choice<Module>>; Errc::not_available means that the component
-    // offers none here. `object` says what is chosen for, in the words of a user: "job", or the name of a communicator.
-    // `only` is a selection list that overrides the job's. Errc::not_available when no component offers one, with the
-    // reason of each.
+    // offers none here, and Errc::out_of_memory fails the selection: other processes may have the component, and could
+    // not communicate with one that has taken another one instead. `object` says what is chosen for, in the words of a
+    // user: "job", or the name of a communicator. `only` is a selection list that overrides the job's.
+    // Errc::not_available when no component offers one, with the reason of each.
     template <class Query>
     auto select_all(std::string_view object, Query&& query, std::string_view only = {})
         -> Result<std::vector<Selected<ModuleOf<Query>>>> {
@@ -61,7 +62,10 @@ public:
         std::vector<Refusal> refusals;
         for (const Opened* candidate : *order) {
             ComponentT& component = as_type(*candidate);
-            auto choice = query(component);
+            auto choice = guarded("query", [&] { return query(component); });
+            if (!choice && choice.error().code == Errc::out_of_memory) {
+                return no_memory(object, *candidate, choice.error());
+            }
             if (!choice) {
                 note_refusal(object, *candidate, choice.error(), refusals);
                 continue;
@@ -120,7 +124,7 @@ public:
         auto common = Capability(~std::uint32_t(0));
         std::string wrapped = name;
         for (const Opened* opened : *components) {
-            Status done = wrap(as_type(*opened), module);
+            Status done = guarded("wrap", [&] { return wrap(as_type(*opened), module); });
             if (module == nullptr) {
                 done = Error{Errc::invalid, "it has left no module"};
             }
@@ -151,6 +155,16 @@ public:
     }
 
 private:
+    // No exception may leave a component. One that does all the same becomes the error of the call, so that the text
+    // names the component. An override that is noexcept ends the process before.
+    template <class Call>
+    static std::invoke_result_t<Call&> guarded(const char* function, Call&& call) {
+        try {
+            return call();
+        } catch (...) {
+            return thrown(function);
+        }
+    }
     static ComponentT& as_type(const Opened& opened) { return static_cast<ComponentT&>(*opened.component); }
 };
 

@@ -7,6 +7,8 @@
 #include "core/log.h"
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
 namespace patchbay {
@@ -90,11 +92,12 @@ Status FrameworkBase::open_all(Core& core, Capability needed, CleanupStack& clea
 }
 
 Status FrameworkBase::refuse_incompatible(const std::string& component, bool asked_for, const Error& error) {
-    if (asked_for) {
+    // Without memory or descriptors: another process may have the component, and this one, later.
+    if (asked_for || error.code == Errc::out_of_memory) {
         return error;
     }
     log_warn_job(error.text + "; going on without it");
-    refuse(component, Outcome::incompatible, error.text);
+    refuse(component, Outcome::incompatible, error.text, false);
     return {};
 }
 
@@ -115,14 +118,21 @@ Status FrameworkBase::open_one(const std::string& component, bool asked_for, boo
         return Error{Errc::out_of_memory, "no memory for component " + component + " of framework " + _name};
     }
     auto opened = std::make_unique<Opened>(Opened{std::move(*plugin), std::move(object), component, admitted});
-    if (Status started = opened->component->open(*_core); !started) {
+    const auto start = [&]() -> Status {
+        try {
+            return opened->component->open(*_core);
+        } catch (...) {
+            return thrown("open");
+        }
+    };
+    if (Status started = start(); !started) {
         const bool quiet = started.error().code == Errc::not_available && !asked_for;
         if (!quiet) { // what is wrong with a parameter is so in every process
             const auto warn = started.error().code == Errc::invalid ? log_warn_job : log_warn;
             warn("component " + component + " of framework " + _name + " cannot be used: " + started.error().text +
                 "; going on without it");
         }
-        refuse(component, Outcome::declined, started.error().text);
+        refuse(component, Outcome::declined, started.error().text, true);
         return {};
     }
     if (!has_all(opened->component->capabilities(), _needed)) {
@@ -132,7 +142,7 @@ Status FrameworkBase::open_one(const std::string& component, bool asked_for, boo
             log_warn_job("component " + component + " of framework " + _name + " cannot be used: it " + reason +
                 "; going on without it");
         }
-        refuse(component, Outcome::excluded, reason);
+        refuse(component, Outcome::excluded, reason, true);
         return {};
     }
     log_verbose(2, "opened component " + component + " of framework " + _name + " from " + opened->plugin.file());
@@ -144,9 +154,32 @@ Capability FrameworkBase::missing(const Opened& opened, Capability needed) {
     return Capability(std::uint32_t(needed) & ~std::uint32_t(opened.component->capabilities()));
 }
 
-void FrameworkBase::refuse(const std::string& component, Outcome outcome, const std::string& reason) {
+Error FrameworkBase::no_memory(std::string_view object, const Opened& candidate, const Error& error) const {
+    _core->decisions.record(_name, object, candidate.name, Outcome::declined, 0, error.text);
+    // The remedy once: the component may itself have selected one of another framework.
+    const bool has_remedy = error.text.find(" leaves it out") != std::string::npos;
+    return {Errc::out_of_memory,
+        "component " + candidate.name + " of framework " + _name + " failed for " + in_words(object) + ": " +
+            error.text +
+            (has_remedy ? "" : " (parameter " + _name + "=^" + candidate.name + " leaves it out, in all processes)")};
+}
+
+Error FrameworkBase::thrown(const char* function) {
+    const std::string text = std::string("its ") + function + "() has thrown an exception";
+    try {
+        throw;
+    } catch (const std::bad_alloc&) {
+        return {Errc::out_of_memory, text + ": memory is exhausted"};
+    } catch (const std::exception& exception) {
+        return {Errc::system, text + ": " + exception.what()};
+    } catch (...) {
+        return {Errc::system, text};
+    }
+}
+
+void FrameworkBase::refuse(const std::string& component, Outcome outcome, const std::string& reason, bool opened) {
     _core->decisions.record(_name, for_job, component, outcome, 0, reason);
-    _refused.push_back({component, reason, outcome});
+    _refused.push_back({component, reason, outcome, opened});
 }
 
 void FrameworkBase::close_all() noexcept {
@@ -198,13 +231,15 @@ Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::candidates(
         return result;
     }
     for (const std::string& name : list->names()) {
-        if (find_locked(name) == nullptr) {
+        if (find_locked(name) == nullptr && refusal_locked(name) == nullptr) {
             if (Status opened = open_one(name, true, false); !opened) {
                 return opened.error();
             }
         }
         if (const Opened* opened = find_locked(name)) {
             take(*opened);
+        } else if (const Refusal* refusal = refusal_locked(name)) {
+            _core->decisions.record(_name, object, name, refusal->outcome, 0, refusal->reason);
         }
     }
     return result;
@@ -214,6 +249,15 @@ const FrameworkBase::Opened* FrameworkBase::find_locked(std::string_view compone
     for (const auto& opened : _opened) {
         if (opened->name == component) {
             return opened.get();
+        }
+    }
+    return nullptr;
+}
+
+const FrameworkBase::Refusal* FrameworkBase::refusal_locked(std::string_view component) const {
+    for (const Refusal& refusal : _refused) {
+        if (refusal.opened && refusal.component == component) {
+            return &refusal;
         }
     }
     return nullptr;
@@ -238,7 +282,9 @@ std::vector<const FrameworkBase::Opened*> FrameworkBase::all_opened() const {
 void FrameworkBase::note_refusal(
     std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const {
     if (error.code != Errc::not_available && error.code != Errc::unsupported) {
-        log_warn("component " + candidate.name + " of framework " + _name + " failed for " + in_words(object) + ": " +
+        // What is wrong with a parameter is so in every process.
+        const auto warn = error.code == Errc::invalid ? log_warn_job : log_warn;
+        warn("component " + candidate.name + " of framework " + _name + " failed for " + in_words(object) + ": " +
             error.text);
     }
     _core->decisions.record(_name, object, candidate.name, Outcome::declined, 0, error.text);
@@ -273,16 +319,16 @@ Result<std::vector<const FrameworkBase::Opened*>> FrameworkBase::wrappers() {
         if (std::find(installed.begin(), installed.end(), name) == installed.end()) {
             return wrong(Errc::invalid, SelectionList::no_such_component(_name, name, installed).text);
         }
-        if (find_locked(name) == nullptr) {
+        if (find_locked(name) == nullptr && refusal_locked(name) == nullptr) {
             if (Status opened = open_one(name, true, false); !opened) {
                 return opened.error();
             }
         }
         const Opened* opened = find_locked(name);
-        if (opened == nullptr) { // open_one has recorded why
-            const bool lacks = _refused.back().outcome == Outcome::excluded;
-            return wrong(lacks ? Errc::not_available : Errc::invalid,
-                "component '" + name + "' cannot be used: " + _refused.back().reason);
+        if (opened == nullptr) {
+            const Refusal& refusal = *refusal_locked(name); // open_one has recorded it
+            return wrong(refusal.outcome == Outcome::excluded ? Errc::not_available : Errc::invalid,
+                "component '" + name + "' cannot be used: " + refusal.reason);
         }
         if (const Capability lacking = missing(*opened, _needed); lacking != Capability::none) {
             return wrong(Errc::not_available,

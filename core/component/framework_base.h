@@ -46,6 +46,9 @@ public:
     // and that looks for a cause of its own.
     Status check_list(std::string_view object, std::string_view only);
 
+    // The error of a query that succeeds without a module.
+    static Error no_module() { return {Errc::invalid, "its query has returned no module"}; }
+
 protected:
     struct Opened {
         Plugin plugin; // declared first: unmapped last
@@ -65,13 +68,16 @@ protected:
         std::string component;
         std::string reason;
         Outcome outcome;
+        bool opened = false; // its open() has been called; it is not called again before the framework closes
     };
     void note_refusal(
         std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const;
     void note_choice(
         std::string_view object, std::string_view candidate, bool won, int priority, std::string_view reason) const;
-    // What a query that succeeds without a module has as its error.
-    static Error no_module() { return {Errc::invalid, "its query has returned no module"}; }
+    // A candidate has no memory for its offer: the error of the selection.
+    Error no_memory(std::string_view object, const Opened& candidate, const Error& error) const;
+    // The exception that is being handled, which has left this function of a component, as an error.
+    static Error thrown(const char* function);
     Error none_selected(std::string_view object, const std::vector<Refusal>& refusals) const;
 
     // The components that parameter <framework>_wrap names, in its order; opens those that are not open. Errors:
@@ -87,7 +93,9 @@ private:
     Status open_one(const std::string& component, bool asked_for, bool admitted);
     // Of a component that does not fit: an error if the user has asked for it, otherwise it is left out.
     Status refuse_incompatible(const std::string& component, bool asked_for, const Error& error);
-    void refuse(const std::string& component, Outcome outcome, const std::string& reason);
+    void refuse(const std::string& component, Outcome outcome, const std::string& reason, bool opened);
+    // Why a component whose open() has been called is left out; nullptr: it is not, or it was not called.
+    const Refusal* refusal_locked(std::string_view component) const;
     const Opened* find_locked(std::string_view component) const;
     static Capability missing(const Opened& opened, Capability needed);
     void close_all() noexcept;

@@ -5,8 +5,12 @@
 #include "core/component/plugin_file.h"
 #include "core/param/registry.h"
 
+#include <algorithm>
+#include <array>
 #include <boost/dll/shared_library.hpp>
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <dlfcn.h>
 #include <string_view>
 #include <utility>
@@ -19,6 +23,12 @@ constexpr const char* descriptor_symbol = "patchbay_component";
 
 Error incompatible(const std::string& file, const std::string& cause) {
     return {Errc::invalid, "component " + file + " cannot be used: " + cause};
+}
+
+// dlopen() ends its text with that of the system.
+bool is_for_lack_of_resources(std::string_view text) {
+    const std::array causes{EMFILE, ENFILE, ENOMEM};
+    return std::ranges::any_of(causes, [&](int cause) { return text.ends_with(std::strerror(cause)); });
 }
 
 std::string versions(const char* what, const std::string& theirs, const std::string& ours) {
@@ -98,7 +108,11 @@ Result<Plugin> Plugin::open(const std::string& file, const std::string& framewor
     library->load(file, boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local, error);
     if (error) {
         const char* cause = dlerror();
-        return incompatible(file, cause == nullptr ? error.message() : cause);
+        Error refused = incompatible(file, cause == nullptr ? error.message() : cause);
+        if (is_for_lack_of_resources(refused.text)) {
+            refused.code = Errc::out_of_memory;
+        }
+        return refused;
     }
     if (!library->has(descriptor_symbol)) {
         return incompatible(file, "it has no symbol " + std::string(descriptor_symbol) + "; it is no component");

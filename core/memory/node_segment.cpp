@@ -2,6 +2,7 @@
 #include "core/memory/node_segment.h"
 
 #include "core/base/random.h"
+#include "core/base/round_up.h"
 #include "core/memory/node_header.h"
 #include "core/memory/shared_file.h"
 
@@ -20,10 +21,6 @@ namespace {
 constexpr std::uint64_t magic_ready = 0x7061746368626179; // "patchbay"
 constexpr std::uint32_t layout_version = 2;
 constexpr std::uint64_t page = 4096;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-    return (value + unit - 1) / unit * unit;
-}
 
 // The right to write the header. The kernel takes it away from a process that fails; it is not one between threads.
 class HeaderHold {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The chunks of a shared heap: its file, and where this process has it mapped.
+#include "core/base/round_up.h"
 #include "core/base/strings.h"
 #include "core/memory/shared_file.h"
 #include "core/memory/shared_heap.h"
@@ -124,7 +125,7 @@ Result<std::uint32_t> SharedHeap::add_chunk(std::uint64_t bytes, bool single) {
     const Chunk& last = _table.chunk[number - 1];
     const std::uint64_t unit = single ? huge_page : page;
     Chunk& chunk = _table.chunk[number];
-    chunk.offset = (last.offset + last.bytes + unit - 1) / unit * unit;
+    chunk.offset = round_up(last.offset + last.bytes, unit);
     chunk.bytes = bytes;
     chunk.single.store(0, std::memory_order_relaxed);
     chunk.granules = single ? 0 : std::uint32_t(bytes / granule);
@@ -186,7 +187,7 @@ SharedHeap::Cleared SharedHeap::clear(SharedAddress address, std::size_t bytes, 
         return Cleared::no;
     }
     const std::uint64_t offset = _table.chunk[address >> offset_bits].offset + offset_in(address);
-    const std::uint64_t first = (offset + page - 1) / page * page;
+    const std::uint64_t first = round_up(offset, page);
     const std::uint64_t end = (offset + bytes) / page * page;
     if (first >= end || (!sparse && end - first < returned_from)) {
         std::memset(block, 0, bytes);

@@ -2,6 +2,7 @@
 // Which runs of granules are blocks, and how they become that. The file and its mappings: shared_chunks.cpp.
 #include "core/memory/shared_heap.h"
 
+#include "core/base/round_up.h"
 #include "core/base/strings.h"
 #include "core/memory/shared_run.h"
 
@@ -12,10 +13,6 @@ namespace patchbay {
 
 namespace {
 constexpr std::uint32_t granules_per_page = 4096 / SharedHeap::granule;
-
-constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) noexcept {
-    return (value + unit - 1) / unit * unit;
-}
 } // namespace
 
 Result<SharedBlock> SharedHeap::alloc(std::size_t bytes, std::uint32_t owner, Backing backing) {
@@ -147,7 +144,7 @@ Result<SharedBlock> SharedHeap::take_run(Found found, std::uint32_t granules, st
 }
 
 Result<SharedBlock> SharedHeap::alloc_single(std::size_t bytes, std::uint64_t kind) {
-    const std::uint64_t whole = (bytes + huge_page - 1) / huge_page * huge_page;
+    const std::uint64_t whole = round_up(bytes, huge_page);
     Result<std::uint32_t> number = find_single(whole);
     if (!number) {
         return number.error();

@@ -27,7 +27,7 @@ class Context;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 10;
+inline constexpr std::uint32_t interface_version = 11;
 
 // A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
 // end, or in forget().
@@ -170,13 +170,13 @@ class Component : public patchbay::Component {
 public:
     // Called when Context::transports() makes its object, as a rule once per instance. Errc::not_available: cannot work
     // here (no peers on this node, say).
-    virtual Result<Candidate> query(Context& context) noexcept = 0;
+    virtual Result<Candidate> query(Context& context) = 0;
     // Interposer: called with each btl that was selected when parameter btl_wrap names this component, right after the
     // queries, on the same thread. Must not communicate. The component may put a module of its own in the place of
     // `module`, which then owns the former one and is destroyed instead of it; the former one does not know.
     // Errc::not_available: the component does not wrap this one; any other error fails the selection. After an error
     // `module` is as it was.
-    virtual Status wrap(Context& context, std::unique_ptr<Module>& module) noexcept {
+    virtual Status wrap(Context& context, std::unique_ptr<Module>& module) {
         (void)context, (void)module;
         return Error{Errc::unsupported, "it wraps no btl"};
     }

@@ -30,6 +30,10 @@ class Context;
 //    carries messages of an operation (a persistent collective, partitioned communication) is not `ready`: its send may
 //    be started first, and waits then where the component has no room for the message. Only what a process does to its
 //    own request is checked, above: no more than Binding::slackness starts are outstanding.
+//  - A synchronous send completes when the corresponding start of the receive has begun. It must not wait for check()
+//  of
+//    the receive: the other process, or this one, may wait for another request meanwhile (MPI_Waitall waits for one
+//    request after the other).
 //  - The messages of a channel are in the order of their starts, and in no order with any other communication.
 //  - Functions return MPI error codes. The function that finds the cause stores the text (object/error_cause.h) or has
 //    Channel::cause() return it; its callers only return the code.
@@ -39,7 +43,7 @@ class Context;
 //    (Progress::threaded()).
 namespace chan {
 
-inline constexpr std::uint32_t interface_version = 4;
+inline constexpr std::uint32_t interface_version = 5;
 
 // The most bytes that a half may tell the other one.
 inline constexpr std::size_t most_offer_bytes = 256;
@@ -116,8 +120,9 @@ public:
     virtual void partner_failed() noexcept = 0;
 
     // Request. start() is the hot path: called for an inactive request, or with less than `slackness` starts
-    // outstanding; does not block. check() is described there: a channel sets checks_itself unless it completes in
-    // pollers.
+    // outstanding; does not block. With outstanding starts the oldest may be complete already, so that start()
+    // must not call check() or complete_oldest() then (state()). check() is described there: a channel sets
+    // checks_itself unless it completes in pollers.
     int cancel() noexcept final;
     std::string_view refuses_free() const noexcept override;
     // By default a text for MPI_ERR_PROC_ABORTED and MPI_ERR_TRUNCATE.
@@ -181,7 +186,7 @@ public:
     // highest sum of the priorities of both sides is taken. Of a channel between threads (its communicator has a view)
     // only a component with Capability::peers_threads is asked: each half belongs to one thread then, and waits by
     // Communicator::progress.
-    virtual Result<int> query(Context& context, const Binding& binding) noexcept = 0;
+    virtual Result<int> query(Context& context, const Binding& binding) = 0;
     // Makes this process's half, and writes what the partner's half needs into `offer`, which has most_offer_bytes
     // bytes; *used is their number, 0 before the call. Called on both sides for the component that was taken, first on
     // the side that receives; in the same circumstances as query(). Local; does not block. An error ends the binding on

@@ -25,11 +25,15 @@ class Context;
 // The component is chosen per communicator: by info key `patchbay_cid` of the constructor, otherwise by parameter
 // `cid`.
 //
+// Several allocations may be under way at one time, of communicators with some members in common, in a different order
+// in each process (MPI_Comm_idup, several threads). A component whose proposals depend on the free indices must see to
+// it that they do not take each other's indices for ever: cid/consensus and cid/mask let one of them go first.
+//
 // No function blocks, because MPI_Comm_idup must not: an allocation is begun, and then advanced whenever it can make
 // progress, by the constructor that waits or by the progress engine.
 namespace cid {
 
-inline constexpr std::uint32_t interface_version = 10;
+inline constexpr std::uint32_t interface_version = 11;
 
 // Group reduction: reduces a few words over exactly the members of a communicator that is under construction. The
 // constructor provides it. One reduction is under way at a time; all members start the same reductions in the same
@@ -176,7 +180,7 @@ public:
         int priority;
         Module* module; // owned by the component
     };
-    virtual Result<Choice> query(Context& context) noexcept = 0;
+    virtual Result<Choice> query(Context& context) = 0;
 };
 
 } // namespace cid

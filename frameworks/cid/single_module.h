@@ -20,7 +20,7 @@ public:
     // The caller has destroyed all communicators before it closes the component.
     void close() noexcept override { _module.reset(); }
     Capability capabilities() const noexcept override { return _capabilities; }
-    Result<Choice> query(Context& context) noexcept override {
+    Result<Choice> query(Context& context) override {
         std::call_once(_made, [&] { _module = make(context); });
         if (_module == nullptr) {
             return Error{Errc::out_of_memory, "no memory for the module"};

@@ -38,7 +38,7 @@ class Context;
 //    neighbours of the members differ, and so may their counts; a module must not choose its messages by them.
 namespace coll {
 
-inline constexpr std::uint32_t interface_version = 16;
+inline constexpr std::uint32_t interface_version = 17;
 
 class Engine;
 class Module;
@@ -248,13 +248,13 @@ public:
     // Called for every new communicator, after its pml knows it, by every member, on the thread that constructs it.
     // Must not communicate. Errc::not_available (Query::refuse, Query::refuse_all): not for this communicator. Any
     // other error is reported as a warning, and the component is left out.
-    virtual Result<Candidate> query(Query& query) noexcept = 0;
+    virtual Result<Candidate> query(Query& query) = 0;
     // Interposer: called with each module of a new communicator when parameter coll_wrap names this component, by every
     // member, after the queries and on the same thread. Must not communicate. The component may put a module of its own
     // in the place of `module`, which then owns the former one, provides the same, and is destroyed instead of it; the
     // former one does not know. A table with such a module serves one communicator. Errc::not_available: the component
     // does not wrap this one; any other error fails the selection. After an error `module` is as it was.
-    virtual Status wrap(Context& context, Communicator& comm, std::unique_ptr<Module>& module) noexcept {
+    virtual Status wrap(Context& context, Communicator& comm, std::unique_ptr<Module>& module) {
         (void)context, (void)comm, (void)module;
         return Error{Errc::unsupported, "it wraps no coll"};
     }

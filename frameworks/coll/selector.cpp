@@ -138,7 +138,7 @@ Result<Table*> Selector::make(
                 return candidate.error();
             }
             if (candidate->module == nullptr) {
-                return Error{Errc::invalid, "its query has returned no module"};
+                return FrameworkBase::no_module();
             }
             return patchbay::Choice<Offer>{candidate->priority,
                 std::make_unique<Offer>(

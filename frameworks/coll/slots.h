@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/round_up.h"
 #include "frameworks/coll/typed_buffer.h"
 #include "object/handle.h"
 
@@ -22,7 +23,7 @@ public:
             return;
         }
         const Room room = room_for(count, type);
-        _stride = (MPI_Count(room.bytes) + Room::alignment - 1) / Room::alignment * Room::alignment;
+        _stride = round_up(MPI_Count(room.bytes), Room::alignment);
         _first =
             static_cast<std::byte*>(steps.scratch(slots * _stride, *to_object<Datatype>(MPI_BYTE))) + room.element_0;
     }

@@ -4,16 +4,12 @@
 #include "frameworks/coll/coll.h"
 #include "frameworks/pml/pml.h"
 #include "object/error_cause.h"
+#include "object/error_code.h"
 #include "object/request.h"
 
 #include <utility>
 
 namespace patchbay::coll {
-
-// Of two steps of a collective.
-constexpr int first_error(int first, int second) noexcept {
-    return first != MPI_SUCCESS ? first : second;
-}
 
 // What one member of a collective needs of point-to-point: one communicator, one tag, and the first error so far. Ranks
 // equal to the caller's own are allowed. Blocking functions wait by the library's waiting policy.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frameworks/osc/memory.h"
 
+#include "core/base/round_up.h"
 #include "core/memory/node_segment.h"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ Result<std::unique_ptr<Memory>> Memory::allocate(
         return refused;
     }
     const std::size_t unit = std::max(alignment, alignof(std::max_align_t));
-    void* own = bytes > SIZE_MAX - unit ? nullptr : std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+    void* own = bytes > SIZE_MAX - unit ? nullptr : std::aligned_alloc(unit, round_up(bytes, unit));
     if (own == nullptr) {
         return Error{Errc::out_of_memory,
             fmt::format("the window needs {} bytes, which the system refuses: raise the limit of the address space "

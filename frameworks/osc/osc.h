@@ -33,7 +33,7 @@ class Context;
 //    on which the call waits, it returns MPI_ERR_PROC_ABORTED.
 namespace osc {
 
-inline constexpr std::uint32_t interface_version = 4;
+inline constexpr std::uint32_t interface_version = 5;
 
 // The buffer of the calling process.
 struct Origin {
@@ -142,7 +142,7 @@ public:
     // depends on parameters that are equal in all members only. Errc::not_available: not for this window. Of a window
     // whose ranks are threads (its communicator has a view) only a component with Capability::peers_threads is asked:
     // each thread has a Window and a module of its own then, which wait by Communicator::progress.
-    virtual Result<int> query(Context& context, const Window& window) noexcept = 0;
+    virtual Result<int> query(Context& context, const Window& window) = 0;
     // Called once for the component that was selected, by every member, on the same thread. May communicate over
     // window.comm, and may block. A member that has an error still takes part in all communication for which others
     // wait. The caller has all members learn of the error, and destroys the modules of the others.

@@ -2,6 +2,7 @@
 #include "frameworks/pml/partitioned.h"
 
 #include "core/base/out_of_memory.h"
+#include "core/base/round_up.h"
 #include "core/progress/progress.h"
 #include "frameworks/pml/message_binder.h"
 #include "frameworks/pml/partitioned_engine.h"
@@ -26,7 +27,7 @@ PartitionedPlan PartitionedPlan::make(
     if (wanted > partitions || multiple > partitions) {
         return one_message;
     }
-    const std::int64_t group = (wanted + multiple - 1) / multiple * multiple;
+    const std::int64_t group = round_up(wanted, multiple);
     const std::int64_t messages = partitions / group;
     return messages <= 1 ? one_message : PartitionedPlan{std::int32_t(group), std::int32_t(messages)};
 }

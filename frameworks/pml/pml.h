@@ -32,7 +32,7 @@ class Context;
 //  - "May block" means: waits with the library's waiting policy and makes progress meanwhile.
 namespace pml {
 
-inline constexpr std::uint32_t interface_version = 11;
+inline constexpr std::uint32_t interface_version = 12;
 
 // No pml allows users larger tags: the library's own are negative, and below all others there are four ranges of this
 // size, of MPI_Comm_create_group and MPI_Intercomm_create (mpi/communicators/construction_tags.h) and of partitioned
@@ -192,13 +192,13 @@ class Component : public patchbay::Component {
 public:
     // Called once per instance, on the initialising thread, when the runtime, progress and the node segment are up. A
     // pml that needs btls calls Context::transports. Errc::not_available: no candidate here.
-    virtual Result<Candidate> query(Context& context) noexcept = 0;
+    virtual Result<Candidate> query(Context& context) = 0;
     // Interposer: called with the pml that was selected when parameter pml_wrap names this component, right after the
     // queries, on the same thread. Must not communicate. The component may put a module of its own in the place of
     // `module`, which then owns the former one and is destroyed instead of it; the former one does not know.
     // Errc::not_available: the component does not wrap this one; any other error fails the selection. After an error
     // `module` is as it was.
-    virtual Status wrap(Context& context, std::unique_ptr<Module>& module) noexcept {
+    virtual Status wrap(Context& context, std::unique_ptr<Module>& module) {
         (void)context, (void)module;
         return Error{Errc::unsupported, "it wraps no pml"};
     }

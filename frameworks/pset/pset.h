@@ -19,7 +19,7 @@ class Context;
 // can determine by itself (mpi://WORLD, mpi://SELF, mpix://SHARED). See frameworks/pset/sets.h.
 namespace pset {
 
-inline constexpr std::uint32_t interface_version = 2;
+inline constexpr std::uint32_t interface_version = 3;
 
 class Module {
 public:
@@ -53,7 +53,7 @@ class Component : public patchbay::Component {
 public:
     // Called when a name is first needed that the framework does not know itself, on any thread, once per instance. May
     // query a server. Errc::not_available: the component offers no source here.
-    virtual Result<Candidate> query(Context& context) noexcept = 0;
+    virtual Result<Candidate> query(Context& context) = 0;
 };
 
 } // namespace pset

@@ -3,6 +3,7 @@
 #include "core/progress/waiter.h"
 #include "mpi/api/message_args.h"
 #include "object/convertor.h"
+#include "object/error_code.h"
 #include "object/origins.h"
 #include "object/part_of_call.h"
 
@@ -119,7 +120,7 @@ int exchange(Communicator& comm, const Half& out, const Half& in, MPI_Status* st
     return_status(receiving->status, status);
     const int received = receiving->error;
     receiving->recycle();
-    return received != MPI_SUCCESS ? received : sent;
+    return first_error(received, sent);
 }
 
 int start_exchange(

@@ -3,6 +3,7 @@
 
 #include "frameworks/cid/reduce_words.h"
 #include "mpi/communicators/construction_tags.h"
+#include "object/error_code.h"
 
 namespace patchbay {
 
@@ -47,7 +48,7 @@ bool BridgeReduction::step() noexcept {
     } else if (!_within.advance(&code)) {
         return false;
     }
-    _code = _code != MPI_SUCCESS ? _code : code;
+    _code = first_error(_code, code);
     if (_stage == Stage::exchanging && _code == MPI_SUCCESS) {
         reduce_words(_words, _exchange.received(), _operation);
     }
@@ -56,7 +57,7 @@ bool BridgeReduction::step() noexcept {
     } else if (_stage == Stage::reducing && _is_leader) {
         _stage = Stage::exchanging;
         code = _exchange.start(*_bridge.comm, _words, _bridge.rank, _bridge.rank, _bridge.tag, _code != MPI_SUCCESS);
-        _code = _code != MPI_SUCCESS ? _code : code;
+        _code = first_error(_code, code);
     } else {
         _stage = Stage::distributing;
         _within.start(_words, _operation, _code);

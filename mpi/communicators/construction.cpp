@@ -41,7 +41,7 @@ cid::Module* choose_cid_module(Instance& instance, const std::string& only, int*
                 return offer.error();
             }
             if (offer->module == nullptr) {
-                return Error{Errc::invalid, "its query has returned no module"};
+                return FrameworkBase::no_module();
             }
             return Choice<CidOffer>{offer->priority, std::make_unique<CidOffer>(CidOffer{*offer->module})};
         },

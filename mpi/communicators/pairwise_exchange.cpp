@@ -4,6 +4,7 @@
 #include "core/base/out_of_memory.h"
 #include "frameworks/pml/pml.h"
 #include "object/error_cause.h"
+#include "object/error_code.h"
 #include "object/status.h"
 
 #include <utility>
@@ -52,8 +53,7 @@ int PairwiseExchange::start(
         code = over.pml->irecv(_incoming.data(), count, word_type(), from, tag, over, &_receiving);
     }
     if (to != MPI_PROC_NULL) {
-        const int sent = send(over, words.first(fails || code != MPI_SUCCESS ? 0 : words.size()), to, tag);
-        code = code != MPI_SUCCESS ? code : sent;
+        code = first_error(code, send(over, words.first(fails || code != MPI_SUCCESS ? 0 : words.size()), to, tag));
     }
     _fails = fails || code != MPI_SUCCESS;
     return code;
@@ -94,7 +94,7 @@ int PairwiseExchange::finish() noexcept {
         return _fails ? MPI_ERR_OTHER // whose cause has been noted
                       : note_cause(MPI_ERR_OTHER, "another process has failed; its own error gives the reason");
     }
-    return sent != MPI_SUCCESS ? sent : received;
+    return first_error(sent, received);
 }
 
 } // namespace patchbay

@@ -2,6 +2,7 @@
 #pragma once
 #include "frameworks/cid/cid.h"
 #include "mpi/communicators/pairwise_exchange.h"
+#include "object/error_code.h"
 
 namespace patchbay {
 
@@ -37,7 +38,7 @@ private:
     int rank_in_parent(int member) const noexcept { return _over.group->rank_of(_members.process(member)); }
     void start_round() noexcept;
     void finish_round() noexcept;
-    void note(int code) noexcept { _code = _code != MPI_SUCCESS ? _code : code; }
+    void note(int code) noexcept { _code = first_error(_code, code); }
 
     Communicator& _over;
     const Group& _members;

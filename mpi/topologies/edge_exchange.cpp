@@ -3,6 +3,7 @@
 
 #include "core/base/out_of_memory.h"
 #include "frameworks/coll/coll.h"
+#include "object/error_code.h"
 
 #include <algorithm>
 #include <numeric>
@@ -44,7 +45,7 @@ int highest_code(Communicator& parent, int code) noexcept {
     int highest = MPI_SUCCESS;
     const int failed = (*parent.coll)[Function::allreduce].allreduce(
         &code, &highest, 1, *to_object<Datatype>(MPI_INT), *to_object<Op>(MPI_MAX), parent);
-    return code != MPI_SUCCESS ? code : (failed != MPI_SUCCESS ? failed : highest);
+    return first_error(code, first_error(failed, highest));
 }
 
 int exchange_edges(

@@ -6,6 +6,7 @@
 #include "mpi/windows/agreement.h"
 #include "mpi/windows/windows.h"
 #include "object/error_cause.h"
+#include "object/error_code.h"
 #include "object/origins.h"
 
 #include <utility>
@@ -80,7 +81,7 @@ int free_window(Window& window) noexcept {
     window.freed = true;
     take_apart(window);
     Ref<Window>::adopt(&window).reset();
-    return finished != MPI_SUCCESS ? finished : passed;
+    return first_error(finished, passed);
 }
 
 void abandon_windows(Instance& instance, const Session* session) noexcept {

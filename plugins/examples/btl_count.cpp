@@ -94,10 +94,10 @@ public:
         return {};
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
-    Result<btl::Candidate> query(Context&) noexcept override {
+    Result<btl::Candidate> query(Context&) override {
         return Error{Errc::not_available, "it only wraps other btls (btl_wrap=count)"};
     }
-    Status wrap(Context&, std::unique_ptr<btl::Module>& module) noexcept override {
+    Status wrap(Context&, std::unique_ptr<btl::Module>& module) override {
         auto* counting = new (std::nothrow) CountModule(std::move(module), _settings);
         if (counting == nullptr) {
             return Error{Errc::out_of_memory, "no memory for a module"}; // `module` has not been moved from

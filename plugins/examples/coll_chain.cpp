@@ -99,7 +99,7 @@ public:
         return _settings.segments >= 1 ? Status() : Error{Errc::invalid, "coll_chain_segments must be at least 1"};
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
-    Result<Candidate> query(coll::Query& query) noexcept override {
+    Result<Candidate> query(coll::Query& query) override {
         if (query.comm.is_inter || query.comm.size == 1) {
             return query.refuse_all("serves intracommunicators of two and more");
         }

@@ -81,7 +81,7 @@ public:
     }
     void close() noexcept override { _tool->remove(_rounds); }
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
-    Result<Candidate> query(coll::Query& query) noexcept override {
+    Result<Candidate> query(coll::Query& query) override {
         if (query.comm.is_inter || query.comm.size == 1) {
             return query.refuse_all("serves intracommunicators of two and more");
         }

@@ -70,9 +70,10 @@ public:
 
 private:
     void add(MPI_Count count, const Datatype& type, int dest, const Communicator& comm) noexcept {
-        Cell& cell = _row[comm.remote_group->process(dest).rank];
-        std::atomic_ref(cell.messages).fetch_add(1, std::memory_order_relaxed);
-        std::atomic_ref(cell.bytes).fetch_add(std::uint64_t(count * type.size), std::memory_order_relaxed);
+        if (const ProcessId to = comm.remote_group->process(dest); to.job == own_job) { // the matrix has no other ranks
+            std::atomic_ref(_row[to.rank].messages).fetch_add(1, std::memory_order_relaxed);
+            std::atomic_ref(_row[to.rank].bytes).fetch_add(std::uint64_t(count * type.size), std::memory_order_relaxed);
+        }
     }
     // The picture has a square for each pair, the darker the more bytes: a line is a sender, a column a receiver.
     void report(const std::vector<Row>& rows) const {
@@ -100,10 +101,10 @@ private:
 class MatrixComponent final : public pml::Component {
 public:
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
-    Result<pml::Candidate> query(Context&) noexcept override {
+    Result<pml::Candidate> query(Context&) override {
         return Error{Errc::not_available, "it only wraps another pml (pml_wrap=matrix)"};
     }
-    Status wrap(Context& context, std::unique_ptr<pml::Module>& module) noexcept override {
+    Status wrap(Context& context, std::unique_ptr<pml::Module>& module) override {
         return unless_out_of_memory(Status(Error{Errc::out_of_memory, "no memory for the matrix"}), [&]() -> Status {
             module = std::make_unique<MatrixModule>(std::move(module), context.runtime(),
                 std::string(context.core().params.at("pml_matrix_file").as_string()), Row(context.runtime().size()));

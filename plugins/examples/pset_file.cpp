@@ -92,7 +92,7 @@ public:
         return definitions ? Status() : definitions.error();
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple; }
-    Result<pset::Candidate> query(Context& context) noexcept override {
+    Result<pset::Candidate> query(Context& context) override {
         for (const PsetDefinition& definition : _definitions) {
             if (definition.highest_rank() >= context.runtime().size()) {
                 return Error{

@@ -57,7 +57,7 @@ public:
 
     // Called once per new communicator, in every member. Errc::not_available: the component does not serve this
     // communicator; mpirun --explain prints the text.
-    Result<Candidate> query(coll::Query& query) noexcept override {
+    Result<Candidate> query(coll::Query& query) override {
         if (query.comm.is_inter || query.comm.size == 1) {
             return query.refuse_all("serves intracommunicators of two and more");
         }

@@ -54,7 +54,7 @@ template <const Behaviour& behaviour>
 class Fake final : public coll::Component {
 public:
     Capability capabilities() const noexcept override { return Capability::none; }
-    Result<Candidate> query(coll::Query& query) noexcept override {
+    Result<Candidate> query(coll::Query& query) override {
         ++queries;
         if (behaviour.by_placement && query.comm.index == spread) {
             return query.refuse("the processes are spread over several nodes");
@@ -94,8 +94,8 @@ public:
 class Wrapper final : public coll::Component {
 public:
     Capability capabilities() const noexcept override { return Capability::none; }
-    Result<Candidate> query(coll::Query& query) noexcept override { return query.refuse_all("it only wraps"); }
-    Status wrap(Context&, Communicator&, std::unique_ptr<coll::Module>& module) noexcept override {
+    Result<Candidate> query(coll::Query& query) override { return query.refuse_all("it only wraps"); }
+    Status wrap(Context&, Communicator&, std::unique_ptr<coll::Module>& module) override {
         if (std::string(static_cast<FakeModule&>(*module).behaviour.name) == "short_ones") {
             return Error{Errc::not_available, "not this one"};
         }

@@ -3,7 +3,7 @@
  * from MPI_Win_start as from MPI_Win_wait and MPI_Win_test; and what one does later for an epoch that has ended so is
  * not taken for the next one. */
 #define _GNU_SOURCE
-#include "tests/mpi_check/check.h"
+#include "tests/mpi_check/survivors.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -16,14 +16,6 @@ static MPI_Win window(int** memory) {
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     (*memory)[0] = (*memory)[1] = 0;
     return win;
-}
-
-static MPI_Group group_of(int count, const int* members) {
-    MPI_Group all, some;
-    MPI_Comm_group(MPI_COMM_WORLD, &all);
-    MPI_Group_incl(all, count, members, &some);
-    MPI_Group_free(&all);
-    return some;
 }
 
 static int test_until_end(MPI_Win win) {
@@ -81,9 +73,5 @@ int main(int argc, char** argv) {
     MPI_Group_free(&origins);
     MPI_Group_free(&survivor);
     MPI_Group_free(&target);
-    MPI_Finalize();
-    if (failures()) {
-        pause(); /* mpirun exits with the status of the rank that failed first, unless its --timeout ends the job */
-    }
-    return 0;
+    return finish_survivor();
 }

@@ -34,8 +34,8 @@ private:
 class WatchComponent final : public coll::Component {
 public:
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
-    Result<Candidate> query(coll::Query& query) noexcept override { return query.refuse_all("it only wraps others"); }
-    Status wrap(Context&, Communicator&, std::unique_ptr<coll::Module>& module) noexcept override {
+    Result<Candidate> query(coll::Query& query) override { return query.refuse_all("it only wraps others"); }
+    Status wrap(Context&, Communicator&, std::unique_ptr<coll::Module>& module) override {
         const coll::FunctionSet others = module->provides().blocking - coll::FunctionSet{coll::Function::barrier};
         if (!others.empty()) {
             return Error{Errc::not_available, "it wraps what provides MPI_Barrier alone"};

@@ -84,6 +84,29 @@ squares = picture.findall("{http://www.w3.org/2000/svg}rect")
 assert picture.get("viewBox") == "0 0 3 3" and len(squares) == int(sys.argv[2]), len(squares)
 assert all(0 < float(square.get("opacity")) <= 1 and int(square.get("x")) < 3 for square in squares)
 END
+# Messages to processes of another job are in no row of it.
+cat >family.c <<'END'
+#include <mpi.h>
+int main(int argc, char** argv) {
+    enum { children = 40 };
+    MPI_Comm parent, inter;
+    int value = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL) {
+        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, children, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
+        for (int i = 0; i < children; ++i) {
+            MPI_Send(&value, 1, MPI_INT, i, 0, inter);
+        }
+    } else {
+        MPI_Recv(&value, 1, MPI_INT, 0, 0, parent, MPI_STATUS_IGNORE);
+    }
+    return MPI_Finalize();
+}
+END
+"$mpicc" -O1 -Wall -Werror family.c -o family
+run 1 --mca pml_wrap matrix ./family
+expect 0 $status "pml/matrix and MPI_Comm_spawn ($(cat err))"
 "$plugin_test" --wrap --programs sendrecv -n 2 mine/mca_pml_matrix.so >suite || fail "patchbay-plugin-test: $(cat suite)"
 # One that is not thread-safe lowers the thread level that a program gets.
 cat >thread_level.c <<'END'
@@ -111,6 +134,8 @@ grep -q "component 'matrix' cannot be used: lacks thread_multiple" err || fail "
 
 # pset: the sets of the file, and an error in it.
 printf '# models\nocean = 0-1 # wet\n\natmosphere=1,2\n' >sets.txt
+"$plugin_test" -n 3 mine/mca_pset_file.so >suite 2>&1 && fail "patchbay-plugin-test without a file of sets: $(cat suite)"
+grep -q 'no run used the component (declined: parameter pset_file_path names no file)' suite || fail "no reason: $(cat suite)"
 "$plugin_test" -n 3 --mca pset_file_path "$work/sets.txt" mine/mca_pset_file.so >suite ||
     fail "patchbay-plugin-test: $(cat suite)"
 expect 'pset/file: 1 passed, 0 failed' "$(tail -n 1 suite)" 'pset/file'

@@ -139,7 +139,7 @@ template <Fake& fake, int priority>
 class FakeComponent final : public pset::Component {
 public:
     Capability capabilities() const noexcept override { return Capability::none; }
-    Result<Candidate> query(Context&) noexcept override {
+    Result<Candidate> query(Context&) override {
         ++queries;
         return Candidate{priority, std::make_unique<FakeModule<fake>>()};
     }

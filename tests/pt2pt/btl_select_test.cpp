@@ -67,7 +67,7 @@ constexpr Kind far{"far", 20};
 template <const Kind& kind>
 class Transport final : public FakeComponent {
 public:
-    Result<btl::Candidate> query(Context&) noexcept override {
+    Result<btl::Candidate> query(Context&) override {
         return btl::Candidate{kind.priority, std::make_unique<FakeModule>(kind.name)};
     }
 };
@@ -83,8 +83,8 @@ public:
 
 class Wrapper final : public FakeComponent {
 public:
-    Result<btl::Candidate> query(Context&) noexcept override { return Error{Errc::not_available, "it only wraps"}; }
-    Status wrap(Context&, std::unique_ptr<btl::Module>& module) noexcept override {
+    Result<btl::Candidate> query(Context&) override { return Error{Errc::not_available, "it only wraps"}; }
+    Status wrap(Context&, std::unique_ptr<btl::Module>& module) override {
         if (fails_for_far && std::string(module->name()) == "far") {
             return Error{Errc::system, "no room"};
         }

@@ -36,20 +36,32 @@ class NoMemory(unittest.TestCase):
             self.assertIn("out of memory for an unexpected message of 4000 bytes from rank 0", done.stdout)
             self.assertIn("a lower pml_ob1_unexpected_limit makes senders wait earlier", done.stdout)
 
+    @staticmethod
+    def limit_file_sizes():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, SMALL))
+
     def check_limit_of_file_sizes(self, *options):
-        done = run(mpirun(*options), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, SMALL)))
+        done = run(mpirun(*options), preexec_fn=self.limit_file_sizes)
         self.assertRegex(done.stdout, r"shared memory: \S+ .*must grow to \d+\w+, but the limit of file sizes is "
                          r"64KiB; raise it \(ulimit -f\)")
         return done
 
     def test_limit_of_file_sizes(self):
-        done = self.check_limit_of_file_sizes("--mca", "btl", "self,sm")
-        # No message can be sent: the first call that wants one, a barrier, fails in all processes.
-        self.assertEqual(done.returncode, ERR_OTHER, done.stdout)
-        self.assertIn("MPI_Barrier", done.stdout)
+        # A process that used sockets instead could not communicate with one that has shared memory.
+        for options in ([], ["--mca", "btl", "self,sm"]):
+            done = self.check_limit_of_file_sizes(*options)
+            self.assertEqual(done.returncode, ERR_NO_MEM, done.stdout)
+            self.assertIn("MPI_Init", done.stdout)
+            self.assertIn("parameter btl=^sm leaves it out, in all processes", done.stdout)
+
+    def test_one_process_without_shared_memory(self):
+        limited = ["sh", "-c", f"ulimit -f {SMALL // 512}; exec {PROGRAM}"]
+        for words in ([*limited, ":", "-n", "1", PROGRAM], [PROGRAM, ":", "-n", "1", *limited]):
+            done = run([os.path.join(PREFIX, "bin/mpirun"), "--timeout", "30", "-n", "1", *words])
+            self.assertEqual(done.returncode, ERR_NO_MEM, done.stdout)
 
     def test_sockets_without_shared_memory(self):
-        done = self.check_limit_of_file_sizes()
+        done = run(mpirun("--mca", "btl", "^sm"), preexec_fn=self.limit_file_sizes)
         # Messages are sent: the program ends as it does with shared memory.
         self.assertEqual(done.returncode, ERR_NO_MEM, done.stdout)
         self.assertIn("out of memory for an unexpected message of 4000 bytes from rank 0", done.stdout)

@@ -28,7 +28,7 @@ template <const Behaviour& behaviour>
 class Fake final : public osc::Component {
 public:
     Capability capabilities() const noexcept override { return Capability::none; }
-    Result<int> query(Context&, const Window& window) noexcept override {
+    Result<int> query(Context&, const Window& window) override {
         if (behaviour.shared_only && window.flavor != MPI_WIN_FLAVOR_SHARED) {
             return Error{Errc::not_available, "only shared windows"};
         }

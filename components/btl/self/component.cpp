@@ -26,7 +26,7 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self;
     }
-    Result<Candidate> query(Context& context) noexcept override {
+    Result<Candidate> query(Context& context) override {
         return Candidate{
             50, std::make_unique<SelfModule>(context.self(), context.progress(), _eager_limit, _queue_limit)};
     }

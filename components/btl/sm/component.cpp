@@ -25,7 +25,7 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_node;
     }
-    Result<Candidate> query(Context& context) noexcept override {
+    Result<Candidate> query(Context& context) override {
         return unless_out_of_memory(
             Result<Candidate>(Error{Errc::out_of_memory, "out of memory"}), [&] { return make(context); });
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/common/short_copy.h"
+#include "core/base/round_up.h"
 #include "core/progress/doorbell.h"
 
 #include <atomic>
@@ -51,8 +52,7 @@ struct RingShape {
 
     static constexpr std::size_t page = 4096;
     std::size_t head_bytes() const noexcept { // what a ring needs before its first bulk payload
-        const std::size_t bytes = sizeof(ReceiverLine) + sizeof(SenderLine) + slots * sizeof(Slot);
-        return (bytes + page - 1) / page * page;
+        return round_up(sizeof(ReceiverLine) + sizeof(SenderLine) + slots * sizeof(Slot), page);
     }
     std::size_t bytes() const noexcept { return head_bytes() + bulk_size; }
     // A packet of this size always fits into an empty ring, wherever its head is, although the receiver reports up to a

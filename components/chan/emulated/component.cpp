@@ -28,7 +28,7 @@ public:
             Capability::peers_network | Capability::peers_threads;
     }
 
-    Result<int> query(Context&, const Binding&) noexcept override { return _priority; }
+    Result<int> query(Context&, const Binding&) override { return _priority; }
 
     Result<Channel*> create(
         Context& context, const Binding& binding, std::span<std::byte>, std::size_t*) noexcept override {

@@ -37,7 +37,7 @@ public:
             Capability::peers_network;
     }
 
-    Result<int> query(Context& context, const Binding& binding) noexcept override {
+    Result<int> query(Context& context, const Binding& binding) override {
         return unless_out_of_memory(Result<int>(no_memory()), [&]() -> Result<int> {
             auto transports = context.transports();
             if (!transports) {

@@ -55,7 +55,7 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node;
     }
 
-    Result<int> query(Context& context, const Binding& binding) noexcept override {
+    Result<int> query(Context& context, const Binding& binding) override {
         return unless_out_of_memory(
             Result<int>(no_memory()), [&]() -> Result<int> { return priority_for(context, binding); });
     }

@@ -44,7 +44,7 @@ public:
             Capability::peers_network;
     }
 
-    Result<Candidate> query(Query& query) noexcept override {
+    Result<Candidate> query(Query& query) override {
         if (query.comm.is_inter) {
             return query.refuse_all("serves intracommunicators only");
         }

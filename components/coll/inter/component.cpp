@@ -38,7 +38,7 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node |
             Capability::peers_network;
     }
-    Result<Candidate> query(Query& query) noexcept override {
+    Result<Candidate> query(Query& query) override {
         if (!query.comm.is_inter) {
             return query.refuse_all("serves intercommunicators only");
         }

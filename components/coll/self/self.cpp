@@ -5,6 +5,7 @@
 #include "frameworks/coll/neighborhood.h"
 #include "frameworks/coll/schedule.h"
 #include "frameworks/coll/typed_buffer.h"
+#include "object/error_code.h"
 #include "object/handle.h"
 #include "object/typed_copy.h"
 
@@ -116,7 +117,7 @@ int SelfModule::blocking(const Call& call, Communicator& comm) noexcept {
     int result = MPI_SUCCESS;
     for_each_own_edge(*comm.topology, comm.rank, call, [&](const NeighborBlock& from, const NeighborBlock& into) {
         const int code = typed_copy(from.address, from.count, *from.type, into.address, into.count, *into.type);
-        result = result != MPI_SUCCESS ? result : code;
+        result = first_error(result, code);
     });
     return result;
 }
@@ -188,7 +189,7 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self;
     }
-    Result<Candidate> query(Query& query) noexcept override {
+    Result<Candidate> query(Query& query) override {
         if (query.comm.size != 1 || query.comm.is_inter) {
             return query.refuse_all("serves communicators of one process only");
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/round_up.h"
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -66,8 +67,7 @@ struct Area {
     // middle of a page. The program's buffers are near its beginning, if malloc() has made them, and a copy between two
     // places with the same offset in their pages is slow.
     static constexpr std::size_t start_bytes(std::uint32_t size) noexcept {
-        const std::size_t bytes = sizeof(Area) + size * (sizeof(Member) + slots * sizeof(Slot));
-        return (bytes + page - 1) / page * page;
+        return round_up(sizeof(Area) + size * (sizeof(Member) + slots * sizeof(Slot)), page);
     }
     static constexpr std::size_t ring_bytes = units * Unit::bytes;
     static constexpr std::size_t ring_offset(std::uint32_t size, std::uint32_t rank) noexcept {

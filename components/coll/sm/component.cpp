@@ -70,7 +70,7 @@ public:
         return Capability::thread_multiple | Capability::sessions | Capability::peers_node;
     }
 
-    Result<Candidate> query(Query& query) noexcept override {
+    Result<Candidate> query(Query& query) override {
         const Communicator& comm = query.comm;
         if (comm.is_inter || comm.view != nullptr || comm.size == 1 || comm.size > _most_ranks) {
             return query.refuse_all("serves intracommunicators of 2 to coll_sm_most_ranks processes only");

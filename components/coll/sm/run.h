@@ -4,6 +4,7 @@
 #include "components/coll/sm/errors.h"
 #include "components/common/short_copy.h"
 #include "core/progress/waiter.h"
+#include "object/error_code.h"
 #include "object/handle.h"
 #include "object/typed_copy.h"
 
@@ -90,7 +91,7 @@ int leave(Place& place, const What& what, Waits waits, int code, int failed) noe
     const int taken = failed == MPI_SUCCESS ? what.take(place) : failed;
     const bool mutual = waits == Waits::for_join || waits == Waits::for_each_other;
     place.end(mutual || waits == Waits::for_all, mutual);
-    return code != MPI_SUCCESS ? code : taken;
+    return first_error(code, taken);
 }
 
 // false: a process of the communicator has failed.

@@ -30,7 +30,7 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self;
     }
-    Result<Candidate> query(Query& query) noexcept override {
+    Result<Candidate> query(Query& query) override {
         if (query.comm.view == nullptr || query.comm.is_inter || query.comm.size == 1) {
             return query.refuse_all("serves intracommunicators of several ranks that are threads only");
         }

@@ -2,6 +2,7 @@
 #include "components/coll/threads/reduction.h"
 
 #include "core/base/copy.h"
+#include "core/base/round_up.h"
 #include "object/error_cause.h"
 #include "object/handle.h"
 
@@ -78,7 +79,7 @@ void join_part(const Place& place, const Operand& operand, int to) noexcept {
     const MPI_Count count = operand.count;
     const MPI_Count unit = MPI_Count(std::max<std::size_t>(1, cache_line / element));
     const MPI_Count share = (count + place.size() - 1) / place.size();
-    const MPI_Count part = (share + unit - 1) / unit * unit;
+    const MPI_Count part = round_up(share, unit);
     const MPI_Count first = std::min(count, place.rank() * part);
     const MPI_Count end = std::min(count, first + part);
     const MPI_Count block = MPI_Count(std::max<std::size_t>(1, block_bytes / element));

@@ -4,6 +4,7 @@
 #include "core/progress/poll_or_yield.h"
 #include "frameworks/coll/coll.h"
 #include "object/error_cause.h"
+#include "object/error_code.h"
 
 #include <new>
 
@@ -28,7 +29,7 @@ int Pt2pt::fence(int assertion) noexcept {
     // Polls of other threads may have handled operations of this epoch, with the lock held. The barrier orders them
     // before this only by way of the other processes, which the thread sanitizer does not see.
     const Guard guard(_lock);
-    return flushed != MPI_SUCCESS ? flushed : joined;
+    return first_error(flushed, joined);
 }
 
 int Pt2pt::post(std::span<const int> origins, int assertion) noexcept {
@@ -101,7 +102,7 @@ int Pt2pt::complete() noexcept {
     }
     _progress.wake(); // a thread that waits for this process itself
     const int waited = wait_until_complete(all, dynamic ? Where::at_target : Where::at_origin);
-    return waited != MPI_SUCCESS ? waited : code;
+    return first_error(waited, code);
 }
 
 int Pt2pt::wait() noexcept {

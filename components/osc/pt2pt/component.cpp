@@ -60,7 +60,7 @@ public:
             Capability::peers_network | Capability::peers_threads;
     }
 
-    Result<int> query(Context&, const Window&) noexcept override { return _priority; }
+    Result<int> query(Context&, const Window&) override { return _priority; }
 
     Result<std::unique_ptr<Module>> create(Context& context, Window& window) noexcept override {
         try {

@@ -3,6 +3,7 @@
 #include "components/osc/pt2pt/module.h"
 #include "core/progress/poll_or_yield.h"
 #include "object/error_cause.h"
+#include "object/error_code.h"
 
 #include <new>
 
@@ -12,10 +13,6 @@ namespace {
 
 int no_memory() noexcept {
     return note_cause(MPI_ERR_NO_MEM, "osc/pt2pt: no memory for a synchronization");
-}
-
-int first_error(int first, int second) noexcept {
-    return first != MPI_SUCCESS ? first : second;
 }
 
 } // namespace

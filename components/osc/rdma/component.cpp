@@ -39,7 +39,7 @@ public:
             Capability::peers_network;
     }
 
-    Result<int> query(Context& context, const Window& window) noexcept override {
+    Result<int> query(Context& context, const Window& window) override {
         return unless_out_of_memory(Result<int>(no_memory()), [&]() -> Result<int> {
             auto transports = context.transports();
             if (!transports) {

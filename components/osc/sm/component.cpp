@@ -52,7 +52,7 @@ public:
             Capability::peers_threads;
     }
 
-    Result<int> query(Context& context, const Window& window) noexcept override {
+    Result<int> query(Context& context, const Window& window) override {
         return unless_out_of_memory(
             Result<int>(Error{Errc::out_of_memory, "osc/sm: out of memory"}), [&]() -> Result<int> {
                 if (window.comm->view != nullptr) {

@@ -49,7 +49,7 @@ public:
     Capability capabilities() const noexcept override {
         return Capability::thread_multiple | Capability::sessions | Capability::peers_self | Capability::peers_node;
     }
-    Result<Candidate> query(Context& context) noexcept override {
+    Result<Candidate> query(Context& context) override {
         try {
             return make(context);
         } catch (const std::bad_alloc&) {

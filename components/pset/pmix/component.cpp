@@ -23,7 +23,7 @@ public:
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple; }
 
-    Result<Candidate> query(Context& context) noexcept override {
+    Result<Candidate> query(Context& context) override {
         Runtime& runtime = context.runtime();
         auto module = std::unique_ptr<LauncherSets>(new (std::nothrow) LauncherSets(runtime));
         if (module == nullptr) {

@@ -56,7 +56,7 @@ public:
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple; }
 
-    Result<Candidate> query(Context& context) noexcept override {
+    Result<Candidate> query(Context& context) override {
         const std::uint32_t size = context.runtime().size();
         for (const PsetDefinition& definition : _definitions) {
             if (definition.highest_rank() >= size) {
