@@ -66,21 +66,24 @@ Status Agent::prepare(const Setup& setup) {
     }
     _server = *server;
     _timing.mark(Moment::server);
-    watch_children();
-    return {};
+    return watch_children();
 }
 
-void Agent::watch_children() {
+Status Agent::watch_children() {
     sigset_t child;
     ::sigemptyset(&child);
     ::sigaddset(&child, SIGCHLD);
     _signals = FileDescriptor(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!_signals) {
+        return Error{Errc::system, "signalfd: " + errno_text(errno)};
+    }
     _loop.watch(_signals.get(), EPOLLIN, [this] {
         signalfd_siginfo info;
         while (::read(_signals.get(), &info, sizeof info) == sizeof info) {
         }
         reap();
     });
+    return {};
 }
 
 void Agent::take(const StartJob& start) {

@@ -54,7 +54,7 @@ private:
 
     void send(const ToHead& message) { _link.send(encode(message)); }
     Status prepare(const Setup& setup);
-    void watch_children();
+    Status watch_children();
     void give_up(const StartJob& start, int started);
     void reap();
     void rank_exited(ProcessId rank, int wait_status, int rounds);

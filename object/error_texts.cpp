@@ -58,7 +58,7 @@ constexpr ErrorText texts[] = {
     {MPI_ERR_NAME, "MPI_ERR_NAME: service name not published"},
     {MPI_ERR_NO_MEM, "MPI_ERR_NO_MEM: out of memory"},
     {MPI_ERR_NOT_SAME, "MPI_ERR_NOT_SAME: processes passed different values of a collective argument"},
-    {MPI_ERR_NO_SPACE, "MPI_ERR_NO_SPACE: no space left for the file"},
+    {MPI_ERR_NO_SPACE, "MPI_ERR_NO_SPACE: not enough space"},
     {MPI_ERR_NO_SUCH_FILE, "MPI_ERR_NO_SUCH_FILE: no such file"},
     {MPI_ERR_PORT, "MPI_ERR_PORT: invalid port name"},
     {MPI_ERR_QUOTA, "MPI_ERR_QUOTA: quota exceeded"},

@@ -12,7 +12,8 @@ Result<std::string> read_file(const std::string& file) {
     const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         const bool absent = errno == ENOENT || errno == ENOTDIR;
-        return Error{absent ? Errc::not_found : Errc::system, std::strerror(errno)};
+        const bool refused = errno == EACCES || errno == EPERM;
+        return Error{absent ? Errc::not_found : refused ? Errc::not_available : Errc::system, std::strerror(errno)};
     }
     std::string text;
     char buffer[4096];

@@ -4,6 +4,7 @@
 #include "core/base/install_prefix.h"
 #include "core/base/read_file.h"
 #include "core/base/strings.h"
+#include "core/log.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -42,18 +43,25 @@ Status read_line(std::string_view line, ParamSource source, const std::string& w
     return {};
 }
 
-// A file that does not exist sets nothing.
+// A file that does not exist sets nothing. Nor does one in a home directory that this user may not read, which is that
+// of another user under sudo or in a service: whether there is a file cannot be found out.
 Status read_params(const std::string& file, ParamSource source, RawParams& result) {
     if (file.empty()) {
         return {};
     }
     auto text = read_file(file);
+    if (!text && source == ParamSource::user_file && text.error().code == Errc::not_available) {
+        log_warn_job("cannot read parameter file " + file + ": " + text.error().text + "; going on without it");
+        return {};
+    }
     if (!text) {
         return text.error().code == Errc::not_found
             ? Status()
             : Status(Error{Errc::system, "cannot read parameter file " + file + ": " + text.error().text});
     }
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; // some editors write it
     std::string_view rest = *text;
+    rest.remove_prefix(rest.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     for (int number = 1; !rest.empty(); ++number) {
         const std::size_t end = std::min(rest.find('\n'), rest.size());
         const std::string where = file + ":" + std::to_string(number);

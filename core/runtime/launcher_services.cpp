@@ -33,23 +33,33 @@ void add_scope(std::vector<pmix_info_t>& infos, LauncherServices::Scope scope) {
     }
 }
 
-void fill(pmix_app_t& app, const SpawnProgram& program) {
+// false: out of memory.
+bool append(char**& words, const std::string& word) {
     pmix_status_t status = PMIX_SUCCESS;
+    PMIX_ARGV_APPEND(status, words, word.c_str());
+    return status == PMIX_SUCCESS;
+}
+
+// false: out of memory.
+bool fill(pmix_app_t& app, const SpawnProgram& program) {
     app.cmd = copy_of(program.command);
-    PMIX_ARGV_APPEND(status, app.argv, program.command.c_str());
+    bool fine = app.cmd != nullptr && append(app.argv, program.command);
     for (const std::string& argument : program.arguments) {
-        PMIX_ARGV_APPEND(status, app.argv, argument.c_str());
+        fine = fine && append(app.argv, argument);
     }
     for (const std::string& variable : program.environment) {
-        PMIX_ARGV_APPEND(status, app.env, variable.c_str());
+        fine = fine && append(app.env, variable);
     }
-    (void)status;
     app.cwd = copy_of(program.working_directory);
     app.maxprocs = program.processes;
     PMIX_INFO_CREATE(app.info, 2);
+    if (!fine || app.cwd == nullptr || app.info == nullptr) {
+        return false;
+    }
     app.ninfo = 2;
     PMIX_INFO_LOAD(&app.info[0], spawn_path_key, program.search_path.c_str(), PMIX_STRING);
     PMIX_INFO_LOAD(&app.info[1], spawn_psets_key, join(program.psets, ",").c_str(), PMIX_STRING);
+    return true;
 }
 
 } // namespace
@@ -217,9 +227,13 @@ Result<LauncherRequest> LauncherServices::spawn(const std::vector<SpawnProgram>&
     }
     LauncherRequest::State& state = *request->_state;
     PMIX_APP_CREATE(state.programs, programs.size());
-    state.program_count = programs.size();
-    for (std::size_t i = 0; i < programs.size(); ++i) {
-        fill(state.programs[i], programs[i]);
+    bool fine = state.programs != nullptr;
+    state.program_count = fine ? programs.size() : 0;
+    for (std::size_t i = 0; fine && i < programs.size(); ++i) {
+        fine = fill(state.programs[i], programs[i]);
+    }
+    if (!fine) {
+        return Error{Errc::out_of_memory, state.what + ": memory is exhausted"};
     }
     add_info(state.infos, spawn_key, std::string(key).c_str(), PMIX_STRING);
     LauncherCallbacks::send(request->_state, [](LauncherRequest::State& s) {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <pmix.h>
+#include <utility>
 
 namespace patchbay::pmix_connection {
 
@@ -14,6 +15,7 @@ struct Connection {
     bool opened_before = false;
     std::atomic<bool> kept{false}; // keep() may come from any thread
     bool in_use = false;
+    bool abandoned = false;
     Identity identity;
 
     // A process that exits while it uses the connection has not finalized, and its launcher must learn that: others may
@@ -33,6 +35,7 @@ Connection& connection() {
 
 Result<Identity> open() {
     Connection& ours = connection();
+    ours.abandoned = false;
     if (ours.kept) {
         ours.in_use = true;
         return ours.identity;
@@ -60,6 +63,9 @@ Result<Identity> open() {
 }
 
 void close() noexcept {
+    if (connection().abandoned) {
+        return;
+    }
     connection().in_use = false;
     if (!connection().kept) {
         PMIx_Finalize(nullptr, 0);
@@ -68,6 +74,19 @@ void close() noexcept {
 
 void keep() noexcept {
     connection().kept = true;
+}
+
+void abandon() noexcept {
+    if (connection().in_use) {
+        connection().abandoned = true;
+        connection().kept = true;
+    }
+}
+
+void end_abandoned() noexcept {
+    if (std::exchange(connection().abandoned, false)) {
+        connection().in_use = false;
+    }
 }
 
 } // namespace patchbay::pmix_connection

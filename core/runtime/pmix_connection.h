@@ -26,5 +26,11 @@ void close() noexcept;
 // of 4.2.2 sees a connection end, it takes the process for lost in every group that others have begun with it
 // meanwhile, though it may only be between two uses.
 void keep() noexcept;
+// While open: the library cannot be initialized, or its finalization has failed. The next close() leaves the connection
+// as one that is in use until end_abandoned(), or open(), is called: the launcher takes the exit of a process that has
+// finalized for that of one whose work is done, and the others would wait for a process that exits with this error.
+void abandon() noexcept;
+// The program goes on without the library; nothing happens unless the connection has been abandoned.
+void end_abandoned() noexcept;
 
 } // namespace patchbay::pmix_connection

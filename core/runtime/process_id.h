@@ -16,7 +16,7 @@ inline constexpr JobNumber own_job = 0; // the job of the calling process, in ev
 // processes of several jobs, contains the nonces of the jobs instead.
 struct ProcessId {
     JobNumber job = own_job;
-    std::uint16_t thread = 0; // 0: the process as a whole; there are no others yet
+    std::uint16_t thread = 0; // 0: the process as a whole; otherwise a rank of a thread communicator
     std::uint32_t rank = 0;
 
     constexpr ProcessId() noexcept = default;

@@ -43,10 +43,18 @@ struct Qualifier {
 pmix_status_t ask(const char* key, const std::vector<Qualifier>& qualifiers, Infos& answer) {
     pmix_query_t* query = nullptr;
     PMIX_QUERY_CREATE(query, 1);
+    if (query == nullptr) {
+        return PMIX_ERR_NOMEM;
+    }
     pmix_status_t status = PMIX_SUCCESS;
     PMIX_ARGV_APPEND(status, query->keys, key);
     if (status == PMIX_SUCCESS) {
         PMIX_QUERY_QUALIFIERS_CREATE(query, qualifiers.size() + 1);
+    }
+    if (status == PMIX_SUCCESS && query->qualifiers == nullptr) {
+        status = PMIX_ERR_NOMEM;
+    }
+    if (status == PMIX_SUCCESS) {
         // Libpmix would return an earlier value from its cache.
         PMIX_INFO_LOAD(&query->qualifiers[0], PMIX_QUERY_REFRESH_CACHE, nullptr, PMIX_BOOL);
         for (std::size_t i = 0; i < qualifiers.size(); ++i) {

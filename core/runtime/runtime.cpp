@@ -18,7 +18,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <exception>
 #include <sched.h>
+#include <thread>
 #include <unistd.h>
 
 namespace patchbay {
@@ -190,6 +192,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) 
             runtime->_rank = self->rank;
             runtime->_abort_reserve = std::make_unique_for_overwrite<std::byte[]>(abort_reserve_bytes);
             if (Status read = runtime->read_job_info(); !read) {
+                runtime->abandon();
                 return read.error();
             }
         } else if (self.error().code != Errc::unsupported || !options.allow_singletons) {
@@ -219,6 +222,16 @@ Runtime::~Runtime() {
         stop_pset_reports();
         pmix_connection::close();
     }
+}
+
+void Runtime::abandon() noexcept {
+    if (!_singleton) {
+        pmix_connection::abandon();
+    }
+}
+
+void Runtime::end_abandoned() noexcept {
+    pmix_connection::end_abandoned();
 }
 
 void Runtime::become_singleton() {
@@ -352,16 +365,31 @@ Result<std::uint32_t> Runtime::universe_size() const {
     return universe && !_own_launcher ? Result<std::uint32_t>(std::max(*universe, _size)) : universe;
 }
 
+// PMIx_Abort waits without a limit for a thread of libpmix that hears nothing any more where the program has closed its
+// descriptors. The launcher ends the job when this process exits.
+void Runtime::exit_later(int status) noexcept {
+    constexpr unsigned longest_wait = 10; // seconds
+    try {
+        std::thread([status] {
+            ::sleep(longest_wait);
+            _exit(status);
+        }).detach();
+    } catch (const std::exception&) { // no memory, or no thread
+    }
+}
+
 void Runtime::abort(int code, std::string_view message) {
     _abort_reserve.reset();
     if (!message.empty() && !_own_launcher) { // ours prints it
         log_error(message);
     }
+    const int status = (code & 0xff) == 0 ? 1 : code;
     if (!_singleton) {
+        exit_later(status);
         PMIx_Abort(code, std::string(message).c_str(), nullptr, 0);
     }
     std::fflush(nullptr);
-    _exit((code & 0xff) == 0 ? 1 : code);
+    _exit(status);
 }
 
 } // namespace patchbay

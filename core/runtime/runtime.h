@@ -234,8 +234,14 @@ public:
     // Ends the whole job with exit status `code`; `message` goes to the launcher's stderr (to ours for a singleton).
     // Works without free memory, too.
     [[noreturn]] void abort(int code, std::string_view message);
+    // The library cannot be initialized, or its finalization has failed: to the launcher, a process that exits after
+    // that has not finalized.
+    void abandon() noexcept;
+    // The error has been reported, and the program goes on: to the launcher it has finalized now.
+    static void end_abandoned() noexcept;
 
 private:
+    static void exit_later(int status) noexcept;
     friend class LauncherServices;
     Runtime();
     Status read_job_info();

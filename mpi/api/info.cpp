@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Info objects (MPI-5.0, 10). These functions are local and thread-safe, and may be called before MPI_Init and after
 // MPI_Finalize.
+#include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
 #include "mpi/library/info_env.h"
@@ -50,6 +51,15 @@ void copy_text(const std::string& text, char* target, std::size_t room) noexcept
     target[length] = '\0';
 }
 
+// Gives the program the handle of a new object, which construct() returns.
+template <class Construct>
+int make(Arguments& args, MPI_Info* info, const Construct& construct) noexcept {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        *info = handle_of_new(args, construct().detach());
+        return MPI_SUCCESS;
+    }));
+}
+
 } // namespace
 
 } // namespace patchbay::api
@@ -61,8 +71,7 @@ int PMPI_Info_create(MPI_Info* info) {
     if (api::checking() && !args.pointer("info", info)) {
         return args.code();
     }
-    *info = api::handle_of_new(args, new Info);
-    return MPI_SUCCESS;
+    return api::make(args, info, [] { return Ref<Info>::adopt(new Info); });
 }
 
 int PMPI_Info_create_env(int argc, char* argv[], MPI_Info* info) {
@@ -70,14 +79,15 @@ int PMPI_Info_create_env(int argc, char* argv[], MPI_Info* info) {
     if (api::checking() && !args.pointer("info", info)) {
         return args.code();
     }
-    auto made = Ref<Info>::adopt(new Info);
-    std::vector<std::string> arguments;
-    if (argv != nullptr) {
-        arguments.assign(argv, argv + std::max(argc, 0));
-    }
-    fill_info_env(*made, arguments);
-    *info = api::handle_of_new(args, made.detach());
-    return MPI_SUCCESS;
+    return api::make(args, info, [&] {
+        auto made = Ref<Info>::adopt(new Info);
+        std::vector<std::string> arguments;
+        if (argv != nullptr) {
+            arguments.assign(argv, argv + std::max(argc, 0));
+        }
+        fill_info_env(*made, arguments);
+        return made;
+    });
 }
 
 int PMPI_Info_dup(MPI_Info info, MPI_Info* newinfo) {
@@ -85,8 +95,7 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info* newinfo) {
     if (api::checking() && !(args.info("info", info) && args.pointer("newinfo", newinfo))) {
         return args.code();
     }
-    *newinfo = api::handle_of_new(args, api::info_of(info).duplicate().detach());
-    return MPI_SUCCESS;
+    return api::make(args, newinfo, [&] { return api::info_of(info).duplicate(); });
 }
 
 int PMPI_Info_free(MPI_Info* info) {
@@ -106,8 +115,10 @@ int PMPI_Info_set(MPI_Info info, const char* key, const char* value) {
         !(api::check_own(args, info) && api::check_key(args, key) && api::check_value(args, value))) {
         return args.code();
     }
-    api::info_of(info).set(key, value);
-    return MPI_SUCCESS;
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        api::info_of(info).set(key, value);
+        return MPI_SUCCESS;
+    }));
 }
 
 int PMPI_Info_delete(MPI_Info info, const char* key) {

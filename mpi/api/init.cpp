@@ -4,8 +4,10 @@
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/log.h"
 #include "core/runtime/hw_resources.h"
+#include "core/runtime/runtime.h"
 #include "mpi/library/world.h"
 
 #include <fmt/core.h>
@@ -20,8 +22,12 @@ World& world() noexcept {
 
 int start(const char* function, int required, int* provided) {
     Arguments args(function);
-    if (Status started = world().init(required); !started) {
-        return args.fail(MPI_ERR_OTHER, started.error().text);
+    const Error no_memory{Errc::out_of_memory, "memory is exhausted"};
+    if (Status started = unless_out_of_memory(Status(no_memory), [&] { return world().init(required); }); !started) {
+        const bool memory = started.error().code == Errc::out_of_memory;
+        const int code = args.fail(memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER, started.error().text);
+        Runtime::end_abandoned();
+        return code;
     }
     if (provided != nullptr) {
         *provided = world().thread_level();
@@ -66,8 +72,9 @@ int PMPI_Finalize() {
     if (!api::check_running(args)) {
         return args.code();
     }
-    const int code = api::world().finalize();
-    return args.result(code);
+    const int code = args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [] { return api::world().finalize(); }));
+    Runtime::end_abandoned();
+    return code;
 }
 
 int PMPI_Initialized(int* flag) {

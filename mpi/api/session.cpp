@@ -64,9 +64,14 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
     if (!requested_thread_level(args, to_object<Info>(info), &level, &code)) {
         return code;
     }
-    auto opened = open_session(library(), level, Ref<Errhandler>::share(to_object<Errhandler>(errhandler)));
+    const Error no_memory{Errc::out_of_memory, "memory is exhausted"};
+    auto opened = unless_out_of_memory(Result<Ref<Session>>(no_memory),
+        [&] { return open_session(library(), level, Ref<Errhandler>::share(to_object<Errhandler>(errhandler))); });
     if (!opened) {
-        return args.fail(MPI_ERR_OTHER, opened.error().text);
+        const bool memory = opened.error().code == Errc::out_of_memory;
+        code = args.fail(memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER, opened.error().text);
+        Runtime::end_abandoned();
+        return code;
     }
     print_explanation((*opened)->instance->core());
     (*opened)->instance->runtime().report_ready();

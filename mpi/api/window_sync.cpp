@@ -4,6 +4,7 @@
 #include "frameworks/osc/epochs.h"
 #include "frameworks/osc/osc.h"
 #include "mpi/api/args.h"
+#include "object/error_cause.h"
 
 #include <vector>
 
@@ -60,14 +61,15 @@ int translate(const Window& window, const Group& group, std::vector<int>* ranks)
 template <class Begin>
 int on_group(Arguments& args, MPI_Group group, const Begin& begin) noexcept {
     Window& window = args.window_object();
-    return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         std::vector<int> ranks;
         const Group* object = to_object<Group>(group);
         if (translate(window, *object, &ranks) != MPI_SUCCESS) {
-            return args.fail(MPI_ERR_GROUP, "group contains a process that is not a member of the window");
+            return note_cause(MPI_ERR_GROUP, "group contains a process that is not a member of the window");
         }
-        return args.result(begin(window, std::move(ranks)));
+        return begin(window, std::move(ranks));
     });
+    return args.result(code);
 }
 
 int post(MPI_Group group, int assertion, MPI_Win win) noexcept {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/library/library.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/component/static_components.h"
 #include "core/log.h"
+#include "core/runtime/runtime.h"
 #include "mpi/instance/handle_faults.h"
 #include "mpi/instance/settings.h"
 #include "mpi/library/instance_builder.h"
@@ -96,7 +98,12 @@ Status Library::start(int thread_level, CleanupStack& cleanup) {
         _instance.store(nullptr, std::memory_order_release);
         delete instance;
     });
-    if (Status built = InstanceBuilder(*instance, cleanup).build(); !built) {
+    const Status no_memory = Error{Errc::out_of_memory, "memory is exhausted"};
+    const Status built = unless_out_of_memory(no_memory, [&] { return InstanceBuilder(*instance, cleanup).build(); });
+    if (!built) {
+        if (instance->core().runtime != nullptr) {
+            instance->core().runtime->abandon();
+        }
         return built;
     }
     _instance.store(instance, std::memory_order_release);

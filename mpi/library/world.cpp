@@ -80,6 +80,7 @@ Status World::init(int required) {
     _session = std::move(*session);
     _cleanup = std::make_unique<CleanupStack>(&instance().core().faults);
     if (Status started = start(*_cleanup); !started) {
+        instance().runtime().abandon();
         _cleanup.reset();
         close_session(*_session.detach());
         return started;
@@ -207,6 +208,9 @@ int World::finalize() {
     for (int polls = 0; polls < most_polls && instance().progress().poll() != 0; ++polls) {
     }
     report_pending(instance());
+    if (code != MPI_SUCCESS) {
+        instance().runtime().abandon(); // the others wait for this process
+    }
     _state.store(State::finished, std::memory_order_release);
     _cleanup.reset();
     close_session(*_session.detach());

@@ -56,6 +56,12 @@ class MpiCleanup(harness.LaunchTest):
             self.assertLess(result.seconds, harness.END_LIMIT)
             self.assert_all_gone(ranks + [launcher], 0)
 
+    def test_a_rank_that_cannot_be_initialized(self):
+        program = [harness.RANK_PROGRAM, self.path("rank"), "receive"]
+        result = self.run_words("-n", "1", "-x", "PATCHBAY_MCA_btl=nonexistent", *program, ":", "-n", "2", *program)
+        self.assert_result(result, 16, err_lines=1)
+        self.assertIn("exited with status 16 without having finalized; ending the other 2 ranks", result.err)
+
     def test_a_rank_crashes(self):
         for what, backing in self.cases():
             process, launcher, ranks = self.start_busy(what, backing)
