@@ -122,7 +122,7 @@ std::string Origins::report() const {
     }
     for (const auto& [what, origin] : _handles) {
         // What the program has not freed exists.
-        if (origin.kind == ObjectKind::communicator) {
+        if (origin.kind == ObjectKind::communicator && !is_thread_handle(reinterpret_cast<std::uintptr_t>(what))) {
             add_line(with_name(origin, *static_cast<const Communicator*>(what)));
         } else {
             add_line(origin);

@@ -86,6 +86,8 @@ public:
     // `target`.
     Arguments(const char* function, ErrorTarget target) noexcept
         : _function(function),
+          _comm(
+              target.kind() == ErrorTarget::Kind::communicator ? static_cast<Communicator*>(target.object()) : nullptr),
           _kind(target.kind()),
           _other(target.object()) {}
 

@@ -8,6 +8,7 @@
 #include "mpi/api/initialized.h"
 #include "mpi/communicators/thread_communicators.h"
 #include "mpi/library/library.h"
+#include "object/origins.h"
 
 namespace patchbay::api {
 
@@ -57,6 +58,9 @@ int PMPIX_Threadcomm_init(MPI_Comm parent_comm, int num_threads, MPI_Comm* threa
         return refused; // which has been reported
     }
     *threadcomm = made;
+    if (Origins* const origins = Origins::active(); origins != nullptr && code == MPI_SUCCESS) {
+        origins->add(made, ObjectKind::communicator, args.function(), {});
+    }
     return args.result(code);
 }
 
@@ -77,6 +81,7 @@ int PMPIX_Threadcomm_free(MPI_Comm* threadcomm) {
     const int code = api::act_on("MPIX_Threadcomm_free", *threadcomm,
         [threadcomm](Instance& instance) { return threads::free(instance, *threadcomm); });
     if (code == MPI_SUCCESS) {
+        api::note_freed(*threadcomm);
         *threadcomm = MPI_COMM_NULL;
     }
     return code;

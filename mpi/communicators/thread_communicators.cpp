@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
-#include <set>
 
 // Of the program's OpenMP, if it has any.
 extern "C" {
@@ -155,7 +154,7 @@ void place_ranks(const ThreadCommunicator& all, Activation& activation) {
 
 // The communicator of one thread behind the handle.
 int make_view(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, int number, MPI_Comm handle,
-    ThreadContext& context) {
+    ThreadContext& context, AttributeMap& attributes) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     ProcessId self = all.processes[std::size_t(all.process)];
     self.thread = id_of(all, *activation, number);
@@ -176,10 +175,7 @@ int make_view(ThreadCommunicator& all, const std::shared_ptr<Activation>& activa
     if (const int code = open(*comm); code != MPI_SUCCESS) {
         return code;
     }
-    if (const int code = all.attributes.copy_to(comm->attributes, AttributeOwner::communicator, handle, handle);
-        code != MPI_SUCCESS) {
-        return code;
-    }
+    attributes.move_to(comm->attributes);
     context.views()[value_of(handle) - first_thread_handle] = comm.detach();
     return MPI_SUCCESS;
 }
@@ -206,9 +202,32 @@ void give_up(ThreadCommunicator& all, const std::shared_ptr<Activation>& activat
     }
 }
 
+// What a thread has of its start before it is ready: whatever it may lack after that, the others have started.
+struct Part {
+    std::shared_ptr<Activation> activation;
+    int number = 0;
+    std::shared_ptr<ThreadContext> context;
+    AttributeMap attributes;
+};
+
+int prepare(ThreadCommunicator& all, Part& part, MPI_Comm handle) {
+    Instance& instance = all.instance;
+    part.context = ThreadContext::enter(
+        policy_of(instance, may_share_cores(all.threads()) || shares_cores_of_node(instance, all.threads())),
+        instance.progress(), all.has_other_processes() || instance.runtime().size() > 1);
+    part.activation->make_engine(part.number, part.context, all.carrier.get());
+    return all.attributes.copy_to(part.attributes, AttributeOwner::communicator, handle, handle);
+}
+
 // The last thread of the process: from here on messages can be sent and received.
-int begin(ThreadCommunicator& all, Activation& activation) {
-    place_ranks(all, activation);
+int begin(ThreadCommunicator& all, Activation& activation) noexcept {
+    const int code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        place_ranks(all, activation);
+        return MPI_SUCCESS;
+    });
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
     all.instance.begin_threads(all.has_other_processes());
     if (all.carrier != nullptr) {
         all.carrier->open(++all.activations, activation.engines());
@@ -217,26 +236,51 @@ int begin(ThreadCommunicator& all, Activation& activation) {
     return MPI_SUCCESS;
 }
 
-int start_in(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, int number, ThreadContext& context,
-    MPI_Comm handle) {
-    if (activation->is_last_to_be_ready()) {
-        if (const int code = begin(all, *activation); code != MPI_SUCCESS) {
-            return code;
-        }
-    } else {
-        const auto limit = all.instance.core().params.at("mpi_threadcomm_start_timeout").as_duration();
-        if (!activation->wait_for_start(number, limit.count() > 0 ? limit : std::chrono::nanoseconds::max())) {
-            return note_cause(MPI_ERR_COMM,
-                fmt::format("{} of {} threads have called MPIX_Threadcomm_start within the time that parameter "
-                            "mpi_threadcomm_start_timeout allows",
-                    activation->joined(), activation->threads()));
-        }
+// All threads of the process are ready, or this one has waited for too long.
+int wait_for_others(ThreadCommunicator& all, const Part& part) {
+    Activation& activation = *part.activation;
+    const auto limit = all.instance.core().params.at("mpi_threadcomm_start_timeout").as_duration();
+    if (activation.wait_for_start(part.number, limit.count() > 0 ? limit : std::chrono::nanoseconds::max())) {
+        return MPI_SUCCESS;
     }
+    if (activation.refused() != MPI_SUCCESS) {
+        return note_cause(activation.refused(), "another thread of the process could not start");
+    }
+    return note_cause(MPI_ERR_COMM,
+        fmt::format("{} of {} threads have called MPIX_Threadcomm_start within the time that parameter "
+                    "mpi_threadcomm_start_timeout allows",
+            activation.joined(), activation.threads()));
+}
+
+// `code`: an error of this thread, with which none starts.
+int start_together(ThreadCommunicator& all, const Part& part, int code) {
+    Activation& activation = *part.activation;
+    if (code != MPI_SUCCESS) {
+        activation.refuse(code);
+    }
+    if (!activation.is_last_to_be_ready()) {
+        const int others = activation.has_engine(part.number) ? wait_for_others(all, part) : MPI_SUCCESS;
+        return first_error(code, others);
+    }
+    const int refused = activation.refused();
+    if (refused == MPI_SUCCESS) {
+        code = begin(all, activation);
+    } else if (code == MPI_SUCCESS) {
+        code = note_cause(refused, "another thread of the process could not start");
+    }
+    if (code != MPI_SUCCESS) {
+        activation.refuse(code);
+        activation.give_up();
+    }
+    return code;
+}
+
+int take_view(ThreadCommunicator& all, Part& part, MPI_Comm handle) {
     if (may_share_cores(all.threads())) { // whether they do is known only now
-        const bool share = activation->shares_cores() || shares_cores_of_node(all.instance, all.threads());
-        context.progress().set_policy(policy_of(all.instance, share));
+        const bool share = part.activation->shares_cores() || shares_cores_of_node(all.instance, all.threads());
+        part.context->progress().set_policy(policy_of(all.instance, share));
     }
-    return make_view(all, activation, number, handle, context);
+    return make_view(all, part.activation, part.number, handle, *part.context, part.attributes);
 }
 
 // Whether the calling thread has this communicator by the engine, as the thread communicator or one derived from it.
@@ -254,32 +298,42 @@ void wait_for_freed(Instance& instance, const Communicator& comm) {
     wait_until(engine.progress(), [&engine] { return engine.freed_sends() == 0; });
 }
 
-// MPI_Precv_init requests that the program has freed before a start, and whose setup message has not arrived. Each has
-// a request of the pml and a reference to its communicator, and is destroyed when all threads leave.
-struct Unmatched {
-    std::size_t requests = 0;
-    std::size_t on_comm = 0;                           // on the thread communicator itself
-    std::set<const Communicator*> freed_communicators; // derived from it, which exist because of such requests
-    bool no_memory = false;
-};
+// How many MPI_Precv_init requests there are on such communicators that the program has freed before a start, and whose
+// setup message has not arrived. Each has a request of the pml and a reference to its communicator, and is destroyed
+// when all threads leave.
+template <class Predicate>
+std::size_t count_unmatched(Instance& instance, Predicate&& is_one) noexcept {
+    std::size_t count = 0;
+    instance.partitioned().for_each_unmatched([&](const Communicator& on) { count += is_one(on) ? 1 : 0; });
+    return count;
+}
 
-Unmatched find_unmatched(Instance& instance, const Communicator& comm) {
-    Unmatched found;
-    instance.partitioned().for_each_unmatched([&](const Communicator& on) {
-        if (is_of(comm.view->engine, on)) {
-            ++found.requests;
-            found.on_comm += &on == &comm ? 1 : 0;
-            if (on.freed) {
-                found.no_memory = !unless_out_of_memory(false,
-                                      [&] {
-                                          found.freed_communicators.insert(&on);
-                                          return true;
-                                      }) ||
-                    found.no_memory;
-            }
+std::size_t count_unmatched_on(Instance& instance, const Communicator& comm) noexcept {
+    return count_unmatched(instance, [&comm](const Communicator& on) { return &on == &comm; });
+}
+
+// The communicators and windows that the program has not freed, the thread communicator among them.
+std::size_t count_communicators(const Engine& engine) noexcept {
+    std::size_t count = 0;
+    engine.for_each_view([&count](const Communicator& one) {
+        count += one.freed ? 0 : 1;
+        count -= one.is_inter ? 1 : 0; // its local_comm has a view of its own
+    });
+    return count;
+}
+
+// What has references to the thread communicator, or to those that the program has freed: coll::Operation, Partitioned.
+std::size_t count_operations(Instance& instance, const Communicator& thread_comm) noexcept {
+    std::size_t count = 0;
+    thread_comm.view->engine.for_each_view([&](const Communicator& one) {
+        if (one.freed || &one == &thread_comm) {
+            const std::size_t own = &one == &thread_comm ? 1 : 0;
+            const std::size_t each =
+                one.is_predefined() ? 1 : 2; // references: the request of the pml may have one, too
+            count += std::size_t(one.references()) - own - each * count_unmatched_on(instance, one);
         }
     });
-    return found;
+    return count;
 }
 
 // What keeps a thread from leaving.
@@ -291,23 +345,19 @@ int check_finished(Instance& instance, const Communicator& comm) {
         return note_cause(
             MPI_ERR_PENDING, fmt::format("{} channels of rank {} have not been unbound", channels, comm.rank));
     }
-    const Unmatched unmatched = find_unmatched(instance, comm);
-    if (unmatched.no_memory) {
-        return MPI_ERR_NO_MEM;
-    }
-    const std::size_t views = engine.views() - unmatched.freed_communicators.size();
-    if (views != 1) { // a window has a communicator, and requests; an intercommunicator has its local_comm
+    if (const std::size_t left = count_communicators(engine); left != 1) { // a window has one, and requests
         return note_cause(MPI_ERR_PENDING,
             fmt::format("{} communicators or windows of rank {} that are derived from the thread communicator have not "
                         "been freed",
-                views - 1 - engine.intercommunicators(), comm.rank));
+                left - 1, comm.rank));
     }
-    if (const std::size_t left = engine.requests() - unmatched.requests; left != 0) {
+    const std::size_t unmatched =
+        count_unmatched(instance, [&engine](const Communicator& on) { return is_of(engine, on); });
+    if (const std::size_t left = engine.requests() - unmatched; left != 0) {
         return note_cause(
             MPI_ERR_PENDING, fmt::format("{} requests of rank {} have not been completed or freed", left, comm.rank));
     }
-    const std::size_t operations =
-        std::size_t(comm.references()) - 1 - unmatched.on_comm; // coll::Operation, Partitioned
+    const std::size_t operations = count_operations(instance, comm);
     if (operations != 0) {
         return note_cause(MPI_ERR_PENDING,
             fmt::format("{} collective or partitioned operations of rank {} have not been completed or freed",
@@ -327,7 +377,7 @@ int end(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, 
         int highest = MPI_SUCCESS;
         const int reduced = (*carrier.comm().coll)[coll::Function::allreduce].allreduce(
             &code, &highest, 1, *to_object<Datatype>(MPI_INT), *to_object<Op>(MPI_MAX), carrier.comm());
-        code = reduced != MPI_SUCCESS ? reduced : highest;
+        code = first_error(reduced, highest);
     }
     if (code == MPI_SUCCESS) {
         give_up(all, activation);
@@ -336,6 +386,19 @@ int end(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, 
         all.carrier->reopen(activation->engines());
     }
     return code;
+}
+
+// A thread that has started and has no memory for its communicator ends its part at once: the others, which may wait
+// for its messages, do not wait for it in MPIX_Threadcomm_finish.
+void finish_without_view(ThreadCommunicator& all, const Part& part) noexcept {
+    int code = MPI_SUCCESS;
+    do {
+        code = MPI_SUCCESS;
+        if (part.activation->gather(part.number, &code)) {
+            code = end(all, part.activation, part.activation->engine(part.number), code);
+            part.activation->release(code);
+        }
+    } while (code != MPI_SUCCESS);
 }
 
 } // namespace
@@ -377,20 +440,26 @@ int start(Instance& instance, MPI_Comm handle) {
     if (const int code = check_parallel_region(all->threads()); code != MPI_SUCCESS) {
         return code;
     }
-    std::shared_ptr<Activation> activation;
-    int number = 0;
-    if (const int code = join(*all, &activation, &number); code != MPI_SUCCESS) {
+    Part part;
+    if (const int code = join(*all, &part.activation, &part.number); code != MPI_SUCCESS) {
         return code;
     }
-    const auto context = ThreadContext::enter(
-        policy_of(instance, may_share_cores(all->threads()) || shares_cores_of_node(instance, all->threads())),
-        instance.progress(), all->has_other_processes() || instance.runtime().size() > 1);
-    activation->make_engine(number, context, all->carrier.get());
-    const int code = start_in(*all, activation, number, *context, handle);
+    const int ready = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return prepare(*all, part, handle); });
+    int code = start_together(*all, part, ready);
+    if (code == MPI_SUCCESS) {
+        code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return take_view(*all, part, handle); });
+        if (code != MPI_SUCCESS) {
+            finish_without_view(*all, part);
+        }
+    } else {
+        give_up(*all, part.activation);
+    }
     if (code != MPI_SUCCESS) {
-        give_up(*all, activation);
-        activation->drop_engine(number);
-        ThreadContext::leave();
+        part.attributes.erase_all(AttributeOwner::communicator, handle);
+        part.activation->drop_engine(part.number);
+        if (part.context != nullptr) {
+            ThreadContext::leave();
+        }
     }
     return code;
 }
@@ -450,6 +519,22 @@ int free(Instance& instance, MPI_Comm handle) {
     }
     instance.thread_communicators().remove(value_of(handle));
     return all->carrier != nullptr ? free_communicator(all->carrier->comm()) : MPI_SUCCESS;
+}
+
+int abandon(Instance& instance, const Session* session) {
+    bool active = false;
+    instance.thread_communicators().remove_if([&](ThreadCommunicator& one) {
+        const std::lock_guard lock(one.mutex);
+        active = active || (one.session == session && one.activation != nullptr);
+        return false;
+    });
+    if (active) {
+        return note_cause(
+            MPI_ERR_COMM, "a thread communicator is active: MPIX_Threadcomm_finish in each of its threads ends that");
+    }
+    // Their carriers are freed with the other communicators.
+    instance.thread_communicators().remove_if([&](const ThreadCommunicator& one) { return one.session == session; });
+    return MPI_SUCCESS;
 }
 
 bool exists(Instance& instance, MPI_Comm handle) noexcept {

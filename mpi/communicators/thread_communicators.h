@@ -7,6 +7,7 @@
 namespace [[gnu::visibility("default")]] patchbay {
 
 class Instance;
+class Session;
 
 namespace threads {
 
@@ -27,6 +28,9 @@ int start(Instance& instance, MPI_Comm handle);
 int finish(Instance& instance, MPI_Comm handle);
 // MPIX_Threadcomm_free, of one that is not active. Local.
 int free(Instance& instance, MPI_Comm handle);
+// Those of the session (nullptr: of the world model) are none any more, because it is finalized. MPI_ERR_COMM: one is
+// active, and nothing has happened.
+int abandon(Instance& instance, const Session* session);
 // Whether there is such a thread communicator, active or not.
 bool exists(Instance& instance, MPI_Comm handle) noexcept;
 

@@ -43,6 +43,17 @@ public:
         _all[handle - first_thread_handle].reset();
     }
 
+    // Calls act(handle, thread communicator) for each; those for which it returns true are removed.
+    template <class Act>
+    void remove_if(const Act& act) noexcept {
+        const std::lock_guard lock(_mutex);
+        for (std::size_t place = 0; place < _all.size(); ++place) {
+            if (_all[place] != nullptr && act(*_all[place])) {
+                _all[place].reset();
+            }
+        }
+    }
+
 private:
     std::mutex _mutex;
     // Grows with the number of those that exist at a time: a process that has none does not pay for the room.

@@ -6,6 +6,7 @@
 #include "mpi/channels/channels.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_queue.h"
+#include "mpi/communicators/thread_communicators.h"
 #include "mpi/instance/send_buffer.h"
 #include "mpi/instance/thread_levels.h"
 #include "mpi/library/library.h"
@@ -92,6 +93,9 @@ int close_session(Session& session) noexcept {
     const bool communicated = has_communicated(session);
     if (communicated && session.lease->user().thread != this_thread_id()) {
         session.instance->enable_locks("a session was finalized by another thread than the one that opened it");
+    }
+    if (const int code = threads::abandon(*session.instance, &session); code != MPI_SUCCESS) {
+        return code;
     }
     if (const int code = session.attributes.erase_all(AttributeOwner::session, to_handle(&session));
         code != MPI_SUCCESS) {

@@ -9,6 +9,7 @@
 #include "mpi/channels/channels.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/parent_reduction.h"
+#include "mpi/communicators/thread_communicators.h"
 #include "mpi/dynamic/spawn.h"
 #include "mpi/library/info_env.h"
 #include "mpi/library/session.h"
@@ -186,6 +187,9 @@ int World::synchronize() {
 
 int World::finalize() {
     std::lock_guard lock(_mutex);
+    if (const int code = threads::abandon(instance(), nullptr); code != MPI_SUCCESS) {
+        return code;
+    }
     // The deletion callbacks on MPI_COMM_SELF run first, while MPI is still usable (MPI-5.0, 11.2.4).
     for (Communicator* comm : {_self, _world}) {
         const int code = comm->attributes.erase_all(AttributeOwner::communicator, to_handle(comm));

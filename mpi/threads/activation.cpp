@@ -47,13 +47,17 @@ void Activation::make_engine(int number, std::shared_ptr<ThreadContext> context,
     Progress& progress = thread.context->progress();
     thread.engine = std::make_unique<Engine>(progress, carrier, number, threads());
     thread.poller = progress.add_poller(&Activation::poll, &thread,
-        thread.context->shares_bell() ? std::chrono::nanoseconds(longest_sleep_with_others) : sleeps_well);
+        thread.context->shares_bell() || carrier != nullptr ? std::chrono::nanoseconds(longest_sleep_with_others)
+                                                            : sleeps_well);
     _engines[std::size_t(number)] = thread.engine.get();
 }
 
 void Activation::drop_engine(int number) noexcept {
     Thread& thread = _threads[std::size_t(number)];
     thread.poller.reset();
+    if (thread.engine == nullptr) { // no memory
+        return;
+    }
     thread.engine->close(); // it exists as long as the others, which may refer to its cells
 }
 
@@ -82,9 +86,17 @@ void Activation::started() noexcept {
     wake_all();
 }
 
+void Activation::refuse(int code) noexcept {
+    int none = MPI_SUCCESS;
+    _refused.compare_exchange_strong(none, code, std::memory_order_acq_rel);
+}
+
 bool Activation::give_up() noexcept {
     State before = State::gathering;
     if (_state.compare_exchange_strong(before, State::given_up, std::memory_order_acq_rel)) {
+        if (_ready.load(std::memory_order_acquire) == threads()) { // otherwise contexts are being made
+            wake_all();
+        }
         return true;
     }
     return before == State::given_up;
@@ -168,7 +180,9 @@ void Activation::release(int code) noexcept {
 
 void Activation::wake_all() noexcept {
     for (const Thread& thread : _threads) {
-        thread.context->progress().doorbell().notify();
+        if (thread.context != nullptr) { // no memory
+            thread.context->progress().doorbell().notify();
+        }
     }
 }
 

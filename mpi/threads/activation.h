@@ -32,13 +32,20 @@ public:
     void make_engine(int number, std::shared_ptr<ThreadContext> context, Carrier* carrier);
     void drop_engine(int number) noexcept;
     const ThreadContext& context(int number) const noexcept { return *_threads[std::size_t(number)].context; }
+    bool has_engine(int number) const noexcept { return _engines[std::size_t(number)] != nullptr; }
     Engine& engine(int number) noexcept { return *_threads[std::size_t(number)].engine; }
     std::span<Engine* const> engines() const noexcept { return _engines; }
 
-    // Called by each thread when it has its engine: true for the last one, which calls started() next.
+    // Before is_last_to_be_ready(): the thread cannot start, so that none will.
+    void refuse(int code) noexcept;
+    // Of any thread, when all are ready.
+    int refused() const noexcept { return _refused.load(std::memory_order_acquire); }
+    // Called by each thread when it has its engine, or an error: true for the last one, which calls started() or
+    // give_up() next.
     bool is_last_to_be_ready() noexcept;
     void started() noexcept;
-    // Waits for that. false: it did not happen within `limit`, and then it never does.
+    // Waits for that. false: it did not happen within `limit`, or was given up, and then it never does. A thread
+    // without an engine cannot wait.
     bool wait_for_start(int number, std::chrono::nanoseconds limit) noexcept;
     // The start is given up, unless it has happened. Returns whether it has not.
     bool give_up() noexcept;
@@ -97,6 +104,7 @@ private:
     bool _cores_are_known = true;
     std::atomic<int> _joined{0};
     std::atomic<int> _ready{0};
+    std::atomic<int> _refused{MPI_SUCCESS};
     std::atomic<State> _state{State::gathering};
     std::atomic<int> _gathered{0};
     std::atomic<int> _error;

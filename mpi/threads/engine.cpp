@@ -77,10 +77,6 @@ void Engine::remove(View& view) noexcept {
     _views.erase(view.context);
 }
 
-std::size_t Engine::intercommunicators() const noexcept {
-    return std::size_t(std::ranges::count_if(_views, [](const auto& one) { return one.second->comm.is_inter; }));
-}
-
 View* Engine::find(std::uint32_t context) noexcept {
     if (_last_found != nullptr && _last_found->context == context) [[likely]] {
         return _last_found;

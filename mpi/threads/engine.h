@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace patchbay::threads {
@@ -53,8 +54,13 @@ public:
     // Adds a communicator, whose context no other one of this engine has. false: out of memory.
     bool add(View& view) noexcept;
     void remove(View& view) noexcept;
-    std::size_t views() const noexcept { return _views.size(); }
-    std::size_t intercommunicators() const noexcept; // of the views
+    // Calls act(communicator) for all of them. Of an intercommunicator its local_comm is one, too.
+    template <class Act>
+    void for_each_view(const Act& act) const noexcept {
+        for (const auto& [context, view] : _views) {
+            act(std::as_const(view->comm));
+        }
+    }
 
     // Blocks until the buffer may be used again, or the message is received where that is asked for.
     int send(const Outgoing& message) noexcept;

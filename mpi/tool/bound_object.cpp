@@ -17,7 +17,10 @@ std::optional<BoundObject> bind(Binding binding, void* handle_address) noexcept 
     }
     if (binding == Binding::communicator) {
         const Communicator* comm = probed_object<Communicator>(*static_cast<MPI_Comm*>(handle_address));
-        return comm == nullptr ? std::nullopt : std::optional(BoundObject{comm, comm->serial(), comm->index, {}});
+        // One whose ranks are threads is in no list in which exists() could find it.
+        return comm == nullptr || comm->view != nullptr
+            ? std::nullopt
+            : std::optional(BoundObject{comm, comm->serial(), comm->index, {}});
     }
     Session* session = probed_object<Session>(*static_cast<MPI_Session*>(handle_address));
     return session == nullptr ? std::nullopt : std::optional(BoundObject{session, 0, 0, Session::id(session)});

@@ -171,6 +171,115 @@ void freed_before_finish() {
     });
 }
 
+// Copies the attribute, whose value is how many copies are made before one that fails.
+int copy_until(MPI_Comm, int, void*, void* value, void* copy, int* flag) {
+    *static_cast<void**>(copy) = value;
+    *flag = 1;
+    return static_cast<std::atomic<int>*>(value)->fetch_sub(1) == 0 ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+// An attribute is not copied to one thread: none of the process starts, and the next start succeeds.
+void refused_attribute() {
+    std::atomic<int> copies{2}; // that of MPIX_Threadcomm_init, and that of one thread
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm parent = MPI_COMM_NULL, comm = MPI_COMM_NULL;
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &parent));
+    CHECK_OK(MPI_Comm_create_keyval(copy_until, MPI_COMM_NULL_DELETE_FN, &key, nullptr));
+    CHECK_OK(MPI_Comm_set_attr(parent, key, &copies));
+    CHECK_OK(MPIX_Threadcomm_init(parent, 3, &comm));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+        threads.emplace_back([&] { CHECK_CLASS(MPIX_Threadcomm_start(comm), MPI_ERR_OTHER); });
+    }
+    for (std::thread& one : threads) {
+        one.join();
+    }
+    run_threads(comm, 3, [](const Here& here) { CHECK_OK(MPI_Barrier(here.comm)); });
+    CHECK_OK(MPIX_Threadcomm_free(&comm));
+    CHECK_OK(MPI_Comm_free_keyval(&key));
+    CHECK_OK(MPI_Comm_free(&parent));
+}
+
+thread_local int calls = 0;
+void count_call(MPI_Comm*, int*, ...) {
+    ++calls;
+}
+
+// The error handler of the thread's communicator is called by the functions on thread communicators, too.
+void own_error_handler() {
+    in_region(2, true, [](const Here& here) {
+        MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+        CHECK_OK(MPI_Comm_create_errhandler(count_call, &handler));
+        CHECK_OK(MPI_Comm_set_errhandler(here.comm, handler));
+        MPI_Comm handle = here.comm;
+        CHECK_CLASS(MPIX_Threadcomm_start(handle), MPI_ERR_COMM);
+        CHECK_CLASS(MPIX_Threadcomm_free(&handle), MPI_ERR_COMM);
+        MPI_Comm made = MPI_COMM_NULL;
+        CHECK_OK(MPI_Comm_dup(here.comm, &made));
+        CHECK_CLASS(MPIX_Threadcomm_finish(handle), MPI_ERR_PENDING);
+        CHECK_OK(MPI_Comm_free(&made));
+        CHECK_EQUAL(calls, 3);
+        CHECK_OK(MPI_Errhandler_free(&handler));
+    });
+}
+
+// A receive is active on a communicator that the program has freed: that is what is left.
+void request_on_a_freed_communicator() {
+    in_region(2, true, [](const Here& here) {
+        MPI_Comm made = MPI_COMM_NULL;
+        MPI_Request request = MPI_REQUEST_NULL;
+        int word = 0, length = 0;
+        char text[MPI_MAX_ERROR_STRING];
+        CHECK_OK(MPI_Comm_dup(here.comm, &made));
+        CHECK_OK(MPI_Irecv(&word, 1, MPI_INT, here.rank, 0, made, &request));
+        CHECK_OK(MPI_Comm_free(&made));
+        const int code = MPIX_Threadcomm_finish(here.comm);
+        CHECK_CLASS(code, MPI_ERR_PENDING);
+        MPI_Error_string(code, text, &length);
+        CHECK_TEXT(std::strstr(text, "requests") != nullptr, text);
+        CHECK_OK(MPI_Cancel(&request));
+        CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    });
+}
+
+// A variable of MPI_T cannot be bound to a communicator whose ranks are threads.
+void tool_variable() {
+    int provided = 0, index = 0;
+    CHECK_OK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided));
+    CHECK_OK(MPI_T_pvar_get_index("coll_component", MPI_T_PVAR_CLASS_STATE, &index));
+    in_region(2, true, [index](const Here& here) {
+        MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
+        MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
+        MPI_Comm comm = here.comm;
+        int count = 0;
+        CHECK_OK(MPI_T_pvar_session_create(&session));
+        CHECK_EQUAL(MPI_T_pvar_handle_alloc(session, index, &comm, &handle, &count), MPI_T_ERR_INVALID);
+        CHECK_OK(MPI_T_pvar_session_free(&session));
+    });
+    CHECK_OK(MPI_T_finalize());
+}
+
+// A session cannot be finalized while a thread communicator of it is active, and takes one that is not with it.
+void finalized_session() {
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm parent = MPI_COMM_NULL, comm = MPI_COMM_NULL, idle = MPI_COMM_NULL;
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    CHECK_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
+    CHECK_OK(MPI_Comm_create_from_group(group, "tests://threadcomm", MPI_INFO_NULL, MPI_ERRORS_RETURN, &parent));
+    CHECK_OK(MPIX_Threadcomm_init(parent, 2, &comm));
+    CHECK_OK(MPIX_Threadcomm_init(parent, 2, &idle));
+    run_threads(comm, 2, [&](const Here& here) {
+        MPI_Session handle = session;
+        CHECK_CLASS(MPI_Session_finalize(&handle), MPI_ERR_COMM);
+        CHECK_OK(MPI_Barrier(here.comm));
+    });
+    CHECK_OK(MPIX_Threadcomm_free(&comm));
+    CHECK_OK(MPI_Group_free(&group));
+    CHECK_OK(MPI_Session_finalize(&session));
+    CHECK_CLASS(MPIX_Threadcomm_start(idle), MPI_ERR_COMM);
+}
+
 // What only processes can do.
 void of_processes_only() {
     in_region(2, true, [](const Here& here) {
@@ -195,5 +304,15 @@ int main() {
     finish_with_collectives_left();
     freed_before_finish();
     of_processes_only();
+    refused_attribute();
+    own_error_handler();
+    request_on_a_freed_communicator();
+    tool_variable();
+    finalized_session();
+    // MPI_Finalize is not called in an active one.
+    in_region(1, true, [](const Here& here) {
+        CHECK_OK(MPI_Barrier(here.comm));
+        CHECK_CLASS(MPI_Finalize(), MPI_ERR_COMM);
+    });
     return finish();
 }

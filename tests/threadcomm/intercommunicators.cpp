@@ -240,6 +240,16 @@ void partitioned() {
     });
 }
 
+// The intercommunicator is freed, and exists as long as the request does, until MPIX_Threadcomm_finish.
+void freed_before_start() {
+    with_sides(4, [](const Here&, Sides& s) {
+        int in = -1;
+        MPI_Request receive = MPI_REQUEST_NULL;
+        CHECK_OK(MPI_Precv_init(&in, 1, 1, MPI_INT, 0, 10, s.inter, MPI_INFO_NULL, &receive));
+        CHECK_OK(MPI_Request_free(&receive));
+    });
+}
+
 // An intercommunicator, what is made of it, and the thread communicator, many at a time: their messages do not mix.
 void many() {
     with_sides(4, [](const Here& here, Sides& s) {
@@ -397,6 +407,7 @@ int main() {
     truncation();
     cancelling();
     partitioned();
+    freed_before_start();
     many();
     finish_with_one_left();
     refused_arguments();
