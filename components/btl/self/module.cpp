@@ -3,6 +3,7 @@
 
 #include "core/base/copy.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,8 @@ namespace patchbay::btl::self {
 namespace {
 constexpr std::size_t header_room = 64;
 constexpr int packets_per_poll = 32;
+// Also with an eager limit of 0: a long message of short blocks is sent in packets, each of which has some of it.
+constexpr std::size_t least_packet = 4096;
 } // namespace
 
 struct SelfModule::Packet {
@@ -32,7 +35,7 @@ SelfModule::SelfModule(ProcessId self, Progress& progress, std::size_t eager_lim
       _queue_limit(queue_limit) {
     _limits.header = header_room;
     _limits.eager = eager_limit;
-    _limits.packet = eager_limit;
+    _limits.packet = std::max(eager_limit, least_packet);
     _limits.inline_size = 0;
     _limits.get_from = eager_limit + 1;
     _limits.latency_ns = 0;

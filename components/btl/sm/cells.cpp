@@ -23,7 +23,8 @@ Cells::Taken Cells::take(std::size_t payload_size, bool beyond_limit) noexcept {
         }
     }
     if (size_class == 0) {
-        return make_small_cells() ? pop(0) : Taken{nullptr, 0, Taken::Code::out_of_memory};
+        // Without memory for more: each receiver returns those that it has, so that the packet can be sent later.
+        return make_small_cells() ? pop(0) : Taken{};
     }
     if (!beyond_limit && !make_room(size_of(size_class))) {
         return {};
@@ -63,6 +64,7 @@ bool Cells::make_small_cells() noexcept {
         cell->size_class = 0;
         keep(*cell, made->address + at);
     }
+    _own.has_cells = true;
     return true;
 }
 

@@ -26,6 +26,10 @@ public:
           _returned(returned),
           _context(context) {}
 
+    // Called once, before everything else: takes the cells without which no packet could ever be sent. From then on a
+    // packet without a block finds a cell, or waits for one to come back (none_free). false: out of memory, which has
+    // been reported.
+    bool reserve() noexcept { return _own.has_cells || make_small_cells(); }
     // A cell without a block; none: take() may have one.
     Taken take_free() noexcept { return pop(0); }
     // A cell for `payload_size` bytes behind it (0: none). `beyond_limit`: memory is taken even if that exceeds the

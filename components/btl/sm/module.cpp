@@ -2,6 +2,7 @@
 #include "components/btl/sm/module.h"
 
 #include "core/base/out_of_memory.h"
+#include "core/base/round_up.h"
 #include "core/log.h"
 
 #include <algorithm>
@@ -103,6 +104,9 @@ Status SmModule::open_own_port() {
     _cells.emplace(
         _node, *_port, _settings.queue_size,
         [](void* self, const Cell& cell) noexcept { static_cast<SmModule*>(self)->on_returned(cell); }, this);
+    if (!_cells->reserve()) {
+        return Error{Errc::out_of_memory, "no shared memory for the cells of packets"};
+    }
     // What an earlier generation has not delivered, or has wanted.
     _wants_cells = _port->wants_cells.load(std::memory_order_relaxed) != 0;
     _attention = _port->pending != 0 || _port->unordered != 0 || _wants_cells;
@@ -253,8 +257,9 @@ Endpoint* SmModule::connect_to(ProcessId process) {
     Status ready = peer ? Status() : Status(peer.error());
     if (ready && process.job == own_job && all_have_rings() && !(*peer)->out.is_open()) {
         ready = open_ring(**peer);
-        if (!ready && ready.error().code == Errc::not_available) {
-            ready = {}; // failed processes, or processes of other jobs, have taken the rings; the queue remains
+        if (!ready && (ready.error().code == Errc::not_available || ready.error().code == Errc::out_of_memory)) {
+            ready = {}; // failed processes, or processes of other jobs, have taken the rings, or there is no memory for
+                        // one; the queue remains
         }
     }
     if (!ready) {
@@ -325,7 +330,7 @@ SendCode SmModule::send_bulk(SmEndpoint& to, const void* header, std::size_t hea
 bool SmModule::commit_bulk(SmEndpoint& to, std::size_t end) noexcept {
     constexpr std::size_t step = 16384;
     const std::size_t offset = _settings.shape.head_bytes() + to.bulk_committed;
-    const std::size_t committed = std::min(_settings.shape.bulk_size, (end + step - 1) / step * step);
+    const std::size_t committed = std::min(_settings.shape.bulk_size, round_up(end, step));
     Status status = _heap.commit(to.ring, offset, committed - to.bulk_committed);
     if (!status) {
         return unless_out_of_memory(false, [&] {

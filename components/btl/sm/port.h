@@ -95,6 +95,7 @@ struct Port {
     SharedAddress unordered;                  // cells taken from `arrived`, the last one that was added first
     SharedAddress ordered;                    // those that were the first ones of `unordered`, the other way round
     SharedAddress reclaimed;                  // cells taken from `returned` that are not in `free` yet
+    bool has_cells;                           // cells of class 0 exist
     std::uint64_t taken;                      // bytes in blocks of the heap, in use or free
     std::array<SharedAddress, class_room.size()> free;
     std::array<Ring, most_rings> in;

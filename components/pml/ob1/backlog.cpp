@@ -178,11 +178,11 @@ int Backlog::push(Peer& peer, SendProtocol& sends) noexcept {
 // There is no memory for a packet in a queue. true: that has lasted too long for this message, whose sender gets the
 // error. No sender could get that of a control packet (nullptr): the job ends.
 bool Backlog::gives_up(const SendRequest* message) noexcept {
-    const bool lasts = _shortage.lasts();
-    if (lasts && message == nullptr) {
-        _shortage.end_job(no_memory_for_reply);
+    if (message != nullptr) {
+        return _message_shortage.lasts();
     }
-    return lasts;
+    _shortage.wait(no_memory_for_reply);
+    return false;
 }
 
 // true: the queue is empty.
@@ -210,7 +210,11 @@ bool Backlog::push_queue(Peer& peer, SendProtocol& sends, int& pushed) noexcept 
         } else if (code == SendCode::no_memory && message != nullptr) {
             sends.finish(*message, MPI_ERR_NO_MEM);
         }
-        _shortage.over();
+        if (message == nullptr) {
+            _shortage.over();
+        } else if (code != SendCode::no_memory) {
+            _message_shortage.over();
+        }
         peer.queue.erase(packet);
         _pool.free(&packet);
         ++pushed;
@@ -228,10 +232,12 @@ bool Backlog::push_streams(Peer& peer, SendProtocol& sends, int& pushed) noexcep
             return false;
         }
         ++pushed;
-        if (code == SendCode::no_memory && !_shortage.lasts()) {
+        if (code == SendCode::no_memory && !_message_shortage.lasts()) {
             return false; // counted: a process that sleeps would not be woken when there is memory again
         }
-        _shortage.over();
+        if (code != SendCode::no_memory) {
+            _message_shortage.over();
+        }
         peer.streams.erase(stream);
         const bool all_sent = code == SendCode::ok && request.convertor->position() == request.stream_end;
         if (all_sent) {

@@ -13,7 +13,8 @@ class Backlog {
 public:
     Backlog(Peers& peers, Shortage& shortage) noexcept
         : _peers(peers),
-          _shortage(shortage) {}
+          _shortage(shortage),
+          _message_shortage(shortage) {}
 
     // `session`: see QueuedPacket. Returns an MPI code: MPI_ERR_NO_MEM (the packet would have to be queued) or
     // MPI_ERR_OTHER (the peer cannot be reached, which has been reported). After an error nothing is sent.
@@ -71,6 +72,9 @@ private:
 
     Peers& _peers;
     Shortage& _shortage;
+    // Of messages, whose senders get the error. Once it has lasted too long, all messages that find no memory are given
+    // up at once, until one of them finds some: otherwise each of N messages would wait for the whole time.
+    Shortage _message_shortage;
     Pool<QueuedPacket, NoLock> _pool;
     QueuedPacket* _spare = nullptr;      // so that a reply needs no memory
     List<Peer, &Peer::backlog> _backlog; // the peers with something to send

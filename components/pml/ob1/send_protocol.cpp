@@ -17,7 +17,10 @@ int SendProtocol::connect(SendRequest& request) noexcept {
             return MPI_ERR_NO_MEM;
         }
         if (!_peers.connect(*peer)) {
-            return peer->failed ? MPI_ERR_PROC_ABORTED : MPI_ERR_OTHER;
+            // A btl that reaches the process, and does not connect, has no memory (or no descriptor) for it.
+            return peer->failed                                  ? MPI_ERR_PROC_ABORTED
+                : _peers.note_unreachable(peer->process).empty() ? MPI_ERR_NO_MEM
+                                                                 : MPI_ERR_OTHER;
         }
         _handshake.connect(state, request.dest, *peer);
     }
