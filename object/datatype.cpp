@@ -191,7 +191,7 @@ int Datatype::clone(Ref<Datatype>* result) noexcept {
             return code;
         }
         if (committed) {
-            std::call_once(copy->_layout_once, [&] { copy->set_layout(_layout); });
+            copy->set_layout(_layout); // no other thread knows the copy
             copy->dense = dense;
             copy->committed = true;
         }
@@ -203,7 +203,8 @@ int Datatype::clone(Ref<Datatype>* result) noexcept {
 }
 
 const Layout& Datatype::build_layout() const {
-    std::call_once(_layout_once, [this] {
+    const std::lock_guard lock(mutex);
+    if (_layout == nullptr) {
         constexpr auto view = Layout::View::bytes;
         if (_recipe->combiner == MPI_COMBINER_NAMED) {
             set_layout(std::make_shared<const Layout>(view, basic_type(basic)));
@@ -213,7 +214,7 @@ const Layout& Datatype::build_layout() const {
         } else {
             set_layout(std::make_shared<const Layout>(view, *_recipe));
         }
-    });
+    }
     return *_layout;
 }
 
@@ -222,8 +223,9 @@ void Datatype::set_layout(std::shared_ptr<const Layout> layout) const noexcept {
     _built.store(_layout.get(), std::memory_order_release);
 }
 
-const Layout& Datatype::typed_layout() const {
-    std::call_once(_typed_once, [this] {
+const Layout& Datatype::build_typed_layout() const {
+    const std::lock_guard lock(mutex);
+    if (_typed == nullptr) {
         constexpr auto view = Layout::View::typed;
         if (_recipe->combiner == MPI_COMBINER_NAMED) {
             _typed = std::make_shared<const Layout>(view, basic_type(basic));
@@ -233,7 +235,8 @@ const Layout& Datatype::typed_layout() const {
         } else {
             _typed = std::make_shared<const Layout>(view, *_recipe);
         }
-    });
+        _built_typed.store(_typed.get(), std::memory_order_release);
+    }
     return *_typed;
 }
 

@@ -61,7 +61,12 @@ public:
         return build_layout();
     }
     // The layout by basic types, in the order of the typemap. Built on first use. May throw std::bad_alloc.
-    const Layout& typed_layout() const;
+    const Layout& typed_layout() const {
+        if (const Layout* const built = _built_typed.load(std::memory_order_acquire)) {
+            return *built;
+        }
+        return build_typed_layout();
+    }
     const Recipe& recipe() const noexcept { return *_recipe; }
 
     // The number of values of basic types in a message of `bytes` bytes, as MPI_Get_elements counts them.
@@ -70,7 +75,9 @@ public:
     // The inverse: the number of bytes of the first `elements` values of basic types. May throw std::bad_alloc.
     std::uint64_t bytes_of_elements(MPI_Count elements) const;
 
-    std::mutex mutex; // protects name
+    // Protects name, and is held while a layout is built. Not std::call_once, which ends its first call by a futex
+    // system call although no thread waits. The types that this one consists of are locked within it.
+    mutable std::mutex mutex;
     std::string name;
     AttributeMap attributes;
 
@@ -81,11 +88,11 @@ public:
 
 private:
     const Layout& build_layout() const; // unless another thread has
+    const Layout& build_typed_layout() const;
     void set_layout(std::shared_ptr<const Layout> layout) const noexcept;
 
-    mutable std::once_flag _layout_once;
-    mutable std::once_flag _typed_once;
-    mutable std::atomic<const Layout*> _built = nullptr; // what _layout points to, once it is there
+    mutable std::atomic<const Layout*> _built = nullptr;       // what _layout points to, once it is there
+    mutable std::atomic<const Layout*> _built_typed = nullptr; // what _typed points to
     // The layouts are shared with types that differ in their bounds only.
     mutable std::shared_ptr<const Layout> _layout;
     mutable std::shared_ptr<const Layout> _typed;
