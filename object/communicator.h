@@ -76,6 +76,7 @@ public:
     std::uint64_t serial() const noexcept;
     bool in_session = false; // whether it is in that list
     bool freed = false;      // whether the program has freed it; pending requests may still hold references
+    bool of_library = false; // whether the program has no handle of it, and none of its messages is the program's
 
     Ref<Group> group;
     Group* remote_group = nullptr; // an intracommunicator's is `group`

@@ -6,6 +6,7 @@
 #include "mpi/check/checks.h"
 #include "mpi/check/memory_range.h"
 #include "mpi/check/signature.h"
+#include "object/communicator.h"
 
 #include <optional>
 #include <string>
@@ -41,9 +42,9 @@ struct MessageCall {
 
 const char* name_of_send(pml::SendMode mode, coll::Form form) noexcept;
 
-// Whether the program uses this tag itself: the messages of the library are not checked.
-inline bool is_of_program(int tag) noexcept {
-    return tag >= 0 || tag == MPI_ANY_TAG;
+// Whether a message is the program's own: the messages of the library are not checked.
+inline bool is_of_program(int tag, const Communicator& comm) noexcept {
+    return (tag >= 0 || tag == MPI_ANY_TAG) && !comm.of_library;
 }
 
 // Compares what has arrived with what the receive expects; `status` has the size of the data. MPI_ERR_TYPE, noted and

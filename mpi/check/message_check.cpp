@@ -11,8 +11,9 @@ namespace patchbay::check {
 
 namespace {
 
-// The messages of the library are passed on as they are: their tags are negative, and MPI_ANY_TAG does not match them.
-// With the check `types` each message of the program has its signature before the data (Envelope).
+// The messages of the library are passed on as they are: their tags are negative, and MPI_ANY_TAG does not match them,
+// or they have a communicator of their own. With the check `types` each message of the program has its signature before
+// the data (Envelope).
 class CheckedMessages final : public pml::Forward {
 public:
     CheckedMessages(const Checks& checks, std::shared_ptr<BufferCheck> buffers, Progress& progress,
@@ -37,18 +38,18 @@ public:
         Request** request) noexcept override;
     int iprobe(int source, int tag, Communicator& comm, bool* found, MPI_Status* status) noexcept override {
         const int code = wrapped().iprobe(source, tag, comm, found, status);
-        return shortened(code, *found, tag, status);
+        return shortened(code, *found, tag, comm, status);
     }
     int improbe(
         int source, int tag, Communicator& comm, bool* found, Message** message, MPI_Status* status) noexcept override {
         const int code = wrapped().improbe(source, tag, comm, found, message, status);
-        return shortened(code, *found, tag, status);
+        return shortened(code, *found, tag, comm, status);
     }
     int probe(int source, int tag, Communicator& comm, MPI_Status* status) noexcept override {
-        return shortened(wrapped().probe(source, tag, comm, status), true, tag, status);
+        return shortened(wrapped().probe(source, tag, comm, status), true, tag, comm, status);
     }
     int mprobe(int source, int tag, Communicator& comm, Message** message, MPI_Status* status) noexcept override {
-        return shortened(wrapped().mprobe(source, tag, comm, message, status), true, tag, status);
+        return shortened(wrapped().mprobe(source, tag, comm, message, status), true, tag, comm, status);
     }
     int mrecv(
         void* buffer, MPI_Count count, const Datatype& type, Message* message, MPI_Status* status) noexcept override;
@@ -56,8 +57,8 @@ public:
         void* buffer, MPI_Count count, const Datatype& type, Message* message, Request** request) noexcept override;
 
 private:
-    int shortened(int code, bool found, int tag, MPI_Status* status) const noexcept {
-        if (_checks.types && code == MPI_SUCCESS && found && is_of_program(tag) && status != nullptr) {
+    int shortened(int code, bool found, int tag, const Communicator& comm, MPI_Status* status) const noexcept {
+        if (_checks.types && code == MPI_SUCCESS && found && is_of_program(tag, comm) && status != nullptr) {
             Envelope::shorten(*status);
         }
         return code;
@@ -112,7 +113,7 @@ private:
 
 int CheckedMessages::send(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag,
     pml::SendMode mode, Communicator& comm) noexcept {
-    if (!is_of_program(tag)) {
+    if (!is_of_program(tag, comm)) {
         return wrapped().send(buffer, count, type, dest, tag, mode, comm);
     }
     _buffers.look_at({PartOfCall::function_or(name_of_send(mode, coll::Form::blocking)), const_cast<void*>(buffer),
@@ -130,8 +131,9 @@ int CheckedMessages::recv(void* buffer, MPI_Count count, const Datatype& type, i
     const auto receive = [&](void* data, MPI_Count elements, const Datatype& as, MPI_Status* of) {
         return wrapped().recv(data, elements, as, source, tag, comm, of);
     };
-    return is_of_program(tag) ? finish({"MPI_Recv", buffer, count, &type, source, tag, {}, &comm}, status, receive)
-                              : receive(buffer, count, type, status);
+    return is_of_program(tag, comm)
+        ? finish({"MPI_Recv", buffer, count, &type, source, tag, {}, &comm}, status, receive)
+        : receive(buffer, count, type, status);
 }
 
 int CheckedMessages::isend(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag,
@@ -139,7 +141,7 @@ int CheckedMessages::isend(const void* buffer, MPI_Count count, const Datatype& 
     const auto begin = [&](const void* data, MPI_Count elements, const Datatype& as, Request** made) {
         return wrapped().isend(data, elements, as, dest, tag, mode, comm, made);
     };
-    if (!is_of_program(tag)) {
+    if (!is_of_program(tag, comm)) {
         return begin(buffer, count, type, request);
     }
     return follow({PartOfCall::function_or(name_of_send(mode, coll::Form::nonblocking)), const_cast<void*>(buffer),
@@ -152,7 +154,7 @@ int CheckedMessages::irecv(void* buffer, MPI_Count count, const Datatype& type, 
     const auto begin = [&](void* data, MPI_Count elements, const Datatype& as, Request** made) {
         return wrapped().irecv(data, elements, as, source, tag, comm, made);
     };
-    return is_of_program(tag)
+    return is_of_program(tag, comm)
         ? follow({PartOfCall::function_or("MPI_Irecv"), buffer, count, &type, source, tag, {}, &comm}, false, request,
               begin)
         : begin(buffer, count, type, request);
@@ -163,7 +165,7 @@ int CheckedMessages::send_init(const void* buffer, MPI_Count count, const Dataty
     const auto begin = [&](const void* data, MPI_Count elements, const Datatype& as, Request** made) {
         return wrapped().send_init(data, elements, as, dest, tag, mode, comm, made);
     };
-    if (!is_of_program(tag)) {
+    if (!is_of_program(tag, comm)) {
         return begin(buffer, count, type, request);
     }
     return follow(
@@ -176,17 +178,19 @@ int CheckedMessages::recv_init(void* buffer, MPI_Count count, const Datatype& ty
     const auto begin = [&](void* data, MPI_Count elements, const Datatype& as, Request** made) {
         return wrapped().recv_init(data, elements, as, source, tag, comm, made);
     };
-    return is_of_program(tag)
+    return is_of_program(tag, comm)
         ? follow({"MPI_Recv_init", buffer, count, &type, source, tag, {}, &comm}, true, request, begin)
         : begin(buffer, count, type, request);
 }
 
-// What a matched probe has found is a message of the program.
 int CheckedMessages::mrecv(
     void* buffer, MPI_Count count, const Datatype& type, Message* message, MPI_Status* status) noexcept {
     const auto receive = [&](void* data, MPI_Count elements, const Datatype& as, MPI_Status* of) {
         return wrapped().mrecv(data, elements, as, message, of);
     };
+    if (message->comm->of_library) {
+        return receive(buffer, count, type, status);
+    }
     return finish({"MPI_Mrecv", buffer, count, &type, MPI_ANY_SOURCE, MPI_ANY_TAG, {}, message->comm}, status, receive);
 }
 
@@ -195,6 +199,9 @@ int CheckedMessages::imrecv(
     const auto begin = [&](void* data, MPI_Count elements, const Datatype& as, Request** made) {
         return wrapped().imrecv(data, elements, as, message, made);
     };
+    if (message->comm->of_library) {
+        return begin(buffer, count, type, request);
+    }
     return follow(
         {"MPI_Imrecv", buffer, count, &type, MPI_ANY_SOURCE, MPI_ANY_TAG, {}, message->comm}, false, request, begin);
 }

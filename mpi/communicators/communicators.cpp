@@ -147,6 +147,7 @@ int duplicate_for_library(Communicator& parent, Communicator** made) {
         return threads::create(parent, parent.group, nullptr, nullptr, MPI_SUCCESS, made);
     }
     Ref<Communicator> comm = child_of(parent, parent.group, nullptr);
+    comm->of_library = true;
     if (!comm->hints && parent.topology == nullptr && parent.coll->is_shared()) {
         comm->coll = parent.coll;
         parent.coll->retain();

@@ -33,6 +33,9 @@ void SendBuffer::Message::follow() noexcept {
 void SendBuffer::Message::collect() noexcept {
     status = _sending->status;
     error = _sending->error;
+    // No completing call of the program does so: with mpi_check, the watch over the memory ends here, because the
+    // memory is the program's again when the message is not in the buffer.
+    (void)_sending->finish(nullptr);
     if (std::exchange(_is_here, false)) {
         _buffer->remove(*this);
     }

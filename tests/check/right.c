@@ -370,6 +370,35 @@ static void one_sided(void) {
     MPI_Win_free(&window);
 }
 
+/* MPI_Buffer_detach gives the memory of buffered messages back to the program. */
+static void detached(void) {
+    enum { count = 200000 };
+    static char data[count], buffer[count + MPI_BSEND_OVERHEAD];
+    for (int nonblocking = 0; size > 1 && nonblocking < 2; ++nonblocking) {
+        if (rank == 0) {
+            void* memory;
+            int bytes;
+            MPI_Request request = MPI_REQUEST_NULL;
+            MPI_Buffer_attach(buffer, sizeof buffer);
+            if (nonblocking) {
+                MPI_Ibsend(data, count, MPI_CHAR, 1, 21, MPI_COMM_WORLD, &request);
+            } else {
+                MPI_Bsend(data, count, MPI_CHAR, 1, 21, MPI_COMM_WORLD);
+            }
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            MPI_Buffer_detach(&memory, &bytes);
+            FILE* zeros = fopen("/dev/zero", "r"); /* the kernel stops at a protected page */
+            setvbuf(zeros, NULL, _IONBF, 0);
+            CHECK_EQUAL(fread(buffer, 1, count, zeros), count);
+            fclose(zeros);
+            MPI_Recv(buffer, count, MPI_CHAR, 1, 22, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else if (rank == 1) {
+            MPI_Recv(data, count, MPI_CHAR, 0, 21, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(data, count, MPI_CHAR, 0, 22, MPI_COMM_WORLD);
+        }
+    }
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -378,6 +407,7 @@ int main(int argc, char** argv) {
     one_sided();
     packed();
     copied();
+    detached();
     probes();
     buffers();
     collectives();
