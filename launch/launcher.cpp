@@ -63,7 +63,8 @@ int Launcher::run() {
         std::string table = _timing.table();
         [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
     }
-    return _head->exit_status();
+    const int status = _head->exit_status();
+    return status == 0 && _output.has_lost() ? exit_failure : status;
 }
 
 void Launcher::watch_control() {

@@ -137,6 +137,14 @@ int run(const JobSpec& job, Timing timing, std::span<char*> words) {
     return status;
 }
 
+int print(const std::string& text) {
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+        report("cannot write to standard output: " + errno_text(errno));
+        return exit_failure;
+    }
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -150,11 +158,9 @@ int main(int argc, char** argv) {
     }
     switch (line->request) {
     case CommandLine::Request::help:
-        std::fputs(help_text().c_str(), stdout);
-        return 0;
+        return print(help_text());
     case CommandLine::Request::version:
-        std::puts("mpirun (Patchbay MPI) " PATCHBAY_VERSION);
-        return 0;
+        return print("mpirun (Patchbay MPI) " PATCHBAY_VERSION "\n");
     case CommandLine::Request::run:
         timing.mark(Moment::parsed);
         return run(line->job, timing, {argv, argv + argc});

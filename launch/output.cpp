@@ -183,6 +183,7 @@ void Output::close(Stream& stream) {
 }
 
 void Output::sink_changed(OutputSink& sink, const std::string& why_broken) {
+    _has_lost = _has_lost || !why_broken.empty();
     if (!why_broken.empty() && &sink != _stderr) {
         message(why_broken);
     }

@@ -37,6 +37,9 @@ public:
     // everything is written.
     void finish(std::function<void()> done);
 
+    // Whether output could not be written: a full disk, say, but not a reader that has closed its pipe.
+    bool has_lost() const { return _has_lost; }
+
 private:
     struct Stream;
 
@@ -54,6 +57,7 @@ private:
     EventLoop& _loop;
     bool _tag;
     int _ranks = 0;
+    bool _has_lost = false;
     std::string _prefix;
     std::vector<std::unique_ptr<OutputSink>> _sinks;
     OutputSink* _stdout;

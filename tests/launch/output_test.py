@@ -23,6 +23,13 @@ class Output(harness.LaunchTest):
             rank, number = match.groups()
             self.assertEqual(line, "".join(f"<{rank}:{number}:{piece}>" for piece in range(8)))
 
+    def test_full_disk(self):
+        with open("/dev/full", "wb") as full:
+            process = self.start("-n", "2", "echo", "lost", stdout=full)
+            result = self.finish(process)
+        self.assertEqual(result.status, 1, result.err)
+        self.assertIn("cannot write to standard output: No space left on device", result.err)
+
     def test_order_within_a_rank(self):
         result = self.run_ranks(2, "torn=100")
         for rank in range(2):

@@ -46,6 +46,14 @@ class InfoTest(unittest.TestCase):
         rows = self.run_json("--explain", *arguments, status=status)["decisions"]
         return {(row["framework"], row["for"], row["candidate"]): row for row in rows}
 
+    def test_full_disk(self):
+        for arguments in (["--json"], ["--param", "all"], ["--help"], ["--version"]):
+            with self.subTest(arguments), open("/dev/full", "wb") as full:
+                done = subprocess.run([INFO, *arguments], env=self.environment, stdout=full, stderr=subprocess.PIPE,
+                                      text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("cannot write the output", done.stderr)
+
     # Versions and components
 
     def test_version(self):

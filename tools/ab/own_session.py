@@ -31,6 +31,12 @@ def started(command, **options):
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
+def exit_on_broken_pipe():
+    """For a tool whose reader has gone: the status of SIGPIPE, and no second error when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 128 + signal.SIGPIPE
+
+
 def exit_on_signals():
     """SIGTERM and SIGHUP end the tool as SIGINT does, by an exception."""
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -364,6 +364,25 @@ def check_writable(file):
             raise Problem(f"--json {file}: {error.strerror}") from error
 
 
+def write(options, variants, samples, blocks):
+    """The table, and JSON if that is wanted."""
+    rows = comparison.compare(samples, variants[0].name, [variant.name for variant in variants])
+    if options.json != "-":
+        for variant in variants:
+            print(variant)
+        print(f"{options.ranks} ranks, {blocks} blocks, seed {options.seed}\n")
+        print(comparison.table(rows, variants[0].name))
+    if options.json:
+        result = {"program": options.program, "ranks": options.ranks, "blocks": blocks, "seed": options.seed,
+                  "rows": rows, "samples": samples}
+        if options.json == "-":
+            json.dump(result, sys.stdout, indent=1)
+            print()
+        else:
+            with open(options.json, "w", encoding="utf-8") as file:
+                json.dump(result, file, indent=1)
+
+
 def main(arguments):
     options = parse_arguments(arguments)
     own_session.exit_on_signals()
@@ -383,21 +402,14 @@ def main(arguments):
         show_progress("")
         print("patchbay-ab: interrupted", file=sys.stderr)
         return 130
-    rows = comparison.compare(samples, variants[0].name, [variant.name for variant in variants])
-    if options.json != "-":
-        for variant in variants:
-            print(variant)
-        print(f"{options.ranks} ranks, {blocks} blocks, seed {options.seed}\n")
-        print(comparison.table(rows, variants[0].name))
-    if options.json:
-        result = {"program": options.program, "ranks": options.ranks, "blocks": blocks, "seed": options.seed,
-                  "rows": rows, "samples": samples}
-        if options.json == "-":
-            json.dump(result, sys.stdout, indent=1)
-            print()
-        else:
-            with open(options.json, "w", encoding="utf-8") as file:
-                json.dump(result, file, indent=1)
+    try:
+        write(options, variants, samples, blocks)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return own_session.exit_on_broken_pipe()
+    except OSError as error:
+        print(f"patchbay-ab: cannot write the result: {error.strerror}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -26,6 +26,11 @@ int complain(const std::string& text) {
     return exit_failure;
 }
 
+// Whether all of it was written: fputs() writes a long text itself, and fflush() does not repeat its error.
+bool print(const std::string& text) {
+    return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+}
+
 // Passes --mca on as mpirun does, so that the parameters have their true origin.
 void set_parameters(const std::vector<std::pair<std::string, std::string>>& parameters) {
     if (parameters.empty()) {
@@ -141,8 +146,7 @@ int run(const Options& options) {
         }
     }
     const std::string text = options.json ? json_report(options, found) : text_report(options, found);
-    std::fputs(text.c_str(), stdout);
-    return std::fflush(stdout) == 0 ? status : complain("cannot write the output");
+    return print(text) ? status : complain("cannot write the output");
 }
 
 } // namespace
@@ -153,12 +157,10 @@ int main(int argc, char** argv) {
         return complain(options.error().text);
     }
     if (options.value().help) {
-        std::fputs(help_text().c_str(), stdout);
-        return EXIT_SUCCESS;
+        return print(help_text()) ? EXIT_SUCCESS : complain("cannot write the output");
     }
     if (options.value().version) {
-        std::puts(library_version().c_str());
-        return EXIT_SUCCESS;
+        return print(library_version() + "\n") ? EXIT_SUCCESS : complain("cannot write the output");
     }
     return run(options.value());
 }

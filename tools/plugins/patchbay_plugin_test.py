@@ -24,9 +24,12 @@ SUITE = os.path.join(PREFIX, "share", "patchbay", "plugin-tests")
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), "ab"), os.path.join(PREFIX, "share", "patchbay", "ab")]
 import own_session  # noqa: E402  (found through the line above)
 
-# A row of the table that --explain prints.
-EXPLANATION = re.compile(r"\w+ .*  (chosen|lost|declined|excluded|incompatible|wraps) +[\d-]+  ")
-FILE_NAME = re.compile(r"mca_([a-z0-9]+)_([a-z0-9_]+)\.so")
+# A row of the tables that --explain prints, and a row of the table of parameters that it prints.
+EXPLANATION = re.compile(r"\w+ .*  (chosen|lost|declined|excluded|incompatible|wraps) +[\d-]+  "
+                         r"|framework +for +candidate +outcome |parameter +value +default +set by$")
+FILE_NAME = re.compile(r"mca_([^_]+)_(.+)\.so")
+WRAPPED = ("btl", "coll", "pml")  # the frameworks that have a parameter <framework>_wrap
+UNKNOWN_PARAMETER = re.compile(r"warning: (unknown parameter .*)")
 
 
 class Problem(Exception):
@@ -52,7 +55,8 @@ class Component:
         if not found:
             raise Problem(f"{file}: the name of a component's file is mca_<framework>_<component>.so")
         if not os.path.isfile(file):
-            raise Problem(f"{file}: no such file")
+            raise Problem(f"{file}: {'it is no regular file' if os.path.lexists(file) else 'no such file'}")
+        self.file = file
         self.framework, self.name = found.groups()
         self.folder = os.path.join(folder, "component")
         os.mkdir(self.folder)
@@ -68,14 +72,17 @@ class Component:
                                     self.folder))
         for entry in info["components"]:
             if os.path.dirname(entry["file"]) == self.folder:
-                if entry["status"] == "incompatible":
-                    raise Problem(entry["reason"])
+                if entry["status"] == "incompatible":  # the reason names the copy
+                    raise Problem(entry["reason"].replace(entry["file"], self.file))
                 return
         raise Problem(f"the library does not find {self.framework}/{self.name}: a component of this name is linked into it")
 
     def parameters(self, suite, wrap):
         """(name, value) pairs that make the runs use the component."""
         if wrap:
+            if self.framework not in WRAPPED:
+                raise Problem(f"--wrap: components of framework {self.framework} wrap no others; those of "
+                              f"{', '.join(WRAPPED)} may")
             chosen = [[f"{self.framework}_wrap", self.name]]
         else:
             names = output_of(program("patchbay-info"), "--mca", "component_path", self.folder, "--names").split()
@@ -86,7 +93,13 @@ class Component:
     def used(self, errors, wrap):
         """Whether the table of --explain says that the run used it."""
         outcome = "wraps" if wrap else "chosen"
-        return re.search(rf"^{self.framework} .*  {self.name} +{outcome} ", errors, re.MULTILINE) is not None
+        return re.search(rf"^{self.framework} .*  {re.escape(self.name)} +{outcome} ", errors, re.MULTILINE) is not None
+
+    def reasons(self, errors):
+        """Why it was not used: outcome and reason of its rows, without those that say the same."""
+        rows = re.findall(rf"^{self.framework} .*  {re.escape(self.name)} +(lost|declined|excluded|incompatible) +[\d-]+ +(.*)$",
+                          errors, re.MULTILINE)
+        return list(dict.fromkeys(f"{outcome}: {reason}" for outcome, reason in rows))
 
 
 def read_suite(framework):
@@ -144,6 +157,7 @@ class Report:
     def __init__(self):
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
         self.was_used = False
+        self.reasons = []  # why it was not used
 
     def add(self, name, command, status, output, seconds):
         skipped = re.search(r"^SKIPPED: .*", output, re.MULTILINE)
@@ -153,16 +167,15 @@ class Report:
         if verdict == "failed":
             lines = [line for line in output.rstrip().split("\n") if not EXPLANATION.match(line)]
             tail = "\n".join(lines[-30:])
-            print(f"  status {status}; by hand, after building the program:\n  {shlex.join(command)}\n{tail}", flush=True)
+            print(f"  status {status}; by hand: {shlex.join(command)}\n{tail}", flush=True)
         elif skipped:
             print(f"  {skipped.group()}", flush=True)
 
 
-def test(options, folder):
+def test(options, folder, report):
     component = Component(options.file, folder)
     suite = read_suite(component.framework)
     parameters = component.parameters(suite, options.wrap)
-    report = Report()
     for case in suite["programs"]:
         title = title_of(case)
         if options.programs and not any(word in title for word in options.programs):
@@ -174,7 +187,10 @@ def test(options, folder):
         for ranks in options.ranks or case["ranks"]:
             command = command_of(case, ranks, binary, parameters, options)
             status, output, seconds = run(command, options.timeout)
+            if unknown := UNKNOWN_PARAMETER.search(output):
+                raise Problem(unknown.group(1))
             report.was_used = report.was_used or component.used(output, options.wrap)
+            report.reasons += [reason for reason in component.reasons(output) if reason not in report.reasons]
             report.add(f"{title}, {ranks} ranks", command, status, output, seconds)
     if options.list:
         return 0
@@ -184,8 +200,8 @@ def test(options, folder):
     if sum(counts.values()) == 0:
         raise Problem("no program has such a name; --list prints them")
     if not report.was_used:
-        raise Problem(f"no run used the component: mpirun --explain with the parameters above says why"
-                      f"{'' if options.wrap else '; --wrap tests a component that wraps others'}")
+        raise Problem("no run used the component" + (f" ({'; '.join(report.reasons)})" if report.reasons else "")
+                      + ". --mca sets its parameters" + ("" if options.wrap else ", --wrap tests one that wraps others"))
     return 1 if counts["failed"] else 0
 
 
@@ -210,12 +226,31 @@ def parse_arguments(arguments):
     return options
 
 
+def finish(status):
+    """The status, when the output has been written."""
+    sys.stdout.flush()
+    return status
+
+
 def main(arguments):
     options = parse_arguments(arguments)
     own_session.exit_on_signals()
     try:
-        with tempfile.TemporaryDirectory(prefix="patchbay-plugin-test-") as folder:
-            return test(options, folder)
+        folder = tempfile.mkdtemp(prefix="patchbay-plugin-test-")
+        report = Report()
+        try:
+            return finish(test(options, folder, report))
+        finally:
+            if report.counts["failed"] > 0:  # the commands that were printed run the programs in it, over the copy of the component in it
+                print(f"patchbay-plugin-test: {folder} has the programs and a copy of the component; remove it when it is not "
+                      "needed any more", file=sys.stderr)
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+    except BrokenPipeError:
+        return own_session.exit_on_broken_pipe()
+    except OSError as error:
+        print(f"patchbay-plugin-test: {error}", file=sys.stderr)
+        return 1
     except Problem as problem:
         print(f"patchbay-plugin-test: {problem}", file=sys.stderr)
         return 1
