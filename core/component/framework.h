@@ -125,7 +125,7 @@ public:
         std::string wrapped = name;
         for (const Opened* opened : *components) {
             Status done = guarded("wrap", [&] { return wrap(as_type(*opened), module); });
-            if (module == nullptr) {
+            if (module == nullptr && (done || done.error().code == Errc::not_available)) {
                 done = Error{Errc::invalid, "it has left no module"};
             }
             if (Status noted = note_wrapper(object, *opened, wrapped, done); !noted) {

@@ -126,6 +126,11 @@ Status FrameworkBase::open_one(const std::string& component, bool asked_for, boo
         }
     };
     if (Status started = start(); !started) {
+        if (started.error().code == Errc::out_of_memory) { // another process may have the component
+            return Error{Errc::out_of_memory,
+                "component " + component + " of framework " + _name + " cannot be used: " + started.error().text +
+                    " (parameter " + _name + "=^" + component + " leaves it out, in all processes)"};
+        }
         const bool quiet = started.error().code == Errc::not_available && !asked_for;
         if (!quiet) { // what is wrong with a parameter is so in every process
             const auto warn = started.error().code == Errc::invalid ? log_warn_job : log_warn;

@@ -5,6 +5,7 @@
 #include "core/runtime/socket_delay.h"
 
 #include <atomic>
+#include <mutex>
 #include <pmix.h>
 #include <utility>
 
@@ -14,8 +15,10 @@ namespace {
 struct Connection {
     bool opened_before = false;
     std::atomic<bool> kept{false}; // keep() may come from any thread
+    std::mutex mutex;              // protects the members below
     bool in_use = false;
     bool abandoned = false;
+    bool closed = false; // since it was abandoned; before that a session may still use it
     Identity identity;
 
     // A process that exits while it uses the connection has not finalized, and its launcher must learn that: others may
@@ -35,7 +38,9 @@ Connection& connection() {
 
 Result<Identity> open() {
     Connection& ours = connection();
+    const std::lock_guard lock(ours.mutex);
     ours.abandoned = false;
+    ours.closed = false;
     if (ours.kept) {
         ours.in_use = true;
         return ours.identity;
@@ -63,7 +68,9 @@ Result<Identity> open() {
 }
 
 void close() noexcept {
+    const std::lock_guard lock(connection().mutex);
     if (connection().abandoned) {
+        connection().closed = true;
         return;
     }
     connection().in_use = false;
@@ -77,6 +84,7 @@ void keep() noexcept {
 }
 
 void abandon() noexcept {
+    const std::lock_guard lock(connection().mutex);
     if (connection().in_use) {
         connection().abandoned = true;
         connection().kept = true;
@@ -84,7 +92,8 @@ void abandon() noexcept {
 }
 
 void end_abandoned() noexcept {
-    if (std::exchange(connection().abandoned, false)) {
+    const std::lock_guard lock(connection().mutex);
+    if (std::exchange(connection().abandoned, false) && std::exchange(connection().closed, false)) {
         connection().in_use = false;
     }
 }

@@ -2,6 +2,7 @@
 // Connecting to the launcher, and what it publishes about the job: rank, size, processes of this node.
 #include "core/runtime/runtime.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/base/random.h"
 #include "core/base/strings.h"
 #include "core/log.h"
@@ -191,7 +192,9 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) 
             runtime->_nspace = self->nspace;
             runtime->_rank = self->rank;
             runtime->_abort_reserve = std::make_unique_for_overwrite<std::byte[]>(abort_reserve_bytes);
-            if (Status read = runtime->read_job_info(); !read) {
+            const Error no_memory{Errc::out_of_memory, "memory is exhausted"};
+            if (Status read = unless_out_of_memory(Status(no_memory), [&] { return runtime->read_job_info(); });
+                !read) {
                 runtime->abandon();
                 return read.error();
             }

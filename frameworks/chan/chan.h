@@ -31,8 +31,7 @@ class Context;
 //    be started first, and waits then where the component has no room for the message. Only what a process does to its
 //    own request is checked, above: no more than Binding::slackness starts are outstanding.
 //  - A synchronous send completes when the corresponding start of the receive has begun. It must not wait for check()
-//  of
-//    the receive: the other process, or this one, may wait for another request meanwhile (MPI_Waitall waits for one
+//    of the receive: the other process, or this one, may wait for another request meanwhile (MPI_Waitall waits for one
 //    request after the other).
 //  - The messages of a channel are in the order of their starts, and in no order with any other communication.
 //  - Functions return MPI error codes. The function that finds the cause stores the text (object/error_cause.h) or has

@@ -40,7 +40,6 @@ const Selector::Candidate* find(const Selector::Candidates& in, const char* name
 Result<std::size_t> Selector::query(
     Context& context, const Binding& binding, const std::string& only, Candidates* result) {
     *result = {};
-    bool lacks_memory = false;
     auto offers = _framework.select_all(
         describe(binding),
         [&](Component& component) -> Result<patchbay::Choice<None>> {
@@ -49,14 +48,13 @@ Result<std::size_t> Selector::query(
             }
             auto priority = component.query(context, binding);
             if (!priority) {
-                lacks_memory = lacks_memory || priority.error().code == Errc::out_of_memory;
                 return priority.error();
             }
             return patchbay::Choice<None>{*priority, std::make_unique<None>()};
         },
         only);
     if (!offers) {
-        return Error{lacks_memory ? Errc::out_of_memory : offers.error().code, offers.error().text};
+        return offers.error();
     }
     std::size_t count = 0;
     for (const auto& offer : *offers) {

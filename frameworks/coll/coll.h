@@ -246,8 +246,9 @@ public:
     };
 
     // Called for every new communicator, after its pml knows it, by every member, on the thread that constructs it.
-    // Must not communicate. Errc::not_available (Query::refuse, Query::refuse_all): not for this communicator. Any
-    // other error is reported as a warning, and the component is left out.
+    // Must not communicate. Errc::not_available (Query::refuse, Query::refuse_all): not for this communicator.
+    // Errc::out_of_memory: the constructor fails. Any other error is reported as a warning, and the component is left
+    // out.
     virtual Result<Candidate> query(Query& query) = 0;
     // Interposer: called with each module of a new communicator when parameter coll_wrap names this component, by every
     // member, after the queries and on the same thread. Must not communicate. The component may put a module of its own

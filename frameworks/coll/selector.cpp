@@ -132,9 +132,10 @@ Result<Table*> Selector::make(
         [&](Component& component) -> Result<patchbay::Choice<Offer>> {
             auto below = std::make_unique<Below>();
             Query query{context, comm, *below, false, team};
+            const bool others_are_shared = std::exchange(table->_shared, false); // should the component throw
             auto candidate = component.query(query);
+            table->_shared = others_are_shared && (candidate || query.refusal_is_shared);
             if (!candidate) {
-                table->_shared = table->_shared && query.refusal_is_shared;
                 return candidate.error();
             }
             if (candidate->module == nullptr) {

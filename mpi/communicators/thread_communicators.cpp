@@ -16,6 +16,7 @@
 #include "mpi/threads/pml.h"
 #include "object/error_cause.h"
 #include "object/error_code.h"
+#include "object/origins.h"
 #include "object/session.h"
 
 #include <fmt/core.h>
@@ -228,6 +229,9 @@ int begin(ThreadCommunicator& all, Activation& activation) noexcept {
     if (code != MPI_SUCCESS) {
         return code;
     }
+    if (!activation.claim_start()) {
+        return note_cause(MPI_ERR_COMM, "another thread of the process has waited for too long for this one");
+    }
     all.instance.begin_threads(all.has_other_processes());
     if (all.carrier != nullptr) {
         all.carrier->open(++all.activations, activation.engines());
@@ -259,8 +263,7 @@ int start_together(ThreadCommunicator& all, const Part& part, int code) {
         activation.refuse(code);
     }
     if (!activation.is_last_to_be_ready()) {
-        const int others = activation.has_engine(part.number) ? wait_for_others(all, part) : MPI_SUCCESS;
-        return first_error(code, others);
+        return first_error(code, wait_for_others(all, part)); // the activation is this one's for those that come
     }
     const int refused = activation.refused();
     if (refused == MPI_SUCCESS) {
@@ -398,7 +401,7 @@ void finish_without_view(ThreadCommunicator& all, const Part& part) noexcept {
             code = end(all, part.activation, part.activation->engine(part.number), code);
             part.activation->release(code);
         }
-    } while (code != MPI_SUCCESS);
+    } while (code != MPI_SUCCESS && code != MPI_ERR_PROC_ABORTED); // after which nobody can finish
 }
 
 } // namespace
@@ -521,19 +524,37 @@ int free(Instance& instance, MPI_Comm handle) {
     return all->carrier != nullptr ? free_communicator(all->carrier->comm()) : MPI_SUCCESS;
 }
 
-int abandon(Instance& instance, const Session* session) {
+int check_inactive(Instance& instance, const Session* session) {
     bool active = false;
     instance.thread_communicators().remove_if([&](ThreadCommunicator& one) {
         const std::lock_guard lock(one.mutex);
         active = active || (one.session == session && one.activation != nullptr);
         return false;
     });
-    if (active) {
-        return note_cause(
-            MPI_ERR_COMM, "a thread communicator is active: MPIX_Threadcomm_finish in each of its threads ends that");
-    }
-    // Their carriers are freed with the other communicators.
+    return active ? note_cause(MPI_ERR_COMM,
+                        "a thread communicator is active: MPIX_Threadcomm_finish in each of its threads ends that")
+                  : MPI_SUCCESS;
+}
+
+// Their carriers are freed with the other communicators.
+void abandon(Instance& instance, const Session* session) noexcept {
     instance.thread_communicators().remove_if([&](const ThreadCommunicator& one) { return one.session == session; });
+}
+
+int free_all(Instance& instance, const Session& session) {
+    Registry& registry = instance.thread_communicators();
+    const auto is_one = [&session](const ThreadCommunicator& one) { return one.session == &session; };
+    for (std::uintptr_t value = registry.find_if(is_one); value != 0; value = registry.find_if(is_one)) {
+        const std::shared_ptr<ThreadCommunicator> one = registry.find(value); // callbacks run without the lock
+        const auto handle = reinterpret_cast<MPI_Comm>(value);
+        if (Origins* const origins = Origins::active()) {
+            origins->lose(handle, {});
+        }
+        if (const int code = one->attributes.erase_all(AttributeOwner::communicator, handle); code != MPI_SUCCESS) {
+            return code;
+        }
+        registry.remove(value);
+    }
     return MPI_SUCCESS;
 }
 

@@ -28,9 +28,14 @@ int start(Instance& instance, MPI_Comm handle);
 int finish(Instance& instance, MPI_Comm handle);
 // MPIX_Threadcomm_free, of one that is not active. Local.
 int free(Instance& instance, MPI_Comm handle);
-// Those of the session (nullptr: of the world model) are none any more, because it is finalized. MPI_ERR_COMM: one is
-// active, and nothing has happened.
-int abandon(Instance& instance, const Session* session);
+// MPI_ERR_COMM: one of the session (nullptr: of the world model) is active.
+int check_inactive(Instance& instance, const Session* session);
+// Those of the session (nullptr: of the world model) are none any more, because it is finalized; after the program's
+// callbacks, which may free them.
+void abandon(Instance& instance, const Session* session) noexcept;
+// The same after the attributes of each have been deleted, as those of the session's other communicators are. Returns
+// the error of a deletion callback.
+int free_all(Instance& instance, const Session& session);
 // Whether there is such a thread communicator, active or not.
 bool exists(Instance& instance, MPI_Comm handle) noexcept;
 

@@ -43,7 +43,16 @@ public:
         _all[handle - first_thread_handle].reset();
     }
 
-    // Calls act(handle, thread communicator) for each; those for which it returns true are removed.
+    // The handle of the first one for which is_one(thread communicator) is true; 0: there is none.
+    template <class Predicate>
+    std::uintptr_t find_if(const Predicate& is_one) noexcept {
+        const std::lock_guard lock(_mutex);
+        const auto found =
+            std::find_if(_all.begin(), _all.end(), [&](const auto& one) { return one != nullptr && is_one(*one); });
+        return found != _all.end() ? first_thread_handle + std::uintptr_t(found - _all.begin()) : 0;
+    }
+
+    // Calls act(thread communicator) for each; those for which it returns true are removed.
     template <class Act>
     void remove_if(const Act& act) noexcept {
         const std::lock_guard lock(_mutex);

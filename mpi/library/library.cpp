@@ -100,10 +100,13 @@ Status Library::start(int thread_level, CleanupStack& cleanup) {
     });
     const Status no_memory = Error{Errc::out_of_memory, "memory is exhausted"};
     const Status built = unless_out_of_memory(no_memory, [&] { return InstanceBuilder(*instance, cleanup).build(); });
-    if (!built) {
+    const auto abandon = [instance] {
         if (instance->core().runtime != nullptr) {
             instance->core().runtime->abandon();
         }
+    };
+    if (!built) {
+        abandon();
         return built;
     }
     _instance.store(instance, std::memory_order_release);
@@ -111,6 +114,7 @@ Status Library::start(int thread_level, CleanupStack& cleanup) {
     cleanup.push(reset_settings);
     if (_core->params.at("mpi_check_addresses").as_bool()) {
         if (Status handled = survive_handle_faults(); !handled) {
+            abandon();
             return handled;
         }
         cleanup.push(stop_surviving_handle_faults);

@@ -94,7 +94,7 @@ int close_session(Session& session) noexcept {
     if (communicated && session.lease->user().thread != this_thread_id()) {
         session.instance->enable_locks("a session was finalized by another thread than the one that opened it");
     }
-    if (const int code = threads::abandon(*session.instance, &session); code != MPI_SUCCESS) {
+    if (const int code = threads::check_inactive(*session.instance, &session); code != MPI_SUCCESS) {
         return code;
     }
     if (const int code = session.attributes.erase_all(AttributeOwner::session, to_handle(&session));
@@ -104,6 +104,9 @@ int close_session(Session& session) noexcept {
     // The queue is cleared, not deleted, because the session continues to exist if a deletion callback below returns an
     // error.
     session.constructions->clear();
+    if (const int code = threads::free_all(*session.instance, session); code != MPI_SUCCESS) {
+        return code;
+    }
     abandon_windows(*session.instance, &session);
     session.instance->channels().abandon(&session);
     while (Communicator* comm = first_communicator(session)) {

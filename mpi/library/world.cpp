@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/library/world.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/log.h"
 #include "core/progress/waiter.h"
 #include "core/runtime/runtime.h"
@@ -80,7 +81,8 @@ Status World::init(int required) {
     }
     _session = std::move(*session);
     _cleanup = std::make_unique<CleanupStack>(&instance().core().faults);
-    if (Status started = start(*_cleanup); !started) {
+    const Error no_memory{Errc::out_of_memory, "memory is exhausted"};
+    if (Status started = unless_out_of_memory(Status(no_memory), [&] { return start(*_cleanup); }); !started) {
         instance().runtime().abandon();
         _cleanup.reset();
         close_session(*_session.detach());
@@ -187,7 +189,7 @@ int World::synchronize() {
 
 int World::finalize() {
     std::lock_guard lock(_mutex);
-    if (const int code = threads::abandon(instance(), nullptr); code != MPI_SUCCESS) {
+    if (const int code = threads::check_inactive(instance(), nullptr); code != MPI_SUCCESS) {
         return code;
     }
     // The deletion callbacks on MPI_COMM_SELF run first, while MPI is still usable (MPI-5.0, 11.2.4).
@@ -197,6 +199,7 @@ int World::finalize() {
             return code;
         }
     }
+    threads::abandon(instance(), nullptr);
     // Peers may still need this process to progress their messages. First this process does its part of what is
     // pending, then all processes synchronize, and then each one sends the pending messages of that synchronization.
     for (const Communicator* comm : instance().communicators().all()) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <thread>
 
 namespace patchbay::threads {
 
@@ -80,9 +81,13 @@ bool Activation::is_last_to_be_ready() noexcept {
     return _ready.fetch_add(1, std::memory_order_acq_rel) + 1 == threads();
 }
 
-void Activation::started() noexcept {
+bool Activation::claim_start() noexcept {
     State before = State::gathering;
-    _state.compare_exchange_strong(before, State::started, std::memory_order_acq_rel);
+    return _state.compare_exchange_strong(before, State::claimed, std::memory_order_acq_rel);
+}
+
+void Activation::started() noexcept {
+    _state.store(State::started, std::memory_order_release);
     wake_all();
 }
 
@@ -102,11 +107,26 @@ bool Activation::give_up() noexcept {
     return before == State::given_up;
 }
 
+bool Activation::is_decided() const noexcept {
+    const State state = _state.load(std::memory_order_acquire);
+    return state == State::started || state == State::given_up;
+}
+
 bool Activation::wait_for_start(int number, std::chrono::nanoseconds limit) noexcept {
+    using Clock = std::chrono::steady_clock;
+    const auto decided = [this] { return is_decided(); };
+    if (!has_engine(number)) { // no memory: nothing wakes this thread, and nothing is to be polled
+        for (const auto begin = Clock::now(); !decided() && Clock::now() - begin < limit;) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return decided() ? _state.load(std::memory_order_acquire) == State::started : !give_up();
+    }
     Progress& progress = _threads[std::size_t(number)].context->progress();
-    const auto decided = [this] { return _state.load(std::memory_order_acquire) != State::gathering; };
     if (!wait_for(progress, limit, decided)) {
-        return !give_up();
+        if (give_up()) {
+            return false;
+        }
+        wait_until(progress, decided); // the last thread has come meanwhile
     }
     return _state.load(std::memory_order_acquire) == State::started;
 }

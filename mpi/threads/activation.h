@@ -40,12 +40,13 @@ public:
     void refuse(int code) noexcept;
     // Of any thread, when all are ready.
     int refused() const noexcept { return _refused.load(std::memory_order_acquire); }
-    // Called by each thread when it has its engine, or an error: true for the last one, which calls started() or
-    // give_up() next.
+    // Called by each thread when it has its engine, or an error: true for the last one, which calls give_up(), or
+    // claim_start() and then started(), next.
     bool is_last_to_be_ready() noexcept;
+    // false: another thread has waited for too long, and the start is given up. Otherwise it cannot be any more.
+    bool claim_start() noexcept;
     void started() noexcept;
-    // Waits for that. false: it did not happen within `limit`, or was given up, and then it never does. A thread
-    // without an engine cannot wait.
+    // Waits for that. false: it did not happen within `limit`, or was given up, and then it never does.
     bool wait_for_start(int number, std::chrono::nanoseconds limit) noexcept;
     // The start is given up, unless it has happened. Returns whether it has not.
     bool give_up() noexcept;
@@ -77,7 +78,7 @@ public:
     int process_count = 1;
 
 private:
-    enum class State { gathering, started, given_up };
+    enum class State { gathering, claimed, started, given_up };
     struct Thread {
         std::shared_ptr<ThreadContext> context;
         std::unique_ptr<Engine> engine;
@@ -92,6 +93,7 @@ private:
         int missing;
         std::shared_ptr<coll::ThreadTeam> team;
     };
+    bool is_decided() const noexcept;
     static int poll(void* thread) noexcept;
     void wake_all() noexcept;
 

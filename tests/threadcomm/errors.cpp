@@ -280,6 +280,44 @@ void finalized_session() {
     CHECK_CLASS(MPIX_Threadcomm_start(idle), MPI_ERR_COMM);
 }
 
+int count_deletion(MPI_Comm, int, void*, void* count) {
+    ++*static_cast<int*>(count);
+    return MPI_SUCCESS;
+}
+
+// MPI_Session_finalize deletes the attributes of thread communicators as those of the session's other communicators.
+void attributes_at_the_end_of_a_session() {
+    int key = MPI_KEYVAL_INVALID, deletions = 0;
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm parent = MPI_COMM_NULL, comm = MPI_COMM_NULL;
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    CHECK_OK(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
+    CHECK_OK(MPI_Comm_create_from_group(group, "tests://threadcomm", MPI_INFO_NULL, MPI_ERRORS_RETURN, &parent));
+    CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, count_deletion, &key, &deletions));
+    CHECK_OK(MPI_Comm_set_attr(parent, key, nullptr));
+    CHECK_OK(MPIX_Threadcomm_init(parent, 2, &comm));
+    CHECK_OK(MPI_Group_free(&group));
+    CHECK_OK(MPI_Session_finalize(&session));
+    CHECK_EQUAL(deletions, 2);
+    CHECK_OK(MPI_Comm_free_keyval(&key));
+}
+
+MPI_Comm freed_at_the_end = MPI_COMM_NULL;
+int free_at_the_end(MPI_Comm, int, void*, void*) {
+    CHECK_OK(MPIX_Threadcomm_free(&freed_at_the_end));
+    CHECK(freed_at_the_end == MPI_COMM_NULL);
+    return MPI_SUCCESS;
+}
+
+// The deletion callbacks of MPI_COMM_SELF, which MPI_Finalize calls first, may free thread communicators.
+void free_in_a_callback() {
+    int key = MPI_KEYVAL_INVALID;
+    CHECK_OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_at_the_end, &key, nullptr));
+    CHECK_OK(MPIX_Threadcomm_init(MPI_COMM_WORLD, 2, &freed_at_the_end));
+    CHECK_OK(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr));
+}
+
 // What only processes can do.
 void of_processes_only() {
     in_region(2, true, [](const Here& here) {
@@ -309,6 +347,8 @@ int main() {
     request_on_a_freed_communicator();
     tool_variable();
     finalized_session();
+    attributes_at_the_end_of_a_session();
+    free_in_a_callback();
     // MPI_Finalize is not called in an active one.
     in_region(1, true, [](const Here& here) {
         CHECK_OK(MPI_Barrier(here.comm));

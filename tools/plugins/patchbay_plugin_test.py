@@ -29,7 +29,7 @@ EXPLANATION = re.compile(r"\w+ .*  (chosen|lost|declined|excluded|incompatible|w
                          r"|framework +for +candidate +outcome |parameter +value +default +set by$")
 FILE_NAME = re.compile(r"mca_([^_]+)_(.+)\.so")
 WRAPPED = ("btl", "coll", "pml")  # the frameworks that have a parameter <framework>_wrap
-UNKNOWN_PARAMETER = re.compile(r"warning: (unknown parameter .*)")
+UNKNOWN_PARAMETER = re.compile(r"warning: (unknown parameter (\w+).*)")
 
 
 class Problem(Exception):
@@ -187,8 +187,9 @@ def test(options, folder, report):
         for ranks in options.ranks or case["ranks"]:
             command = command_of(case, ranks, binary, parameters, options)
             status, output, seconds = run(command, options.timeout)
-            if unknown := UNKNOWN_PARAMETER.search(output):
-                raise Problem(unknown.group(1))
+            for unknown, name in UNKNOWN_PARAMETER.findall(output):
+                if any(name == given for given, _ in options.mca):
+                    raise Problem(unknown)
             report.was_used = report.was_used or component.used(output, options.wrap)
             report.reasons += [reason for reason in component.reasons(output) if reason not in report.reasons]
             report.add(f"{title}, {ranks} ranks", command, status, output, seconds)
