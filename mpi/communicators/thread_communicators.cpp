@@ -391,17 +391,22 @@ int end(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, 
     return code;
 }
 
+// Called by each thread, with an error that it has; returns the first error of all threads, or of the processes.
+int end_together(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, int number, int code) {
+    if (activation->gather(number, &code)) {
+        code = end(all, activation, activation->engine(number), code);
+        activation->release(code);
+    }
+    return code;
+}
+
 // A thread that has started and has no memory for its communicator ends its part at once: the others, which may wait
 // for its messages, do not wait for it in MPIX_Threadcomm_finish.
 void finish_without_view(ThreadCommunicator& all, const Part& part) noexcept {
     int code = MPI_SUCCESS;
     do {
-        code = MPI_SUCCESS;
-        if (part.activation->gather(part.number, &code)) {
-            code = end(all, part.activation, part.activation->engine(part.number), code);
-            part.activation->release(code);
-        }
-    } while (code != MPI_SUCCESS && code != MPI_ERR_PROC_ABORTED); // after which nobody can finish
+        code = end_together(all, part.activation, part.number, MPI_SUCCESS);
+    } while (code != MPI_SUCCESS && code != MPI_ERR_PROC_ABORTED); // MPIX_Threadcomm_finish cannot succeed after that
 }
 
 } // namespace
@@ -484,10 +489,7 @@ int finish(Instance& instance, MPI_Comm handle) {
     const int own_code = code;
     const std::shared_ptr<Activation> activation = comm->view->activation;
     const int number = comm->view->engine.thread();
-    if (activation->gather(number, &code)) {
-        code = end(*all, activation, comm->view->engine, code);
-        activation->release(code);
-    }
+    code = end_together(*all, activation, number, code);
     if (code != MPI_SUCCESS) {
         return own_code != MPI_SUCCESS
             ? own_code
@@ -525,15 +527,13 @@ int free(Instance& instance, MPI_Comm handle) {
 }
 
 int check_inactive(Instance& instance, const Session* session) {
-    bool active = false;
-    instance.thread_communicators().remove_if([&](ThreadCommunicator& one) {
+    const std::uintptr_t active = instance.thread_communicators().find_if([session](ThreadCommunicator& one) {
         const std::lock_guard lock(one.mutex);
-        active = active || (one.session == session && one.activation != nullptr);
-        return false;
+        return one.session == session && one.activation != nullptr;
     });
-    return active ? note_cause(MPI_ERR_COMM,
-                        "a thread communicator is active: MPIX_Threadcomm_finish in each of its threads ends that")
-                  : MPI_SUCCESS;
+    return active != 0 ? note_cause(MPI_ERR_COMM,
+                             "a thread communicator is active: MPIX_Threadcomm_finish in each of its threads ends that")
+                       : MPI_SUCCESS;
 }
 
 // Their carriers are freed with the other communicators.
