@@ -22,6 +22,13 @@ std::string in_words(std::string_view object) {
     return object == for_job ? "the job" : std::string(object);
 }
 
+// Of a component without memory. Once: it may itself have selected a component of another framework, whose error has
+// one.
+std::string remedy(const std::string& framework, const std::string& component, const Error& error) {
+    constexpr const char* text = " leaves it out, in all processes)";
+    return error.text.find(text) != std::string::npos ? "" : " (parameter " + framework + "=^" + component + text;
+}
+
 } // namespace
 
 FrameworkBase::FrameworkBase(const char* name, std::uint32_t version, const ParamSpec* params, std::size_t param_count)
@@ -129,7 +136,7 @@ Status FrameworkBase::open_one(const std::string& component, bool asked_for, boo
         if (started.error().code == Errc::out_of_memory) { // another process may have the component
             return Error{Errc::out_of_memory,
                 "component " + component + " of framework " + _name + " cannot be used: " + started.error().text +
-                    " (parameter " + _name + "=^" + component + " leaves it out, in all processes)"};
+                    remedy(_name, component, started.error())};
         }
         const bool quiet = started.error().code == Errc::not_available && !asked_for;
         if (!quiet) { // what is wrong with a parameter is so in every process
@@ -161,12 +168,9 @@ Capability FrameworkBase::missing(const Opened& opened, Capability needed) {
 
 Error FrameworkBase::no_memory(std::string_view object, const Opened& candidate, const Error& error) const {
     _core->decisions.record(_name, object, candidate.name, Outcome::declined, 0, error.text);
-    // The remedy once: the component may itself have selected one of another framework.
-    const bool has_remedy = error.text.find(" leaves it out") != std::string::npos;
     return {Errc::out_of_memory,
         "component " + candidate.name + " of framework " + _name + " failed for " + in_words(object) + ": " +
-            error.text +
-            (has_remedy ? "" : " (parameter " + _name + "=^" + candidate.name + " leaves it out, in all processes)")};
+            error.text + remedy(_name, candidate.name, error)};
 }
 
 Error FrameworkBase::thrown(const char* function) {
