@@ -368,8 +368,8 @@ Result<std::uint32_t> Runtime::universe_size() const {
     return universe && !_own_launcher ? Result<std::uint32_t>(std::max(*universe, _size)) : universe;
 }
 
-// PMIx_Abort waits without a limit for a thread of libpmix that hears nothing any more where the program has closed its
-// descriptors. The launcher ends the job when this process exits.
+// PMIx_Abort waits without a limit for the progress thread of libpmix, which receives no event any more where the
+// program has closed its descriptors. The launcher ends the job when this process exits.
 void Runtime::exit_later(int status) noexcept {
     constexpr unsigned longest_wait = 10; // seconds
     try {
