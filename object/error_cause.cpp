@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/error_cause.h"
 
+#include "core/base/format_into.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fmt/format.h>
 
 namespace patchbay {
 
@@ -42,12 +43,12 @@ int note_cause(int code, std::string_view text) noexcept {
 // A message of a collective has a tag below 0, which is none of the program's.
 int note_truncation(const MPI_Status& status, std::uint64_t sent, std::uint64_t room) noexcept {
     std::array<char, 160> text;
-    char* end = fmt::format_to_n(text.data(), text.size(), "the message from rank {}", status.MPI_SOURCE).out;
-    if (status.MPI_TAG >= 0) {
-        end = fmt::format_to_n(end, std::size_t(text.end() - end), " with tag {}", status.MPI_TAG).out;
-    }
-    end = fmt::format_to_n(end, std::size_t(text.end() - end), " has {} bytes, the buffer takes {}", sent, room).out;
-    note_cause(MPI_ERR_TRUNCATE, {text.data(), std::size_t(end - text.data())});
+    const std::string_view message = status.MPI_TAG >= 0
+        ? format_into(text, "the message from rank {} with tag {}", status.MPI_SOURCE, status.MPI_TAG)
+        : format_into(text, "the message from rank {}", status.MPI_SOURCE);
+    const std::string_view sizes =
+        format_into(std::span(text).subspan(message.size()), " has {} bytes, the buffer takes {}", sent, room);
+    note_cause(MPI_ERR_TRUNCATE, {text.data(), message.size() + sizes.size()});
     truncation = {true, status, sent, room};
     return MPI_ERR_TRUNCATE;
 }

@@ -31,6 +31,19 @@ namespace {
 // something else uses it.
 constexpr std::size_t abort_reserve_bytes = 1 << 20;
 
+// PMIx_Abort waits without a limit for the progress thread of libpmix, which receives no event any more where the
+// program has closed its descriptors. The launcher ends the job when this process exits.
+void exit_later(int status) noexcept {
+    constexpr unsigned longest_wait = 10; // seconds
+    try {
+        std::thread([status] {
+            ::sleep(longest_wait);
+            _exit(status);
+        }).detach();
+    } catch (const std::exception&) { // no memory, or no thread
+    }
+}
+
 // Reads only what the server gave at start; never waits for a peer.
 Result<PmixValue> job_info(const pmix_proc_t& about, const char* key) {
     pmix_value_t* value = nullptr;
@@ -192,9 +205,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) 
             runtime->_nspace = self->nspace;
             runtime->_rank = self->rank;
             runtime->_abort_reserve = std::make_unique_for_overwrite<std::byte[]>(abort_reserve_bytes);
-            const Error no_memory{Errc::out_of_memory, "memory is exhausted"};
-            if (Status read = unless_out_of_memory(Status(no_memory), [&] { return runtime->read_job_info(); });
-                !read) {
+            if (Status read = unless_out_of_memory([&] { return runtime->read_job_info(); }); !read) {
                 runtime->abandon();
                 return read.error();
             }
@@ -366,19 +377,6 @@ Result<std::uint32_t> Runtime::universe_size() const {
     // have more processes than the universe.
     Result<std::uint32_t> universe = job_number(process_of(_nspace, PMIX_RANK_WILDCARD), PMIX_UNIV_SIZE);
     return universe && !_own_launcher ? Result<std::uint32_t>(std::max(*universe, _size)) : universe;
-}
-
-// PMIx_Abort waits without a limit for the progress thread of libpmix, which receives no event any more where the
-// program has closed its descriptors. The launcher ends the job when this process exits.
-void Runtime::exit_later(int status) noexcept {
-    constexpr unsigned longest_wait = 10; // seconds
-    try {
-        std::thread([status] {
-            ::sleep(longest_wait);
-            _exit(status);
-        }).detach();
-    } catch (const std::exception&) { // no memory, or no thread
-    }
 }
 
 void Runtime::abort(int code, std::string_view message) {

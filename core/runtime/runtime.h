@@ -241,7 +241,6 @@ public:
     static void end_abandoned() noexcept;
 
 private:
-    static void exit_later(int status) noexcept;
     friend class LauncherServices;
     Runtime();
     Status read_job_info();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frameworks/cid/index_table.h"
 
+#include "core/base/format_into.h"
 #include "include/mpi.h"
 #include "object/error_cause.h"
-
-#include <fmt/format.h> // format_to_n()
 
 #include <algorithm>
 #include <array>
@@ -165,13 +164,12 @@ int IndexTable::none_common(const char* component) noexcept {
         used = _live;
     }
     std::array<char, MPI_MAX_ERROR_STRING> text;
-    const auto written = fmt::format_to_n(text.data(), text.size(),
-        "{}: no index is free in all members of a communicator to be made (this process uses {} of its {}); free "
-        "communicators that are not needed any more, or let cid/excid name them (--mca cid excid), which needs no "
-        "common "
-        "index",
-        component, used, room);
-    return note_cause(MPI_ERR_NO_SPACE, {text.data(), std::min(written.size, text.size())});
+    return note_cause(MPI_ERR_NO_SPACE,
+        format_into(text,
+            "{}: no index is free in all members of a communicator to be made (this process uses {} of its {}); free "
+            "communicators that are not needed any more, or let cid/excid name them (--mca cid excid), which needs no "
+            "common index",
+            component, used, room));
 }
 
 std::vector<Communicator*> IndexTable::all() const {

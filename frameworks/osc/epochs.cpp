@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frameworks/osc/epochs.h"
 
+#include "core/base/format_into.h"
 #include "include/mpi.h"
 #include "object/error_cause.h"
 
-#include <fmt/format.h> // format_to_n()
-
-#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -20,8 +18,7 @@ int refuse(std::string_view why) noexcept {
 
 int refuse_rank(std::string_view before, int target, std::string_view after) noexcept {
     char text[256];
-    const auto end = fmt::format_to_n(text, sizeof text, "{}{}{}", before, target, after);
-    return refuse({text, std::min(end.size, sizeof text)});
+    return refuse(format_into(text, "{}{}{}", before, target, after));
 }
 
 } // namespace
@@ -54,8 +51,7 @@ int Epochs::refuse_begin_access(const char* what) const noexcept {
         : (everyone & locked_all) != 0 ? "MPI_Win_lock_all has opened is not complete: call MPI_Win_unlock_all"
                                        : "the last MPI_Win_fence has opened is not complete: call MPI_Win_fence";
     char text[200];
-    const auto end = fmt::format_to_n(text, sizeof text, "{}, but the access epoch that {} before", what, open);
-    return refuse({text, std::min(end.size, sizeof text)});
+    return refuse(format_into(text, "{}, but the access epoch that {} before", what, open));
 }
 
 int Epochs::check_locks_allowed() const noexcept {

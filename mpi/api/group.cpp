@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Groups (MPI-5.0, 7.3). Local.
+#include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
+#include "object/error_cause.h"
 
 #include <fmt/core.h>
 
-#include <new>
 #include <vector>
 
 namespace patchbay::api {
@@ -34,21 +35,12 @@ bool check_ranks(const Group& group, std::span<const int> ranks, std::string* pr
     return true;
 }
 
-// `body` reports its own errors.
-template <class Body>
-int unless_exhausted(const Arguments& args, const Body& body) noexcept {
-    try {
-        return body();
-    } catch (const std::bad_alloc&) {
-        return args.result(MPI_ERR_NO_MEM);
-    }
-}
-
-// Implements MPI_Group_incl and MPI_Group_excl, and the range forms after their ranges have been expanded.
+// Implements MPI_Group_incl and MPI_Group_excl, and the range forms after their ranges have been expanded. Returns a
+// code that the caller reports. Throws std::bad_alloc.
 int choose(const Arguments& args, const Group& group, std::span<const int> ranks, bool keep, MPI_Group* newgroup) {
     std::string problem;
     if (checking() && !check_ranks(group, ranks, &problem)) {
-        return args.fail(MPI_ERR_RANK, problem);
+        return note_cause(MPI_ERR_RANK, problem);
     }
     return give_handle(args, keep ? group.include(ranks) : group.exclude(ranks), newgroup);
 }
@@ -60,9 +52,9 @@ int choose(const char* function, MPI_Group group, int n, const int* ranks, bool 
             args.array("ranks", ranks, n) && args.pointer("newgroup", newgroup))) {
         return args.code();
     }
-    return unless_exhausted(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         return choose(args, group_of(group), {ranks, std::size_t(n)}, keep, newgroup);
-    });
+    }));
 }
 
 // Expands ranges (first, last, stride) to lists of ranks. Each range has at least its first rank.
@@ -93,14 +85,14 @@ int choose_ranges(const char* function, MPI_Group group, int n, int ranges[][3],
             args.array("ranges", ranges, n) && args.pointer("newgroup", newgroup))) {
         return args.code();
     }
-    return unless_exhausted(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         std::vector<int> ranks;
         std::string problem;
         if (!expand(group_of(group), n, ranges, &ranks, &problem)) {
-            return args.fail(MPI_ERR_ARG, problem);
+            return note_cause(MPI_ERR_ARG, problem);
         }
         return choose(args, group_of(group), ranks, keep, newgroup);
-    });
+    }));
 }
 
 using SetOperation = Ref<Group> (*)(const Group&, const Group&);
@@ -112,8 +104,8 @@ int combine(const char* function, MPI_Group group1, MPI_Group group2, SetOperati
             args.same_session(group_of(group1), group_of(group2)) && args.pointer("newgroup", newgroup))) {
         return args.code();
     }
-    return unless_exhausted(
-        args, [&] { return give_handle(args, operation(group_of(group1), group_of(group2)), newgroup); });
+    return args.result(unless_out_of_memory(
+        MPI_ERR_NO_MEM, [&] { return give_handle(args, operation(group_of(group1), group_of(group2)), newgroup); }));
 }
 
 } // namespace

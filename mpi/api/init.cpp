@@ -3,6 +3,7 @@
 #include "mpi/api/abort.h"
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
+#include "mpi/api/initialized.h"
 
 #include "core/base/out_of_memory.h"
 #include "core/log.h"
@@ -22,12 +23,8 @@ World& world() noexcept {
 
 int start(const char* function, int required, int* provided) {
     Arguments args(function);
-    const Error no_memory{Errc::out_of_memory, "memory is exhausted"};
-    if (Status started = unless_out_of_memory(Status(no_memory), [&] { return world().init(required); }); !started) {
-        const bool memory = started.error().code == Errc::out_of_memory;
-        const int code = args.fail(memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER, started.error().text);
-        Runtime::end_abandoned();
-        return code;
+    if (Status started = unless_out_of_memory([&] { return world().init(required); }); !started) {
+        return fail_start(args, started.error());
     }
     if (provided != nullptr) {
         *provided = world().thread_level();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/runtime/runtime.h"
 #include "mpi/api/args.h"
 #include "mpi/library/library.h"
 
@@ -26,6 +27,13 @@ inline Instance* with_locking_chosen(const Arguments& args, Instance* instance, 
         return nullptr;
     }
     return instance;
+}
+
+// Ends a call that was to initialize the library and could not.
+inline int fail_start(const Arguments& args, const Error& error) {
+    const int code = args.fail(error.code == Errc::out_of_memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER, error.text);
+    Runtime::end_abandoned();
+    return code;
 }
 
 } // namespace patchbay::api

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/api/report.h"
 
+#include "core/base/format_into.h"
 #include "core/base/strings.h"
 #include "core/log.h"
 #include "core/param/sources.h"
@@ -13,9 +14,6 @@
 #include "object/error_cause.h"
 #include "object/probed_handle.h"
 
-#include <fmt/format.h> // format_to_n()
-
-#include <algorithm>
 #include <array>
 #include <mutex>
 #include <string>
@@ -41,9 +39,7 @@ thread_local LastError last_error;
 void set_last_error(int code, const char* function, std::string_view detail) noexcept {
     last_error.code = code;
     const char* separator = detail.empty() ? "" : ": ";
-    const auto written =
-        fmt::format_to_n(last_error.text.data(), last_error.text.size(), "{}{}{}", function, separator, detail);
-    last_error.length = std::min(written.size, last_error.text.size());
+    last_error.length = format_into(last_error.text, "{}{}{}", function, separator, detail).size();
 }
 
 template <class T>

@@ -64,14 +64,10 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
     if (!requested_thread_level(args, to_object<Info>(info), &level, &code)) {
         return code;
     }
-    const Error no_memory{Errc::out_of_memory, "memory is exhausted"};
-    auto opened = unless_out_of_memory(Result<Ref<Session>>(no_memory),
+    auto opened = unless_out_of_memory(
         [&] { return open_session(library(), level, Ref<Errhandler>::share(to_object<Errhandler>(errhandler))); });
     if (!opened) {
-        const bool memory = opened.error().code == Errc::out_of_memory;
-        code = args.fail(memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER, opened.error().text);
-        Runtime::end_abandoned();
-        return code;
+        return fail_start(args, opened.error());
     }
     print_explanation((*opened)->instance->core());
     (*opened)->instance->runtime().report_ready();

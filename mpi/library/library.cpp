@@ -98,8 +98,7 @@ Status Library::start(int thread_level, CleanupStack& cleanup) {
         _instance.store(nullptr, std::memory_order_release);
         delete instance;
     });
-    const Status no_memory = Error{Errc::out_of_memory, "memory is exhausted"};
-    const Status built = unless_out_of_memory(no_memory, [&] { return InstanceBuilder(*instance, cleanup).build(); });
+    const Status built = unless_out_of_memory([&] { return InstanceBuilder(*instance, cleanup).build(); });
     const auto abandon = [instance] {
         if (instance->core().runtime != nullptr) {
             instance->core().runtime->abandon();

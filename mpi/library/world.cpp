@@ -81,8 +81,7 @@ Status World::init(int required) {
     }
     _session = std::move(*session);
     _cleanup = std::make_unique<CleanupStack>(&instance().core().faults);
-    const Error no_memory{Errc::out_of_memory, "memory is exhausted"};
-    if (Status started = unless_out_of_memory(Status(no_memory), [&] { return start(*_cleanup); }); !started) {
+    if (Status started = unless_out_of_memory([&] { return start(*_cleanup); }); !started) {
         instance().runtime().abandon();
         _cleanup.reset();
         close_session(*_session.detach());

@@ -2,12 +2,11 @@
 #include "components/pml/ob1/comm_state.h"
 
 #include "components/pml/ob1/requests.h"
+#include "core/base/format_into.h"
 #include "core/log.h"
 #include "frameworks/cid/cid.h"
 
-#include <algorithm>
 #include <array>
-#include <fmt/format.h> // format_to_n()
 
 namespace patchbay::pml::ob1 {
 
@@ -47,16 +46,15 @@ CommState::CommState(Communicator& comm) noexcept
 
 std::string_view Failure::text() const noexcept {
     thread_local std::array<char, 256> text;
-    const auto end = code == MPI_ERR_NO_SPACE
-        ? fmt::format_to_n(text.data(), text.size(),
+    return code == MPI_ERR_NO_SPACE
+        ? format_into(text,
               "pml/ob1: process {} has no index left for this communicator, so that none of its members can use it; "
               "free it, and let process {} free communicators that it does not need any more",
               by, by)
-        : fmt::format_to_n(text.data(), text.size(),
+        : format_into(text,
               "pml/ob1: process {} has failed to construct this communicator, so that none of its members can use it; "
               "free it",
               by);
-    return {text.data(), std::min(end.size, text.size())};
 }
 
 bool CommState::make_ranks() noexcept {
@@ -85,10 +83,9 @@ RecvRequest* CommState::take_posted(int source) noexcept {
 
 void CommState::report_source(const MatchHeader& match) const noexcept {
     char text[200];
-    const auto end = fmt::format_to_n(text, sizeof text,
+    log_error(format_into(text,
         "pml/ob1: a message from rank {} came for communicator {}, which has only {} ranks; it is dropped",
-        match.source, comm.index, comm.remote_size);
-    log_error({text, std::min(end.size, sizeof text)});
+        match.source, comm.index, comm.remote_size));
 }
 
 void CommState::post(RecvRequest& request) noexcept {

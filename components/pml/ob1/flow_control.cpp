@@ -2,10 +2,10 @@
 #include "components/pml/ob1/flow_control.h"
 
 #include "components/common/short_copy.h"
+#include "core/base/format_into.h"
 #include "core/log.h"
 
 #include <algorithm>
-#include <fmt/format.h> // format_to_n()
 #include <new>
 #include <utility>
 
@@ -17,11 +17,10 @@ static Unexpected* make(MessageStore& store, Shortage& shortage, std::size_t pay
         shortage.over();
     } else if (shortage.lasts()) {
         char text[200]; // what memory is left is needed to end the job
-        const auto end = fmt::format_to_n(text, sizeof text,
+        shortage.end_job(format_into(text,
             "pml/ob1: out of memory for an unexpected message of {} bytes from rank {} of its communicator; a lower "
             "pml_ob1_unexpected_limit makes senders wait earlier",
-            payload_size, source);
-        shortage.end_job({text, std::min(end.size, sizeof text)});
+            payload_size, source));
     }
     return message;
 }
