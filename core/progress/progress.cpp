@@ -43,10 +43,11 @@ Progress::Progress(bool threaded, const WaitPolicy& policy) noexcept
       _polling_alone(_threads),
       _sleeping_alone(_threads),
       _changing_alone(_threads),
-      _policy(policy),
       _bell(&_private_bell),
       _longest_sleep_ns(sleeps_well.count()),
-      _list_lock(_threads) {}
+      _list_lock(_threads),
+      _policy_on_own_core(policy),
+      _policy_on_shared_core(policy.on_shared_core()) {}
 
 Progress::~Progress() {
     delete _descriptors.load();

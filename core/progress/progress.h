@@ -164,8 +164,13 @@ public:
     std::uint64_t sleeps() const noexcept { return _sleeps.load(std::memory_order_relaxed); }
     std::uint64_t asleep_ns() const noexcept { return _asleep_ns.load(std::memory_order_relaxed); }
 
-    const WaitPolicy& policy() const noexcept { return _policy; }
-    void set_policy(const WaitPolicy& policy) noexcept { _policy = policy; }
+    // What a wait does now. It may change while the wait lasts (share_core).
+    const WaitPolicy& policy() const noexcept { return *_policy.load(std::memory_order_relaxed); }
+    // Whether the threads that wait have cores to share: then waits do not spin, whatever the policy that was given to
+    // the constructor. Callable from any thread.
+    void share_core(bool share) noexcept {
+        _policy.store(share ? &_policy_on_shared_core : &_policy_on_own_core, std::memory_order_relaxed);
+    }
     // false: the kernel refuses membarrier, sleeps are bounded by WaitPolicy::unfenced_sleep.
     bool sleeps_are_fenced() const noexcept { return _fenced; }
     // Set when the node's shared memory has shown that a peer's kernel refuses membarrier.
@@ -224,7 +229,7 @@ private:
     SingleThreadSection _sleeping_alone;
     SingleThreadSection _changing_alone; // with_thread_level()
     ReadyList _ready;
-    WaitPolicy _policy;
+    std::atomic<const WaitPolicy*> _policy{&_policy_on_own_core};
     std::atomic<Doorbell*> _bell;
     std::atomic<std::int64_t> _longest_sleep_ns;
     ProgressLock _poll_lock{true};        // held by the thread that polls, where there are several
@@ -237,6 +242,8 @@ private:
     std::atomic<DescriptorSet*> _descriptors{nullptr}; // made for the first one
     std::atomic<std::uint64_t> _sleeps{0};
     std::atomic<std::uint64_t> _asleep_ns{0};
+    const WaitPolicy _policy_on_own_core;
+    const WaitPolicy _policy_on_shared_core;
     Doorbell _private_bell;
 };
 

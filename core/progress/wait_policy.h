@@ -40,7 +40,9 @@ struct WaitPolicy {
     // Bound of one sleep where the kernel refuses membarrier: then a sender may miss the flag.
     std::chrono::nanoseconds unfenced_sleep{std::chrono::milliseconds(1)};
 
-    // When local ranks share cores, a spinning process keeps the one for which it waits from running.
+    // This policy without spinning: where those that wait share cores, one that spins keeps the one for which it waits
+    // from running.
+    WaitPolicy on_shared_core() const noexcept;
     static WaitPolicy make(
         std::chrono::nanoseconds spin, std::chrono::nanoseconds yield, bool sleep, bool oversubscribed) noexcept;
 };

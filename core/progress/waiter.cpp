@@ -28,12 +28,16 @@ enum class Slept { found_work, rung, timed_out };
 
 WaitPolicy WaitPolicy::make(nanoseconds spin, nanoseconds yield, bool sleep, bool oversubscribed) noexcept {
     WaitPolicy policy;
-    policy.spin = oversubscribed ? nanoseconds(0) : spin;
+    policy.spin = spin;
     policy.yield = yield;
     policy.sleep = sleep;
-    if (policy.spin.count() == 0) {
-        policy.first_polls = 1;
-    }
+    return oversubscribed || spin.count() == 0 ? policy.on_shared_core() : policy;
+}
+
+WaitPolicy WaitPolicy::on_shared_core() const noexcept {
+    WaitPolicy policy = *this;
+    policy.spin = nanoseconds(0);
+    policy.first_polls = 1;
     return policy;
 }
 
@@ -65,7 +69,7 @@ struct WaitAccess {
     }
 
     nanoseconds longest_sleep(nanoseconds left) const noexcept {
-        const WaitPolicy& policy = progress._policy;
+        const WaitPolicy& policy = progress.policy();
         nanoseconds longest = progress._fenced ? policy.longest_sleep : policy.unfenced_sleep;
         longest = std::min(longest, nanoseconds(progress._longest_sleep_ns.load(std::memory_order_relaxed)));
         if (beside != nullptr) {
@@ -138,11 +142,10 @@ struct WaitAccess {
 
 bool detail::wait_slowly(Progress& progress, bool (*done)(void*), void* context, nanoseconds limit) noexcept {
     WaitAccess access{progress, progress.beside()};
-    const WaitPolicy& policy = progress.policy();
     access.enter();
     nanoseconds idle_since = now();
     nanoseconds deadline = limit < for_ever - idle_since ? idle_since + limit : for_ever;
-    bool spinning = policy.spin.count() > 0;
+    bool spinning = progress.policy().spin.count() > 0;
     bool satisfied = false;
     for (;;) {
         int events = 0;
@@ -160,7 +163,8 @@ bool detail::wait_slowly(Progress& progress, bool (*done)(void*), void* context,
         if (events > 0) {
             idle_since = time;
         }
-        nanoseconds idle = time - idle_since;
+        const nanoseconds idle = time - idle_since;
+        const WaitPolicy& policy = progress.policy();
         spinning = idle < policy.spin;
         if (spinning) {
             continue;
@@ -174,7 +178,7 @@ bool detail::wait_slowly(Progress& progress, bool (*done)(void*), void* context,
         access.note(slept, woken - time);
         if (slept != Slept::timed_out) {
             idle_since = woken;
-            spinning = policy.spin.count() > 0;
+            spinning = progress.policy().spin.count() > 0;
         }
     }
     access.leave();

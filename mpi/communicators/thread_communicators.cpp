@@ -20,11 +20,11 @@
 #include "object/session.h"
 
 #include <fmt/core.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <mutex>
 #include <numeric>
+#include <optional>
 
 // Of the program's OpenMP, if it has any.
 extern "C" {
@@ -108,25 +108,14 @@ int check_parallel_region(int threads) noexcept {
             omp_get_num_threads(), threads));
 }
 
-// Whether the threads of all processes are more than the cores of the node.
-bool shares_cores_of_node(Instance& instance, int threads) {
-    const Runtime& runtime = instance.runtime();
-    return std::uint64_t(threads) * std::max(runtime.local_size(), 1u) > runtime.node_cores();
-}
-
-// Whether the calling thread may run on fewer cores than there are threads, which may be those of all of them.
-bool may_share_cores(int threads) noexcept {
-    cpu_set_t own;
-    return sched_getaffinity(0, sizeof own, &own) == 0 && CPU_COUNT(&own) < threads;
-}
-
-WaitPolicy policy_of(Instance& instance, bool shares_cores) {
+// How many cores of the node there are for each process of it. None: whether threads spin does not depend on that.
+std::optional<unsigned> cores_of_process(Instance& instance) {
     enum Choice : std::size_t { automatic };
-    const WaitPolicy& of_process = instance.progress().policy();
-    if (!shares_cores || instance.core().params.at("wait_oversubscribed").as_enum() != automatic) {
-        return of_process;
+    if (instance.core().params.at("wait_oversubscribed").as_enum() != automatic) {
+        return std::nullopt;
     }
-    return WaitPolicy::make(of_process.spin, of_process.yield, of_process.sleep, true);
+    const Runtime& runtime = instance.runtime();
+    return runtime.node_cores() / std::max(runtime.local_size(), 1u);
 }
 
 // How a thread is identified in groups. Those of one process are identified by their numbers, which are the same in all
@@ -213,9 +202,8 @@ struct Part {
 
 int prepare(ThreadCommunicator& all, Part& part, MPI_Comm handle) {
     Instance& instance = all.instance;
-    part.context = ThreadContext::enter(
-        policy_of(instance, may_share_cores(all.threads()) || shares_cores_of_node(instance, all.threads())),
-        instance.progress(), all.has_other_processes() || instance.runtime().size() > 1);
+    part.context = ThreadContext::enter(instance.progress(), all.has_other_processes() || instance.runtime().size() > 1,
+        all.threads(), cores_of_process(instance));
     part.activation->make_engine(part.number, part.context, all.carrier.get());
     return all.attributes.copy_to(part.attributes, AttributeOwner::communicator, handle, handle);
 }
@@ -278,14 +266,6 @@ int start_together(ThreadCommunicator& all, const Part& part, int code) {
     return code;
 }
 
-int take_view(ThreadCommunicator& all, Part& part, MPI_Comm handle) {
-    if (may_share_cores(all.threads())) { // whether they do is known only now
-        const bool share = part.activation->shares_cores() || shares_cores_of_node(all.instance, all.threads());
-        part.context->progress().set_policy(policy_of(all.instance, share));
-    }
-    return make_view(all, part.activation, part.number, handle, *part.context, part.attributes);
-}
-
 // Whether the calling thread has this communicator by the engine, as the thread communicator or one derived from it.
 bool is_of(const Engine& engine, const Communicator& comm) noexcept {
     return comm.view != nullptr && &comm.view->engine == &engine;
@@ -298,7 +278,7 @@ void wait_for_freed(Instance& instance, const Communicator& comm) {
     const auto of_thread = [&engine](const Communicator& other) { return is_of(engine, other); };
     instance.coll_engine().wait_for_freed(engine.progress(), comm.session, of_thread);
     instance.partitioned().wait_for_freed(engine.progress(), comm.session, of_thread);
-    wait_until(engine.progress(), [&engine] { return engine.freed_sends() == 0; });
+    wait_until(engine.progress(), [&engine] { return engine.freed_operations() == 0; });
 }
 
 // How many MPI_Precv_init requests there are on such communicators that the program has freed before a start, and whose
@@ -455,7 +435,8 @@ int start(Instance& instance, MPI_Comm handle) {
     const int ready = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return prepare(*all, part, handle); });
     int code = start_together(*all, part, ready);
     if (code == MPI_SUCCESS) {
-        code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return take_view(*all, part, handle); });
+        code = unless_out_of_memory(MPI_ERR_NO_MEM,
+            [&] { return make_view(*all, part.activation, part.number, handle, *part.context, part.attributes); });
         if (code != MPI_SUCCESS) {
             finish_without_view(*all, part);
         }

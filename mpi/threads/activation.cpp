@@ -18,23 +18,11 @@ Activation::Activation(int threads)
     : _threads(std::size_t(threads)),
       _engines(std::size_t(threads), nullptr),
       _error(MPI_SUCCESS),
-      _result(MPI_SUCCESS) {
-    CPU_ZERO(&_cores);
-}
+      _result(MPI_SUCCESS) {}
 
 bool Activation::join(int* number) noexcept {
-    cpu_set_t own;
-    if (sched_getaffinity(0, sizeof own, &own) == 0) {
-        CPU_OR(&_cores, &_cores, &own);
-    } else { // more cores than the type has room for
-        _cores_are_known = false;
-    }
     *number = _joined.fetch_add(1, std::memory_order_relaxed);
     return *number < threads();
-}
-
-bool Activation::shares_cores() const noexcept {
-    return _cores_are_known && threads() > CPU_COUNT(&_cores);
 }
 
 int Activation::joined() const noexcept {
@@ -115,7 +103,7 @@ bool Activation::is_decided() const noexcept {
 bool Activation::wait_for_start(int number, std::chrono::nanoseconds limit) noexcept {
     using Clock = std::chrono::steady_clock;
     const auto decided = [this] { return is_decided(); };
-    if (!has_engine(number)) { // no memory: nothing wakes this thread, and nothing is to be polled
+    if (_engines[std::size_t(number)] == nullptr) { // no memory: nothing wakes this thread, and nothing is to be polled
         for (const auto begin = Clock::now(); !decided() && Clock::now() - begin < limit;) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }

@@ -4,8 +4,6 @@
 #include "mpi/threads/engine.h"
 #include "mpi/threads/thread_context.h"
 
-#include <sched.h>
-
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -22,9 +20,6 @@ public:
 
     // Whether the calling thread gets a number: the first calls do, one for each thread. One caller at a time.
     bool join(int* number) noexcept;
-    // Whether the threads, all of which have joined, are more than the cores that they may run on. A process that is
-    // bound to one core has a single one for all of them; threads that the program has bound may have one each.
-    bool shares_cores() const noexcept;
     int threads() const noexcept { return int(_threads.size()); }
     int joined() const noexcept;
 
@@ -32,7 +27,6 @@ public:
     void make_engine(int number, std::shared_ptr<ThreadContext> context, Carrier* carrier);
     void drop_engine(int number) noexcept;
     const ThreadContext& context(int number) const noexcept { return *_threads[std::size_t(number)].context; }
-    bool has_engine(int number) const noexcept { return _engines[std::size_t(number)] != nullptr; }
     Engine& engine(int number) noexcept { return *_threads[std::size_t(number)].engine; }
     std::span<Engine* const> engines() const noexcept { return _engines; }
 
@@ -102,8 +96,6 @@ private:
     std::mutex _teams_mutex; // protects the list
     std::vector<Gathering> _teams;
     std::atomic<std::uint64_t> _contexts{0}; // that take_context() has returned
-    cpu_set_t _cores;                        // on which any of the threads may run
-    bool _cores_are_known = true;
     std::atomic<int> _joined{0};
     std::atomic<int> _ready{0};
     std::atomic<int> _refused{MPI_SUCCESS};

@@ -47,18 +47,39 @@ int Carrier::send(const Outgoing& message, const Member& to) noexcept {
     return send_header(message, to, 0);
 }
 
-int Carrier::start(const Outgoing& message, const Member& to, Request** request) noexcept {
-    const int payload_tag = payload_tag_of(_payloads.fetch_add(1, std::memory_order_relaxed));
-    if (const int code = send_header(message, to, payload_tag); code != MPI_SUCCESS) {
+int Carrier::start(const Outgoing& message, const Member& to, Request** request, int* payload_tag) noexcept {
+    *payload_tag = payload_tag_of(_payloads.fetch_add(1, std::memory_order_relaxed));
+    if (const int code = send_header(message, to, *payload_tag); code != MPI_SUCCESS) {
         return code;
     }
     return _comm.pml->isend(
-        message.buffer, message.count, message.type, to.process, payload_tag, message.mode, _comm, request);
+        message.buffer, message.count, message.type, to.process, *payload_tag, message.mode, _comm, request);
 }
 
 int Carrier::receive(
     const Envelope& envelope, void* buffer, MPI_Count count, const Datatype& type, Request** request) noexcept {
     return _comm.pml->irecv(buffer, count, type, envelope.remote.process, envelope.remote.tag, _comm, request);
+}
+
+// A withdrawal names the message by the tag of its payload, and by its sender's process.
+int Carrier::withdraw(std::uint32_t context, const Member& to, int payload_tag, int from) noexcept {
+    return send_control(to.process,
+        {_activation, std::uint32_t(to.thread), context, from, payload_tag, std::int32_t(Kind::withdraw), 0});
+}
+
+int Carrier::answer(const Envelope& withdrawal, bool dropped) noexcept {
+    return send_control(withdrawal.remote.process,
+        {_activation, std::uint32_t(withdrawal.remote.thread), withdrawal.context, 0, withdrawal.remote.tag,
+            std::int32_t(dropped ? Kind::withdrawn : Kind::kept), 0});
+}
+
+int Carrier::send_control(int process, const Header& header) noexcept {
+    auto* memory = static_cast<std::byte*>(std::malloc(sizeof header));
+    if (memory == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    std::memcpy(memory, &header, sizeof header);
+    return send_memory(memory, sizeof header, process);
 }
 
 // With the payload where `payload_tag` is 0.
@@ -75,9 +96,14 @@ int Carrier::send_header(const Outgoing& message, const Member& to, int payload_
     if (payload_tag == 0) {
         Convertor(message.type, message.count, message.buffer).pack(memory + sizeof header, bytes);
     }
+    return send_memory(memory, size, to.process);
+}
+
+// Frees the memory when it has been sent.
+int Carrier::send_memory(std::byte* memory, std::size_t size, int process) noexcept {
     Request* request = nullptr;
     const int code = _comm.pml->isend(
-        memory, MPI_Count(size), bytes_type(), to.process, header_tag, pml::SendMode::standard, _comm, &request);
+        memory, MPI_Count(size), bytes_type(), process, header_tag, pml::SendMode::standard, _comm, &request);
     if (code != MPI_SUCCESS) {
         std::free(memory);
         return code;
@@ -176,10 +202,12 @@ bool Carrier::take_message() noexcept {
         envelope.kind = Kind::cell;
         envelope.cell = arrival;
         arrival->payload = received + sizeof header;
-    } else {
+    } else if (header.payload_tag < 0) {
         envelope.kind = Kind::remote;
-        envelope.remote.process = status.MPI_SOURCE;
-        envelope.remote.tag = header.payload_tag;
+        envelope.remote = {status.MPI_SOURCE, header.payload_tag, 0};
+    } else {
+        envelope.kind = Kind(header.payload_tag);
+        envelope.remote = {status.MPI_SOURCE, header.tag, header.source};
     }
     _threads[header.thread]->arrive(*arrival);
     return true;

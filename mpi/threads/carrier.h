@@ -40,11 +40,17 @@ public:
     // These are called by any thread of the activation, return an MPI code, and do not block.
     // Sends a message with its payload.
     int send(const Outgoing& message, const Member& to) noexcept;
-    // Sends a header, and starts to send the payload: *request.
-    int start(const Outgoing& message, const Member& to, Request** request) noexcept;
+    // Sends a header, and starts to send the payload with this tag: *request.
+    int start(const Outgoing& message, const Member& to, Request** request, int* payload_tag) noexcept;
     // Starts to receive a payload.
     int receive(
         const Envelope& envelope, void* buffer, MPI_Count count, const Datatype& type, Request** request) noexcept;
+
+    // Asks a thread of another process to drop a message of that communicator whose payload has the tag. The answer is
+    // an arrival of kind withdrawn or kept for the thread `from` of this process.
+    int withdraw(std::uint32_t context, const Member& to, int payload_tag, int from) noexcept;
+    // Answers a withdrawal. Where the message has been dropped, also the payload is.
+    int answer(const Envelope& withdrawal, bool dropped) noexcept;
 
     // One round of progress, unless another thread makes it just now. Returns the number of events.
     int poll() noexcept;
@@ -58,7 +64,7 @@ private:
         std::uint32_t context;
         std::int32_t source;
         std::int32_t tag;
-        std::int32_t payload_tag; // 0: the payload follows the header
+        std::int32_t payload_tag; // 0: the payload follows the header; above 0: the kind of what is no message
         std::uint64_t bytes;
     };
     struct Sending {
@@ -67,6 +73,8 @@ private:
     };
 
     int send_header(const Outgoing& message, const Member& to, int payload_tag) noexcept;
+    int send_control(int process, const Header& header) noexcept;
+    int send_memory(std::byte* memory, std::size_t size, int process) noexcept;
     int take_messages() noexcept;
     void deliver_to(std::span<Engine* const> threads) noexcept;
     bool take_message() noexcept;

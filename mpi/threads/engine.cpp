@@ -2,9 +2,11 @@
 // A thread from its start to its finish, cancelling, and progress.
 #include "mpi/threads/engine.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/progress/waiter.h"
 #include "mpi/threads/carrier.h"
 #include "mpi/threads/cell_pool.h"
+#include "object/datatype.h"
 
 #include <algorithm>
 #include <new>
@@ -104,7 +106,6 @@ void Engine::cancel(RecvRequest& request) noexcept {
     }
 }
 
-// A message that is on its way to another process cannot be cancelled.
 void Engine::cancel(SendRequest& request) noexcept {
     if (request.is_complete() || !request.is_active()) {
         return;
@@ -116,6 +117,11 @@ void Engine::cancel(SendRequest& request) noexcept {
         --_destinations[std::size_t(member.thread)].queued;
         set_status_cancelled(request.status, true);
         request.complete();
+        return;
+    }
+    if (request.inner != nullptr && !request.withdrawing && !request.cancelled) {
+        request.withdrawing =
+            _carrier->withdraw(request.view.context, member, request.payload_tag, _thread) == MPI_SUCCESS;
         return;
     }
     if (!request.at_receiver || request.cancelled) {
@@ -137,20 +143,60 @@ void Engine::cancel(SendRequest& request) noexcept {
     member.engine->wake();
 }
 
-// Where the message has been received, its sender has got the request back already, which may not exist any more.
-void Engine::cancel_unexpected(const SendRequest* request, std::uint32_t context) noexcept {
+template <class Predicate>
+std::unique_ptr<Unexpected> Engine::take_unexpected(std::uint32_t context, const Predicate& is_it) noexcept {
     View* view = find(context);
     auto& messages = view != nullptr ? view->unexpected : _early;
     for (Unexpected* message = messages.first(); message != nullptr; message = messages.next(*message)) {
-        const Envelope& envelope = message->envelope;
-        if (envelope.kind == Kind::rendezvous && envelope.sender.request == request) {
-            const Envelope cancelled = envelope;
+        if (is_it(std::as_const(message->envelope))) {
             messages.erase(*message);
-            delete message;
-            cancelled.sender.request->cancelled = true;
-            answer(cancelled);
-            return;
+            return std::unique_ptr<Unexpected>(message);
         }
+    }
+    return nullptr;
+}
+
+// Where the message has been received, its sender has got the request back already, which may not exist any more.
+void Engine::cancel_unexpected(const SendRequest* request, std::uint32_t context) noexcept {
+    const auto message = take_unexpected(context, [request](const Envelope& envelope) {
+        return envelope.kind == Kind::rendezvous && envelope.sender.request == request;
+    });
+    if (message != nullptr) {
+        message->envelope.sender.request->cancelled = true;
+        answer(message->envelope);
+    }
+}
+
+// The sender is in another process, and its message came before the withdrawal. One that cannot be dropped stays where
+// it is.
+void Engine::withdraw_unexpected(const Envelope& withdrawal) noexcept {
+    const auto message = take_unexpected(withdrawal.context, [this, &withdrawal](const Envelope& envelope) {
+        return envelope.kind == Kind::remote && envelope.remote.process == withdrawal.remote.process &&
+            envelope.remote.tag == withdrawal.remote.tag && drop_remote(envelope);
+    });
+    _carrier->answer(withdrawal, message != nullptr);
+}
+
+// A receive without room ends the transfer of the payload. false: out of memory.
+bool Engine::drop_remote(const Envelope& envelope) noexcept {
+    return unless_out_of_memory(false, [&] {
+        _dropped.reserve(_dropped.size() + 1);
+        Request* request = nullptr;
+        if (_carrier->receive(envelope, nullptr, 0, *to_object<Datatype>(MPI_BYTE), &request) != MPI_SUCCESS) {
+            return false;
+        }
+        _dropped.push_back(request);
+        return true;
+    });
+}
+
+// The request exists: it is not complete before that.
+void Engine::end_withdrawal(const Envelope& answer) noexcept {
+    const auto request = std::ranges::find_if(_transfers,
+        [&answer](const ThreadRequest* one) { return one->withdrawing && one->payload_tag == answer.remote.tag; });
+    if (request != _transfers.end()) {
+        (*request)->withdrawing = false;
+        static_cast<SendRequest*>(*request)->cancelled = answer.kind == Kind::withdrawn;
     }
 }
 
@@ -192,6 +238,9 @@ int Engine::poll() noexcept {
     if (_carrier != nullptr) {
         events += poll_arrivals();
         events += poll_transfers();
+        if (!_dropped.empty()) [[unlikely]] {
+            events += poll_dropped();
+        }
     }
     if (!_backlog.empty()) [[unlikely]] {
         events += poll_backlog();
@@ -305,7 +354,7 @@ int Engine::poll_transfers() noexcept {
     int events = 0;
     for (std::size_t i = 0; i < _transfers.size();) {
         ThreadRequest& request = *_transfers[i];
-        if (!request.inner->is_complete()) {
+        if (!request.inner->is_complete() || request.withdrawing) {
             ++i;
             continue;
         }
@@ -315,10 +364,24 @@ int Engine::poll_transfers() noexcept {
         request.error = inner.error;
         set_status_bytes(request.status, status_bytes(inner.status));
         inner.recycle();
-        request.complete();
+        if (request.payload_tag != 0) {
+            end_send(static_cast<SendRequest&>(request));
+        } else {
+            request.complete();
+        }
         ++events;
     }
     return events;
+}
+
+int Engine::poll_dropped() noexcept {
+    return int(std::erase_if(_dropped, [](Request* request) {
+        const bool complete = request->is_complete();
+        if (complete) {
+            request->recycle();
+        }
+        return complete;
+    }));
 }
 
 } // namespace patchbay::threads

@@ -89,8 +89,8 @@ public:
     std::size_t requests() const noexcept { return _requests; }
     void count_request(int by) noexcept { _requests += std::size_t(by); }
 
-    // Sends whose requests the program has freed, and which are not complete.
-    std::size_t freed_sends() const noexcept { return _freed_sends; }
+    // Sends whose requests the program has freed, and which are not complete, and messages that have been withdrawn.
+    std::size_t freed_operations() const noexcept { return _freed_sends + _dropped.size(); }
     void count_freed_send(int by) noexcept { _freed_sends += std::size_t(by); }
 
     // For other threads of the process:
@@ -144,12 +144,19 @@ private:
     void unpack(RecvRequest& request, const std::byte* data, std::uint64_t bytes) noexcept;
     void receive_remote(RecvRequest& request, const Envelope& envelope) noexcept;
     static void drop(const Envelope& envelope) noexcept;
+    // nullptr: no message that has arrived and that no receive has matched is the one.
+    template <class Predicate>
+    std::unique_ptr<Unexpected> take_unexpected(std::uint32_t context, const Predicate& is_it) noexcept;
     void cancel_unexpected(const SendRequest* request, std::uint32_t context) noexcept;
+    void withdraw_unexpected(const Envelope& withdrawal) noexcept;
+    bool drop_remote(const Envelope& envelope) noexcept;
+    void end_withdrawal(const Envelope& answer) noexcept;
     int poll_inbox() noexcept;
     int poll_given_back() noexcept;
     int poll_arrivals() noexcept;
     int poll_backlog() noexcept;
     int poll_transfers() noexcept;
+    int poll_dropped() noexcept;
     View* find(std::uint32_t context) noexcept;
 
     // What this thread has for each of the process as a receiver of its messages.
@@ -177,6 +184,7 @@ private:
     std::vector<std::uint64_t> _blocked_in; // the pass over the backlog in which there was no slot for a thread
     std::uint64_t _pass = 0;
     std::vector<ThreadRequest*> _transfers; // with other processes
+    std::vector<Request*> _dropped;         // receives of the payloads of withdrawn messages
     Arrival* _arrived = nullptr;            // taken from _arrivals, the first one first
     struct Pool;
     std::unique_ptr<Pool> _cells; // made for the first message that needs one

@@ -47,9 +47,12 @@ enum class Kind : std::uint32_t {
     rendezvous, // the receiver copies it from the sender's buffer, and then completes the sender's request
     remote,     // the receiver receives it from the other process, on the carrier
     // No messages:
-    cancel,   // the sender of a rendezvous cancels it
-    received, // the receiver of a rendezvous has received it
-    lane,     // what follows from this sender is in its lane
+    cancel,    // the sender of a rendezvous cancels it
+    received,  // the receiver of a rendezvous has received it
+    lane,      // what follows from this sender is in its lane
+    withdraw,  // a thread of another process cancels a message of kind remote
+    withdrawn, // to that thread: the message has not been received, and never will be
+    kept,      // to that thread: it has been received
 };
 inline bool is_message(Kind kind) noexcept {
     return kind < Kind::cancel;
@@ -82,10 +85,11 @@ struct Envelope {
             Engine* engine;
             const std::byte* data; // the payload; null: the request tells where it is
         } sender;
-        Lane* lane; // the receiver frees it
-        struct {
+        Lane* lane;               // the receiver frees it
+        struct {                  // also of withdraw, withdrawn and kept
             std::int32_t process; // rank of the sender's process on the carrier
             std::int32_t tag;     // of the payload on the carrier
+            std::int32_t thread;  // of withdraw: the one that gets the answer
         } remote;
     };
 };

@@ -72,6 +72,13 @@ void Engine::deliver_control(const Envelope& envelope) noexcept {
     case Kind::lane:
         _lanes[_lane_count++] = envelope.lane;
         return;
+    case Kind::withdraw:
+        withdraw_unexpected(envelope);
+        return;
+    case Kind::withdrawn:
+    case Kind::kept:
+        end_withdrawal(envelope);
+        return;
     default:
         cancel_unexpected(envelope.sender.request, envelope.context);
         return;

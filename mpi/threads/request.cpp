@@ -40,6 +40,7 @@ int SendRequest::start() noexcept {
     error = MPI_SUCCESS;
     fill_empty_status(status);
     cancelled = false;
+    payload_tag = 0;
     set_active();
     view.engine.start(*this);
     return MPI_SUCCESS;

@@ -38,6 +38,8 @@ public:
 
     // The transfer with another process that this request waits for; nullptr: none.
     Request* inner = nullptr;
+    int payload_tag = 0;      // of a send that has such a transfer: the tag of it
+    bool withdrawing = false; // that one: the receiver has been asked to drop the message, and has not answered
     View& view;
 
 protected:
@@ -63,7 +65,7 @@ public:
     const Outgoing message;
     bool queued = false;      // in the backlog of the engine
     bool at_receiver = false; // a rendezvous that the receiver has not completed
-    bool cancelled = false;   // set by the receiver before it completes the request
+    bool cancelled = false;   // no receive has got the message: known before the request is complete
     bool freed = false;       // by the program, while it was active
     SharedCopy copy;          // of a rendezvous
     Link<SendRequest> backlog_link;

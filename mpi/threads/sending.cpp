@@ -244,7 +244,7 @@ Engine::Sent Engine::attempt_remote(const Outgoing& message, const Member& membe
     } catch (const std::bad_alloc&) {
         return Sent::no_memory;
     }
-    request->error = _carrier->start(message, member, &request->inner);
+    request->error = _carrier->start(message, member, &request->inner, &request->payload_tag);
     if (request->error != MPI_SUCCESS) {
         return Sent::done;
     }

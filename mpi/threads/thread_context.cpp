@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace patchbay::threads {
@@ -36,11 +37,18 @@ ThreadNumber::~ThreadNumber() {
     used_numbers[std::size_t(_value) - 1] = false;
 }
 
-std::shared_ptr<ThreadContext> ThreadContext::enter(const WaitPolicy& policy, Progress& process, bool shares_bell) {
+std::shared_ptr<ThreadContext> ThreadContext::enter(
+    Progress& process, bool shares_bell, int threads, std::optional<unsigned> cores) {
     if (of_this_thread == nullptr) {
-        of_this_thread = std::make_shared<ThreadContext>(policy, process, shares_bell);
+        auto context = std::make_shared<ThreadContext>(process, shares_bell);
+        if (cores) {
+            context->_core_share.emplace(context->_progress, *cores, threads);
+        }
+        of_this_thread = std::move(context);
         process.begin_beside(of_this_thread->_progress);
         set_thread_views(&of_this_thread->_views);
+    } else if (of_this_thread->_core_share) {
+        of_this_thread->_core_share->expect(threads);
     }
     ++of_this_thread->_communicators;
     return of_this_thread;
@@ -54,6 +62,7 @@ void ThreadContext::leave() noexcept {
     if (--of_this_thread->_communicators == 0) {
         set_thread_views(nullptr);
         of_this_thread->_process.end_beside();
+        of_this_thread->_core_share.reset();
         of_this_thread.reset();
     }
 }

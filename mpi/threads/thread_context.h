@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "core/progress/progress.h"
+#include "mpi/threads/core_shares.h"
 #include "object/thread_views.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace patchbay::threads {
 
@@ -30,9 +32,9 @@ class ThreadContext {
 public:
     // `process`: the Progress of the process. `shares_bell`: messages may come from other processes.
     // Throws std::bad_alloc.
-    ThreadContext(const WaitPolicy& policy, Progress& process, bool shares_bell)
+    ThreadContext(Progress& process, bool shares_bell)
         : _process(process),
-          _progress(shares_bell, policy),
+          _progress(shares_bell, process.policy()),
           _shares_bell(shares_bell) {
         if (shares_bell) {
             _progress.set_doorbell(&process.doorbell());
@@ -46,8 +48,11 @@ public:
     ThreadViews& views() noexcept { return _views; }
     bool shares_bell() const noexcept { return _shares_bell; }
 
-    // That of the calling thread, made for its first communicator. Throws std::bad_alloc.
-    static std::shared_ptr<ThreadContext> enter(const WaitPolicy& policy, Progress& process, bool shares_bell);
+    // That of the calling thread, made for its first communicator, which this one is or is not. `threads`: how many of
+    // this process are ranks of it. `cores`: of the node, for each process of it; none: whether its threads spin does
+    // not depend on their number. Throws std::bad_alloc.
+    static std::shared_ptr<ThreadContext> enter(
+        Progress& process, bool shares_bell, int threads, std::optional<unsigned> cores);
     // That of the calling thread, which has entered one.
     static ThreadContext& of_thread() noexcept;
     // The calling thread leaves one communicator. An activation keeps the context until all its threads are woken.
@@ -60,6 +65,7 @@ private:
     ThreadViews _views{};
     const bool _shares_bell;
     int _communicators = 0;
+    std::optional<CoreShare> _core_share; // as long as it has communicators
 };
 
 } // namespace patchbay::threads

@@ -182,6 +182,16 @@ void persistent(const Here& here) {
     CHECK_OK(MPI_Request_free(&requests[1]));
 }
 
+// No message of the neighbour with this tag is there, once its sends before are complete.
+void check_gone(const Here& here, int tag) {
+    int flag = -1;
+    CHECK_OK(MPI_Sendrecv(
+        nullptr, 0, MPI_INT, next(here), 5, nullptr, 0, MPI_INT, previous(here), 5, here.comm, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Iprobe(previous(here), tag, here.comm, &flag, MPI_STATUS_IGNORE));
+    CHECK(!flag);
+    CHECK_OK(MPI_Barrier(here.comm)); // before the neighbour sends another one
+}
+
 // A cancelled synchronous send behind and before other messages of its sender; another one that is received.
 void cancelled_sends(const Here& here) {
     for (int i = 0; i < 10; ++i) {
@@ -198,27 +208,56 @@ void cancelled_sends(const Here& here) {
             CHECK_OK(MPI_Recv(&in, 1, MPI_INT, previous(here), tag, here.comm, MPI_STATUS_IGNORE));
             CHECK_EQUAL(in, i);
         }
-        // To another process it is not cancelled, and complete only when it has been received.
-        int received = 0, told = 0, of_previous = -1;
-        while (cancelled < 0 || told == 0) {
-            int flag = 0;
-            CHECK_OK(MPI_Iprobe(previous(here), tag_of_cancelled, here.comm, &flag, MPI_STATUS_IGNORE));
-            if (flag) {
-                CHECK_OK(MPI_Recv(&in, 1, MPI_INT, previous(here), tag_of_cancelled, here.comm, MPI_STATUS_IGNORE));
-                received = 1;
-            }
-            CHECK_OK(MPI_Test(&request, &flag, &status));
-            if (flag && cancelled < 0) {
-                CHECK_OK(MPI_Test_cancelled(&status, &cancelled));
-                CHECK_OK(MPI_Send(&cancelled, 1, MPI_INT, next(here), 5, here.comm));
-            }
-            CHECK_OK(MPI_Iprobe(previous(here), 5, here.comm, &told, MPI_STATUS_IGNORE));
-            std::this_thread::yield();
-        }
-        CHECK_OK(MPI_Recv(&of_previous, 1, MPI_INT, previous(here), 5, here.comm, MPI_STATUS_IGNORE));
-        CHECK_EQUAL(of_previous, !received);
+        CHECK_OK(MPI_Wait(&request, &status));
+        CHECK_OK(MPI_Test_cancelled(&status, &cancelled));
+        CHECK(cancelled);
         CHECK_OK(MPI_Wait(&other, MPI_STATUS_IGNORE));
+        check_gone(here, tag_of_cancelled);
     }
+}
+
+// Long ones of the standard mode, several times by the same persistent request, which is received in between.
+void cancelled_long_sends(const Here& here) {
+    constexpr int count = 100'000;
+    std::vector<int> out(count), in(count);
+    MPI_Request request;
+    CHECK_OK(MPI_Send_init(out.data(), count, MPI_INT, next(here), 30, here.comm, &request));
+    for (int i = 0; i < 6; ++i) {
+        std::ranges::fill(out, i);
+        CHECK_OK(MPI_Start(&request));
+        if (i % 2 == 0) {
+            int cancelled = -1;
+            MPI_Status status;
+            CHECK_OK(MPI_Cancel(&request));
+            CHECK_OK(MPI_Wait(&request, &status));
+            CHECK_OK(MPI_Test_cancelled(&status, &cancelled));
+            CHECK(cancelled);
+            check_gone(here, 30);
+        } else {
+            CHECK_OK(MPI_Recv(in.data(), count, MPI_INT, previous(here), 30, here.comm, MPI_STATUS_IGNORE));
+            CHECK(std::ranges::count(in, i) == count);
+            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        }
+    }
+    CHECK_OK(MPI_Request_free(&request));
+}
+
+// A matched message is not cancelled any more.
+void cancelled_too_late(const Here& here) {
+    int out = here.rank, in = -1, cancelled = -1;
+    MPI_Request request;
+    MPI_Message message;
+    MPI_Status status;
+    CHECK_OK(MPI_Issend(&out, 1, MPI_INT, next(here), 31, here.comm, &request));
+    CHECK_OK(MPI_Mprobe(previous(here), 31, here.comm, &message, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Barrier(here.comm));
+    CHECK_OK(MPI_Cancel(&request));
+    CHECK_OK(MPI_Barrier(here.comm));
+    CHECK_OK(MPI_Mrecv(&in, 1, MPI_INT, &message, MPI_STATUS_IGNORE));
+    CHECK_EQUAL(in, previous(here));
+    CHECK_OK(MPI_Wait(&request, &status));
+    CHECK_OK(MPI_Test_cancelled(&status, &cancelled));
+    CHECK(!cancelled);
 }
 
 // More senders than a receiver has lanes, each of which sends short and long messages in turn; they arrive in the order
@@ -324,6 +363,8 @@ int main() {
             cancelling(here);
             MPI_Barrier(here.comm);
             cancelled_sends(here);
+            cancelled_long_sends(here);
+            cancelled_too_late(here);
             MPI_Barrier(here.comm);
             persistent(here);
             MPI_Barrier(here.comm);
