@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every case of an MPI test runs in --full, and in one of ten runs with --fifth; with a sanitizer in one of a hundred and
-twenty."""
+"""Every case of an MPI test runs in --full, and with --fifth in one of ten runs that have its test; with a sanitizer in one
+of two hundred."""
 import os
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.abspath("tools/bazel"))
-from case_selection import RUNS, SANITIZED_PARTS, Wish, select, test_in_run  # pylint: disable=wrong-import-position
+from case_selection import RUNS, SANITIZED_PARTS, WHOLE, Wish, select, test_in_run  # pylint: disable=wrong-import-position
 
 TEST = {"variants": {"a": {}, "b": {}, "c": {}}, "np": [0, 2, 5, 8], "static": [2]}
 ONE = {"variants": {"": {}}, "np": [0, 1], "static": []}
@@ -48,19 +48,34 @@ class Selection(unittest.TestCase):
     def test_each_test_is_in_one_run_of_a_sanitizer(self):
         labels = [f"//tests/comm:x{i}" for i in range(200)]
         runs = range(RUNS["asan"].commits)
-        times = {"plain": len(runs), "long": len(runs) // 5, "asan": 1, "tsan": 1}
+        times = {"long": len(runs) // 5, "asan": 1, "tsan": 1}
         for build, number in times.items():
             for label in labels:
                 found = [run % 5 for run in runs if test_in_run(build, label, run % 5, run)]
                 self.assertEqual(len(found), number)
                 self.assertLessEqual(set(found), set(RUNS[build].fifths))
-        for build, part in ("asan", 12), ("long", 5):
-            command = [sys.executable, "tools/bazel/case_selection.py", build, "3", "808"]
+        for build, part in ("asan", 10), ("long", 5), ("plain", 5):
+            command = [sys.executable, "tools/bazel/case_selection.py", build, "0", "805"]
             printed = subprocess.run(command, text=True, check=True, input="".join(f"{label}\n" for label in labels),
                                      stdout=subprocess.PIPE).stdout.split()
-            self.assertEqual(printed, [label for label in labels if test_in_run(build, label, 3, 808)])
+            self.assertEqual(printed, [label for label in labels if test_in_run(build, label, 0, 805)])
             self.assertGreater(len(printed), 200 / part * 0.6)
             self.assertLess(len(printed), 200 / part * 1.4)
+
+    def test_all_tests_of_the_plain_build_are_in_two_of_five_runs_and_a_fifth_is_in_each_of_the_others(self):
+        labels = [f"//tests/comm:x{i}" for i in range(200)]
+        for first in range(30):
+            for label in labels:
+                found = {run % 5 for run in range(first, first + 5) if test_in_run("plain", label, run % 5, run)}
+                self.assertLessEqual(set(WHOLE), found)
+                with_it = [run for run in range(first, first + 25) if test_in_run("plain", label, run % 5, run)]
+                self.assertEqual(len(with_it), 5 * len(WHOLE) + 3)
+
+    def test_fifty_runs_have_every_case_of_every_test(self):
+        for label in (f"//tests/comm:x{i}" for i in range(20)):
+            runs = [{case.name for case in select(label, TEST, Wish(fifth=run % 5, rotation=run))}
+                    for run in range(50) if test_in_run("plain", label, run % 5, run)]
+            self.assertEqual(set.union(*runs), set(names(TEST, which="full")))
 
     def test_three_rounds_contain_the_sample(self):
         sample = set(names(TEST))

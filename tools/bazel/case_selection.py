@@ -2,13 +2,14 @@
 """Which cases of an MPI test run: mpi_test.bzl lists all, and `./dev test` sets the choice in the environment.
 
 PATCHBAY_TEST_SET       default: a sample; quick: the sample without the static library; full: every case
-PATCHBAY_TEST_FIFTH     0 to 4: a third of the sample and a part of all cases, and a part of the tests with a sanitizer
+PATCHBAY_TEST_FIFTH     0 to 4: a third of the sample and a part of all cases, and a part of the tests
 PATCHBAY_TEST_ROTATION  a number that grows with the commits: which part of the fifth
 PATCHBAY_TEST_BUILD     plain, asan or tsan, set by .bazelrc
 TESTBRIDGE_TEST_ONLY    Bazel's --test_filter: the cases whose names match this pattern, and nothing else
 
 As a program, `case_selection.py BUILD FIFTH ROTATION`, it reads labels of tests and prints those that this run has in
-this build: the others are not even compiled. BUILD `long` is that of the tests with this tag, in the plain build.
+this build: the others are not even compiled. BUILD `long` is that of the tests with this tag, in the plain build; they are
+not among those of BUILD `plain`.
 """
 import fnmatch
 import sys
@@ -33,8 +34,14 @@ class Runs:
 
 
 # A sanitizer builds nearly everything once more; so do the second compiler and the other configurations, in number 1.
-RUNS = {"plain": Runs((0, 1, 2, 3, 4), 2), "long": Runs((0, 1, 2, 3, 4), 1), "asan": Runs((0, 3), 6),
-        "tsan": Runs((2, 4), 6)}
+RUNS = {"plain": Runs((0, 1, 2, 3, 4), 2), "long": Runs((0, 1, 2, 3, 4), 1), "asan": Runs((0,), 10),
+        "tsan": Runs((2,), 10)}
+
+# The runs that build nothing else than the plain build have all its tests. The others have one of so many parts of them,
+# another one each time: to compile and to run them all besides takes half an hour on two slow cores. No multiple of the
+# rounds of "plain", so that each case meets its test.
+WHOLE = (3, 4)
+PLAIN_PARTS = 5
 
 # A test that runs with its sanitizer has one of so many parts of its cases, and another one the next time.
 SANITIZED_PARTS = 4
@@ -122,7 +129,9 @@ def in_fifth(wish, label, name):
 
 def test_in_run(build, label, fifth, rotation):
     """Whether the run with this fifth and rotation has this test in this build."""
-    return build == "plain" or RUNS[build].have(f"{build} {label}", fifth, rotation)
+    if build == "plain":
+        return fifth in WHOLE or _part(f"test {label}", PLAIN_PARTS) == (rotation // 5 + fifth) % PLAIN_PARTS
+    return RUNS[build].have(f"{build} {label}", fifth, rotation)
 
 
 def _time(wish):
