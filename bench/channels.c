@@ -244,7 +244,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks != partners || argc < 3) {
-        fail("needs two ranks, and two arguments: what, and the way");
+        fail("needs two ranks, and the arguments: pingpong [SIZE,...] or rate, and plain, persistent or channel");
     }
     partner = 1 - rank;
     const enum way way = way_of(argv[argc - 1]);

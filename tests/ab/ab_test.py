@@ -56,6 +56,15 @@ class Comparison(unittest.TestCase):
         with self.assertRaises(ValueError):
             comparison.bootstrap_median([])
 
+    def test_columns_are_as_wide_as_what_is_in_them(self):
+        rows = comparison.compare(
+            {name: {"unit": "us", "better": "lower", "values": {"a": [1.0], "b": [2.0]}}
+             for name in ("short", "a_metric_with_a_name_of_forty_characters")}, "a", ["a", "b"])
+        lines = comparison.table(rows, "a").splitlines()
+        ends = [line.index("us") for line in lines[1:]]
+        self.assertEqual(len(set(ends)), 1, lines)
+        self.assertEqual(lines[0].index("unit"), ends[0])
+
     def test_unequal_samples_are_refused(self):
         with self.assertRaises(ValueError):
             comparison.bootstrap_ratio([1.0, 2.0], [1.0])
@@ -249,6 +258,7 @@ class Tool(unittest.TestCase):
     def test_wrong_words_and_numbers(self):
         for arguments, text in (
             (("--b", "speed='2", "--", "/bin/true"), "No closing quotation"),
+            (("--b", "speed=2", "--b", "hang=1", "--", "/bin/true"), "--b is given twice"),
             (("--b", "speed=2", "--", "odd"), "'nan' is no number"),
             (("--b", "speed=2", "--json", "/no/such/place/x", "--", "/bin/true"), "--json /no/such/place/x: No such file"),
             (("--b", "speed=2", "--limit", "-1", "--", "/bin/true"), "--limit must be above 0"),

@@ -69,12 +69,14 @@ def compare(samples, baseline, names):
 
 
 def table(rows, baseline):
-    """Rows as aligned text."""
-    lines = [f"{'metric':24} {'variant':12} {'median':>12} {'unit':4} {'min':>12} {'max':>12} "
-             f"{'ratio to ' + baseline:>14} {'95 % interval':>17}  verdict"]
+    """Rows as aligned text; each column is as wide as what is in it."""
+    cells = [("metric", "variant", "median", "unit", "min", "max", "ratio to " + baseline, "95 % interval", "verdict")]
     for row in rows:
         ratio = f"{row['ratio']:.3f}" if row.get("ratio") is not None else ""
         interval = "{:.3f} .. {:.3f}".format(*row["interval"]) if row.get("interval") else ""
-        lines.append(f"{row['metric']:24} {row['variant']:12} {row['median']:12.5g} {row['unit']:4} "
-                     f"{row['min']:12.5g} {row['max']:12.5g} {ratio:>14} {interval:>17}  {row.get('verdict', '')}".rstrip())
-    return "\n".join(lines)
+        cells.append((row["metric"], row["variant"], f"{row['median']:.5g}", row["unit"], f"{row['min']:.5g}",
+                      f"{row['max']:.5g}", ratio, interval, row.get("verdict", "")))
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    sides = "<<><>>>><"
+    return "\n".join("  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, sides, widths)).rstrip()
+                     for line in cells)

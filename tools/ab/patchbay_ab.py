@@ -267,13 +267,22 @@ def measure(variants, commands, options):
     return samples, total - options.warm_up
 
 
+class Once(argparse.Action):
+    """An option that a second one would replace without a word."""
+    def __call__(self, parser, namespace, values, option_string=None):
+        if getattr(namespace, self.dest) is not None:
+            parser.error(f"{option_string} is given twice: put all parameters of the variant into one, as in "
+                         f"{option_string} 'K=V K=V', or name further variants with --variant")
+        setattr(namespace, self.dest, values)
+
+
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(
         prog="patchbay-ab", formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__,
         epilog="example: patchbay-ab --a btl_sm_single_copy=cma --b btl_sm_single_copy=none --reference openmpi "
                "-n 2 -- pingpong.c")
-    parser.add_argument("--a", metavar="'K=V ...'", help="parameters of the first variant, the baseline")
-    parser.add_argument("--b", metavar="'K=V ...'", help="parameters of the second variant")
+    parser.add_argument("--a", metavar="'K=V ...'", action=Once, help="parameters of the first variant, the baseline")
+    parser.add_argument("--b", metavar="'K=V ...'", action=Once, help="parameters of the second variant")
     parser.add_argument("--variant", metavar="NAME:'K=V ...'", action="append", default=[],
                         help="one more variant, or the parameters of the --prefix of that name")
     parser.add_argument("--prefix", metavar="NAME:DIR", action="append", default=[],
