@@ -504,6 +504,9 @@ int free(Instance& instance, MPI_Comm handle) {
         return code;
     }
     instance.thread_communicators().remove(value_of(handle));
+    if (all->carrier != nullptr) {
+        all->carrier->stop_receiving();
+    }
     return all->carrier != nullptr ? free_communicator(all->carrier->comm()) : MPI_SUCCESS;
 }
 

@@ -54,7 +54,7 @@ int Activation::poll(void* context) noexcept {
     Thread& thread = *static_cast<Thread*>(context);
     int events = thread.engine->poll();
     if (thread.carrier != nullptr) {
-        events += thread.carrier->poll();
+        events += thread.carrier->poll(*thread.engine);
     }
     return events;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/threads/carrier.h"
 
-#include "core/log.h"
+#include "core/progress/waiter.h"
 #include "frameworks/coll/tags.h"
 #include "object/convertor.h"
 
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 #include <sched.h>
+#include <utility>
 
 namespace patchbay::threads {
 
@@ -22,9 +23,18 @@ constexpr int payload_tag_of(std::uint32_t sequence) noexcept {
 const Datatype& bytes_type() noexcept {
     return *to_object<Datatype>(MPI_BYTE);
 }
+void pack(const Outgoing& message, std::byte* to) noexcept {
+    if (message.type.dense) {
+        copy_payload(
+            to, static_cast<const std::byte*>(message.buffer) + message.type.true_lower_bound, message.bytes());
+    } else {
+        Convertor(message.type, message.count, message.buffer).pack(to, message.bytes());
+    }
+}
 } // namespace
 
 Carrier::~Carrier() {
+    stop_receiving();
     for (const Sending& one : _sending) {
         std::free(one.memory);
     }
@@ -43,13 +53,47 @@ void Carrier::deliver_to(std::span<Engine* const> threads) noexcept {
     _polling.clear(std::memory_order_release);
 }
 
-int Carrier::send(const Outgoing& message, const Member& to) noexcept {
-    return send_header(message, to, 0);
+Carrier::Header Carrier::header_of(const Outgoing& message, const Member& to, int payload_tag) const noexcept {
+    return {_activation, std::uint32_t(to.thread), message.view.context, message.view.comm.rank, message.tag,
+        payload_tag, message.bytes()};
+}
+
+int Carrier::next_payload_tag() noexcept {
+    return payload_tag_of(_payloads.fetch_add(1, std::memory_order_relaxed));
+}
+
+int Carrier::send_eager(const Outgoing& message, const Member& to) noexcept {
+    alignas(Header) std::byte memory[longest_message];
+    new (memory) Header(header_of(message, to, 0));
+    pack(message, memory + sizeof(Header));
+    return _comm.pml->send(memory, MPI_Count(sizeof(Header) + message.bytes()), bytes_type(), to.process, header_tag,
+        pml::SendMode::standard, _comm);
+}
+
+int Carrier::send_copy(const Outgoing& message, const Member& to) noexcept {
+    const std::size_t bytes = message.bytes();
+    const bool is_long = bytes > eager_limit;
+    const int payload_tag = is_long ? next_payload_tag() : 0;
+    if (is_long) {
+        if (const int code = send_header(header_of(message, to, payload_tag), to.process); code != MPI_SUCCESS) {
+            return code;
+        }
+    }
+    const std::size_t before = is_long ? 0 : sizeof(Header);
+    auto* memory = static_cast<std::byte*>(std::malloc(before + bytes));
+    if (memory == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    if (!is_long) {
+        new (memory) Header(header_of(message, to, 0));
+    }
+    pack(message, memory + before);
+    return send_memory(memory, before + bytes, to.process, is_long ? payload_tag : header_tag);
 }
 
 int Carrier::start(const Outgoing& message, const Member& to, Request** request, int* payload_tag) noexcept {
-    *payload_tag = payload_tag_of(_payloads.fetch_add(1, std::memory_order_relaxed));
-    if (const int code = send_header(message, to, *payload_tag); code != MPI_SUCCESS) {
+    *payload_tag = next_payload_tag();
+    if (const int code = send_header(header_of(message, to, *payload_tag), to.process); code != MPI_SUCCESS) {
         return code;
     }
     return _comm.pml->isend(
@@ -63,47 +107,31 @@ int Carrier::receive(
 
 // A withdrawal names the message by the tag of its payload, and by its sender's process.
 int Carrier::withdraw(std::uint32_t context, const Member& to, int payload_tag, int from) noexcept {
-    return send_control(to.process,
-        {_activation, std::uint32_t(to.thread), context, from, payload_tag, std::int32_t(Kind::withdraw), 0});
+    return send_header(
+        {_activation, std::uint32_t(to.thread), context, from, payload_tag, std::int32_t(Kind::withdraw), 0},
+        to.process);
 }
 
 int Carrier::answer(const Envelope& withdrawal, bool dropped) noexcept {
-    return send_control(withdrawal.remote.process,
-        {_activation, std::uint32_t(withdrawal.remote.thread), withdrawal.context, 0, withdrawal.remote.tag,
-            std::int32_t(dropped ? Kind::withdrawn : Kind::kept), 0});
+    return send_header({_activation, std::uint32_t(withdrawal.remote.thread), withdrawal.context, 0,
+                           withdrawal.remote.tag, std::int32_t(dropped ? Kind::withdrawn : Kind::kept), 0},
+        withdrawal.remote.process);
 }
 
-int Carrier::send_control(int process, const Header& header) noexcept {
+int Carrier::send_header(const Header& header, int process) noexcept {
     auto* memory = static_cast<std::byte*>(std::malloc(sizeof header));
     if (memory == nullptr) {
         return MPI_ERR_NO_MEM;
     }
-    std::memcpy(memory, &header, sizeof header);
-    return send_memory(memory, sizeof header, process);
-}
-
-// With the payload where `payload_tag` is 0.
-int Carrier::send_header(const Outgoing& message, const Member& to, int payload_tag) noexcept {
-    const std::size_t bytes = message.bytes();
-    const std::size_t size = sizeof(Header) + (payload_tag == 0 ? bytes : 0);
-    auto* memory = static_cast<std::byte*>(std::malloc(size));
-    if (memory == nullptr) {
-        return MPI_ERR_NO_MEM;
-    }
-    const Header header{_activation, std::uint32_t(to.thread), message.view.context, message.view.comm.rank,
-        message.tag, payload_tag, bytes};
-    std::memcpy(memory, &header, sizeof header);
-    if (payload_tag == 0) {
-        Convertor(message.type, message.count, message.buffer).pack(memory + sizeof header, bytes);
-    }
-    return send_memory(memory, size, to.process);
+    new (memory) Header(header);
+    return send_memory(memory, sizeof header, process, header_tag);
 }
 
 // Frees the memory when it has been sent.
-int Carrier::send_memory(std::byte* memory, std::size_t size, int process) noexcept {
+int Carrier::send_memory(std::byte* memory, std::size_t size, int process, int tag) noexcept {
     Request* request = nullptr;
-    const int code = _comm.pml->isend(
-        memory, MPI_Count(size), bytes_type(), process, header_tag, pml::SendMode::standard, _comm, &request);
+    const int code =
+        _comm.pml->isend(memory, MPI_Count(size), bytes_type(), process, tag, pml::SendMode::standard, _comm, &request);
     if (code != MPI_SUCCESS) {
         std::free(memory);
         return code;
@@ -141,7 +169,7 @@ void Carrier::retire_sent() noexcept {
     _sending_count.store(_sending.size(), std::memory_order_relaxed);
 }
 
-int Carrier::poll() noexcept {
+int Carrier::poll(Engine& own) noexcept {
     if (_polling.test_and_set(std::memory_order_acquire)) {
         return 0;
     }
@@ -149,7 +177,7 @@ int Carrier::poll() noexcept {
     if (!_threads.empty()) { // otherwise the library may not lock any more
         events = _process_progress.poll();
         retire_sent();
-        events += take_messages();
+        events += take_messages(own);
     }
     _polling.clear(std::memory_order_release);
     if (events > 0) {
@@ -158,50 +186,78 @@ int Carrier::poll() noexcept {
     return events;
 }
 
-int Carrier::take_messages() noexcept {
+void Carrier::post_receives() noexcept {
+    while (_posted < most_posted && !_failed && post(receive_at(_posted))) {
+        ++_posted;
+    }
+}
+
+// false: out of memory; it is tried again in the next poll.
+bool Carrier::post(Receive& receive) noexcept {
+    if (receive.memory == nullptr) {
+        receive.memory = static_cast<std::byte*>(std::malloc(sizeof(Arrival) + longest_message));
+    }
+    return receive.memory != nullptr &&
+        _comm.pml->irecv(receive.memory + sizeof(Arrival), MPI_Count(longest_message), bytes_type(), MPI_ANY_SOURCE,
+            header_tag, _comm, &receive.request) == MPI_SUCCESS;
+}
+
+void Carrier::stop_receiving() noexcept {
+    for (; _posted > 0; --_posted) {
+        Request& request = *receive_at(_posted - 1).request;
+        request.cancel();
+        wait_until(_process_progress, [&request] { return request.is_complete(); });
+        request.recycle();
+    }
+    for (Receive& receive : _receives) {
+        std::free(std::exchange(receive.memory, nullptr));
+    }
+}
+
+int Carrier::take_messages(Engine& own) noexcept {
     constexpr int most = 16;
     int taken = 0;
-    while (taken < most && take_message()) {
+    while (taken < most && take_message(own)) {
         ++taken;
     }
     return taken;
 }
 
-bool Carrier::take_message() noexcept {
-    bool found = false;
-    Message* message = nullptr;
-    MPI_Status status;
-    const int code = _comm.pml->improbe(MPI_ANY_SOURCE, header_tag, _comm, &found, &message, &status);
-    if (code != MPI_SUCCESS || !found) {
+bool Carrier::take_message(Engine& own) noexcept {
+    if (_posted == 0) {
+        post_receives();
+    }
+    Receive& receive = receive_at(0);
+    if (_posted == 0 || !receive.request->is_complete()) {
         return false;
     }
-    const std::size_t size = status_bytes(status);
-    const std::size_t payload = size - sizeof(Header);
-    void* memory = std::malloc(sizeof(Arrival) + sizeof(Header) + payload);
-    if (memory == nullptr) {
-        log_error("thread communicator: out of memory for a message from another process, which is lost");
-        _comm.pml->mrecv(nullptr, 0, bytes_type(), message, nullptr);
+    _failed = _failed || receive.request->error != MPI_SUCCESS;
+    if (!_failed && !deliver(receive, receive.request->status, own)) {
         return false;
     }
-    auto* arrival = new (memory) Arrival{};
-    arrival->from_heap = true;
-    std::byte* const received = static_cast<std::byte*>(memory) + sizeof(Arrival);
-    const int error = _comm.pml->mrecv(received, MPI_Count(size), bytes_type(), message, nullptr);
+    receive.request->recycle();
+    _first = (_first + 1) % most_posted;
+    --_posted;
+    post_receives();
+    return true;
+}
+
+// false: out of memory; the message stays where it is.
+bool Carrier::deliver(Receive& receive, const MPI_Status& status, Engine& own) noexcept {
+    const std::byte* const received = receive.memory + sizeof(Arrival);
     Header header;
     std::memcpy(&header, received, sizeof header);
-    if (error != MPI_SUCCESS || header.activation != _activation || header.thread >= _threads.size()) {
-        arrival->release(); // of an activation that has ended without a receive for it
-        return true;
+    if (header.activation != _activation || header.thread >= _threads.size()) {
+        return true; // of an activation that has ended without a receive for it
     }
-    Envelope& envelope = arrival->envelope;
+    Envelope envelope;
     envelope.context = header.context;
     envelope.source = header.source;
     envelope.tag = header.tag;
     envelope.bytes = header.bytes;
     if (header.payload_tag == 0) {
-        envelope.kind = Kind::cell;
-        envelope.cell = arrival;
-        arrival->payload = received + sizeof header;
+        envelope.kind = Kind::in_lane; // for the duration of the call
+        envelope.payload = received + sizeof header;
     } else if (header.payload_tag < 0) {
         envelope.kind = Kind::remote;
         envelope.remote = {status.MPI_SOURCE, header.payload_tag, 0};
@@ -209,7 +265,23 @@ bool Carrier::take_message() noexcept {
         envelope.kind = Kind(header.payload_tag);
         envelope.remote = {status.MPI_SOURCE, header.tag, header.source};
     }
-    _threads[header.thread]->arrive(*arrival);
+    Engine& engine = *_threads[header.thread];
+    if (&engine == &own && own.deliver_at_once(envelope)) {
+        return true;
+    }
+    auto* const next = static_cast<std::byte*>(std::malloc(sizeof(Arrival) + longest_message));
+    if (next == nullptr) {
+        return false;
+    }
+    auto* const arrival = new (std::exchange(receive.memory, next)) Arrival{};
+    arrival->from_heap = true;
+    arrival->envelope = envelope;
+    if (envelope.kind == Kind::in_lane) {
+        arrival->payload = const_cast<std::byte*>(envelope.payload);
+        arrival->envelope.kind = Kind::cell;
+        arrival->envelope.cell = arrival;
+    }
+    engine.arrive(*arrival);
     return true;
 }
 

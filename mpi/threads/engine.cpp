@@ -19,6 +19,7 @@ Engine::Engine(Progress& progress, Carrier* carrier, int thread, int threads)
       _bell(progress.doorbell()),
       _carrier(carrier),
       _thread(thread),
+      _looks(carrier == nullptr ? 16 : 2),
       _destinations(std::size_t(threads)),
       _blocked_in(std::size_t(threads), 0) {}
 
@@ -216,6 +217,16 @@ void Engine::arrive(Arrival& arrival) noexcept {
         arrival.next, &arrival, std::memory_order_release, std::memory_order_relaxed)) {
     }
     wake();
+}
+
+bool Engine::deliver_at_once(const Envelope& envelope) noexcept {
+    if (_polling || _arrived != nullptr || _arrivals.load(std::memory_order_relaxed) != nullptr) {
+        return false;
+    }
+    _polling = true;
+    const bool delivered = deliver(envelope);
+    _polling = false;
+    return delivered;
 }
 
 void Engine::take_arrivals() noexcept {

@@ -72,12 +72,16 @@ public:
     void cancel(SendRequest& request) noexcept;
     void cancel(RecvRequest& request) noexcept;
 
+    // Takes a message from another process, whose payload is in the memory of the carrier until this returns.
+    // false: messages before it have not been taken, or memory is exhausted.
+    bool deliver_at_once(const Envelope& envelope) noexcept;
+
     // One round of progress; returns the number of events.
     int poll() noexcept;
     // For a wait, which calls it before each poll: looks for messages several times, each of which takes less than a
     // poll. Whether the request, one of this engine, is complete.
     bool look_for(ThreadRequest& request) noexcept {
-        for (int looks = 16; looks > 0 && !request.has_completed(); --looks) {
+        for (int looks = _looks; looks > 0 && !request.has_completed(); --looks) {
             if (has_arrivals()) {
                 take_arrivals();
             }
@@ -172,6 +176,7 @@ private:
     Doorbell& _bell;
     Carrier* const _carrier; // null: there is one process
     const int _thread;
+    const int _looks; // few where there are other processes, whose messages take a poll
 
     alignas(64) bool _polling = false;
     std::size_t _requests = 0;

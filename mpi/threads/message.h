@@ -41,9 +41,9 @@ struct Cell {
 
 // How the payload of a message gets to its receiver.
 enum class Kind : std::uint32_t {
-    in_place,   // with the envelope
-    cell,       // in a cell
-    in_lane,    // in the memory of the lane, until the receiver takes the next message of it
+    in_place, // with the envelope
+    cell,     // in a cell
+    in_lane,  // in memory of the lane until the receiver takes the next message of it, or of the carrier during a call
     rendezvous, // the receiver copies it from the sender's buffer, and then completes the sender's request
     remote,     // the receiver receives it from the other process, on the carrier
     // No messages:

@@ -229,7 +229,8 @@ Engine::Sent Engine::attempt_remote(const Outgoing& message, const Member& membe
     const bool eager = message.mode == pml::SendMode::buffered ||
         (message.bytes() <= Carrier::eager_limit && message.mode != pml::SendMode::synchronous);
     if (eager) {
-        const int code = _carrier->send(message, member);
+        const bool is_blocking = request == nullptr && message.bytes() <= Carrier::eager_limit;
+        const int code = is_blocking ? _carrier->send_eager(message, member) : _carrier->send_copy(message, member);
         if (code == MPI_SUCCESS || request == nullptr) {
             return code == MPI_SUCCESS ? Sent::done : Sent::needs_request; // the request tells the error
         }
