@@ -163,7 +163,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
         }
         app.argv = std::move(app_words);
         if (app.argv.empty()) {
-            return Error{Errc::invalid, "no program given; try: mpirun -n 2 PROGRAM (--help lists the options)"};
+            return Error{Errc::invalid,
+                line.job.apps.empty() ? "no program given; try: mpirun -n 2 PROGRAM (--help lists the options)"
+                                      : "no program given behind ':', which stands between two programs"};
         }
         line.job.apps.push_back(std::move(app));
     }

@@ -25,6 +25,9 @@ namespace {
 // hangs.
 constexpr std::chrono::seconds time_to_kill{2};
 
+// How often the front end in the background looks whether it is in the foreground, where rank 0 may want the terminal.
+constexpr int milliseconds_between_looks = 200;
+
 FileDescriptor make_signal_descriptor() {
     sigset_t set = forwarded_signals();
     ::sigaddset(&set, SIGCHLD);
@@ -62,14 +65,19 @@ int FrontEnd::run() {
 
 void FrontEnd::wait_for_events() {
     pollfd polls[3] = {{_signals.get(), POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLOUT, 0}};
-    if (_terminal_pipe && _begin == _end && may_read_terminal()) {
+    const bool wants_input = _terminal_pipe && _begin == _end;
+    const bool may_read = wants_input && may_read_terminal();
+    if (may_read) {
         polls[1].fd = STDIN_FILENO;
     }
     if (_terminal_pipe) {
         polls[2].fd = _terminal_pipe.get();
         polls[2].events = _begin != _end ? POLLOUT : 0;
     }
-    if (::poll(polls, std::size(polls), milliseconds_left()) == 0) {
+    const int longest = wants_input && !may_read ? milliseconds_between_looks : -1;
+    const int left = milliseconds_left();
+    const int limit = left < 0 || longest < 0 ? std::max(left, longest) : std::min(left, longest);
+    if (::poll(polls, std::size(polls), limit) == 0 && milliseconds_left() == 0) {
         ::kill(_launcher, SIGKILL); // the node daemon hangs
         _deadline.reset();
     }
@@ -92,7 +100,8 @@ int FrontEnd::milliseconds_left() const {
 }
 
 // A background job must not read from its terminal: the kernel would stop this process, although the job may never need
-// input. The shell sends SIGCONT when it moves the job to the foreground, and that interrupts the poll.
+// input. The shell sends SIGCONT when it moves a stopped job to the foreground, and nothing when it moves a running
+// one.
 bool FrontEnd::may_read_terminal() const {
     pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
     return foreground < 0 || foreground == ::getpgrp();

@@ -2,6 +2,7 @@
 #include "launch/head.h"
 
 #include "core/base/random.h"
+#include "core/param/sources.h"
 #include "core/runtime/survivor_protocol.h"
 #include "launch/placement.h"
 #include "launch/program_search.h"
@@ -21,7 +22,15 @@ struct FoundPrograms {
     int exit_status = 0;
 };
 
-FoundPrograms find_programs(const std::vector<AppSpec>& apps, const Environment& common) {
+// --mca comes before -x of the parameter's variable, as before the environment.
+bool is_parameter(std::string_view variable, const std::vector<NameValue>& parameters) {
+    return variable.starts_with(param_env_prefix) &&
+        std::ranges::find(parameters, variable.substr(std::string_view(param_env_prefix).size()), &NameValue::first) !=
+        parameters.end();
+}
+
+FoundPrograms find_programs(
+    const std::vector<AppSpec>& apps, const Environment& common, const std::vector<NameValue>& parameters) {
     FoundPrograms all;
     for (const AppSpec& app : apps) {
         FoundProgram found = find_program(app, common.get("PATH"));
@@ -30,7 +39,9 @@ FoundPrograms find_programs(const std::vector<AppSpec>& apps, const Environment&
         }
         Environment environment = common;
         for (const auto& [name, value] : app.environment) {
-            environment.set(name, value);
+            if (!is_parameter(name, parameters)) {
+                environment.set(name, value);
+            }
         }
         all.programs.push_back({std::move(found.path), app.argv, app.working_directory, environment.entries()});
     }
@@ -68,7 +79,7 @@ void Head::start() {
     if (_job.go_on_after_failure) {
         _environment.set(survivors_variable, "1");
     }
-    FoundPrograms found = find_programs(_job.apps, _environment);
+    FoundPrograms found = find_programs(_job.apps, _environment, _job.parameters);
     if (!found.error.empty()) {
         give_up(found.exit_status, found.error);
         return;
@@ -160,7 +171,7 @@ void Head::take(const SpawnRequest& request) {
     job.apps = request.apps;
     job.oversubscribe = _job.oversubscribe;
     job.bind_to = BindTo::none; // the ranks of other jobs may be bound to the cores
-    FoundPrograms found = find_programs(job.apps, _environment);
+    FoundPrograms found = find_programs(job.apps, _environment, _job.parameters);
     std::string error = _supervisor.is_ending() ? "the run is being ended" : std::move(found.error);
     if (error.empty()) {
         if (Status started = start_job(job, std::move(found.programs), &request); !started) {

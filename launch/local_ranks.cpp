@@ -37,6 +37,7 @@ LocalRanks::LocalRanks(Output& output, FileDescriptor standard_input, const sigs
         _reports = FileDescriptor(*reports);
     }
     ::getrlimit(RLIMIT_NOFILE, &_user_file_limit);
+    raise_file_limit(); // for the server of PMIx, which comes next
 }
 
 // Raises the soft limit on descriptors for the pipes of this process and the sockets of PMIx. The ranks get the limit

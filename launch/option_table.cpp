@@ -23,6 +23,9 @@ Status set_ranks(Words words, OptionTarget target) {
     int ranks = 0;
     const std::string& text = words[0];
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
+    if (error == std::errc::result_out_of_range && text[0] != '-') {
+        return wrong(text + " ranks are more than a job can have");
+    }
     if (error != std::errc() || end != text.data() + text.size() || ranks < 1) {
         return wrong("'" + text + "' is no number of ranks; at least 1 is needed");
     }
@@ -33,6 +36,11 @@ Status set_ranks(Words words, OptionTarget target) {
 Status add_parameter(Words words, OptionTarget target) {
     if (words[0].empty() || words[0].find('=') != std::string::npos) {
         return wrong("'" + words[0] + "' is no parameter name; the form is --mca NAME VALUE");
+    }
+    const std::size_t dashes = words[1].find_first_not_of('-');
+    if (dashes != 0 && dashes != std::string::npos && find_option(words[1].substr(dashes)) != nullptr) {
+        return wrong(
+            "the value of " + words[0] + " is missing: " + words[1] + " is an option; the form is --mca NAME VALUE");
     }
     set_parameter(target.job, words[0], words[1]);
     return {};
@@ -188,8 +196,8 @@ const std::vector<OptionRow>& table() {
             "Bind each rank to a core of its own, or to none. The default is core while no core would get a "
             "second rank, none otherwise.",
             set_bind_to},
-        {"map-by", {}, 1, "WHAT", placement,
-            "Distribute the ranks over slot (= core: one core after the other), numa, socket or node.", set_map_by},
+        {"map-by", {}, 1, "slot|core|numa|socket|node", placement,
+            "Distribute the ranks over what. Slot and core are the same: one core after the other.", set_map_by},
         {"host,H", {"hosts"}, 1, "HOST[:N],...", placement,
             "Run on these hosts, each of which must be this machine, by its name or as localhost. The numbers behind "
             "them are the number of ranks where --np is not given.",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -48,9 +49,9 @@ public:
     std::mutex& mutex() noexcept { return _mutex; }
     // How many runtimes this process has had.
     std::uint32_t lifetimes = 0;
-    // Of the job of this process, as the launcher provides it; 0: not asked for yet.
-    std::uint64_t job_nonce = 0;
-    std::uint32_t job_run = 0; // job_run_key, in the same way
+    // Of the job of this process, as the launcher provides it; 0: not asked for yet. Several threads may ask at once.
+    std::atomic<std::uint64_t> job_nonce = 0;
+    std::atomic<std::uint32_t> job_run = 0; // job_run_key, in the same way
 
 private:
     LaunchEnvironment();

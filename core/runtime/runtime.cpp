@@ -111,8 +111,8 @@ std::uint64_t nonce_from(std::string_view nspace) {
 // Asked for once in a process for its own job: the client of PMIx 4.2.2 loses memory with each PMIx_Get.
 Result<std::uint64_t> read_nonce(const pmix_proc_t& job, bool is_own) {
     LaunchEnvironment& environment = LaunchEnvironment::of_process();
-    if (is_own && environment.job_nonce != 0) {
-        return environment.job_nonce;
+    if (const std::uint64_t known = environment.job_nonce; is_own && known != 0) {
+        return known;
     }
     const Result<PmixValue> value = job_info(job, job_nonce_key);
     if (!value) {
@@ -128,8 +128,8 @@ Result<std::uint64_t> read_nonce(const pmix_proc_t& job, bool is_own) {
 // 0: the launcher is an older mpirun, or that of a test, which has no connections to others.
 std::uint32_t read_run(const pmix_proc_t& job, bool is_own) {
     LaunchEnvironment& environment = LaunchEnvironment::of_process();
-    if (is_own && environment.job_run != 0) {
-        return environment.job_run;
+    if (const std::uint32_t known = environment.job_run; is_own && known != 0) {
+        return known;
     }
     const Result<PmixValue> value = job_info(job, job_run_key);
     const std::uint32_t run = value ? std::uint32_t(number_in(*value.value()).value_or(0)) : 0;

@@ -30,6 +30,7 @@ done
 [ "$1" = silent ] && exit 0
 [ "$1" = odd ] && { echo "METRIC latency nan us lower"; exit 0; }
 [ "$2" = slow ] && speed=$3
+[ "$1" = bytes ] && printf '\\377\\376\\n'
 echo "some other output"
 echo "METRIC latency $speed.$((RANDOM % 10)) us lower"
 echo "METRIC rate $((1000 / speed)) M/s higher"
@@ -226,18 +227,20 @@ class Tool(unittest.TestCase):
         self.assertIn("did not end within 1.0 s", result.stderr)
 
     @staticmethod
-    def is_gone(group):
-        """Whether no process of the group is left, when init has had the time to take the ended ones."""
+    def is_gone(group, signal_to=os.killpg):
+        """Whether no process of the group is left, or not its first one with os.kill, when init has had the time to take the
+        ended ones."""
         for _ in range(500):
             try:
-                os.killpg(group, 0)
+                signal_to(group, 0)
             except ProcessLookupError:
                 return True
             time.sleep(0.01)
         return False
 
     def test_signals_end_the_run(self):
-        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131),
+                               (signal.SIGKILL, -9)):
             with self.subTest(signal=number), tempfile.TemporaryDirectory() as temporary:
                 started = os.path.join(temporary, "started")
                 tool = subprocess.Popen(
@@ -252,8 +255,24 @@ class Tool(unittest.TestCase):
                 _, errors = tool.communicate(timeout=30)
                 self.assertEqual(tool.returncode, status, errors)
                 self.assertNotIn("Traceback", errors)
+                if number == signal.SIGKILL:  # only a real mpirun ends its children
+                    self.assertTrue(self.is_gone(session, os.kill))
+                    os.killpg(session, signal.SIGKILL)
+                else:
+                    self.assertEqual(os.listdir(temporary), ["started"])
                 self.assertTrue(self.is_gone(session))
-                self.assertEqual(os.listdir(temporary), ["started"])
+
+    def test_output_that_is_no_text(self):
+        result = self.run_tool("--b", "speed=2", "--blocks", "1", "--", "bytes")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("latency", result.stdout)
+
+    def test_prefix_that_does_not_exist(self):
+        done = subprocess.run([sys.executable, TOOL, "--b", "speed=2", "--", "/bin/true"], capture_output=True, text=True,
+                              env=dict(os.environ, PATCHBAY_PREFIX="/no/such/place"), timeout=60, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("/no/such/place/bin/mpirun", done.stderr)
 
     def test_wrong_words_and_numbers(self):
         for arguments, text in (
@@ -262,6 +281,7 @@ class Tool(unittest.TestCase):
             (("--b", "speed=2", "--", "odd"), "'nan' is no number"),
             (("--b", "speed=2", "--json", "/no/such/place/x", "--", "/bin/true"), "--json /no/such/place/x: No such file"),
             (("--b", "speed=2", "--limit", "-1", "--", "/bin/true"), "--limit must be above 0"),
+            (("--b", "speed=2", "--seconds", "nan", "--", "/bin/true"), "--seconds must be at least 0"),
         ):
             with self.subTest(arguments=arguments):
                 result = self.run_tool(*arguments)

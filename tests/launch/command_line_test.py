@@ -27,6 +27,7 @@ class CommandLine(harness.LaunchTest):
             result = self.run_words("-n", number, "true")
             self.assert_result(result, 2, err_lines=1)
             self.assertIn("-n", result.err)
+        self.assertIn("99999999999999999999 ranks are more than a job can have", result.err)
 
     def test_too_many_ranks(self):
         for number in ("70000", "1000000"):
@@ -50,12 +51,22 @@ class CommandLine(harness.LaunchTest):
     def test_no_program(self):
         self.assert_result(self.run_words(), 2, err_lines=1)
         self.assert_result(self.run_words("-n", "2"), 2, err_lines=1)
-        self.assert_result(self.run_words("-n", "2", "true", ":"), 2, err_lines=1)
+        result = self.run_words("-n", "2", "true", ":")
+        self.assert_result(result, 2, err_lines=1)
+        self.assertIn("no program given behind ':'", result.err)
 
     def test_missing_value(self):
         result = self.run_words("--mca", "name")
         self.assert_result(result, 2, err_lines=1)
         self.assertIn("NAME VALUE", result.err)
+        result = self.run_words("--mca", "verbose", "-n", "1", "true")
+        self.assert_result(result, 2, err_lines=1)
+        self.assertIn("the value of verbose is missing: -n is an option", result.err)
+
+    def test_few_open_files(self):
+        limited = ["sh", "-c", 'ulimit -Sn 16; exec "$@"', "sh", harness.MPIRUN, "-n", "2", "echo", "x"]
+        done = subprocess.run(limited, env=self.environment(), capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "x\nx\n", ""))
 
     def test_unknown_option(self):
         result = self.run_words("--tag-ouput", "true")
@@ -112,6 +123,9 @@ class CommandLine(harness.LaunchTest):
         self.assertIn("PATCHBAY_MCA_btl=sm\n", result.out)
         self.assertIn("PATCHBAY_MCA_a_b=1\n", result.out)
         self.assertIn("PATCHBAY_MCA_CMDLINE=btl,a_b\n", result.out)
+        result = self.run_words("-n", "1", "-x", "PATCHBAY_MCA_a=2", "-x", "PATCHBAY_MCA_b=3", "--mca", "a", "1", "env")
+        self.assertIn("PATCHBAY_MCA_a=1\n", result.out)
+        self.assertIn("PATCHBAY_MCA_b=3\n", result.out)
 
     def test_parameters_from_the_environment_do_not_come_from_the_command_line(self):
         result = self.run_words("-n", "1", "--mca", "a", "1", "env",

@@ -5,6 +5,7 @@
 import os
 import pty
 import re
+import signal
 import subprocess
 import time
 
@@ -137,6 +138,32 @@ class Output(harness.LaunchTest):
         self.assert_result(result, 0)
         self.assertIn("rank 0 read 6 bytes: typed", result.out)
         self.assertIn("rank 1 read 0 bytes", result.out)
+
+    def test_terminal_input_of_a_background_job(self):
+        # The shell sends no SIGCONT when it moves a running job to the foreground.
+        script = f"{harness.MPIRUN} -n 1 {harness.RANK_PROGRAM} input & sleep 0.5; fg"
+        child, master = pty.fork()
+        if child == 0:
+            os.execvpe("bash", ["bash", "-mc", script], self.environment())
+        os.set_blocking(master, False)
+        said = b""
+        deadline = time.monotonic() + 20
+        typed = ended = False
+        while not ended and time.monotonic() < deadline:
+            try:
+                said += os.read(master, 65536)
+            except BlockingIOError:
+                time.sleep(0.01)
+            except OSError:  # the terminal has no process any more
+                ended = True
+            if not typed and harness.RANK_PROGRAM.encode() in said:  # fg tells the command
+                os.write(master, b"typed\n\x04")
+                typed = True
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(master)
+        self.assertIn(b"rank 0 read 6 bytes: typed", said)
 
 
 if __name__ == "__main__":

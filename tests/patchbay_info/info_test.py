@@ -282,6 +282,13 @@ class InfoTest(unittest.TestCase):
         self.assertIn("--unimplemented", self.complete("patchbay-info", "--u"))
         self.assertIn("btl_sm_single_copy=", self.complete("patchbay-ab", "--a", "btl_sm_s"))
         self.assertIn("--warm-up", self.complete("patchbay-ab", "--w"))
+        self.assertIn("-H", self.complete("mpirun", "-H"))
+        self.assertIn("coll_basic_barrier", self.complete("mpirun", "-mca", "coll_basic_b"))
+        self.assertEqual(self.complete("mpirun", "--bind-to", ""), ["core", "none"])
+        self.assertEqual(set(self.complete("mpirun", "-map-by", "")), {"slot", "core", "numa", "socket", "node"})
+        self.assertEqual(self.complete("mpirun", "--mca", "wait_oversubscribed", ""), ["auto", "yes", "no"])
+        self.assertEqual(self.complete("mpirun", "--mca", "wait_spin", ""), [])
+        self.assertEqual(set(self.complete("patchbay-ab", "--reference", "")), {"openmpi", "mpich"})
 
 
 if __name__ == "__main__":

@@ -2,23 +2,29 @@
 """Runs of mpirun that end with the tool that has started them. Each has a session of its own, so that all of its processes
 can be ended at once; so no signal of the terminal reaches it."""
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 
-ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
 
 
 @contextlib.contextmanager
 def started(command, **options):
     """The process, with the options of subprocess.Popen. All processes of its session are killed if an exception leaves the
     body, also that of a signal."""
+    def prepare():
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # where the tool is killed; mpirun ends its ranks alike
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
     process = None
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # none comes while it is not known which process it is
     try:
-        process = subprocess.Popen(command, start_new_session=True,
-                                   preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, mask), **options)
+        process = subprocess.Popen(command, start_new_session=True, preexec_fn=prepare, **options)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         yield process
     except BaseException:
@@ -38,6 +44,6 @@ def exit_on_broken_pipe():
 
 
 def exit_on_signals():
-    """SIGTERM and SIGHUP end the tool as SIGINT does, by an exception."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    """The others of these signals end the tool as SIGINT does, by an exception."""
+    for number in ENDING - {signal.SIGINT}:
         signal.signal(number, lambda received, _: sys.exit(128 + received))

@@ -26,7 +26,7 @@ import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 PREFIX = os.environ.get("PATCHBAY_PREFIX", os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.join(PREFIX, "share", "patchbay", "ab")]
+sys.path[:0] = [HERE] + [os.path.join(prefix, "share", "patchbay", "ab") for prefix in (os.path.dirname(HERE), PREFIX)]
 import comparison  # noqa: E402  (found through the line above)
 import own_session  # noqa: E402
 
@@ -196,7 +196,8 @@ def number_of(word, where):
 def run_once(variant, ranks, program, limit):
     """One run: its metrics, name -> (value, unit, better)."""
     command = variant.command(ranks, program)
-    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+    with (tempfile.TemporaryFile("w+", errors="replace") as output,
+          tempfile.TemporaryFile("w+", errors="replace") as errors):
         start = time.monotonic()
         with own_session.started(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
                                  env=variant.environment()) as process:
@@ -278,7 +279,7 @@ class Once(argparse.Action):
 
 def parse_arguments(arguments):
     parser = argparse.ArgumentParser(
-        prog="patchbay-ab", formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__,
+        prog="patchbay-ab", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__,
         epilog="example: patchbay-ab --a btl_sm_single_copy=cma --b btl_sm_single_copy=none --reference openmpi "
                "-n 2 -- pingpong.c")
     parser.add_argument("--a", metavar="'K=V ...'", action=Once, help="parameters of the first variant, the baseline")
@@ -310,6 +311,8 @@ def parse_arguments(arguments):
         parser.error("--blocks and -n must be at least 1, --warm-up at least 0")
     if not options.limit > 0:
         parser.error("--limit must be above 0")
+    if options.seconds is not None and not options.seconds >= 0:
+        parser.error("--seconds must be at least 0")
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(10**6)
     return options
@@ -406,6 +409,10 @@ def main(arguments):
     except Problem as problem:
         show_progress("")
         print(f"patchbay-ab: {problem}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        show_progress("")
+        print(f"patchbay-ab: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         show_progress("")

@@ -21,7 +21,8 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 PREFIX = os.environ.get("PATCHBAY_PREFIX", os.path.dirname(HERE))
 SUITE = os.path.join(PREFIX, "share", "patchbay", "plugin-tests")
-sys.path[:0] = [os.path.join(os.path.dirname(HERE), "ab"), os.path.join(PREFIX, "share", "patchbay", "ab")]
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), "ab")] + [
+    os.path.join(prefix, "share", "patchbay", "ab") for prefix in (os.path.dirname(HERE), PREFIX)]
 import own_session  # noqa: E402  (found through the line above)
 
 # A row of the tables that --explain prints, and a row of the table of parameters that it prints.
