@@ -60,6 +60,9 @@ Bundle::Bundle(
     progress = &waits;
     persistent = true;
     fill_empty_status(status);
+    for (std::size_t i = 0; i < _count; ++i) {
+        fill_empty_status(_members[i].request->status); // until its first start
+    }
     for (std::size_t i = 0; i < _count && !_comm; ++i) {
         if (Communicator* const of_member = _members[i].request->comm) {
             _comm = Ref<Communicator>::share(of_member);
@@ -102,6 +105,7 @@ void Bundle::start_members() noexcept {
         const int code = member.request->start();
         member.started = code == MPI_SUCCESS;
         if (!member.started) [[unlikely]] {
+            member.request->error = code; // what MPI_Request_get_status of the member tells
             fail(i, code, noted_cause(code));
             continue;
         }

@@ -6,6 +6,8 @@
 #include "frameworks/pml/partitioned_engine.h"
 #include "frameworks/pml/partitioned_tags.h"
 
+#include <algorithm>
+
 namespace patchbay::pml {
 
 PartitionedSend::PartitionedSend(PartitionedEngine& engine, const PartitionedRequest& what, Communicator& comm) noexcept
@@ -35,7 +37,16 @@ bool PartitionedSend::allocate() noexcept {
         _tags = _engine.take_tags(1);
         return _tags != PartitionedEngine::no_tags;
     }
-    return _states != nullptr;
+    return _states != nullptr && plan_nothing();
+}
+
+// To MPI_PROC_NULL: one message, which is not sent, so that the request is complete when all partitions are ready, as
+// any other one.
+bool PartitionedSend::plan_nothing() noexcept {
+    _plan = {std::max(_what.partitions, 1), 1};
+    _left.reset(new (std::nothrow) std::atomic<std::int32_t>[1]);
+    _planned.store(true, std::memory_order_relaxed);
+    return _left != nullptr;
 }
 
 int PartitionedSend::send_first() noexcept {
@@ -63,10 +74,6 @@ int PartitionedSend::send_first() noexcept {
 
 int PartitionedSend::start() noexcept {
     _ready += 2;
-    if (is_null()) {
-        set_complete();
-        return MPI_SUCCESS;
-    }
     if (_failure != MPI_SUCCESS) {
         end_failed_start();
         return MPI_SUCCESS;
@@ -252,7 +259,9 @@ bool PartitionedSend::count(int partition) noexcept {
 }
 
 void PartitionedSend::send_message(int message) noexcept {
-    start_message(message);
+    if (!is_null()) {
+        start_message(message);
+    }
     end_message();
 }
 
@@ -263,7 +272,7 @@ void PartitionedSend::end_message() noexcept {
 }
 
 std::string_view PartitionedSend::refuses_free() const noexcept {
-    if (state() != State::active || is_null()) {
+    if (state() != State::active) {
         return {};
     }
     for (int i = 0; i < _what.partitions; ++i) {

@@ -33,6 +33,7 @@ private:
     using PartitionState = std::atomic<std::uint32_t>;
 
     bool allocate() noexcept;
+    bool plan_nothing() noexcept;
     int send_first() noexcept;
     int start_first() noexcept;
     void open_messages() noexcept;

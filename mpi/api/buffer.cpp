@@ -13,18 +13,11 @@ namespace patchbay::api {
 
 namespace {
 
-constexpr char no_room[] = "the attached buffer has no room for the message; each message that is not complete takes "
-                           "MPI_BSEND_OVERHEAD bytes more than its data";
-constexpr char none_attached[] = "no buffer is attached to the communicator, its session or the process";
-
-const char* why_not(const std::shared_ptr<SendBuffer>& used) noexcept {
-    return used != nullptr ? no_room : none_attached;
-}
-
 // Of a rank that is a thread: the library copies the message to memory of its own, but as for any buffered send a
 // buffer must be attached.
 int no_buffer_for_thread(const Arguments& args) noexcept {
-    return SendBuffer::find(*args.comm()) != nullptr ? MPI_SUCCESS : args.fail(MPI_ERR_BUFFER, none_attached);
+    return SendBuffer::find(*args.comm()) != nullptr ? MPI_SUCCESS
+                                                     : args.fail(MPI_ERR_BUFFER, SendBuffer::none_attached);
 }
 
 int bsend(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
@@ -44,7 +37,7 @@ int bsend(const char* function, const void* buf, MPI_Count count, MPI_Datatype t
     }
     std::shared_ptr<SendBuffer> used;
     const int code = SendBuffer::send(buf, count, type_of(type), dest, tag, *args.comm(), &used, nullptr);
-    return code == MPI_ERR_BUFFER ? args.fail(code, why_not(used)) : args.result(code);
+    return args.result(code);
 }
 
 int buffered_request(const char* function, const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
@@ -71,10 +64,6 @@ int buffered_request(const char* function, const void* buf, MPI_Count count, MPI
         return persistent ? give_persistent(args, made, request, handle) : give(args, made, request, handle);
     }
     const int code = make_buffered_request(buf, count, type_of(type), dest, tag, *args.comm(), persistent, &request);
-    if (code == MPI_ERR_BUFFER) {
-        *handle = MPI_REQUEST_NULL;
-        return args.fail(code, why_not(SendBuffer::find(*args.comm())));
-    }
     return persistent ? give_persistent(args, code, request, handle) : give(args, code, request, handle);
 }
 

@@ -71,8 +71,8 @@ pml::PartitionedSend* active_send(Arguments& args, MPI_Request handle) noexcept 
         }
     }
     auto* request = static_cast<pml::PartitionedSend*>(to_object<Request>(handle));
-    const bool active = !checking() ||
-        args.require(request->is_active(), MPI_ERR_REQUEST, "request", 0, "must have been started by MPI_Start");
+    const bool active = !checking() || request->is_active() ||
+        args.refuse(MPI_ERR_REQUEST, "request is not active: MPI_Start has not started it, or it is complete");
     return active ? request : nullptr;
 }
 

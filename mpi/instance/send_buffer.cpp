@@ -4,6 +4,7 @@
 #include "core/progress/waiter.h"
 #include "mpi/instance/instance.h"
 #include "object/convertor.h"
+#include "object/error_cause.h"
 #include "object/part_of_call.h"
 #include "object/session.h"
 
@@ -82,6 +83,12 @@ int SendBuffer::send(const void* data, MPI_Count count, const Datatype& type, in
     do {
         *used = find(comm);
     } while (*used != nullptr && !(*used)->try_send(data, count, type, dest, tag, comm, message, &code));
+    if (code == MPI_ERR_BUFFER) {
+        note_cause(code,
+            *used == nullptr ? none_attached
+                             : "the attached buffer has no room for the message; each message that is not complete "
+                               "takes MPI_BSEND_OVERHEAD bytes more than its data");
+    }
     return code;
 }
 

@@ -60,11 +60,14 @@ public:
     void* base() const noexcept { return _base; }
     MPI_Count size() const noexcept { return _size; }
 
+    static constexpr char none_attached[] = "no buffer is attached to the communicator, its session or the process";
+
     // The buffer for sends on this communicator: that of the communicator, otherwise that of its session, otherwise
     // that of the process. null: none is attached.
     static std::shared_ptr<SendBuffer> find(const Communicator& comm) noexcept;
     // Copies the message to that buffer and starts to send it. *used is the buffer. `message` may be null; otherwise
-    // the caller is the user of *message. MPI_ERR_BUFFER: no buffer is attached, or it has too little room.
+    // the caller is the user of *message. MPI_ERR_BUFFER: no buffer is attached, or it has too little room; the cause
+    // is noted.
     static int send(const void* data, MPI_Count count, const Datatype& type, int dest, int tag, Communicator& comm,
         std::shared_ptr<SendBuffer>* used, Request** message) noexcept;
 

@@ -170,18 +170,27 @@ static void test_error_of_start(void) {
     CHECK_OK(MPI_Request_free(&bundle));
     pair_init(pair, 8);
     MPI_Request all[3] = {put, pair[0], pair[1]};
+    MPI_Status status;
     CHECK_OK(MPIX_Bundle_init(3, all, MPI_INFO_NULL, &bundle));
+    CHECK_OK(MPI_Request_get_status(all[1], &flag, &status)); /* never started */
+    CHECK_EQUAL(flag, 1);
+    CHECK_EQUAL(status.MPI_SOURCE, MPI_ANY_SOURCE);
+    CHECK_EQUAL(status.MPI_TAG, MPI_ANY_TAG);
     word = 61;
     CHECK_OK(MPI_Start(&bundle)); /* the message has been started */
     code = MPI_Wait(&bundle, MPI_STATUS_IGNORE);
     CHECK_CLASS(code, MPI_ERR_RMA_SYNC);
     CHECK_EQUAL(other_word, 61);
+    CHECK_CLASS(MPI_Request_get_status(all[0], &flag, &status), MPI_ERR_RMA_SYNC);
+    CHECK_EQUAL(flag, 1);
+    CHECK_OK(MPI_Request_get_status(all[1], &flag, &status));
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
     word = 62;
     CHECK_OK(MPI_Start(&bundle));
     CHECK_OK(MPI_Wait(&bundle, MPI_STATUS_IGNORE));
     MPI_Win_unlock(0, win);
     CHECK_EQUAL(other_word, 62);
+    CHECK_OK(MPI_Request_get_status(all[0], &flag, &status));
     CHECK_EQUAL(memory, 9);
     CHECK_OK(MPI_Request_free(&bundle));
     for (int i = 0; i < 3; ++i) {

@@ -71,6 +71,13 @@ int main(int argc, char** argv) {
     char small[2000], data[3000] = {0};
     MPI_Error_class(MPI_Bsend(data, 3000, MPI_BYTE, next, 4, comm), &class);
     CHECK(class == MPI_ERR_BUFFER);
+    MPI_Request persistent;
+    MPI_Bsend_init(data, 3000, MPI_BYTE, next, 4, comm, &persistent);
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    MPI_Error_string(MPI_Start(&persistent), text, &length);
+    CHECK(strstr(text, "no buffer is attached") != NULL);
+    MPI_Request_free(&persistent);
     MPI_Comm_attach_buffer(comm, small, sizeof small);
     MPI_Error_class(MPI_Comm_attach_buffer(comm, small, sizeof small), &class);
     CHECK(class == MPI_ERR_BUFFER);
