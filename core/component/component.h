@@ -40,8 +40,9 @@ public:
 
     // Called once, by the framework that opens, on the opening thread, before anything else. May read parameters and
     // acquire resources; must not communicate. Errc::not_available: the framework leaves the component out and gives
-    // the reason under --explain (or as an error, where a user named the component). Any other error: it leaves the
-    // component out and reports the text.
+    // the reason under --explain (or as a warning, where a user named the component). Errc::invalid, of a parameter
+    // with a wrong value, and Errc::out_of_memory fail the selection of the framework. Any other error: it leaves the
+    // component out and warns with the text.
     virtual Status open(Core& core) {
         (void)core;
         return {};

@@ -22,8 +22,8 @@ std::string in_words(std::string_view object) {
     return object == for_job ? "the job" : std::string(object);
 }
 
-// Of a component without memory. Once: it may itself have selected a component of another framework, whose error has
-// one.
+// Of a component without memory, or with a wrong parameter. Once: it may itself have selected a component of another
+// framework, whose error has one.
 std::string remedy(const std::string& framework, const std::string& component, const Error& error) {
     constexpr const char* text = " leaves it out, in all processes)";
     return error.text.find(text) != std::string::npos ? "" : " (parameter " + framework + "=^" + component + text;
@@ -133,16 +133,16 @@ Status FrameworkBase::open_one(const std::string& component, bool asked_for, boo
         }
     };
     if (Status started = start(); !started) {
-        if (started.error().code == Errc::out_of_memory) { // another process may have the component
-            return Error{Errc::out_of_memory,
-                "component " + component + " of framework " + _name + " cannot be used: " + started.error().text +
-                    remedy(_name, component, started.error())};
+        const Errc why = started.error().code;
+        const std::string text =
+            "component " + component + " of framework " + _name + " cannot be used: " + started.error().text;
+        // Without memory, another process may have the component. A parameter has a wrong value, which must be
+        // corrected.
+        if (why == Errc::out_of_memory || why == Errc::invalid) {
+            return Error{why, text + remedy(_name, component, started.error())};
         }
-        const bool quiet = started.error().code == Errc::not_available && !asked_for;
-        if (!quiet) { // what is wrong with a parameter is so in every process
-            const auto warn = started.error().code == Errc::invalid ? log_warn_job : log_warn;
-            warn("component " + component + " of framework " + _name + " cannot be used: " + started.error().text +
-                "; going on without it");
+        if (why != Errc::not_available || asked_for) {
+            log_warn(text + "; going on without it");
         }
         refuse(component, Outcome::declined, started.error().text, true);
         return {};

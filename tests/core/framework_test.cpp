@@ -78,6 +78,8 @@ constexpr Capability threads = Capability::thread_multiple;
 constexpr Behaviour plain{"plain", 10, threads};
 constexpr Behaviour fast{"fast", 30, Capability::none};
 constexpr Behaviour equal{"equal", 10, threads};
+constexpr Behaviour misconfigured{
+    "misconfigured", 90, threads, Errc::invalid, "demo_misconfigured_limit=0: must be positive"};
 constexpr Behaviour shy{"shy", 90, threads, Errc::not_available, "no such hardware"};
 constexpr Behaviour broken{"broken", 90, threads, Errc::system, "cannot map: Cannot allocate memory"};
 constexpr Behaviour hollow{"hollow", 90, threads, Errc::invalid, nullptr, nullptr, false};
@@ -283,6 +285,18 @@ TEST_F(FrameworkTest, ComponentThatCannotOpenIsLeftOutQuietlyOrLoudly) {
     EXPECT_EQ(chosen(),
         "no component of framework demo can be used for a test: plain (left out by demo=shy "
         "[environment PATCHBAY_MCA_demo]), shy (no such hardware)");
+}
+
+// A process that went on without it would communicate in another way than the user has asked for.
+TEST_F(FrameworkTest, ParameterWithAWrongValueFailsTheOpening) {
+    constexpr const ComponentDescriptor* components[] = {&described<plain>, &described<misconfigured>};
+    start(components);
+    auto lease = framework.open(*core);
+    ASSERT_FALSE(lease);
+    EXPECT_EQ(lease.error().code, Errc::invalid);
+    EXPECT_EQ(lease.error().text,
+        "component misconfigured of framework demo cannot be used: demo_misconfigured_limit=0: must be positive "
+        "(parameter demo=^misconfigured leaves it out, in all processes)");
 }
 
 TEST_F(FrameworkTest, ComponentThatFailsToOpenIsReportedEvenUnasked) {

@@ -37,6 +37,10 @@ class CauseTest(unittest.TestCase):
                 self.assertEqual(text.count("patchbay: error: "), 1, text)
                 self.assertRegex(text, r"MPI_Init(_thread)?: .*wait_spin.*a while.*, so the job ends")
 
+    def test_a_value_out_of_range_is_an_error(self):
+        text = self.printed("btl_sm_slots", "63")
+        self.assertIn("component sm of framework btl cannot be used: btl_sm_slots=63: must be a power of two", text)
+
     def test_ranks_with_another_text_report_theirs(self):
         # The first rank that ends has the others ended, too: they wait for each other before they are initialized.
         with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
