@@ -81,7 +81,11 @@ void use_slots(std::int64_t slots, AppSpec& app) {
 
 Status use_hosts(std::string_view list, AppSpec& app) {
     HostList hosts;
-    for (const std::string& entry : split(list, ',')) {
+    const std::vector<std::string> entries = split(list, ',');
+    if (entries.empty()) {
+        return wrong("'" + std::string(list) + "' names no host");
+    }
+    for (const std::string& entry : entries) {
         if (Status added = hosts.add(entry); !added) {
             return added;
         }

@@ -79,7 +79,8 @@ class CommandLine(harness.LaunchTest):
         hosts = self.path("hosts")
         with open(hosts, "w", encoding="utf-8") as file:
             file.write(f"# all on one machine\n{own}\tslots=2\n\nlocalhost:1  # one more\n127.0.0.1\n")
-        for option in (["--host", own], ["-H", f"localhost,{own},::1"], ["-hosts", "127.0.0.1"]):
+        for option in (["--host", own], ["-H", f"localhost,{own},::1"], ["-hosts", "127.0.0.1"],
+                       ["--host", f"LocalHost,127.0.1.1,{own.upper()}"]):
             self.assertEqual(self.run_words("-n", "3", *option, "echo", "x").lines(), ["x"] * 3, option)
         for option in (["--host", f"localhost:2,{own}:1"], ["--hostfile", hosts], ["-machinefile", hosts], ["-f", hosts]):
             self.assertEqual(self.run_words(*option, "echo", "x").lines(), ["x"] * 3, option)
@@ -92,6 +93,7 @@ class CommandLine(harness.LaunchTest):
             file.write("localhost\nlocalhost max_slots=2\n")
         for option, text in (
             (["--host", "far.example"], "option --host: 'far.example' is not this machine"),
+            (["--host", ","], "option --host: ',' names no host"),
             (["--host", "localhost:x"], "option --host: 'x' is no number of slots"),
             (["--host", "localhost:"], "option --host: '' is no number of slots"),
             (["--host", "localhost:0"], "option --host: '0' is no number of slots"),
