@@ -43,6 +43,15 @@ const KindText& text_of(ObjectKind kind) noexcept {
     return found != std::end(kind_texts) ? *found : other;
 }
 
+// What frees an object of the extensions is another function than for its kind. `where` begins with the function that
+// made it.
+const char* remedy_of(const KindText& kind, std::string_view where) noexcept {
+    return where.starts_with("MPIX_Bind_")      ? "release each with MPIX_Unbind_channel"
+        : where.starts_with("MPIX_Ibind_")      ? "release each with MPIX_Unbind_channel"
+        : where.starts_with("MPIX_Threadcomm_") ? "free each with MPIX_Threadcomm_free"
+                                                : kind.remedy;
+}
+
 } // namespace
 
 Origins::Origin Origins::with_name(Origin origin, const Communicator& comm) {
@@ -140,8 +149,8 @@ std::string Origins::report() const {
         fmt::format("mpi_check leaks: the program has not freed {} object{}:", total, total == 1 ? "" : "s");
     for (const Line& line : lines) {
         const KindText& kind = text_of(line.kind);
-        text += fmt::format(
-            "\n  {} {} of {}: {}", line.count, line.count == 1 ? kind.one : kind.many, line.where, kind.remedy);
+        text += fmt::format("\n  {} {} of {}: {}", line.count, line.count == 1 ? kind.one : kind.many, line.where,
+            remedy_of(kind, line.where));
     }
     return text;
 }

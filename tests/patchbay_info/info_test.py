@@ -251,6 +251,12 @@ class InfoTest(unittest.TestCase):
             self.assertIn(said, self.errors)
             self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
 
+    def test_all_has_no_component(self):
+        self.assertEqual(self.run_info("--param", "all", "nonsense", status=1), "")
+        self.assertIn("'all' has no component 'nonsense': name its framework", self.errors)
+        self.assertEqual(self.run_info("--param", "core", "verbose", status=1), "")
+        self.assertIn("core has no component 'verbose', but parameters of its own only", self.errors)
+
     def test_help(self):
         text = self.run_info("--help")
         for option in ["--components", "--param", "--unimplemented", "--explain", "--json", "--version"]:

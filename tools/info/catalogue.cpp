@@ -141,7 +141,9 @@ std::vector<const Param*> Catalogue::all_params() const {
 
 Result<std::vector<const Param*>> Catalogue::params(const Options::Scope& scope) const {
     if (scope.group == "all") {
-        return all_params();
+        return scope.component.empty()
+            ? Result<std::vector<const Param*>>(all_params())
+            : Error{Errc::not_found, "'all' has no component '" + scope.component + "': name its framework"};
     }
     std::vector<const Param*> result;
     std::set<std::string> groups;
@@ -157,8 +159,9 @@ Result<std::vector<const Param*>> Catalogue::params(const Options::Scope& scope)
     }
     const auto installed = _core.components.components(scope.group);
     if (!scope.component.empty() && std::find(installed.begin(), installed.end(), scope.component) == installed.end()) {
-        return not_found(
-            "framework " + scope.group + " has no component '" + scope.component + "'", scope.component, installed);
+        const std::string what = scope.group + " has no component '" + scope.component + "'";
+        return installed.empty() ? Error{Errc::not_found, what + ", but parameters of its own only"}
+                                 : not_found("framework " + what, scope.component, installed);
     }
     return result;
 }
