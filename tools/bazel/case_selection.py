@@ -34,8 +34,8 @@ class Runs:
 
 
 # A sanitizer builds nearly everything once more; so do the second compiler and the other configurations, in number 1.
-RUNS = {"plain": Runs((0, 1, 2, 3, 4), 2), "long": Runs((0, 1, 2, 3, 4), 1), "asan": Runs((0,), 10),
-        "tsan": Runs((2,), 10)}
+RUNS = {"plain": Runs((0, 1, 2, 3, 4), 2), "long": Runs((0, 1, 2, 3, 4), 1), "asan": Runs((0,), 15),
+        "tsan": Runs((2,), 15)}
 
 # The runs that build nothing else than the plain build have all its tests. The others have one of so many parts of them,
 # another one each time: to compile and to run them all besides takes half an hour on two slow cores. No multiple of the

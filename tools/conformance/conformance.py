@@ -24,7 +24,7 @@ import verdict
 
 HERE = Path(__file__).resolve().parent
 TIME_LIMIT = 120
-SUBSET_PARTS = 3
+SUBSET_PARTS = 5
 
 
 def parse_arguments(arguments):
