@@ -195,11 +195,11 @@ void Carrier::post_receives() noexcept {
 // false: out of memory; it is tried again in the next poll.
 bool Carrier::post(Receive& receive) noexcept {
     if (receive.memory == nullptr) {
-        receive.memory = static_cast<std::byte*>(std::malloc(sizeof(Arrival) + longest_message));
+        receive.memory = static_cast<std::byte*>(std::malloc(longest_message));
     }
     return receive.memory != nullptr &&
-        _comm.pml->irecv(receive.memory + sizeof(Arrival), MPI_Count(longest_message), bytes_type(), MPI_ANY_SOURCE,
-            header_tag, _comm, &receive.request) == MPI_SUCCESS;
+        _comm.pml->irecv(receive.memory, MPI_Count(longest_message), bytes_type(), MPI_ANY_SOURCE, header_tag, _comm,
+            &receive.request) == MPI_SUCCESS;
 }
 
 void Carrier::stop_receiving() noexcept {
@@ -232,7 +232,7 @@ bool Carrier::take_message(Engine& own) noexcept {
         return false;
     }
     _failed = _failed || receive.request->error != MPI_SUCCESS;
-    if (!_failed && !deliver(receive, receive.request->status, own)) {
+    if (!_failed && !deliver(receive.memory, receive.request->status, own)) {
         return false;
     }
     receive.request->recycle();
@@ -243,8 +243,7 @@ bool Carrier::take_message(Engine& own) noexcept {
 }
 
 // false: out of memory; the message stays where it is.
-bool Carrier::deliver(Receive& receive, const MPI_Status& status, Engine& own) noexcept {
-    const std::byte* const received = receive.memory + sizeof(Arrival);
+bool Carrier::deliver(const std::byte* received, const MPI_Status& status, Engine& own) noexcept {
     Header header;
     std::memcpy(&header, received, sizeof header);
     if (header.activation != _activation || header.thread >= _threads.size()) {
@@ -269,15 +268,17 @@ bool Carrier::deliver(Receive& receive, const MPI_Status& status, Engine& own) n
     if (&engine == &own && own.deliver_at_once(envelope)) {
         return true;
     }
-    auto* const next = static_cast<std::byte*>(std::malloc(sizeof(Arrival) + longest_message));
-    if (next == nullptr) {
+    const std::size_t bytes = envelope.kind == Kind::in_lane ? header.bytes : 0;
+    auto* const memory = static_cast<std::byte*>(std::malloc(sizeof(Arrival) + bytes));
+    if (memory == nullptr) {
         return false;
     }
-    auto* const arrival = new (std::exchange(receive.memory, next)) Arrival{};
+    auto* const arrival = new (memory) Arrival{};
     arrival->from_heap = true;
     arrival->envelope = envelope;
     if (envelope.kind == Kind::in_lane) {
-        arrival->payload = const_cast<std::byte*>(envelope.payload);
+        arrival->payload = memory + sizeof(Arrival);
+        copy_payload(arrival->payload, envelope.payload, bytes);
         arrival->envelope.kind = Kind::cell;
         arrival->envelope.cell = arrival;
     }

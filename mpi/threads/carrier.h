@@ -90,7 +90,7 @@ private:
     // A posted receive of a header.
     struct Receive {
         Request* request;
-        std::byte* memory; // an Arrival, the header, and room for a payload; null: to be allocated
+        std::byte* memory; // of longest_message; null: to be allocated
     };
     static constexpr std::size_t most_posted = 8;
 
@@ -100,7 +100,7 @@ private:
     int take_messages(Engine& own) noexcept;
     void deliver_to(std::span<Engine* const> threads) noexcept;
     bool take_message(Engine& own) noexcept;
-    bool deliver(Receive& receive, const MPI_Status& status, Engine& own) noexcept;
+    bool deliver(const std::byte* received, const MPI_Status& status, Engine& own) noexcept;
     void retire_sent() noexcept;
 
     Communicator& _comm;
