@@ -73,22 +73,23 @@ int Carrier::send_eager(const Outgoing& message, const Member& to) noexcept {
 int Carrier::send_copy(const Outgoing& message, const Member& to) noexcept {
     const std::size_t bytes = message.bytes();
     const bool is_long = bytes > eager_limit;
-    const int payload_tag = is_long ? next_payload_tag() : 0;
-    if (is_long) {
-        if (const int code = send_header(header_of(message, to, payload_tag), to.process); code != MPI_SUCCESS) {
-            return code;
-        }
-    }
     const std::size_t before = is_long ? 0 : sizeof(Header);
-    auto* memory = static_cast<std::byte*>(std::malloc(before + bytes));
+    auto* memory = static_cast<std::byte*>(std::malloc(before + bytes)); // first: a payload follows each header
     if (memory == nullptr) {
         return MPI_ERR_NO_MEM;
     }
-    if (!is_long) {
+    int tag = header_tag;
+    if (is_long) {
+        tag = next_payload_tag();
+        if (const int code = send_header(header_of(message, to, tag), to.process); code != MPI_SUCCESS) {
+            std::free(memory);
+            return code;
+        }
+    } else {
         new (memory) Header(header_of(message, to, 0));
     }
     pack(message, memory + before);
-    return send_memory(memory, before + bytes, to.process, is_long ? payload_tag : header_tag);
+    return send_memory(memory, before + bytes, to.process, tag);
 }
 
 int Carrier::start(const Outgoing& message, const Member& to, Request** request, int* payload_tag) noexcept {
@@ -231,8 +232,10 @@ bool Carrier::take_message(Engine& own) noexcept {
     if (_posted == 0 || !receive.request->is_complete()) {
         return false;
     }
-    _failed = _failed || receive.request->error != MPI_SUCCESS;
-    if (!_failed && !deliver(receive.memory, receive.request->status, own)) {
+    // Receives that were posted later may have got messages of other processes.
+    if (receive.request->error != MPI_SUCCESS) {
+        _failed = true;
+    } else if (!deliver(receive.memory, receive.request->status, own)) {
         return false;
     }
     receive.request->recycle();

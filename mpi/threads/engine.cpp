@@ -286,19 +286,11 @@ int Engine::poll_given_back() noexcept {
     SendRequest* request = _given_back.exchange(nullptr, std::memory_order_acquire);
     while (request != nullptr) {
         SendRequest* const next = request->next_completed;
-        end_send(*request);
+        request->end();
         request = next;
         ++events;
     }
     return events;
-}
-
-void Engine::end_send(SendRequest& request) noexcept {
-    request.at_receiver = false;
-    if (request.cancelled) {
-        set_status_cancelled(request.status, true);
-    }
-    request.complete();
 }
 
 int Engine::poll_arrivals() noexcept {
@@ -375,11 +367,7 @@ int Engine::poll_transfers() noexcept {
         request.error = inner.error;
         set_status_bytes(request.status, status_bytes(inner.status));
         inner.recycle();
-        if (request.payload_tag != 0) {
-            end_send(static_cast<SendRequest&>(request));
-        } else {
-            request.complete();
-        }
+        request.end_transfer();
         ++events;
     }
     return events;

@@ -143,7 +143,6 @@ private:
     int deliver_all(Queue& queue, int most) noexcept;
     void receive_from_sender(RecvRequest& request, const Envelope& envelope) noexcept;
     void answer(const Envelope& envelope) noexcept;
-    void end_send(SendRequest& request) noexcept;
     void receive(RecvRequest& request, const Envelope& envelope) noexcept;
     void unpack(RecvRequest& request, const std::byte* data, std::uint64_t bytes) noexcept;
     void receive_remote(RecvRequest& request, const Envelope& envelope) noexcept;

@@ -67,7 +67,7 @@ bool Engine::keep_unexpected(View* view, const Envelope& envelope) noexcept {
 void Engine::deliver_control(const Envelope& envelope) noexcept {
     switch (envelope.kind) {
     case Kind::received:
-        end_send(*envelope.sender.request);
+        envelope.sender.request->end();
         return;
     case Kind::lane:
         _lanes[_lane_count++] = envelope.lane;

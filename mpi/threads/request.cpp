@@ -40,10 +40,17 @@ int SendRequest::start() noexcept {
     error = MPI_SUCCESS;
     fill_empty_status(status);
     cancelled = false;
-    payload_tag = 0;
     set_active();
     view.engine.start(*this);
     return MPI_SUCCESS;
+}
+
+void SendRequest::end() noexcept {
+    at_receiver = false;
+    if (cancelled) {
+        set_status_cancelled(status, true);
+    }
+    complete();
 }
 
 void SendRequest::prepare_release() noexcept {

@@ -35,6 +35,8 @@ public:
     void hold() noexcept;
     std::int32_t references_to_comm() const noexcept override { return _holding && !comm->is_predefined() ? 1 : 0; }
     using Request::set_active;
+    // The engine has taken the result of the transfer with another process.
+    virtual void end_transfer() noexcept { complete(); }
 
     // The transfer with another process that this request waits for; nullptr: none.
     Request* inner = nullptr;
@@ -61,6 +63,9 @@ public:
     int cancel() noexcept override;
     bool bound(pml::PersistentRequest* what) const noexcept override;
     void prepare_release() noexcept override;
+    void end_transfer() noexcept override { end(); }
+    // The receiver has received or dropped the message.
+    void end() noexcept;
 
     const Outgoing message;
     bool queued = false;      // in the backlog of the engine

@@ -143,8 +143,20 @@ expect 'pset/file: 1 passed, 0 failed' "$(tail -n 1 suite)" 'pset/file'
 run 3 --mca pset_file_path "$work/sets.txt" ./behaviour
 grep -q '^ocean$' out && ! grep -q '^atmosphere$' out || fail "the sets of rank 0: $(cat out err)"
 echo 'land = x' >>sets.txt
-run 3 --mca pset_file_path "$work/sets.txt" ./behaviour
-grep -q 'sets.txt:5: ' err || fail "the wrong line is not named: $(cat err)"
+cat >count_psets.c <<'END'
+#include <mpi.h>
+int main(void) {
+    MPI_Session session;
+    int count;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Session_get_num_psets(session, MPI_INFO_NULL, &count);
+    return 0;
+}
+END
+"$mpicc" count_psets.c -o count_psets
+run 3 --mca pset_file_path "$work/sets.txt" ./count_psets
+[ $status -ne 0 ] && [ $status -lt 128 ] || fail "status $status with a wrong file of sets: $(cat err)"
+grep -q 'MPI_Session_get_num_psets: .*sets.txt:5: .*pset=^file' err || fail "the wrong line is not named: $(cat err)"
 
 # coll: its plan serves all three forms of MPI_Allreduce, and passes short messages on.
 run 4 --explain --mca coll chain,basic,self ./allreduce

@@ -39,7 +39,7 @@ RUNS = {"plain": Runs((0, 1, 2, 3, 4), 2), "long": Runs((0, 1, 2, 3, 4), 1), "as
 
 # The runs that build nothing else than the plain build have all its tests. The others have one of so many parts of them,
 # another one each time: to compile and to run them all besides takes half an hour on two slow cores. No multiple of the
-# rounds of "plain", so that each case meets its test.
+# rounds of "plain", so that each case is selected in a run that has its test.
 WHOLE = (3, 4)
 PLAIN_PARTS = 5
 
