@@ -4,10 +4,13 @@
 #include "core/base/strings.h"
 #include "launch/option_table.h"
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace po = boost::program_options;
 
@@ -24,8 +27,18 @@ std::string help_of(const OptionRow& row) {
     return row.other_spellings.empty() ? text : text + ".";
 }
 
-po::options_description describe(OptionSection section, const char* title) {
-    po::options_description group(title, 100, 60);
+constexpr unsigned widest = 100;
+
+// Of a line of the help: as wide as the terminal.
+unsigned columns_of_help() {
+    winsize window{};
+    const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+    return is_known ? std::clamp<unsigned>(window.ws_col, 60, widest) : widest;
+}
+
+po::options_description describe(OptionSection section, const char* title, unsigned columns) {
+    const unsigned shortest_explanation = columns * 6 / 10;
+    po::options_description group(title, columns, shortest_explanation);
     for (const OptionRow& row : option_rows()) {
         if (row.section != section) {
             continue;
@@ -42,13 +55,13 @@ po::options_description describe(OptionSection section, const char* title) {
 }
 
 po::options_description describe_all() {
-    po::options_description all(
-        "mpirun [OPTION]... PROGRAM [ARGUMENT]... [: [OPTION]... PROGRAM [ARGUMENT]...]...", 100, 60);
-    all.add(describe(OptionSection::job, "What runs"))
-        .add(describe(OptionSection::placement, "Where it runs"))
-        .add(describe(OptionSection::output, "What is shown"))
-        .add(describe(OptionSection::control, "How it ends"))
-        .add(describe(OptionSection::general, "About"));
+    const unsigned columns = columns_of_help();
+    po::options_description all("mpirun [OPTION]... PROGRAM [ARGUMENT]... [: [OPTION]... PROGRAM ...]...");
+    all.add(describe(OptionSection::job, "What runs", columns))
+        .add(describe(OptionSection::placement, "Where it runs", columns))
+        .add(describe(OptionSection::output, "What is shown", columns))
+        .add(describe(OptionSection::control, "How it ends", columns))
+        .add(describe(OptionSection::general, "About", columns));
     return all;
 }
 
@@ -93,6 +106,10 @@ Result<std::vector<GivenOption>> take_options(std::vector<std::string>& words) {
             return Error{Errc::invalid, unknown_option(word, spelling)};
         }
         std::size_t wanted = static_cast<std::size_t>(option.row->values);
+        const std::string_view first = next < words.size() ? words[next] : "";
+        if (option.row->is_pair && (equals != std::string::npos || first.find('=') != first.npos)) {
+            wanted = 1;
+        }
         if (equals != std::string::npos && wanted != 1) {
             return Error{
                 Errc::invalid, "option " + word + (wanted == 0 ? " takes no value" : " takes two words, no '='")};
@@ -137,9 +154,12 @@ Status apply_timeout_variable(JobSpec& job) {
 std::string help_text() {
     std::ostringstream out;
     out << "Starts the ranks of an MPI job on this machine.\n\n" << describe_all();
-    out << "\nOptions take one dash or two. Those that describe a program (--np, --export, --wdir, --path, --host,\n"
-           "--hostfile) hold for the program they stand before, all others for the whole job. Standard input goes to\n"
-           "rank 0. The exit status is that of the first rank that failed, 128+N if signal N ended it.\n";
+    out << "\nOptions take one dash or two. Those that describe a program (--np, --export,\n"
+           "--env, --wdir, --path, --host, --hostfile) hold for the program they stand\n"
+           "before, all others for the whole job. If an option is repeated, the last one\n"
+           "counts; --mca, --pset, --host, --hostfile and those of the environment add up.\n"
+           "Standard input goes to rank 0. The exit status is that of the first rank that\n"
+           "failed, 128+N if signal N ended it.\n";
     return out.str();
 }
 
@@ -161,6 +181,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
                 return Error{Errc::invalid, "option " + option.word + ": " + status.error().text};
             }
         }
+        if (!app.ranks && app.slots > 0) {
+            app.ranks = int(app.slots);
+        }
         app.argv = std::move(app_words);
         if (app.argv.empty()) {
             return Error{Errc::invalid,
@@ -168,6 +191,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
                                       : "no program given behind ':', which stands between two programs"};
         }
         line.job.apps.push_back(std::move(app));
+    }
+    for (AppSpec& app : line.job.apps) {
+        app.environment.insert(app.environment.begin(), line.job.environment.begin(), line.job.environment.end());
     }
     if (Status status = apply_timeout_variable(line.job); !status) {
         return status.error();

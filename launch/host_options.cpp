@@ -23,6 +23,10 @@ Error wrong(std::string text) {
 // The hosts that an option names, each of which must be this machine.
 class HostList {
 public:
+    // `slots`: of the options before this one.
+    explicit HostList(std::int64_t slots)
+        : _slots(slots) {}
+
     std::int64_t slots() const noexcept { return _slots; } // 0: no number of slots has been given
 
     // HOST or HOST:N.
@@ -68,19 +72,13 @@ private:
     }
 
     const std::string _own = host_name();
-    std::int64_t _slots = 0;
+    std::int64_t _slots;
 };
-
-void use_slots(std::int64_t slots, AppSpec& app) {
-    if (slots > 0 && !app.ranks) {
-        app.ranks = int(slots);
-    }
-}
 
 } // namespace
 
 Status use_hosts(std::string_view list, AppSpec& app) {
-    HostList hosts;
+    HostList hosts(app.slots);
     const std::vector<std::string> entries = split(list, ',');
     if (entries.empty()) {
         return wrong("'" + std::string(list) + "' names no host");
@@ -90,7 +88,7 @@ Status use_hosts(std::string_view list, AppSpec& app) {
             return added;
         }
     }
-    use_slots(hosts.slots(), app);
+    app.slots = hosts.slots();
     return {};
 }
 
@@ -99,7 +97,7 @@ Status use_host_file(const std::string& file, AppSpec& app) {
     if (!text) {
         return wrong(file + ": " + text.error().text);
     }
-    HostList hosts;
+    HostList hosts(app.slots);
     int number = 0;
     for (std::string_view rest = *text; !rest.empty();) {
         const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -109,7 +107,7 @@ Status use_host_file(const std::string& file, AppSpec& app) {
         }
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    use_slots(hosts.slots(), app);
+    app.slots = hosts.slots();
     return {};
 }
 

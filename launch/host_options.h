@@ -8,8 +8,8 @@
 
 namespace patchbay::launch {
 
-// The options that list hosts. A job runs on one machine, so that each host must be this one. Numbers of slots become
-// the program's number of ranks, unless it has one. The text of an error does not contain the option.
+// The options that list hosts. A job runs on one machine, so that each host must be this one. Numbers of slots add up
+// in AppSpec::slots. The text of an error does not contain the option.
 
 // Of --host: HOST or HOST:N, separated by commas.
 Status use_hosts(std::string_view list, AppSpec& app);

@@ -3,6 +3,7 @@
 #include "core/runtime/pset_definition.h"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,11 +18,12 @@ using NameValue = std::pair<std::string, std::string>;
 // One program of the job; `mpirun -n 2 a : -n 1 b` has two.
 struct AppSpec {
     std::vector<std::string> argv;      // argv[0] as typed
-    std::optional<int> ranks;           // nullopt: the placement determines the number
+    std::optional<int> ranks;           // nullopt: `slots`, or if there are none, the placement determines the number
     std::string working_directory;      // empty: that of mpirun
     std::string search_path;            // directories that come before PATH
     std::vector<NameValue> environment; // -x NAME=VALUE
     std::vector<std::string> psets;     // sets to which its ranks belong, beside those of the job
+    std::int64_t slots = 0;             // of all its --host and --hostfile
 };
 
 enum class BindTo { unset, core, none };
@@ -35,8 +37,9 @@ constexpr MapBy highest_value(MapBy) noexcept {
 
 struct JobSpec {
     std::vector<AppSpec> apps;
-    std::vector<NameValue> parameters; // --mca, in order, each name once
-    std::vector<PsetDefinition> psets; // --pset, in order, each name once
+    std::vector<NameValue> parameters;  // --mca, in order, each name once
+    std::vector<NameValue> environment; // --genv, which comes before that of each program
+    std::vector<PsetDefinition> psets;  // --pset, in order, each name once
     BindTo bind_to = BindTo::unset;
     MapBy map_by = MapBy::slot;
     bool oversubscribe = true;

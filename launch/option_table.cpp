@@ -65,6 +65,25 @@ Status add_environment(Words words, OptionTarget target) {
     return {};
 }
 
+Status add_pair(Words words, std::vector<NameValue>& environment) {
+    const bool is_one_word = words.size() == 1;
+    const std::size_t equals = words[0].find('=');
+    const std::string name = words[0].substr(0, equals);
+    if (name.empty() || is_one_word != (equals != std::string::npos)) {
+        return wrong("'" + words[0] + "' names no variable; the form is NAME VALUE or NAME=VALUE");
+    }
+    environment.emplace_back(name, is_one_word ? words[0].substr(equals + 1) : words[1]);
+    return {};
+}
+
+Status add_environment_pair(Words words, OptionTarget target) {
+    return add_pair(words, target.app.environment);
+}
+
+Status add_common_environment_pair(Words words, OptionTarget target) {
+    return add_pair(words, target.job.environment);
+}
+
 Status add_pset(Words words, OptionTarget target) {
     Result<PsetDefinition> pset = parse_pset_definition(words[0]);
     if (!pset) {
@@ -180,9 +199,13 @@ const std::vector<OptionRow>& table() {
             set_ranks},
         {"mca", {"gmca"}, 2, "NAME VALUE", job,
             "Set the parameter NAME to VALUE for every rank; patchbay-info lists the names.", add_parameter},
-        {"export,x", {"env"}, 1, "NAME[=VALUE]", job,
+        {"export,x", {}, 1, "NAME[=VALUE]", job,
             "Set an environment variable for the ranks of this program; without a value, to what it is here.",
             add_environment},
+        {"env", {}, 2, "NAME VALUE", job, "The same with a value, as one word NAME=VALUE or as two words.",
+            add_environment_pair, true},
+        {"genv", {}, 2, "NAME VALUE", job, "The same as --env for all programs of the job.",
+            add_common_environment_pair, true},
         {"wdir", {"wd"}, 1, "DIRECTORY", job, "Start the program in DIRECTORY.", set_working_directory},
         {"path", {}, 1, "DIRECTORIES", job, "Look for the program here (separated by ':') before PATH.",
             set_search_path},
@@ -200,7 +223,7 @@ const std::vector<OptionRow>& table() {
             "Distribute the ranks over what. Slot and core are the same: one core after the other.", set_map_by},
         {"host,H", {"hosts"}, 1, "HOST[:N],...", placement,
             "Run on these hosts, each of which must be this machine, by its name or as localhost. The numbers behind "
-            "them are the number of ranks where --np is not given.",
+            "them add up to the number of ranks where --np is not given.",
             set_hosts},
         {"hostfile,f", {"machinefile"}, 1, "FILE", placement,
             "The same for a file with a line HOST, HOST:N or HOST slots=N for each host.", set_host_file},

@@ -22,12 +22,13 @@ enum class OptionSection { job, placement, output, control, general };
 struct OptionRow {
     const char* name;                              // in Boost.Program_options' form: "np,n" is --np and -n
     std::vector<std::string_view> other_spellings; // accepted as well, with one dash or two
-    int values;                                    // 0, 1 or 2 words follow
+    int values;                                    // 0, 1 or 2 words follow, or one word NAME=VALUE if is_pair
     const char* value_names;                       // shown in the help
     OptionSection section;
     const char* help;
     // Writes the words into the target. The text of an error is about the words and does not contain the option.
     Status (*apply)(std::span<const std::string> words, OptionTarget target);
+    bool is_pair = false;
 };
 
 std::span<const OptionRow> option_rows();

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 
 import harness
 
@@ -113,7 +114,7 @@ class CommandLine(harness.LaunchTest):
         result = self.run_words("--help")
         self.assert_result(result, 0, err_lines=0)
         for option in ("--np", "--mca", "--export", "--wdir", "--path", "--bind-to", "--map-by", "--oversubscribe",
-                       "--timeout", "--pset", "--tag-output", "--output-filename", "--timing", "--explain", "--version", "--host", "--hostfile", "-c.", "--gmca", "--env", "--wd.", "--prepend-rank, -l"):
+                       "--timeout", "--pset", "--tag-output", "--output-filename", "--timing", "--explain", "--version", "--host", "--hostfile", "-c.", "--gmca", "--env", "--genv", "--wd.", "--prepend-rank, -l"):
             self.assertIn(option, result.out)
         self.assertLessEqual(max(map(len, result.out.splitlines())), 110)
 
@@ -147,6 +148,28 @@ class CommandLine(harness.LaunchTest):
         result = self.run_words("-n", "1", "-x", "NOT_SET_HERE", "true")
         self.assert_result(result, 2, err_lines=1)
         self.assertIn("NOT_SET_HERE", result.err)
+
+    def test_variables_as_in_mpich(self):
+        result = self.run_words("-genv", "A", "1", "-genv", "B=2", "-env", "C", "3=4", "-n", "1", "env", ":",
+                                "-env", "B=", "--env=C=5", "-n", "1", "env")
+        self.assert_result(result, 0)
+        values = [line for line in result.lines() if line[:2] in ("A=", "B=", "C=")]
+        self.assertEqual(sorted(values), ["A=1", "A=1", "B=", "B=2", "C=3=4", "C=5"])
+        for words in (["-env", "", "x"], ["-env", "=x"], ["-env=A"], ["-n", "1", "-genv", "A"]):
+            self.assert_result(self.run_words(*words, "true"), 2, err_lines=1)
+
+    def test_repeated_options(self):
+        result = self.run_words("-n", "2", "--wdir", "/", "-n", "3", "--wdir", "/tmp", "pwd")
+        self.assertEqual(result.lines(), ["/tmp"] * 3)
+        result = self.run_words("--host", "localhost:2", "--host", "localhost", "--host", "localhost:1", "echo", "x")
+        self.assertEqual(result.lines(), ["x"] * 3)
+
+    def test_help_is_as_wide_as_the_terminal(self):
+        script = "import pty, sys; sys.exit(pty.spawn(['sh', '-c', 'stty cols 80; exec \"$0\" --help', sys.argv[1]]) != 0)"
+        done = subprocess.run([sys.executable, "-c", script, harness.MPIRUN], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=30, check=True)
+        self.assertIn("--no-oversubscribe", done.stdout)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
 
     def test_variables_of_another_launcher_are_not_passed_on(self):
         result = self.run_words("-n", "1", "env", env={"PMIX_NAMESPACE": "other", "PMIX_SERVER_URI": "nowhere",
