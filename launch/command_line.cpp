@@ -106,8 +106,8 @@ Result<std::vector<GivenOption>> take_options(std::vector<std::string>& words) {
             return Error{Errc::invalid, unknown_option(word, spelling)};
         }
         std::size_t wanted = static_cast<std::size_t>(option.row->values);
-        const std::string_view first = next < words.size() ? words[next] : "";
-        if (option.row->is_pair && (equals != std::string::npos || first.find('=') != first.npos)) {
+        const bool next_is_pair = next < words.size() && words[next].find('=') != std::string::npos;
+        if (option.row->is_pair && (equals != std::string::npos || next_is_pair)) {
             wanted = 1;
         }
         if (equals != std::string::npos && wanted != 1) {

@@ -150,6 +150,7 @@ private:
     void end(int code) noexcept override; // by an Execution
     void begin_start() noexcept;
     void end_gate() noexcept;
+    void start_now() noexcept; // the joint start or the steps
     void start_steps() noexcept;
     void run_ready_steps() noexcept;
     void run_step(StepId id) noexcept;
