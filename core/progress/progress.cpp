@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <sched.h>
 
 namespace patchbay {
 
@@ -16,8 +17,7 @@ int poll_nothing(void*) noexcept {
 }
 
 std::uintptr_t this_thread() noexcept {
-    static thread_local char mark;
-    return reinterpret_cast<std::uintptr_t>(&mark);
+    return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
 }
 } // namespace
 
@@ -37,15 +37,16 @@ Progress::Block::Block() noexcept {
     }
 }
 
-Progress::Progress(bool threaded, const WaitPolicy& policy) noexcept
+Progress::Progress(bool threaded, const WaitPolicy& policy, PolledBy polled_by) noexcept
     : _fenced(bool(register_all_cores_barrier())),
       _threads(threaded || !_fenced),
-      _polling_alone(_threads),
+      _polling_alone(polled_by == PolledBy::own_thread ? SingleThreadSection() : SingleThreadSection(_threads)),
       _sleeping_alone(_threads),
       _changing_alone(_threads),
       _bell(&_private_bell),
       _longest_sleep_ns(sleeps_well.count()),
       _list_lock(_threads),
+      _polled_by(polled_by),
       _policy_on_own_core(policy),
       _policy_on_shared_core(policy.on_shared_core()) {}
 
@@ -203,15 +204,14 @@ int Progress::try_poll() noexcept {
     if (_polling_thread.load(std::memory_order_relaxed) == self) {
         return poll_each();
     }
-    if (!_poll_lock.try_lock()) {
+    std::uint64_t epoch = _epoch.load(std::memory_order_relaxed);
+    if (epoch % 2 != 0 || !_epoch.compare_exchange_strong(epoch, epoch + 1, std::memory_order_seq_cst)) {
         return busy;
     }
     _polling_thread.store(self, std::memory_order_relaxed);
-    _epoch.fetch_add(1, std::memory_order_seq_cst);
     int events = poll_each();
-    _epoch.fetch_add(1, std::memory_order_seq_cst);
     _polling_thread.store(0, std::memory_order_relaxed);
-    _poll_lock.unlock();
+    _epoch.store(epoch + 2, std::memory_order_release);
     if (events > 0) {
         doorbell().notify(); // what was completed may be what a sleeping thread of ours waits for
     }
@@ -222,14 +222,21 @@ int Progress::poll_exclusively() noexcept {
     return std::max(try_poll(), 0);
 }
 
-// Below several threads the section is that of the only thread.
+// Where one thread polls, the section is its.
 bool Progress::is_in_poll() const noexcept {
-    return threaded() ? _polling_thread.load(std::memory_order_relaxed) == this_thread() : _polling_alone.is_entered();
+    return threaded() && _polled_by == PolledBy::any_thread
+        ? _polling_thread.load(std::memory_order_relaxed) == this_thread()
+        : _polling_alone.is_entered();
 }
 
+// A poll may take as long as a function of the program that it calls.
 void Progress::quiesce() noexcept {
-    if (threaded() && _polling_thread.load(std::memory_order_relaxed) != this_thread()) {
-        std::lock_guard wait_for_the_poll(_poll_lock);
+    const std::uint64_t epoch = _epoch.load(std::memory_order_seq_cst);
+    if (epoch % 2 == 0 || _polling_thread.load(std::memory_order_relaxed) == this_thread()) {
+        return;
+    }
+    while (_epoch.load(std::memory_order_acquire) == epoch) {
+        sched_yield();
     }
 }
 

@@ -58,7 +58,12 @@ private:
 // The pollers of one process and the state of its waits (core/progress/waiter.h).
 class Progress {
 public:
-    explicit Progress(bool threaded = false, const WaitPolicy& policy = {}) noexcept;
+    // Who polls: any thread, of which one at a time does where there are several, or only the thread to which this
+    // Progress belongs. Others may link ready items and ring the bell in both cases.
+    enum class PolledBy : bool { any_thread, own_thread };
+
+    explicit Progress(
+        bool threaded = false, const WaitPolicy& policy = {}, PolledBy polled_by = PolledBy::any_thread) noexcept;
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -110,7 +115,7 @@ public:
     bool is_in_poll() const noexcept;
 
     // Returns when no poll that another thread began before this call is still running. Call it without locks that a
-    // poller takes. Inside a poller, and with one thread, it returns at once.
+    // poller takes. Inside a poller, and where only one thread polls, it returns at once.
     void quiesce() noexcept;
 
     // A thread that is a rank of a thread communicator has a Progress of its own beside that of the process. From
@@ -225,19 +230,20 @@ private:
     Block _first;
     bool _fenced = true;
     ThreadLevelUpgrade _threads;
-    SingleThreadSection _polling_alone; // a poll while there is but one thread
+    SingleThreadSection _polling_alone; // a poll while there is but one thread that may
     SingleThreadSection _sleeping_alone;
     SingleThreadSection _changing_alone; // with_thread_level()
     ReadyList _ready;
     std::atomic<const WaitPolicy*> _policy{&_policy_on_own_core};
     std::atomic<Doorbell*> _bell;
     std::atomic<std::int64_t> _longest_sleep_ns;
-    ProgressLock _poll_lock{true};        // held by the thread that polls, where there are several
-    ProgressLock _list_lock;              // held for moments: never while a poller runs
-    std::atomic<std::uint64_t> _epoch{2}; // odd while a thread polls (kept only with several threads)
+    ProgressLock _list_lock; // held for moments: never while a poller runs
+    // Odd while a thread polls, where several may: the one that has made it odd.
+    std::atomic<std::uint64_t> _epoch{2};
     std::atomic<std::uintptr_t> _polling_thread{0};
     std::atomic<std::uint32_t> _beside{0}; // threads between begin_beside() and end_beside()
     bool _is_beside = false;
+    const PolledBy _polled_by;
     std::atomic<std::uint32_t> _awake_waiters{0};      // threads in a slow wait that do not sleep
     std::atomic<DescriptorSet*> _descriptors{nullptr}; // made for the first one
     std::atomic<std::uint64_t> _sleeps{0};

@@ -179,6 +179,9 @@ int Carrier::poll(Engine& own) noexcept {
         events = _process_progress.poll();
         retire_sent();
         events += take_messages(own);
+        if (events == 0) { // not between a message and what the program does with it
+            post_receives();
+        }
     }
     _polling.clear(std::memory_order_release);
     if (events > 0) {
@@ -241,7 +244,6 @@ bool Carrier::take_message(Engine& own) noexcept {
     receive.request->recycle();
     _first = (_first + 1) % most_posted;
     --_posted;
-    post_receives();
     return true;
 }
 

@@ -34,7 +34,7 @@ public:
     // Throws std::bad_alloc.
     ThreadContext(Progress& process, bool shares_bell)
         : _process(process),
-          _progress(shares_bell, process.policy()),
+          _progress(shares_bell, process.policy(), Progress::PolledBy::own_thread),
           _shares_bell(shares_bell) {
         if (shares_bell) {
             _progress.set_doorbell(&process.doorbell());
