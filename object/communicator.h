@@ -74,9 +74,10 @@ public:
     // be freed meanwhile, when another one may have its address and its index. Taken by the first call, because most
     // communicators are never remembered.
     std::uint64_t serial() const noexcept;
-    bool in_session = false; // whether it is in that list
-    bool freed = false;      // whether the program has freed it; pending requests may still hold references
-    bool of_library = false; // whether the program has no handle of it, and none of its messages is the program's
+    bool in_session = false;    // whether it is in that list
+    bool is_local_side = false; // whether it is the `local_comm` of an intercommunicator, with which it is freed
+    bool freed = false;         // whether the program has freed it; pending requests may still hold references
+    bool of_library = false;    // whether the program has no handle of it, and none of its messages is the program's
 
     Ref<Group> group;
     Group* remote_group = nullptr; // an intracommunicator's is `group`

@@ -45,15 +45,16 @@ void PmixHost::rank_ended(ProcessId rank, RankEnd end) {
     on_pmix_thread([this, rank] { groups.ended(rank); });
     ports.ended(rank);
     port_exchange.ended(rank);
-    Ends& ends = _ends[rank.job];
-    if (end == RankEnd::clean && !ends.has_failure) {
-        ends.clean.push_back(rank);
+    if (end == RankEnd::clean && !_has_failure) {
+        _clean_ends[rank.job].push_back(rank);
         return;
     }
     report_end(rank, end);
-    ends.has_failure = true;
-    for (const ProcessId before : std::exchange(ends.clean, {})) {
-        report_end(before, RankEnd::clean);
+    _has_failure = true;
+    for (const auto& [job, ranks] : std::exchange(_clean_ends, {})) {
+        for (const ProcessId before : ranks) {
+            report_end(before, RankEnd::clean);
+        }
     }
 }
 
@@ -74,7 +75,7 @@ void PmixHost::report_end(ProcessId rank, RankEnd end) {
 }
 
 void PmixHost::job_ended(JobNumber job) {
-    _ends.erase(job);
+    _clean_ends.erase(job);
     on_pmix_thread([this, job] { groups.forget(job); });
 }
 

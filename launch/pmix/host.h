@@ -56,15 +56,11 @@ struct PmixHost {
     GroupExchange group_exchange;
 
 private:
-    struct Ends {
-        bool has_failure = false;
-        std::vector<ProcessId> clean; // before the first failure
-    };
-
     void received(const std::string& run, const RunMessage& message);
     void report_end(ProcessId rank, RankEnd end);
 
-    std::map<JobNumber, Ends> _ends; // of the jobs of which a rank has ended
+    bool _has_failure = false; // of any rank of this run, for which those of other jobs may wait
+    std::map<JobNumber, std::vector<ProcessId>> _clean_ends; // before that, of the jobs that go on
 };
 
 // The host of the PMIx server of this process. PMIx has one server per process and passes no user pointer to its

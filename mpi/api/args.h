@@ -249,9 +249,9 @@ public:
                 target(), _function, code, name, HandleTraits<T>::name, reinterpret_cast<std::uintptr_t>(handle)));
     }
 
-    // MPI_ERR_ARG for a null pointer.
-    bool pointer(const char* name, const void* value) noexcept {
-        return good(value != nullptr) || note(bad_pointer(target(), _function, MPI_ERR_ARG, name));
+    // MPI_ERR_ARG, or another code, for a null pointer.
+    bool pointer(const char* name, const void* value, int code = MPI_ERR_ARG) noexcept {
+        return good(value != nullptr) || note(bad_pointer(target(), _function, code, name));
     }
     // An array may be null when it has no elements.
     bool array(const char* name, const void* value, MPI_Count elements) noexcept {
@@ -271,6 +271,7 @@ private:
     }
     ErrorTarget target() const noexcept {
         return _kind == ErrorTarget::Kind::communicator ? ErrorTarget(_comm)
+            : _kind == ErrorTarget::Kind::file          ? ErrorTarget::file()
             : _other != nullptr                         ? ErrorTarget(_kind, _other)
                                                         : ErrorTarget();
     }

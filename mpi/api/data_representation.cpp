@@ -14,7 +14,7 @@ namespace {
 template <class Conversion>
 int register_datarep(const char* function, const char* name, Conversion* read, Conversion* write,
     MPI_Datarep_extent_function* extent, void* extra_state) noexcept {
-    Arguments args(function);
+    Arguments args(function, ErrorTarget::file()); // as all functions of files without a file handle
     if (checking() &&
         !(args.pointer("datarep", name) &&
             args.require(strnlen(name, MPI_MAX_DATAREP_STRING) < MPI_MAX_DATAREP_STRING, MPI_ERR_ARG,

@@ -20,7 +20,7 @@ Info& info_of(MPI_Info handle) noexcept {
 }
 
 bool check_key(Arguments& args, const char* key) noexcept {
-    if (!args.pointer("key", key)) {
+    if (!args.pointer("key", key, MPI_ERR_INFO_KEY)) {
         return false;
     }
     const std::size_t length = strnlen(key, MPI_MAX_INFO_KEY);
@@ -29,7 +29,7 @@ bool check_key(Arguments& args, const char* key) noexcept {
 }
 
 bool check_value(Arguments& args, const char* value) noexcept {
-    if (!args.pointer("value", value)) {
+    if (!args.pointer("value", value, MPI_ERR_INFO_VALUE)) {
         return false;
     }
     const std::size_t length = strnlen(value, MPI_MAX_INFO_VAL);

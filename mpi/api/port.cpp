@@ -13,6 +13,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <fmt/core.h>
 
 namespace patchbay::api {
 
@@ -53,8 +54,9 @@ bool read_limit(
     unsigned seconds = 0;
     const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), seconds);
     *limit = std::chrono::seconds(seconds);
-    return args.require(failed == std::errc() && end == text->data() + text->size(), MPI_ERR_INFO_VALUE,
-        "the info key timeout", 0, "must be a number of seconds");
+    return (failed == std::errc() && end == text->data() + text->size()) ||
+        args.refuse(
+            MPI_ERR_INFO_VALUE, fmt::format("the info key timeout is \"{}\", and must be a number of seconds", *text));
 }
 
 // Info key `scope`, a choice of parameter mpi_name_scope, which is used without the key.
@@ -63,8 +65,8 @@ bool read_scope(Arguments& args, const Info* info, Instance& instance, LauncherS
     *scope = !text        ? name_scope(instance)
         : *text == "user" ? LauncherServices::Scope::user
                           : LauncherServices::Scope::mpirun;
-    return args.require(!text || *text == "user" || *text == "mpirun", MPI_ERR_INFO_VALUE, "the info key scope", 0,
-        "must be mpirun or user");
+    return !text || *text == "user" || *text == "mpirun" ||
+        args.refuse(MPI_ERR_INFO_VALUE, fmt::format("the info key scope is \"{}\", and must be mpirun or user", *text));
 }
 
 // As with_instance(), with the scope of a name.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/hints.h"
 
+#include "core/base/strings.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -9,14 +11,22 @@ namespace patchbay {
 namespace {
 
 constexpr std::string_view own_prefix = "patchbay_";
+constexpr std::string_view assertion_prefix = "mpi_assert_";
 
 // The prefixes of the keys that this library supports: those of MPI-5.0, 7.4.4 and 7.4.2, and its own keys.
 constexpr std::string_view known_prefixes[] = {
-    own_prefix, "mpi_assert_", "mpi_hw_resource_type", "mpi_minimum_memory_alignment"};
+    own_prefix, assertion_prefix, "mpi_hw_resource_type", "mpi_minimum_memory_alignment"};
 
-bool is_known(std::string_view key) {
-    return std::any_of(std::begin(known_prefixes), std::end(known_prefixes),
+constexpr std::string_view not_boolean = "mpi_assert_memory_alloc_kinds"; // the other assertions are
+
+// Sets what this library supports. An assertion with a value that is not boolean is ignored, as the standard wants.
+void take(Info& hints, std::string_view key, std::string_view value) {
+    const bool is_known = std::any_of(std::begin(known_prefixes), std::end(known_prefixes),
         [key](std::string_view prefix) { return key.starts_with(prefix); });
+    const bool is_boolean = key.starts_with(assertion_prefix) && key != not_boolean;
+    if (is_known && (!is_boolean || trim(value) == "true" || trim(value) == "false")) {
+        hints.set(key, is_boolean ? trim(value) : value);
+    }
 }
 
 Ref<Info> hints_of(const Communicator& comm) {
@@ -42,9 +52,7 @@ void set_hints(Communicator& comm, const Info& info) {
         comm.hints = Ref<Info>::adopt(new Info);
     }
     for (const auto& [key, value] : pairs) {
-        if (is_known(key)) {
-            comm.hints->set(key, value);
-        }
+        take(*comm.hints, key, value);
     }
 }
 
@@ -58,9 +66,7 @@ Ref<Info> hints_for_child(const Communicator& parent, const Info* info) {
     if (info != nullptr) {
         result = Ref<Info>::adopt(new Info);
         for (const auto& [key, value] : info->pairs()) {
-            if (is_known(key)) {
-                result->set(key, value);
-            }
+            take(*result, key, value);
         }
     }
     const Ref<Info> inherited = hints_of(parent);

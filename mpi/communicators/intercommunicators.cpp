@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/intercommunicators.h"
 
+#include "frameworks/coll/coll.h"
+#include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_tags.h"
 #include "mpi/communicators/hints.h"
 #include "mpi/communicators/intercommunicator_parts.h"
@@ -8,6 +10,7 @@
 #include "mpi/communicators/new_communicator.h"
 #include "mpi/communicators/thread_intercommunicators.h"
 #include "mpi/instance/instance.h"
+#include "object/error_code.h"
 
 namespace patchbay {
 
@@ -22,6 +25,23 @@ int check_disjoint(const Group& local, const Group& remote, int code, std::strin
     *problem = "process " + std::to_string(both->process(0).rank) +
         " is in both groups, but the groups of an intercommunicator must have no process in common";
     return code;
+}
+
+// `code`: the error of the local group. If one of the groups has an error, there is no intercommunicator.
+int keep_unless_refused(int code, Communicator** made, std::string* problem) {
+    Communicator& inter = **made;
+    int theirs = MPI_SUCCESS;
+    const int reduced = (*inter.coll)[coll::Function::allreduce].allreduce(
+        &code, &theirs, 1, *to_object<Datatype>(MPI_INT), *to_object<Op>(MPI_MAX), inter);
+    const int result = first_error(first_error(reduced, code), theirs);
+    if (result != MPI_SUCCESS) {
+        *made = nullptr;
+        free_communicator(inter);
+        if (problem->empty()) {
+            *problem = "a process of the other group has passed an invalid argument";
+        }
+    }
+    return result;
 }
 
 } // namespace
@@ -90,7 +110,7 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     std::string_view tag, const Info* info, Ref<Errhandler> errhandler, Communicator** made, std::string* problem) {
     *made = nullptr;
     auto hidden = without_parent(instance, Ref<Group>::share(&local), info, errhandler);
-    hidden->session = nullptr;
+    hidden->is_local_side = true;
     remove_collectives_hint(*hidden);
     Communicator* side = nullptr;
     if (const int code =
@@ -134,11 +154,17 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     }
     const bool first = is_first(*comm);
     auto both = Group::unite(first ? local : *comm->remote_group, first ? *comm->remote_group : local);
-    const int result = build_over_bootstrap(std::move(comm), std::move(both), tag, "both", code, made);
-    if (result != MPI_SUCCESS && problem->empty()) {
-        *problem = "a process of one of the groups has passed an invalid argument or has failed";
+    // Processes of several jobs have no communicator yet over which they could agree before.
+    const bool agrees_before = !both->has_other_jobs();
+    const std::optional<int> refusal = agrees_before ? std::optional(code) : std::nullopt;
+    const int result = build_over_bootstrap(std::move(comm), std::move(both), tag, "both", refusal, made);
+    if (result != MPI_SUCCESS) {
+        if (agrees_before && problem->empty()) {
+            *problem = "a process of one of the groups has passed an invalid argument or has failed";
+        }
+        return result;
     }
-    return result;
+    return agrees_before ? MPI_SUCCESS : keep_unless_refused(code, made, problem);
 }
 
 } // namespace patchbay

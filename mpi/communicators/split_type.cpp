@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/core.h"
+#include "core/memory/node_segment.h"
 #include "core/runtime/hw_resources.h"
 #include "core/runtime/runtime.h"
 #include "frameworks/coll/coll.h"
@@ -16,18 +18,34 @@ namespace {
 
 constexpr char kind_key[] = "mpi_hw_resource_type";
 
+std::int64_t color_of(std::uint32_t node, std::uint32_t resource) {
+    constexpr std::uint32_t positive = 0x7fffffff;
+    return std::int64_t(node & positive) << 32 | resource;
+}
+
 // The colour of a resource consists of the first process of its node and of the number of the resource on the node.
 // Processes of different mpirun share no memory although they are on one node, so that the node is another one for
 // each.
-std::int64_t color_of(const Runtime& runtime, std::uint32_t resource) {
-    constexpr std::uint32_t positive = 0x7fffffff;
-    const std::uint32_t node = (runtime.local_peers().front() ^ runtime.run_number()) & positive;
-    return std::int64_t(node) << 32 | resource;
+std::uint32_t node_of(const Runtime& runtime) {
+    return runtime.local_peers().front() ^ runtime.run_number();
+}
+
+// That of the node itself, whose processes share memory: also jobs of one mpirun do not where each has a segment of its
+// own.
+std::int64_t shared_color(Instance& instance) {
+    const Runtime& runtime = instance.runtime();
+    const NodeSegment* segment = instance.core().node;
+    const bool is_for_own_job = segment != nullptr && !segment->is_for_all_jobs();
+    const std::uint64_t job = is_for_own_job ? runtime.jobs().nonce_of(own_job) : 0;
+    return color_of(node_of(runtime) ^ std::uint32_t(job ^ job >> 32), 0);
 }
 
 std::int64_t resource_color(Instance& instance, std::string_view kind) {
+    if (kind == HwResources::node_kind) {
+        return shared_color(instance);
+    }
     const auto resource = instance.hw_resources().confined_to(kind);
-    return resource ? color_of(instance.runtime(), *resource) : no_color;
+    return resource ? color_of(node_of(instance.runtime()), *resource) : no_color;
 }
 
 // MPI_COMM_TYPE_HW_GUIDED: if the kind of hardware is not supported, there is no new communicator (MPI-5.0, 7.4.2).
@@ -59,7 +77,7 @@ using Levels = std::array<std::int64_t, most_levels>;
 Levels own_levels(Instance& instance) {
     Levels levels;
     levels.fill(no_color);
-    levels[0] = color_of(instance.runtime(), 0);
+    levels[0] = shared_color(instance);
     const auto kinds = HwResources::kinds();
     for (std::size_t i = 0; i < kinds.size() && i + 1 < levels.size(); ++i) {
         levels[i + 1] = resource_color(instance, kinds[i]);
@@ -135,7 +153,7 @@ int split_by_type(Communicator& parent, int type, int key, Info* info, Communica
     std::int64_t color = no_color;
     switch (type) {
     case MPI_COMM_TYPE_SHARED:
-        color = color_of(instance.runtime(), 0);
+        color = shared_color(instance);
         break;
     case MPI_COMM_TYPE_HW_GUIDED:
         color = guided_color(instance, info);

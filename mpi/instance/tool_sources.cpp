@@ -80,7 +80,7 @@ Value read_session(Instance&, std::size_t variable, const void* object, std::siz
     const std::lock_guard lock(session.mutex);
     std::uint64_t communicators = 0;
     for (const Communicator* comm = session.communicators; comm != nullptr; comm = comm->next_of_session) {
-        communicators += comm->freed ? 0 : 1;
+        communicators += comm->freed || comm->is_local_side ? 0 : 1;
     }
     return communicators;
 }

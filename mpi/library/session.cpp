@@ -28,11 +28,11 @@ std::uint64_t next_number() noexcept {
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// A communicator of the session that the program has not freed; nullptr: there is none.
+// A communicator of the session whose handle the program has; nullptr: there is none.
 Communicator* first_communicator(Session& session) noexcept {
     std::lock_guard lock(session.mutex);
     Communicator* comm = session.communicators;
-    while (comm != nullptr && comm->freed) {
+    while (comm != nullptr && (comm->freed || comm->is_local_side)) {
         comm = comm->next_of_session;
     }
     return comm;

@@ -228,6 +228,8 @@ exception("MPI_Dist_graph_neighbors", r"\w*weights", any_value("p.zeros()")) # t
 exception(r"MPI_(Get_\w+|(Comm|Type|Win)_get_name|Error_string|Info_get(_string|_nthkey)?)",
           "(version|name|comm_name|type_name|win_name|string|value)", OUT)
 exception("MPI_Info_get_nthkey", "key", OUT)
+exception("MPI_Info_(set|delete|get|get_string|get_valuelen)", "key", Rule(TEXT.valid, [Bad("null_pointer", "INFO_KEY")]))
+exception("MPI_Info_set", "value", Rule(TEXT.valid, [Bad("null_pointer", "INFO_VALUE")]))
 exception("MPIX_Bundle_init", "requests", handle("MPI_Request", place="array"))
 exception("MPI_Request_get_status", "request", handle("MPI_Request", which=NOT_NULL))
 exception("MPI_(Wait|Test)", "request", handle("MPI_Request", place="variable", which=NOT_NULL))
@@ -354,7 +356,7 @@ CALLED = [
 # Where another error handler is called than that of the first communicator or session among the arguments.
 TARGETS = [
     ("MPI_Comm_create_from_group|MPI_Session_init", r"\w+", r"\w+", "Case::unchecked"), # that of the argument errhandler
-    (r"MPI_T_\w+", r"\w+", r"\w+", "Case::none"),
+    (r"MPI_T_\w+|MPI_Register_datarep(_c)?", r"\w+", r"\w+", "Case::none"),
 ]
 
 

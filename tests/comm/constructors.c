@@ -119,6 +119,19 @@ static void test_info(void) {
     use(child);
     MPI_Comm_free(&child);
 
+    /* An assertion is boolean. */
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "yes");
+    MPI_Info_set(info, "mpi_assert_no_any_source", " true ");
+    CHECK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &child) == MPI_SUCCESS);
+    CHECK(MPI_Comm_get_info(child, &used) == MPI_SUCCESS);
+    length = sizeof value;
+    CHECK(MPI_Info_get_string(used, "mpi_assert_no_any_tag", &length, value, &flag) == MPI_SUCCESS && !flag);
+    length = sizeof value;
+    CHECK(MPI_Info_get_string(used, "mpi_assert_no_any_source", &length, value, &flag) == MPI_SUCCESS && flag);
+    CHECK(strcmp(value, "true") == 0);
+    MPI_Info_free(&used);
+    MPI_Comm_free(&child);
+
     MPI_Info_set(info, "patchbay_coll", "none_such");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     CHECK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &child) != MPI_SUCCESS && child == MPI_COMM_NULL);

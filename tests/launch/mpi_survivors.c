@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An MPI program whose last rank fails while others wait for it; mpi_survivors_test.py runs it under mpirun
  * --disable-auto-cleanup. What needs the failed rank returns MPI_ERR_PROC_ABORTED, and nothing else is disturbed.
- * mpi_survivors operations|exit|collectives|stream|fetch|threads */
+ * mpi_survivors operations|exit|collectives|stream|fetch|threads|jobs */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -181,8 +181,31 @@ static void check_threads(void) {
     check_that_survivors_communicate();
 }
 
+/* The child of the next function. It ends in good order after the failure in the job of its parents. */
+static int run_child(MPI_Comm parents) {
+    int value;
+    MPI_Comm_set_errhandler(parents, MPI_ERRORS_RETURN);
+    MPI_Comm_remote_size(parents, &size);
+    check_aborted(
+        MPI_Recv(&value, 1, MPI_INT, size - 1, tag_never, parents, MPI_STATUS_IGNORE), "MPI_Recv from a parent");
+    check(MPI_Finalize() == MPI_SUCCESS, "MPI_Finalize of the child");
+    return failures != 0;
+}
+
+static void check_jobs(char* program) {
+    int value;
+    MPI_Comm children;
+    MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    MPI_Comm_set_errhandler(children, MPI_ERRORS_RETURN);
+    if (rank == victim) {
+        die();
+    }
+    check_aborted(MPI_Recv(&value, 1, MPI_INT, 0, tag_never, children, MPI_STATUS_IGNORE),
+        "MPI_Recv from a process of another job that has ended in good order");
+}
+
 /* The event of MPI_T that reports to a tool which process has failed. Another survivor that ends sooner than this one
-   is reported, too, because nothing of it can be waited for any more. */
+   is reported, too, because nothing of it can be waited for any more; also one of another job. */
 static int deaths, wrong_deaths;
 
 static void on_death(
@@ -192,7 +215,7 @@ static void on_death(
     MPI_T_event_read(instance, 0, &dead);
     MPI_T_event_read(instance, 1, &job);
     deaths += dead == victim && job == 0;
-    wrong_deaths += dead < 0 || dead >= size || dead == rank || job != 0;
+    wrong_deaths += dead < 0 || job < 0 || (job == 0 && (dead >= size || dead == rank));
 }
 
 static void observe_deaths(void) {
@@ -210,6 +233,11 @@ int main(int argc, char** argv) {
     int provided;
     const char* what = argc > 1 ? argv[1] : "";
     MPI_Init_thread(&argc, &argv, strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Comm parents;
+    MPI_Comm_get_parent(&parents);
+    if (parents != MPI_COMM_NULL) {
+        return run_child(parents);
+    }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -223,6 +251,8 @@ int main(int argc, char** argv) {
         check_collectives();
     } else if (strcmp(what, "stream") == 0 || strcmp(what, "fetch") == 0) {
         check_stream(strcmp(what, "fetch") == 0);
+    } else if (strcmp(what, "jobs") == 0) {
+        check_jobs(argv[0]);
     } else {
         check_threads();
     }

@@ -38,6 +38,10 @@ class Survivors(harness.LaunchTest):
         self.check("stream", 3, "--mca", "btl_sm_single_copy", "none")
         self.check("fetch", 3, "--mca", "btl_sm_single_copy", "cma")
 
+    def test_a_process_of_another_job_ends_in_good_order(self):
+        self.check("jobs", 2)
+        self.check("jobs", 3)
+
     def test_several_threads_wait(self):
         self.check("threads", 3)
 
