@@ -195,6 +195,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
     for (AppSpec& app : line.job.apps) {
         app.environment.insert(app.environment.begin(), line.job.environment.begin(), line.job.environment.end());
     }
+    line.job.environment.clear();
     if (Status status = apply_timeout_variable(line.job); !status) {
         return status.error();
     }

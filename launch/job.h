@@ -38,7 +38,7 @@ constexpr MapBy highest_value(MapBy) noexcept {
 struct JobSpec {
     std::vector<AppSpec> apps;
     std::vector<NameValue> parameters;  // --mca, in order, each name once
-    std::vector<NameValue> environment; // --genv, which comes before that of each program
+    std::vector<NameValue> environment; // --genv, until the programs have it
     std::vector<PsetDefinition> psets;  // --pset, in order, each name once
     BindTo bind_to = BindTo::unset;
     MapBy map_by = MapBy::slot;

@@ -33,12 +33,17 @@ Status set_ranks(Words words, OptionTarget target) {
     return {};
 }
 
+// Whether a word that should be a value is an option instead.
+bool is_option(const std::string& word) {
+    const std::size_t dashes = word.find_first_not_of('-');
+    return dashes != 0 && dashes != std::string::npos && find_option(word.substr(dashes)) != nullptr;
+}
+
 Status add_parameter(Words words, OptionTarget target) {
     if (words[0].empty() || words[0].find('=') != std::string::npos) {
         return wrong("'" + words[0] + "' is no parameter name; the form is --mca NAME VALUE");
     }
-    const std::size_t dashes = words[1].find_first_not_of('-');
-    if (dashes != 0 && dashes != std::string::npos && find_option(words[1].substr(dashes)) != nullptr) {
+    if (is_option(words[1])) {
         return wrong(
             "the value of " + words[0] + " is missing: " + words[1] + " is an option; the form is --mca NAME VALUE");
     }
@@ -71,6 +76,10 @@ Status add_pair(Words words, std::vector<NameValue>& environment) {
     const std::string name = words[0].substr(0, equals);
     if (name.empty() || is_one_word != (equals != std::string::npos)) {
         return wrong("'" + words[0] + "' names no variable; the form is NAME VALUE or NAME=VALUE");
+    }
+    if (!is_one_word && is_option(words[1])) {
+        return wrong("the value of " + name + " is missing: " + words[1] +
+            " is an option; the form is NAME VALUE or NAME=VALUE");
     }
     environment.emplace_back(name, is_one_word ? words[0].substr(equals + 1) : words[1]);
     return {};

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 #include <sched.h>
+#include <thread>
 
 namespace patchbay {
 
@@ -222,21 +223,26 @@ int Progress::poll_exclusively() noexcept {
     return std::max(try_poll(), 0);
 }
 
-// Where one thread polls, the section is its.
+// Where only one thread polls, it has entered the section.
 bool Progress::is_in_poll() const noexcept {
     return threaded() && _polled_by == PolledBy::any_thread
         ? _polling_thread.load(std::memory_order_relaxed) == this_thread()
         : _polling_alone.is_entered();
 }
 
-// A poll may take as long as a function of the program that it calls.
+// A poll takes as long as the functions of the program that it calls, so that this sleeps after a while.
 void Progress::quiesce() noexcept {
     const std::uint64_t epoch = _epoch.load(std::memory_order_seq_cst);
     if (epoch % 2 == 0 || _polling_thread.load(std::memory_order_relaxed) == this_thread()) {
         return;
     }
-    while (_epoch.load(std::memory_order_acquire) == epoch) {
-        sched_yield();
+    constexpr int yields = 100;
+    for (int looks = 0; _epoch.load(std::memory_order_acquire) == epoch; ++looks) {
+        if (looks < yields) {
+            sched_yield();
+        } else {
+            std::this_thread::sleep_for(std::chrono::microseconds(100));
+        }
     }
 }
 

@@ -59,7 +59,7 @@ private:
 class Progress {
 public:
     // Who polls: any thread, of which one at a time does where there are several, or only the thread to which this
-    // Progress belongs. Others may link ready items and ring the bell in both cases.
+    // Progress belongs. Where it is threaded, others may link ready items and ring the bell in both cases.
     enum class PolledBy : bool { any_thread, own_thread };
 
     explicit Progress(
@@ -99,7 +99,8 @@ public:
     }
 
     // Calls run() as a poll would, with no other poll at the same time, where that takes no lock: below several
-    // threads. false: it was not called, and the caller links a ready item in its place.
+    // threads, or where only its own thread polls. false: it was not called, and the caller links a ready item in its
+    // place.
     template <class Run>
     bool run_alone(const Run& run) noexcept {
         bool outer;
@@ -238,7 +239,7 @@ private:
     std::atomic<Doorbell*> _bell;
     std::atomic<std::int64_t> _longest_sleep_ns;
     ProgressLock _list_lock; // held for moments: never while a poller runs
-    // Odd while a thread polls, where several may: the one that has made it odd.
+    // Odd while a thread polls, where several threads may. The one that has made it odd polls, and makes it even.
     std::atomic<std::uint64_t> _epoch{2};
     std::atomic<std::uintptr_t> _polling_thread{0};
     std::atomic<std::uint32_t> _beside{0}; // threads between begin_beside() and end_beside()

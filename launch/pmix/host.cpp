@@ -4,6 +4,8 @@
 #include "launch/pmix/info_list.h"
 #include "launch/pmix/pmix_thread.h"
 
+#include <algorithm>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -18,7 +20,11 @@ PmixHost::PmixHost(EventLoop& loop, RankEvents& rank_events, std::uint32_t run_n
       ports(loop, jobs, run_number),
       groups(jobs, run_number),
       job_exchange(loop, jobs, links, run_number,
-          {[this](ProcessId rank, RankEnd end) { rank_ended(rank, end); }, [this](JobNumber job) { job_ended(job); }}),
+          {[this](ProcessId rank, RankEnd end) {
+               connected(rank); // how else would this run know it?
+               rank_ended(rank, end);
+           },
+              [this](JobNumber job) { job_ended(job); }}),
       port_exchange(loop, jobs, links, job_exchange, ports),
       group_exchange(loop, jobs, links, job_exchange, groups) {
     links.set_handlers({[this](const std::string& run, const RunMessage& message) { received(run, message); },
@@ -45,17 +51,25 @@ void PmixHost::rank_ended(ProcessId rank, RankEnd end) {
     on_pmix_thread([this, rank] { groups.ended(rank); });
     ports.ended(rank);
     port_exchange.ended(rank);
-    if (end == RankEnd::clean && !_has_failure) {
+    if (end != RankEnd::clean) {
+        _failed.insert(rank.job);
+    } else if (!concerns_failure(rank.job)) {
         _clean_ends[rank.job].push_back(rank);
         return;
     }
     report_end(rank, end);
-    _has_failure = true;
-    for (const auto& [job, ranks] : std::exchange(_clean_ends, {})) {
-        for (const ProcessId before : ranks) {
+    std::erase_if(_clean_ends, [this](const auto& one) {
+        const bool concerned = concerns_failure(one.first);
+        for (const ProcessId before : concerned ? std::span(one.second) : std::span<const ProcessId>()) {
             report_end(before, RankEnd::clean);
         }
-    }
+        return concerned;
+    });
+}
+
+bool PmixHost::concerns_failure(JobNumber job) const {
+    return std::ranges::any_of(
+        _failed, [this, job](JobNumber failed) { return failed == job || _in_mpi.contains(failed); });
 }
 
 void PmixHost::report_end(ProcessId rank, RankEnd end) {
@@ -76,6 +90,10 @@ void PmixHost::report_end(ProcessId rank, RankEnd end) {
 
 void PmixHost::job_ended(JobNumber job) {
     _clean_ends.erase(job);
+    if (!_failed.contains(job) || !_in_mpi.contains(job)) { // no other job is concerned
+        _failed.erase(job);
+        _in_mpi.erase(job);
+    }
     on_pmix_thread([this, job] { groups.forget(job); });
 }
 

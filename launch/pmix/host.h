@@ -18,6 +18,7 @@
 #include <optional>
 #include <pmix.h>
 #include <pmix_server.h>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,12 @@ struct PmixHost {
     PmixHost(const PmixHost&) = delete;
     PmixHost& operator=(const PmixHost&) = delete;
 
-    // In the event loop's thread. A process of this run or another one has ended: the services learn of it, and where
-    // it has failed, all ranks that have registered for such events get an event. Where one of its job has failed they
-    // get an event also if it has ended in good order, before or afterwards: it has not waited for the others in
-    // MPI_Finalize, so that they may wait for it.
+    // The following are called in the event loop's thread. A process has begun MPI.
+    void connected(ProcessId rank) { _in_mpi.insert(rank.job); }
+    // A process of this run or another one has ended: the services learn of it, and where it has failed, all ranks that
+    // have registered for such events get an event. After a failure in its job, or in another one of which a process
+    // has begun MPI, they get an event also if it has ended in good order, before or afterwards: it has not waited for
+    // the others in MPI_Finalize, so that they may wait for it.
     void rank_ended(ProcessId rank, RankEnd end);
     // No rank of the job is left.
     void job_ended(JobNumber job);
@@ -59,8 +62,12 @@ private:
     void received(const std::string& run, const RunMessage& message);
     void report_end(ProcessId rank, RankEnd end);
 
-    bool _has_failure = false; // of any rank of this run, for which those of other jobs may wait
-    std::map<JobNumber, std::vector<ProcessId>> _clean_ends; // before that, of the jobs that go on
+    // Whether the processes of the job may wait for one that has ended after a failure.
+    bool concerns_failure(JobNumber job) const;
+
+    std::set<JobNumber> _in_mpi;                             // jobs of which a process has begun MPI
+    std::set<JobNumber> _failed;                             // jobs of which a process has failed
+    std::map<JobNumber, std::vector<ProcessId>> _clean_ends; // that have not been reported, of the jobs that go on
 };
 
 // The host of the PMIx server of this process. PMIx has one server per process and passes no user pointer to its

@@ -12,7 +12,10 @@ pmix_status_t client_connected(const pmix_proc_t* proc, void*, pmix_info_t*, std
     if (!rank) {
         return PMIX_ERR_NOT_FOUND;
     }
-    host.loop.post([&host, rank = *rank] { host.rank_events.connected(rank); });
+    host.loop.post([&host, rank = *rank] {
+        host.connected(rank);
+        host.rank_events.connected(rank);
+    });
     return PMIX_OPERATION_SUCCEEDED;
 }
 

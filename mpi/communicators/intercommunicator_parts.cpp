@@ -29,12 +29,8 @@ void remove_collectives_hint(Communicator& comm) {
 }
 
 std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>& group, bool collective, int tag) {
-    const SessionId session = group->session;
     auto comm = child_of(parent, group, nullptr);
     comm->is_local_side = true;
-    if (group->session != session) { // otherwise another communicator may have this group, in another thread
-        group->session = session;    // the intercommunicator has the same group
-    }
     return std::make_unique<Construction>(*parent.instance, std::move(comm), parent, collective, tag);
 }
 

@@ -20,7 +20,7 @@ void set_remote_group(Communicator& comm, Ref<Group> group) noexcept;
 // intercommunicators and of intracommunicators.
 void remove_collectives_hint(Communicator& comm);
 
-// The construction of local_comm. It belongs to its intercommunicator, and is in no session's list.
+// The construction of local_comm. It belongs to its intercommunicator, with which it is freed.
 std::unique_ptr<Construction> local_side(Communicator& parent, const Ref<Group>& group, bool collective, int tag);
 
 // The jobs by which the messages between the groups name the processes.

@@ -18,14 +18,14 @@ namespace {
 
 constexpr char kind_key[] = "mpi_hw_resource_type";
 
+// The colour of a resource consists of a number of its node and of that of the resource on the node.
 std::int64_t color_of(std::uint32_t node, std::uint32_t resource) {
     constexpr std::uint32_t positive = 0x7fffffff;
     return std::int64_t(node & positive) << 32 | resource;
 }
 
-// The colour of a resource consists of the first process of its node and of the number of the resource on the node.
-// Processes of different mpirun share no memory although they are on one node, so that the node is another one for
-// each.
+// The first process of the node. Processes of different mpirun share no memory although they are on one node, so that
+// the node is another one for each.
 std::uint32_t node_of(const Runtime& runtime) {
     return runtime.local_peers().front() ^ runtime.run_number();
 }
@@ -41,7 +41,7 @@ std::int64_t shared_color(Instance& instance) {
 }
 
 std::int64_t resource_color(Instance& instance, std::string_view kind) {
-    if (kind == HwResources::node_kind) {
+    if (kind.ends_with(HwResources::node_kind)) { // with or without "hwloc://"
         return shared_color(instance);
     }
     const auto resource = instance.hw_resources().confined_to(kind);

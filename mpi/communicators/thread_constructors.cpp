@@ -87,7 +87,7 @@ int duplicate(Communicator& parent, const Info* info, Communicator** made) {
     Ref<Communicator> comm;
     const int copied = prepare_duplicate(parent, info, &comm);
     Contexts contexts;
-    const int code = agree(parent, copied, &contexts);
+    const int code = reduce_contexts(parent, copied, &contexts);
     return code != MPI_SUCCESS ? code : complete_duplicate(parent, std::move(comm), contexts, made);
 }
 
@@ -95,7 +95,7 @@ int create(Communicator& parent, Ref<Group> group, std::shared_ptr<const Topolog
     int refused, Communicator** made) {
     *made = nullptr;
     Contexts contexts;
-    const int code = agree(parent, refused, &contexts);
+    const int code = reduce_contexts(parent, refused, &contexts);
     if (code != MPI_SUCCESS || group->rank() == MPI_UNDEFINED) {
         return code;
     }
@@ -106,7 +106,7 @@ int create(Communicator& parent, Ref<Group> group, std::shared_ptr<const Topolog
 
 int create_group(Communicator& parent, Group& group, int tag, Communicator** made) {
     std::uint32_t context = 0;
-    const int code = agree_in_group(parent, group, group_construction_tag(tag), &context);
+    const int code = share_context(parent, group, group_construction_tag(tag), &context);
     return code != MPI_SUCCESS
         ? code
         : construct_part(parent, child_of(parent, Ref<Group>::share(&group), nullptr), context, made);
@@ -116,7 +116,7 @@ int split(Communicator& parent, std::int64_t color, int key, const Info* info, C
     std::vector<SplitArguments> arguments;
     int code = gather_split_arguments(parent, {color, key, MPI_SUCCESS}, &arguments);
     Contexts contexts;
-    code = code != MPI_SUCCESS ? code : agree(parent, MPI_SUCCESS, &contexts);
+    code = code != MPI_SUCCESS ? code : reduce_contexts(parent, MPI_SUCCESS, &contexts);
     if (code != MPI_SUCCESS || color == no_color) {
         return code;
     }

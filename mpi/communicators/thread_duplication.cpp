@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Comm_idup of communicators whose ranks are threads.
 #include "core/base/out_of_memory.h"
-#include "mpi/communicators/thread_agreement.h"
 #include "mpi/communicators/thread_constructors.h"
+#include "mpi/communicators/thread_contexts.h"
 #include "mpi/threads/engine.h"
 #include "object/error_cause.h"
 #include "object/origins.h"
@@ -15,15 +15,15 @@ namespace patchbay::threads {
 
 namespace {
 
-// The request: waits for the agreement of the members, in polls of the thread that has made it.
+// The request: waits for the reduction of the members, in polls of the thread that has made it.
 class Duplication final : public Request {
 public:
-    Duplication(Communicator& parent, Ref<Communicator> comm, std::unique_ptr<cid::GroupReduction> agreement,
+    Duplication(Communicator& parent, Ref<Communicator> comm, std::unique_ptr<cid::GroupReduction> reduction,
         MPI_Comm* result) noexcept
         : _parent(Ref<Communicator>::share(&parent)),
           _comm(std::move(comm)),
           _result(result),
-          _agreement(std::move(agreement)),
+          _reduction(std::move(reduction)),
           _after(*parent.progress, *this) {
         belong_to(parent);
         progress = parent.progress;
@@ -37,8 +37,8 @@ public:
 
     // After an error the request has not begun.
     int begin(int refused) noexcept {
-        _agreed = part_of(*_parent, _parent->is_inter, refused);
-        const int code = _agreement->start(_agreed, cid::GroupReduction::Operation::maximum);
+        _words = contribution_of(*_parent, _parent->is_inter, refused);
+        const int code = _reduction->start(_words, cid::GroupReduction::Operation::maximum);
         if (code != MPI_SUCCESS) {
             return code;
         }
@@ -67,12 +67,12 @@ private:
         Duplication& owner;
     };
 
-    // false: a poll goes on, when the messages that the agreement waits for are complete.
+    // false: a poll goes on, when the messages that the reduction waits for are complete.
     bool advance() noexcept {
         int code = MPI_SUCCESS;
-        while (!_agreement->advance(&code)) {
+        while (!_reduction->advance(&code)) {
             _after.open();
-            _agreement->attach(_after); // without an error: the agreement waits for messages
+            _reduction->attach(_after); // without an error: the reduction waits for messages
             if (!_after.close()) {
                 return false;
             }
@@ -91,7 +91,7 @@ private:
     }
     int construct() noexcept {
         Contexts contexts;
-        if (const int code = result_of(_agreed, &contexts); code != MPI_SUCCESS) {
+        if (const int code = result_of(_words, &contexts); code != MPI_SUCCESS) {
             return code;
         }
         return unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
@@ -111,8 +111,8 @@ private:
     Ref<Communicator> _comm; // until it is complete
     MPI_Comm* const _result;
     const CallSite _site = Origins::site();
-    const std::unique_ptr<cid::GroupReduction> _agreement;
-    Agreement _agreed{};
+    const std::unique_ptr<cid::GroupReduction> _reduction;
+    ContextWords _words{};
     After _after;
     CompleteReference _complete_reference; // to the parent
     std::string _cause;
@@ -123,7 +123,7 @@ private:
 int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) {
     Ref<Communicator> comm;
     const int copied = prepare_duplicate(parent, info, &comm);
-    auto* duplication = new (std::nothrow) Duplication(parent, std::move(comm), agreement_over(parent), made);
+    auto* duplication = new (std::nothrow) Duplication(parent, std::move(comm), context_reduction(parent), made);
     if (duplication == nullptr) {
         return MPI_ERR_NO_MEM;
     }

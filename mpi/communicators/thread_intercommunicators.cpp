@@ -65,8 +65,9 @@ bool are_of_one_activation(const Communicator& a, const Communicator& b) noexcep
 int construct_inter(Communicator& local, Ref<Communicator> comm, std::shared_ptr<const Members> remote,
     const Contexts& contexts, Communicator** made) {
     auto own = places_of(*comm->group, *local.group, local.view->members);
-    const int code =
-        construct(local, child_of(local, comm->group, nullptr), contexts.local_comm, std::move(own), &comm->local_comm);
+    auto side = child_of(local, comm->group, nullptr);
+    side->is_local_side = true;
+    const int code = construct(local, std::move(side), contexts.local_comm, std::move(own), &comm->local_comm);
     return code != MPI_SUCCESS ? code : construct(local, std::move(comm), contexts.own, std::move(remote), made);
 }
 
@@ -91,7 +92,7 @@ int create_intercommunicator(
     set_remote_group(*comm, std::move(remote));
     BridgeReduction reduction(local, local.group, tag, leader, bridge);
     Contexts contexts;
-    const int code = agree_by(reduction, local, part_of(local, true, MPI_SUCCESS), &contexts);
+    const int code = reduce_contexts_by(reduction, local, contribution_of(local, true, MPI_SUCCESS), &contexts);
     return code != MPI_SUCCESS
         ? code
         : construct_inter(local, std::move(comm), members_at(activation, theirs), contexts, made);
@@ -104,7 +105,7 @@ int merge(Communicator& inter, Ref<Communicator> comm, bool local_is_lower, Comm
     const Members& upper = local_is_lower ? remote : local;
     members->insert(members->end(), upper.begin(), upper.end());
     Contexts contexts;
-    const int code = agree(inter, MPI_SUCCESS, &contexts);
+    const int code = reduce_contexts(inter, MPI_SUCCESS, &contexts);
     return code != MPI_SUCCESS ? code : construct(inter, std::move(comm), contexts.own, std::move(members), made);
 }
 
@@ -119,7 +120,7 @@ int create_from_subgroups(Communicator& parent, Group& local, Communicator** mad
     Words theirs;
     int code = exchange_groups(*parent.local_comm, 0, bridge, mine, &theirs).code;
     Contexts contexts;
-    code = code != MPI_SUCCESS ? code : agree(parent, MPI_SUCCESS, &contexts);
+    code = code != MPI_SUCCESS ? code : reduce_contexts(parent, MPI_SUCCESS, &contexts);
     if (code != MPI_SUCCESS || local.rank() == MPI_UNDEFINED || theirs.empty()) {
         return code;
     }
@@ -136,7 +137,7 @@ int split_inter(Communicator& parent, std::int64_t color, int key, const Info* i
     int code = gather_split_arguments(*parent.local_comm, {color, key, MPI_SUCCESS}, &arguments);
     code = code != MPI_SUCCESS ? code : exchange_split_arguments(parent, bridge, arguments, &remote_arguments);
     Contexts contexts;
-    code = code != MPI_SUCCESS ? code : agree(parent, MPI_SUCCESS, &contexts);
+    code = code != MPI_SUCCESS ? code : reduce_contexts(parent, MPI_SUCCESS, &contexts);
     if (code != MPI_SUCCESS || color == no_color) {
         return code;
     }

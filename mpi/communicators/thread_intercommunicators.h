@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "mpi/communicators/bridge_reduction.h"
-#include "mpi/communicators/thread_agreement.h"
+#include "mpi/communicators/thread_contexts.h"
 #include "mpi/threads/view.h"
 #include "object/communicator.h"
 

@@ -17,8 +17,9 @@ namespace patchbay::threads {
 // tag of the program, and the thread that it is for, so that nothing of these is in the tag of the carrier: tag 0 is
 // that of headers, and each long payload has another tag, which its header tells.
 //
-// Some receives of any header are posted all the time, so that a message is copied once on its way to the thread that
-// polls. They complete in any order, and are looked at in that of their posts, which is the order of the messages.
+// Up to eight receives of any header are posted, by polls that find nothing and when none is left. A message that finds
+// one is copied once on its way to the thread that polls. They complete in any order, and are looked at in that of
+// their posts, which is the order of the messages.
 class Carrier {
 public:
     // Longer messages are received straight into the buffer of the receiver. On a Zen 3, 4 KiB take the same time both

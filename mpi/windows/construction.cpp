@@ -8,8 +8,8 @@
 #include "frameworks/osc/selector.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/instance/instance.h"
-#include "mpi/windows/agreement.h"
 #include "mpi/windows/hints.h"
+#include "mpi/windows/window_collectives.h"
 #include "mpi/windows/windows.h"
 #include "object/error_cause.h"
 #include "object/error_code.h"
@@ -98,7 +98,7 @@ int Construction::run(Window** made) noexcept {
     if (_code == MPI_SUCCESS) {
         _code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return prepare(); });
     }
-    if (const int code = agree(*comm, _code, _contiguous); code != MPI_SUCCESS) {
+    if (const int code = code_of_all(*comm, _code, _contiguous); code != MPI_SUCCESS) {
         return code;
     }
     _window->comm = held.detach();
@@ -300,7 +300,7 @@ int Construction::choose_components() noexcept {
 int Construction::make_module() noexcept {
     for (;;) {
         const int own = make_with_first();
-        const int code = agree(*_window->comm, own);
+        const int code = code_of_all(*_window->comm, own);
         if (code == MPI_SUCCESS) {
             return unless_out_of_memory(MPI_SUCCESS, [&] { // only the log can be short of memory
                 _instance.osc_selector().note_winner(*_window, _candidates);

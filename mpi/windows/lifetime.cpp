@@ -3,7 +3,7 @@
 #include "frameworks/osc/memory.h"
 #include "frameworks/osc/osc.h"
 #include "mpi/instance/instance.h"
-#include "mpi/windows/agreement.h"
+#include "mpi/windows/window_collectives.h"
 #include "mpi/windows/windows.h"
 #include "object/error_cause.h"
 #include "object/error_code.h"
@@ -65,9 +65,9 @@ void Window::destroy(Window* window) noexcept {
 int free_window(Window& window) noexcept {
     // No attribute is deleted before it is known that no member has an epoch open.
     bool attributes = !window.attributes.empty();
-    int code = agree(*window.comm, check_no_epoch(window), attributes);
+    int code = code_of_all(*window.comm, check_no_epoch(window), attributes);
     if (code == MPI_SUCCESS && attributes) { // in any member
-        code = agree(*window.comm, window.attributes.erase_all(AttributeOwner::window, to_handle(&window)));
+        code = code_of_all(*window.comm, window.attributes.erase_all(AttributeOwner::window, to_handle(&window)));
     }
     if (code != MPI_SUCCESS) {
         return code;

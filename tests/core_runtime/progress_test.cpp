@@ -137,6 +137,40 @@ TEST(Progress, OneThreadPollsAtATimeWhileOthersAddAndRemove) {
     EXPECT_EQ(exclusive.unguarded, polled);
 }
 
+TEST(Progress, ItsThreadPollsAloneBesideOthers) {
+    Progress progress(true, {}, Progress::PolledBy::own_thread);
+    struct Seen {
+        Progress* progress;
+        int polls = 0, outside = 0;
+    } seen{&progress};
+    PollerHandle handle = progress.add_poller(
+        [](void* context) noexcept {
+            auto* self = static_cast<Seen*>(context);
+            ++self->polls;
+            self->outside += !self->progress->is_in_poll();
+            return 0;
+        },
+        &seen);
+    std::atomic<bool> stop{false};
+    std::thread other([&] {
+        while (!stop) {
+            progress.wake();
+            progress.quiesce(); // that of another thread has no end to wait for
+        }
+    });
+    for (int i = 0; i < 1000; ++i) {
+        EXPECT_EQ(progress.poll(), 0);
+        EXPECT_FALSE(progress.is_in_poll());
+        bool has_run = false;
+        EXPECT_TRUE(progress.run_alone([&] { has_run = progress.is_in_poll(); }));
+        EXPECT_TRUE(has_run);
+    }
+    stop = true;
+    other.join();
+    EXPECT_EQ(seen.polls, 1000);
+    EXPECT_EQ(seen.outside, 0);
+}
+
 TEST(Progress, APollWithinAPollDoesNotBlock) {
     Progress progress(true);
     struct Nested {

@@ -155,7 +155,7 @@ class CommandLine(harness.LaunchTest):
         self.assert_result(result, 0)
         values = [line for line in result.lines() if line[:2] in ("A=", "B=", "C=")]
         self.assertEqual(sorted(values), ["A=1", "A=1", "B=", "B=2", "C=3=4", "C=5"])
-        for words in (["-env", "", "x"], ["-env", "=x"], ["-env=A"], ["-n", "1", "-genv", "A"]):
+        for words in (["-env", "", "x"], ["-env", "=x"], ["-env=A"], ["-env", "A", "-n", "1"], ["-n", "1", "-genv", "A"]):
             self.assert_result(self.run_words(*words, "true"), 2, err_lines=1)
 
     def test_repeated_options(self):

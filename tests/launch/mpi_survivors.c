@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An MPI program whose last rank fails while others wait for it; mpi_survivors_test.py runs it under mpirun
  * --disable-auto-cleanup. What needs the failed rank returns MPI_ERR_PROC_ABORTED, and nothing else is disturbed.
- * mpi_survivors operations|exit|collectives|stream|fetch|threads|jobs */
+ * mpi_survivors operations|exit|collectives|stream|fetch|threads|jobs|spawn */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { large = 1 << 20, huge = 64 << 20, tag_before = 5, tag_never = 9, tag_ring = 11 };
@@ -229,6 +230,32 @@ static void observe_deaths(void) {
         "a callback");
 }
 
+/* A spawn that fails is no failure of those that have called it: the end of a rank in good order is not reported. */
+static int run_failed_spawn(void) {
+    MPI_Session session;
+    MPI_Group self;
+    MPI_Comm comm, children;
+    const struct timespec pause = {0, 10000000};
+    int flag;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://SELF", &self);
+    MPI_Comm_create_from_group(self, "t", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    const int code = MPI_Comm_spawn(
+        "/bin/false", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    check(class_of(code) == MPI_ERR_SPAWN, "MPI_Comm_spawn of a program that fails");
+    MPI_Finalize();
+    for (int i = 0; i < 50 && rank != victim; ++i) {
+        nanosleep(&pause, NULL);
+        MPI_Iprobe(0, 0, comm, &flag, MPI_STATUS_IGNORE);
+    }
+    check(deaths == 0, "an event of a rank that has ended in good order");
+    MPI_T_finalize();
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&self);
+    MPI_Session_finalize(&session);
+    return failures != 0;
+}
+
 int main(int argc, char** argv) {
     int provided;
     const char* what = argc > 1 ? argv[1] : "";
@@ -243,6 +270,9 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     victim = size - 1;
     observe_deaths();
+    if (strcmp(what, "spawn") == 0) {
+        return run_failed_spawn();
+    }
     if (strcmp(what, "operations") == 0) {
         check_operations(die);
     } else if (strcmp(what, "exit") == 0) {

@@ -42,6 +42,10 @@ class Survivors(harness.LaunchTest):
         self.check("jobs", 2)
         self.check("jobs", 3)
 
+    def test_a_spawn_fails(self):
+        result = self.run_words("-n", "2", "--disable-auto-cleanup", "--timeout", "60", harness.RANK_PROGRAM, "spawn", limit=70)
+        self.assertEqual((result.status, result.out), (0, ""), str(result))
+
     def test_several_threads_wait(self):
         self.check("threads", 3)
 

@@ -16,4 +16,18 @@ static inline const char* self_path(void) {
     }
     return path;
 }
+
+/* In the parents: starts that many processes of this program. All of them get the intercommunicator `family` and one
+ * communicator, in which the parents come first. */
+static inline MPI_Comm merge_with_children(int children, MPI_Comm* family) {
+    MPI_Comm merged = MPI_COMM_NULL;
+    MPI_Comm_get_parent(family);
+    const int is_child = *family != MPI_COMM_NULL;
+    if (!is_child) {
+        CHECK_OK(MPI_Comm_spawn(
+            self_path(), MPI_ARGV_NULL, children, MPI_INFO_NULL, 0, MPI_COMM_WORLD, family, MPI_ERRCODES_IGNORE));
+    }
+    CHECK_OK(MPI_Intercomm_merge(*family, is_child, &merged));
+    return merged;
+}
 #endif

@@ -36,16 +36,10 @@ static void check_groups(MPI_Comm merged, int first_size) {
 }
 
 int main(int argc, char** argv) {
-    MPI_Comm family, merged;
+    MPI_Comm family;
     int size;
     MPI_Init(&argc, &argv);
-    MPI_Comm_get_parent(&family);
-    const int is_child = family != MPI_COMM_NULL;
-    if (!is_child) {
-        CHECK_OK(MPI_Comm_spawn(
-            self_path(), MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &family, MPI_ERRCODES_IGNORE));
-    }
-    CHECK_OK(MPI_Intercomm_merge(family, is_child, &merged));
+    MPI_Comm merged = merge_with_children(2, &family);
     MPI_Comm_size(merged, &size);
     for (int first_size = 1; first_size < size; ++first_size) {
         check_groups(merged, first_size);

@@ -3,13 +3,17 @@
  * common, of whatever jobs they are. */
 #include "tests/spawn/family.h"
 
-static void check_memory(MPI_Comm comm, const char* what) {
+#include <string.h>
+
+/* `processes`: how many of them have memory in common. */
+static void check_memory(MPI_Comm comm, int processes) {
     MPI_Win window;
     int *memory, rank, size, sum = 0;
-    CHECK_TEXT(comm != MPI_COMM_NULL, what);
+    CHECK(comm != MPI_COMM_NULL);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
+    CHECK_EQUAL(size, processes);
     CHECK_OK(MPI_Win_allocate_shared(sizeof *memory, sizeof *memory, MPI_INFO_NULL, comm, &memory, &window));
     *memory = rank;
     CHECK_OK(MPI_Win_fence(0, window));
@@ -26,25 +30,20 @@ static void check_memory(MPI_Comm comm, const char* what) {
 }
 
 int main(int argc, char** argv) {
-    MPI_Comm family, merged, shared;
+    MPI_Comm family, shared;
     MPI_Info info;
     int processes;
     MPI_Init(&argc, &argv);
-    MPI_Comm_get_parent(&family);
-    const int is_child = family != MPI_COMM_NULL;
-    if (!is_child) {
-        CHECK_OK(MPI_Comm_spawn(
-            self_path(), MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &family, MPI_ERRCODES_IGNORE));
-    }
-    CHECK_OK(MPI_Intercomm_merge(family, is_child, &merged));
+    MPI_Comm merged = merge_with_children(2, &family);
+    /* `file`: each job has a segment of its own. */
+    const int is_one = strcmp(getenv("PATCHBAY_MCA_shm_backing"), "file") != 0;
+    MPI_Comm_size(is_one ? merged : MPI_COMM_WORLD, &processes);
     CHECK_OK(MPI_Comm_split_type(merged, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &shared));
-    MPI_Comm_size(shared, &processes);
-    CHECK(processes >= (is_child ? 2 : 1)); /* those of a job of this node have memory in common in any case */
-    check_memory(shared, "MPI_COMM_TYPE_SHARED");
+    check_memory(shared, processes);
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory");
     CHECK_OK(MPI_Comm_split_type(merged, MPI_COMM_TYPE_HW_GUIDED, 0, info, &shared));
-    check_memory(shared, "mpi_shared_memory");
+    check_memory(shared, processes);
     MPI_Info_free(&info);
     MPI_Comm_free(&merged);
     CHECK_OK(MPI_Comm_disconnect(&family));

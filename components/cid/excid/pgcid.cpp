@@ -67,8 +67,9 @@ bool PgcidRequest::asks_launcher() const noexcept {
 
 // Processes of several jobs without a parent have no communicator in common over which they could agree.
 bool PgcidRequest::needs_launcher(const NewCommunicator& what) const noexcept {
-    const bool has_no_bridge = !what.comm.is_inter || what.members.can_withdraw();
-    return what.parent == nullptr && has_no_bridge && what.comm.has_other_jobs() && _context.runtime().has_groups();
+    const bool is_connected =
+        what.comm.is_inter && what.members.name().empty(); // a reduction over a bridge has no name
+    return what.parent == nullptr && !is_connected && what.comm.has_other_jobs() && _context.runtime().has_groups();
 }
 
 int PgcidRequest::start_group_of(

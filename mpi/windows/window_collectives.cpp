@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/windows/agreement.h"
+#include "mpi/windows/window_collectives.h"
 
 #include "frameworks/coll/coll.h"
 #include "object/datatype.h"
@@ -20,12 +20,12 @@ const Datatype& byte() noexcept {
 
 } // namespace
 
-int agree(Communicator& comm, int code) noexcept {
+int code_of_all(Communicator& comm, int code) noexcept {
     bool any = false;
-    return agree(comm, code, any);
+    return code_of_all(comm, code, any);
 }
 
-int agree(Communicator& comm, int code, bool& any) noexcept {
+int code_of_all(Communicator& comm, int code, bool& any) noexcept {
     const int own[] = {code, any ? 1 : 0};
     int highest[] = {code, 0};
     const int sent = module_of(comm, coll::Function::allreduce)

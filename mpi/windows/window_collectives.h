@@ -10,9 +10,9 @@ namespace patchbay {
 // Collectives of the members of a window, over its communicator. They block.
 
 // The highest of the codes that the members pass, so that all succeed or fail together.
-int agree(Communicator& comm, int code) noexcept;
+int code_of_all(Communicator& comm, int code) noexcept;
 // The same, and `any` becomes true in all members if one of them passes true.
-int agree(Communicator& comm, int code, bool& any) noexcept;
+int code_of_all(Communicator& comm, int code, bool& any) noexcept;
 int barrier(Communicator& comm) noexcept;
 
 int gather_bytes(Communicator& comm, const void* own, void* all, std::size_t bytes) noexcept;
