@@ -87,7 +87,10 @@ int PgcidRequest::start_group(const Group& group, std::string name, const Constr
     if (name.empty()) {
         name = _context.operation_name(group, key.text());
     }
-    auto request = _source == PgcidSource::pmix ? _context.runtime().pmix_group_start("patchbay " + name, members)
+    const Runtime& runtime = _context.runtime();
+    // Names do not tell the own job, and PMIx does not distinguish groups of several jobs that have the same name.
+    const std::string job = group.has_other_jobs() ? "" : std::to_string(runtime.jobs().nonce_of(own_job)) + ' ';
+    auto request = _source == PgcidSource::pmix ? _context.runtime().pmix_group_start("patchbay " + job + name, members)
                                                 : _context.runtime().group_start("pgcid " + name, members);
     if (!request) {
         return note_cause({request.error().code,
