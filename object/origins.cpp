@@ -46,10 +46,10 @@ const KindText& text_of(ObjectKind kind) noexcept {
 // What frees an object of the extensions is another function than for its kind. `where` begins with the function that
 // made it.
 const char* remedy_of(const KindText& kind, std::string_view where) noexcept {
-    return where.starts_with("MPIX_Bind_")      ? "release each with MPIX_Unbind_channel"
-        : where.starts_with("MPIX_Ibind_")      ? "release each with MPIX_Unbind_channel"
-        : where.starts_with("MPIX_Threadcomm_") ? "free each with MPIX_Threadcomm_free"
-                                                : kind.remedy;
+    if (where.starts_with("MPIX_Bind_") || where.starts_with("MPIX_Ibind_")) {
+        return "release each with MPIX_Unbind_channel";
+    }
+    return where.starts_with("MPIX_Threadcomm_") ? "free each with MPIX_Threadcomm_free" : kind.remedy;
 }
 
 } // namespace

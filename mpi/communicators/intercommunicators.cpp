@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/communicators/intercommunicators.h"
 
-#include "frameworks/coll/coll.h"
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_tags.h"
+#include "mpi/communicators/highest_code.h"
 #include "mpi/communicators/hints.h"
 #include "mpi/communicators/intercommunicator_parts.h"
 #include "mpi/communicators/leader_exchange.h"
 #include "mpi/communicators/new_communicator.h"
 #include "mpi/communicators/thread_intercommunicators.h"
 #include "mpi/instance/instance.h"
-#include "object/error_code.h"
 
 namespace patchbay {
 
@@ -30,10 +29,7 @@ int check_disjoint(const Group& local, const Group& remote, int code, std::strin
 // `code`: the error of the local group. If one of the groups has an error, there is no intercommunicator.
 int keep_unless_refused(int code, Communicator** made, std::string* problem) {
     Communicator& inter = **made;
-    int theirs = MPI_SUCCESS;
-    const int reduced = (*inter.coll)[coll::Function::allreduce].allreduce(
-        &code, &theirs, 1, *to_object<Datatype>(MPI_INT), *to_object<Op>(MPI_MAX), inter);
-    const int result = first_error(first_error(reduced, code), theirs);
+    const int result = highest_code(inter, code);
     if (result != MPI_SUCCESS) {
         *made = nullptr;
         free_communicator(inter);

@@ -3,6 +3,7 @@
 
 #include "core/base/out_of_memory.h"
 #include "frameworks/coll/coll.h"
+#include "mpi/communicators/highest_code.h"
 #include "object/error_code.h"
 
 #include <algorithm>
@@ -40,13 +41,6 @@ void append(const EdgeEnd& end, bool weighted, Adjacency& adjacency) {
 }
 
 } // namespace
-
-int highest_code(Communicator& parent, int code) noexcept {
-    int highest = MPI_SUCCESS;
-    const int failed = (*parent.coll)[Function::allreduce].allreduce(
-        &code, &highest, 1, *to_object<Datatype>(MPI_INT), *to_object<Op>(MPI_MAX), parent);
-    return first_error(code, first_error(failed, highest));
-}
 
 int exchange_edges(
     Communicator& parent, std::vector<EdgeEnd> ends, int code, bool weighted, Adjacency* adjacency) noexcept {

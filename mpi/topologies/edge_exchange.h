@@ -16,10 +16,6 @@ struct EdgeEnd {
     std::int32_t weight;
 };
 
-// Returns the error code of this process, or, if it is MPI_SUCCESS, the highest one of all members: no member goes on
-// if one of them cannot. Collective over the parent.
-int highest_code(Communicator& parent, int code) noexcept;
-
 // Sends each end of an edge to its process. *adjacency gets what all members have for the calling one: sorted by the
 // rank of the sender, and then in the order in which that one has them. `code`: the error of this process until now,
 // which all members return. Collective over the parent. Returns an MPI code.

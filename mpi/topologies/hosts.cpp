@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/topologies/hosts.h"
+#include "mpi/communicators/highest_code.h"
 
 #include "core/base/out_of_memory.h"
 #include "frameworks/coll/coll.h"
+#include "mpi/communicators/highest_code.h"
 #include "mpi/instance/instance.h"
-#include "mpi/topologies/edge_exchange.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -32,7 +32,7 @@ static void check_aborted(int code, const char* what) {
     check(class_of(code) == MPI_ERR_PROC_ABORTED, what);
 }
 
-static void die(void) {
+static void fail(void) {
     raise(SIGKILL);
 }
 
@@ -124,7 +124,7 @@ static void check_collectives(void) {
     int value = 0, sum;
     run_collectives(MPI_COMM_WORLD, size);
     if (rank == victim) {
-        die();
+        fail();
     }
     check_aborted(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
     check_aborted(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
@@ -147,7 +147,7 @@ static void check_stream(int may_succeed) {
         for (int i = 0; i < 20; ++i) {
             MPI_Test(&request, &flag, &status);
         }
-        die();
+        fail();
     } else if (rank == 0) {
         MPI_Irecv(buffer, huge, MPI_BYTE, victim, tag_never, MPI_COMM_WORLD, &request);
         const int code = class_of(MPI_Wait(&request, &status));
@@ -170,7 +170,7 @@ static void check_threads(void) {
     pthread_t threads[2];
     if (rank == victim) {
         MPI_Barrier(MPI_COMM_WORLD);
-        die();
+        fail();
     }
     for (int i = 0; i < 2; ++i) {
         pthread_create(&threads[i], NULL, receive, &victim);
@@ -199,7 +199,7 @@ static void check_jobs(char* program) {
     MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
     MPI_Comm_set_errhandler(children, MPI_ERRORS_RETURN);
     if (rank == victim) {
-        die();
+        fail();
     }
     check_aborted(MPI_Recv(&value, 1, MPI_INT, 0, tag_never, children, MPI_STATUS_IGNORE),
         "MPI_Recv from a process of another job that has ended in good order");
@@ -274,7 +274,7 @@ int main(int argc, char** argv) {
         return run_failed_spawn();
     }
     if (strcmp(what, "operations") == 0) {
-        check_operations(die);
+        check_operations(fail);
     } else if (strcmp(what, "exit") == 0) {
         check_operations(leave);
     } else if (strcmp(what, "collectives") == 0) {
