@@ -64,6 +64,9 @@ public:
 
     // Blocks until the buffer may be used again, or the message is received where that is asked for.
     int send(const Outgoing& message) noexcept;
+    // For a blocking receive, before it makes a request: takes the next message of a lane, if that is the one, and it
+    // comes soon. false: nothing has happened.
+    bool receive_next(const Incoming& wanted, MPI_Status* status) noexcept;
     // The request is active.
     void start(SendRequest& request) noexcept;
     void start(RecvRequest& request) noexcept;

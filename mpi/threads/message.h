@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <mpi.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -94,5 +96,11 @@ struct Envelope {
     };
 };
 static_assert(sizeof(Envelope) == 56);
+
+// Whether a receive or probe with that source and tag, which may be wildcards, matches the message.
+inline bool matches(int source, int tag, const Envelope& envelope) noexcept {
+    return (source == envelope.source || source == MPI_ANY_SOURCE) &&
+        (tag == envelope.tag || (tag == MPI_ANY_TAG && envelope.tag >= 0));
+}
 
 } // namespace patchbay::threads

@@ -104,9 +104,13 @@ int ThreadPml::send(const void* buffer, MPI_Count count, const Datatype& type, i
 
 int ThreadPml::recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
     MPI_Status* status) noexcept {
-    RecvRequest request(view_of(comm), buffer, count, type, source, tag);
+    View& view = view_of(comm);
+    if (view.engine.receive_next({view, buffer, count, type, source, tag}, status)) [[likely]] {
+        return MPI_SUCCESS;
+    }
+    RecvRequest request(view, buffer, count, type, source, tag);
     request.set_active();
-    request.view.engine.start(request);
+    view.engine.start(request);
     return wait_for_receive(request, status);
 }
 

@@ -12,6 +12,52 @@
 
 namespace patchbay::threads {
 
+namespace {
+
+// The payload of a message of a lane that such a receive matches, and which fits its buffer, one block of memory. null:
+// the message is another one, or more is to be done for it.
+const std::byte* plain_payload(const Incoming& wanted, const Envelope& envelope) noexcept {
+    if (envelope.context != wanted.view.context || !matches(wanted.source, wanted.tag, envelope) ||
+        envelope.bytes > std::uint64_t(wanted.count) * std::uint64_t(wanted.type.size)) {
+        return nullptr;
+    }
+    return envelope.kind == Kind::in_place ? envelope.data
+        : envelope.kind == Kind::in_lane   ? envelope.payload
+                                           : nullptr;
+}
+
+} // namespace
+
+// What most messages are. No receive and no message of the communicator is older than this one and the next of a lane:
+// then nothing needs to be matched.
+bool Engine::receive_next(const Incoming& wanted, MPI_Status* status) noexcept {
+    const View& view = wanted.view;
+    if (!wanted.type.dense || !view.posted.empty() || !view.unexpected.empty() || _polling) [[unlikely]] {
+        return false;
+    }
+    for (int looks = _looks; looks > 0; --looks) {
+        for (std::size_t i = 0; i < _lane_count; ++i) {
+            Lane& lane = *_lanes[i];
+            const Envelope* const envelope = lane.front();
+            if (envelope == nullptr) {
+                continue;
+            }
+            const std::byte* const payload = plain_payload(wanted, *envelope);
+            if (payload == nullptr) {
+                return false;
+            }
+            copy_payload(
+                static_cast<std::byte*>(wanted.buffer) + wanted.type.true_lower_bound, payload, envelope->bytes);
+            if (status != MPI_STATUS_IGNORE) {
+                fill_status(*status, envelope->source, envelope->tag, envelope->bytes);
+            }
+            lane.pop();
+            return true;
+        }
+    }
+    return false;
+}
+
 void Engine::start(RecvRequest& request) noexcept {
     View& view = request.view;
     Unexpected* message = view.find(request.source, request.tag);

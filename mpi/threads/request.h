@@ -25,6 +25,16 @@ struct Outgoing {
     std::size_t bytes() const noexcept { return std::size_t(count) * std::size_t(type.size); }
 };
 
+// A message that is to be received.
+struct Incoming {
+    View& view;
+    void* buffer;
+    MPI_Count count;
+    const Datatype& type;
+    int source;
+    int tag;
+};
+
 // What sends and receives have in common. A request belongs to the thread that made it: only its engine completes it,
 // in a poll of that thread's Progress.
 class ThreadRequest : public Request {
@@ -110,10 +120,7 @@ public:
         set_status_bytes(status, room);
     }
 
-    bool accepts(const Envelope& envelope) const noexcept {
-        return (source == envelope.source || source == MPI_ANY_SOURCE) &&
-            (tag == envelope.tag || (tag == MPI_ANY_TAG && envelope.tag >= 0));
-    }
+    bool accepts(const Envelope& envelope) const noexcept { return matches(source, tag, envelope); }
 
     void* const buffer;
     const MPI_Count count;

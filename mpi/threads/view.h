@@ -53,9 +53,7 @@ public:
     // The first unexpected message that such a receive matches; nullptr: there is none.
     Unexpected* find(int source, int tag) const noexcept {
         for (Unexpected* one = unexpected.first(); one != nullptr; one = unexpected.next(*one)) {
-            const Envelope& envelope = one->envelope;
-            if ((source == envelope.source || source == MPI_ANY_SOURCE) &&
-                (tag == envelope.tag || (tag == MPI_ANY_TAG && envelope.tag >= 0))) {
+            if (matches(source, tag, one->envelope)) {
                 return one;
             }
         }
