@@ -2,6 +2,7 @@
 #include "launch/command_line.h"
 
 #include "core/base/strings.h"
+#include "core/base/terminal.h"
 #include "launch/option_table.h"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace po = boost::program_options;
 
@@ -31,9 +30,8 @@ constexpr unsigned widest = 100;
 
 // Of a line of the help: as wide as the terminal.
 unsigned columns_of_help() {
-    winsize window{};
-    const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
-    return is_known ? std::clamp<unsigned>(window.ws_col, 60, widest) : widest;
+    const unsigned columns = terminal_columns();
+    return columns > 0 ? std::clamp(columns, 60u, widest) : widest;
 }
 
 po::options_description describe(OptionSection section, const char* title, unsigned columns) {

@@ -79,6 +79,7 @@ public:
         if (offers.empty()) {
             return none_selected(object, refusals);
         }
+        warn_of_failures(object, refusals);
         std::stable_sort(
             offers.begin(), offers.end(), [](const auto& a, const auto& b) { return a.priority > b.priority; });
         return offers;

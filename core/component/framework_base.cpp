@@ -47,6 +47,19 @@ Status FrameworkBase::announce(Core& core) {
     return core.params.define(_name, "", _params, _param_count);
 }
 
+Result<SelectionList> FrameworkBase::job_list(Core& core) const {
+    const Param& selection = core.params.at(_name);
+    auto list = SelectionList::parse(selection.text());
+    if (!list) {
+        return Error{
+            list.error().code, "parameter " + _name + ": " + list.error().text + " [" + selection.origin() + "]"};
+    }
+    if (Status known = list->check_names(_name, core.components.components(_name)); !known) {
+        return Error{known.error().code, known.error().text + " [" + selection.origin() + "]"};
+    }
+    return list;
+}
+
 Result<Lease> FrameworkBase::open(Core& core, Capability needed) {
     auto lease = _users.acquire([&](CleanupStack& cleanup) { return open_all(core, needed, cleanup); }, &core.faults);
     if (lease) {
@@ -60,17 +73,12 @@ Status FrameworkBase::open_all(Core& core, Capability needed, CleanupStack& clea
     if (Status known = announce(core); !known) {
         return known;
     }
-    const Param& selection = core.params.at(_name);
-    auto list = SelectionList::parse(selection.text());
+    auto list = job_list(core);
     if (!list) {
-        return Error{
-            list.error().code, "parameter " + _name + ": " + list.error().text + " [" + selection.origin() + "]"};
+        return list.error();
     }
+    const Param& selection = core.params.at(_name);
     const std::vector<std::string> installed = core.components.components(_name);
-    if (Status known = list->check_names(_name, installed); !known) {
-        return Error{known.error().code, known.error().text + " [" + selection.origin() + "]"};
-    }
-
     const std::lock_guard lock(_mutex);
     _core = &core;
     _needed = needed;
@@ -290,14 +298,20 @@ std::vector<const FrameworkBase::Opened*> FrameworkBase::all_opened() const {
 
 void FrameworkBase::note_refusal(
     std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const {
-    if (error.code != Errc::not_available && error.code != Errc::unsupported) {
-        // What is wrong with a parameter is so in every process.
-        const auto warn = error.code == Errc::invalid ? log_warn_job : log_warn;
-        warn("component " + candidate.name + " of framework " + _name + " failed for " + in_words(object) + ": " +
-            error.text);
-    }
     _core->decisions.record(_name, object, candidate.name, Outcome::declined, 0, error.text);
-    refusals.push_back({candidate.name, error.text, Outcome::declined});
+    refusals.push_back(
+        {.component = candidate.name, .reason = error.text, .outcome = Outcome::declined, .code = error.code});
+}
+
+void FrameworkBase::warn_of_failures(std::string_view object, const std::vector<Refusal>& refusals) const {
+    for (const Refusal& one : refusals) {
+        if (one.code != Errc::not_available && one.code != Errc::unsupported) {
+            // What is wrong with a parameter is so in every process.
+            const auto warn = one.code == Errc::invalid ? log_warn_job : log_warn;
+            warn("component " + one.component + " of framework " + _name + " failed for " + in_words(object) + ": " +
+                one.reason);
+        }
+    }
 }
 
 void FrameworkBase::note_choice(

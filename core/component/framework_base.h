@@ -35,6 +35,9 @@ public:
     // library starts, so that a parameter of one that is not used is not taken for a misspelt one.
     Status announce(Core& core);
 
+    // The user's list for the job. Errors: it is malformed, or names what is not installed.
+    Result<SelectionList> job_list(Core& core) const;
+
     // The first lease opens the components that the user's list admits and that have what is `needed`; the last one
     // closes them. A later lease that needs more hides the components that lack it from later selections.
     // Errors: the list is malformed or names what is not installed or does not fit; a parameter is ill-typed.
@@ -69,9 +72,13 @@ protected:
         std::string reason;
         Outcome outcome;
         bool opened = false; // its open() has been called; it is not called again before the framework closes
+        Errc code = Errc::not_available;
     };
     void note_refusal(
         std::string_view object, const Opened& candidate, const Error& error, std::vector<Refusal>& refusals) const;
+    // Another candidate has been selected: warns of those that failed. Without one, the error of the selection names
+    // them.
+    void warn_of_failures(std::string_view object, const std::vector<Refusal>& refusals) const;
     void note_choice(
         std::string_view object, std::string_view candidate, bool won, int priority, std::string_view reason) const;
     // A candidate has no memory for its offer: the error of the selection.

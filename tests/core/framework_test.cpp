@@ -190,6 +190,16 @@ TEST_F(FrameworkTest, ExceptionOfAComponentIsAnErrorWithItsName) {
         << warnings;
 }
 
+TEST_F(FrameworkTest, FailureThatIsInTheErrorOfTheSelectionIsNoWarning) {
+    constexpr const ComponentDescriptor* components[] = {&described<plain>, &described<hollow>};
+    start(components, {"PATCHBAY_MCA_demo=hollow"});
+    CapturedStderr captured;
+    auto lease = framework.open(*core);
+    ASSERT_TRUE(lease) << lease.error().text;
+    EXPECT_NE(chosen().find("hollow (its query has returned no module)"), std::string::npos) << chosen();
+    EXPECT_EQ(captured.text(), "");
+}
+
 TEST_F(FrameworkTest, CandidateWithoutMemoryFailsTheSelection) {
     constexpr const ComponentDescriptor* components[] = {&described<plain>, &described<poor>};
     start(components);

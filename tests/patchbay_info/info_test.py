@@ -86,6 +86,15 @@ class InfoTest(unittest.TestCase):
             self.assertEqual(row[head.index(column) - 1], " ")
             self.assertNotEqual(row[head.index(column)], " ", column)
 
+    def test_table_is_as_wide_as_the_terminal(self):
+        script = "import pty, sys; sys.exit(pty.spawn(['sh', '-c', 'stty cols 100; exec \"$0\" --events', sys.argv[1]]) != 0)"
+        done = subprocess.run([sys.executable, "-c", script, INFO], env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=60, check=True)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100, done.stdout)
+        piped = self.run_info("--events")
+        self.assertGreater(max(map(len, piped.splitlines())), 100)
+        self.assertEqual(sorted(done.stdout.split()), sorted(piped.split()))
+
     def test_incompatible_and_left_out(self):
         file = self.write("plugins/mca_coll_junk.so", "no shared library")
         strange = self.write("plugins/mca_nowhere_junk.so", "nor this")
@@ -146,6 +155,18 @@ class InfoTest(unittest.TestCase):
         self.run_info("--mca", "wait_spim", "1us")
         self.assertRegex(self.errors, r"wait_spim.*wait_spin")
         self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
+
+    def test_lists_that_fail_init(self):
+        for name, value, text in [("btl", "sn", "framework btl has no component 'sn'"), ("pml", "ob1,^ob1", "pml"),
+                                  ("mpi_check", "leak", "'leak' is no check")]:
+            self.params("--mca", name, value, status=1)
+            self.assertIn(text, self.errors)
+            self.assertIn(f"[command line (--mca {name})]", self.errors)
+            self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
+
+    def test_parameter_in_two_scopes_is_listed_once(self):
+        self.assertEqual(self.run_info("--param", "btl", "sm", "--param", "btl", "sm"),
+                         self.run_info("--param", "btl", "sm"))
 
     # What MPI_T lists
 

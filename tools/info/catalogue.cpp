@@ -5,6 +5,7 @@
 #include "core/base/strings.h"
 #include "core/component/interface_hash.h"
 #include "include/mpi.h"
+#include "mpi/check/checks.h"
 
 #include <algorithm>
 #include <set>
@@ -57,6 +58,19 @@ Status Catalogue::read() {
     const Status own = _instance.define_params();
     const Status components = _core.components.define_all_params(_core.params);
     return own ? components : own;
+}
+
+std::vector<Error> Catalogue::wrong_lists() {
+    std::vector<Error> wrong;
+    for (const FrameworkBase* framework : _instance.frameworks()) {
+        if (const auto list = framework->job_list(_core); !list) {
+            wrong.push_back(list.error());
+        }
+    }
+    if (const auto checks = check::Checks::of(_core.params); !checks) {
+        wrong.push_back(checks.error());
+    }
+    return wrong;
 }
 
 Versions Catalogue::versions() {

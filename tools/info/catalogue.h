@@ -53,6 +53,8 @@ public:
 
     // Defines every parameter. A value of the wrong type is returned as an error; all can be listed nevertheless.
     Status read();
+    // Values that have the right type, but fail MPI_Init: lists with a name that there is not.
+    std::vector<Error> wrong_lists();
 
     Versions versions();
     std::vector<ComponentEntry> components();

@@ -10,6 +10,7 @@
 #include "tools/info/options.h"
 #include "tools/info/report.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -51,7 +52,11 @@ Result<std::vector<const Param*>> wanted_params(const Catalogue& catalogue, cons
         if (!params) {
             return params.error();
         }
-        result.insert(result.end(), params->begin(), params->end());
+        for (const Param* param : *params) { // two scopes may have it
+            if (std::find(result.begin(), result.end(), param) == result.end()) {
+                result.push_back(param);
+            }
+        }
     }
     return options.params.empty() ? catalogue.all_params() : result;
 }
@@ -132,6 +137,10 @@ int run(const Options& options) {
             status = complain(read.error().text);
         }
     }
+    const std::vector<Error> wrong_lists = catalogue.wrong_lists();
+    for (const Error& wrong : wrong_lists) {
+        status = complain(wrong.text);
+    }
     const auto params = wanted_params(catalogue, options);
     if (!params) {
         return complain(params.error().text);
@@ -141,8 +150,10 @@ int run(const Options& options) {
         tool.events(), tool.categories(), std::nullopt};
     if (options.explain) {
         found.explanation = explain();
-        if (!found.explanation->failure.empty()) {
-            status = complain(found.explanation->failure);
+        const std::string& failure = found.explanation->failure;
+        const auto is_it = [&failure](const Error& wrong) { return wrong.text == failure; };
+        if (!failure.empty() && std::ranges::none_of(wrong_lists, is_it)) {
+            status = complain(failure);
         }
     }
     const std::string text = options.json ? json_report(options, found) : text_report(options, found);
