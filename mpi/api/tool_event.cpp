@@ -42,7 +42,7 @@ int with_registration(MPI_T_event_registration handle, const Action& action) noe
 template <class Action>
 int with_instance(MPI_T_event_instance handle, const Action& action) noexcept {
     const tool::EventInstance* instance = tool::Events::find(handle);
-    return instance == nullptr ? MPI_T_ERR_INVALID_HANDLE : action(*instance);
+    return instance != nullptr ? action(*instance) : mpi_t().use([] { return MPI_T_ERR_INVALID_HANDLE; });
 }
 
 // One element, as its datatype has it.

@@ -12,7 +12,8 @@ std::optional<BoundObject> bind(Binding binding, void* handle_address) noexcept 
     if (binding == Binding::none) {
         return BoundObject{};
     }
-    if (handle_address == nullptr) {
+    // Without an instance there is no object, and a handle that is no address must not be read (survive_handle_faults).
+    if (handle_address == nullptr || ObservedInstance::get() == nullptr) {
         return std::nullopt;
     }
     if (binding == Binding::communicator) {

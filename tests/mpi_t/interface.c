@@ -17,6 +17,7 @@ static void not_initialized(void) {
     CHECK_EQUAL(MPI_T_cvar_get_index("wait_spin", &index), MPI_T_ERR_NOT_INITIALIZED);
     CHECK_EQUAL(MPI_T_pvar_session_create(&session), MPI_T_ERR_NOT_INITIALIZED);
     CHECK_EQUAL(MPI_T_enum_get_info(MPI_T_ENUM_NULL, &items, NULL, NULL), MPI_T_ERR_NOT_INITIALIZED);
+    CHECK_EQUAL(MPI_T_event_read((MPI_T_event_instance)NULL, 0, &number), MPI_T_ERR_NOT_INITIALIZED);
     CHECK_EQUAL(MPI_T_finalize(), MPI_T_ERR_NOT_INITIALIZED);
 }
 
@@ -110,6 +111,10 @@ static void bad_performance_arguments(void) {
     MPI_Comm none = MPI_COMM_NULL;
     CHECK_EQUAL(
         MPI_T_pvar_handle_alloc(session, pvar_index("coll_component", MPI_T_PVAR_CLASS_STATE), &none, &handle, &count),
+        MPI_T_ERR_INVALID);
+    MPI_Comm no_address = (MPI_Comm)(intptr_t)0x12345678;
+    CHECK_EQUAL(MPI_T_pvar_handle_alloc(
+                    session, pvar_index("coll_component", MPI_T_PVAR_CLASS_STATE), &no_address, &handle, &count),
         MPI_T_ERR_INVALID);
     handle = pvar_handle(session, "cid_rounds", MPI_T_PVAR_CLASS_COUNTER, NULL);
     CHECK_EQUAL(MPI_T_pvar_read(other, handle, &value), MPI_T_ERR_INVALID_HANDLE);
