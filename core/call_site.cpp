@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unwind.h>
 
 #if __has_include(<backtrace.h>)
@@ -30,14 +31,32 @@ std::string_view last_part(std::string_view path) noexcept {
     return path.substr(path.rfind('/') + 1);
 }
 
+// The shared object or program that has an address. `base` is null where there is none.
+struct Image {
+    const void* base = nullptr;
+    const char* file = "";
+};
+
+Image image_of(const void* address) noexcept {
+#ifdef DLFO_STRUCT_HAS_EH_DBASE // glibc 2.35; dladdr() looks at every symbol of the image, for 50 us and more
+    dl_find_object object{};
+    if (_dl_find_object(const_cast<void*>(address), &object) == 0) {
+        return {object.dlfo_map_start, object.dlfo_link_map->l_name};
+    }
+#else
+    Dl_info object{};
+    if (dladdr(address, &object) != 0) {
+        return {object.dli_fbase, object.dli_fname};
+    }
+#endif
+    return {};
+}
+
 // Whether an address is in this library or in a component.
 bool is_own(const void* address) noexcept {
-    Dl_info mine{};
-    Dl_info its{};
-    if (dladdr(reinterpret_cast<const void*>(&CallSite::here), &mine) == 0 || dladdr(address, &its) == 0) {
-        return false;
-    }
-    return its.dli_fbase == mine.dli_fbase || last_part(its.dli_fname).starts_with("mca_");
+    static const void* const own = image_of(reinterpret_cast<const void*>(&CallSite::here)).base;
+    const Image image = image_of(address);
+    return image.base != nullptr && (image.base == own || last_part(image.file).starts_with("mca_"));
 }
 
 void ignore_error(void*, const char*, int) {}
