@@ -37,7 +37,7 @@ bool is_tool(const Function& function) {
 int expected_class(const Function& function, const Case* cases) {
     for (int i = 0; i < function.cases; ++i) {
         if (is_tool(function)) {
-            return cases[i].handle == Handle::instance ? MPI_T_ERR_INVALID_HANDLE : MPI_T_ERR_NOT_INITIALIZED;
+            return MPI_T_ERR_NOT_INITIALIZED;
         }
         const bool is_handle = cases[i].what == Bad::freed_handle;
         if (is_handle && (cases[i].handle == Handle::comm || cases[i].handle == Handle::session)) {
