@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace patchbay::api {
@@ -85,12 +86,14 @@ int PMPI_Abi_get_info(MPI_Info* info) {
     if (api::checking() && !args.pointer("info", info)) {
         return args.code();
     }
-    auto properties = Ref<Info>::adopt(new Info);
-    properties->set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
-    properties->set("mpi_count_size", std::to_string(sizeof(MPI_Count)));
-    properties->set("mpi_offset_size", std::to_string(sizeof(MPI_Offset)));
-    *info = api::handle_of_new(args, properties.detach());
-    return MPI_SUCCESS;
+    return api::unless_no_memory(args, [&] {
+        auto properties = Ref<Info>::adopt(new Info);
+        properties->set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
+        properties->set("mpi_count_size", std::to_string(sizeof(MPI_Count)));
+        properties->set("mpi_offset_size", std::to_string(sizeof(MPI_Offset)));
+        *info = api::handle_of_new(args, properties.detach());
+        return MPI_SUCCESS;
+    });
 }
 
 int PMPI_Abi_set_fortran_info(MPI_Info info) {
@@ -98,20 +101,22 @@ int PMPI_Abi_set_fortran_info(MPI_Info info) {
     if (api::checking() && !args.info("info", info)) {
         return args.code();
     }
-    const Info& given = *to_object<Info>(info);
-    std::string difference;
-    if (!api::sizes_agree(given, &difference)) {
-        return args.fail(MPI_ERR_ABI, difference);
-    }
-    api::FortranProperties& fortran = api::fortran();
-    {
-        std::lock_guard lock(fortran.mutex);
-        if (!fortran.info) {
-            fortran.info = given.duplicate();
-            return MPI_SUCCESS;
+    return api::unless_no_memory(args, [&] {
+        const Info& given = *to_object<Info>(info);
+        std::string difference;
+        if (!api::sizes_agree(given, &difference)) {
+            return args.fail(MPI_ERR_ABI, difference);
         }
-    }
-    return args.fail(MPI_ERR_ABI, "the properties of the Fortran compiler have been set before");
+        api::FortranProperties& fortran = api::fortran();
+        {
+            std::lock_guard lock(fortran.mutex);
+            if (!fortran.info) {
+                fortran.info = given.duplicate();
+                return MPI_SUCCESS;
+            }
+        }
+        return args.fail(MPI_ERR_ABI, "the properties of the Fortran compiler have been set before");
+    });
 }
 
 int PMPI_Abi_get_fortran_info(MPI_Info* info) {
@@ -121,8 +126,10 @@ int PMPI_Abi_get_fortran_info(MPI_Info* info) {
     }
     api::FortranProperties& fortran = api::fortran();
     std::lock_guard lock(fortran.mutex);
-    *info = fortran.info ? api::handle_of_new(args, fortran.info->duplicate().detach()) : MPI_INFO_NULL;
-    return MPI_SUCCESS;
+    return api::unless_no_memory(args, [&] {
+        *info = fortran.info ? api::handle_of_new(args, fortran.info->duplicate().detach()) : MPI_INFO_NULL;
+        return MPI_SUCCESS;
+    });
 }
 
 int PMPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false) {
@@ -133,16 +140,20 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* lo
             args.pointer("logical_true", logical_true) && args.pointer("logical_false", logical_false))) {
         return args.code();
     }
-    api::FortranProperties& fortran = api::fortran();
-    {
-        std::lock_guard lock(fortran.mutex);
-        if (fortran.logical_true.empty()) {
-            fortran.logical_true = api::bytes_at(logical_true, logical_size);
-            fortran.logical_false = api::bytes_at(logical_false, logical_size);
-            return MPI_SUCCESS;
+    return api::unless_no_memory(args, [&] {
+        api::FortranProperties& fortran = api::fortran();
+        std::vector<std::byte> yes = api::bytes_at(logical_true, logical_size);
+        std::vector<std::byte> no = api::bytes_at(logical_false, logical_size);
+        {
+            std::lock_guard lock(fortran.mutex);
+            if (fortran.logical_true.empty()) {
+                fortran.logical_true = std::move(yes);
+                fortran.logical_false = std::move(no);
+                return MPI_SUCCESS;
+            }
         }
-    }
-    return args.fail(MPI_ERR_ABI, "the values of Fortran's LOGICAL constants have been set before");
+        return args.fail(MPI_ERR_ABI, "the values of Fortran's LOGICAL constants have been set before");
+    });
 }
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set) {

@@ -18,11 +18,8 @@ int create_keyval(const char* function, AttributeOwner owner, void* copy_fn, voi
     if (checking() && !args.pointer("the keyval", keyval)) {
         return args.code();
     }
-    try {
-        return args.result(keyval_create(owner, copy_fn, delete_fn, extra_state, keyval));
-    } catch (const std::bad_alloc&) {
-        return args.result(MPI_ERR_NO_MEM);
-    }
+    return unless_no_memory(
+        args, [&] { return args.result(keyval_create(owner, copy_fn, delete_fn, extra_state, keyval)); });
 }
 
 int free_keyval(const char* function, AttributeOwner owner, int* keyval) noexcept {
@@ -47,11 +44,8 @@ int set(const char* function, MPI_Comm comm, int keyval, void* value) noexcept {
     if (checking() && !(args.communicator() && own_key(args, keyval))) {
         return args.code();
     }
-    try {
-        return args.result(args.comm()->attributes.set(AttributeOwner::communicator, comm, keyval, value));
-    } catch (const std::bad_alloc&) {
-        return args.result(MPI_ERR_NO_MEM);
-    }
+    return unless_no_memory(args,
+        [&] { return args.result(args.comm()->attributes.set(AttributeOwner::communicator, comm, keyval, value)); });
 }
 
 int get(const char* function, MPI_Comm comm, int keyval, void* value, int* flag) noexcept {
@@ -62,7 +56,7 @@ int get(const char* function, MPI_Comm comm, int keyval, void* value, int* flag)
             args.pointer("flag", flag))) {
         return args.code();
     }
-    try {
+    return unless_no_memory(args, [&] {
         bool found = false;
         auto** out = static_cast<void**>(value);
         int code = MPI_SUCCESS;
@@ -73,9 +67,7 @@ int get(const char* function, MPI_Comm comm, int keyval, void* value, int* flag)
         }
         *flag = found ? 1 : 0;
         return args.result(code);
-    } catch (const std::bad_alloc&) {
-        return args.result(MPI_ERR_NO_MEM);
-    }
+    });
 }
 
 int erase(const char* function, MPI_Comm comm, int keyval) noexcept {
@@ -161,11 +153,9 @@ int set_of_session(MPI_Session session, int keyval, void* value) noexcept {
     if (checking() && !(args.session() && own_session_key(args, keyval))) {
         return args.code();
     }
-    try {
+    return unless_no_memory(args, [&] {
         return args.result(args.session_object().attributes.set(AttributeOwner::session, session, keyval, value));
-    } catch (const std::bad_alloc&) {
-        return args.result(MPI_ERR_NO_MEM);
-    }
+    });
 }
 
 int get_of_session(MPI_Session session, int keyval, void* value, int* flag) noexcept {

@@ -134,14 +134,39 @@ inline MPI_Count largest(CountArray values, int entries) noexcept {
     }
     return most;
 }
-// Blocks with counts and displacements. The buffer is checked for the largest block.
+// The buffer of blocks that lie at displacements from it: of MPI_BOTTOM, a displacement that is not 0 is an address.
+inline bool buffer_of_blocks(Arguments& args, const char* name, const void* buffer, CountArray values,
+    CountArray displacements, int entries, MPI_Datatype type) noexcept {
+    if (buffer != MPI_BOTTOM) {
+        return args.buffer(name, buffer, largest(values, entries), type);
+    }
+    for (std::size_t i = 0; i < std::size_t(entries); ++i) {
+        if (displacements[i] == 0 && !args.buffer(name, buffer, values[i], type)) {
+            return false;
+        }
+    }
+    return true;
+}
+// The same for blocks that have a datatype each, which is checked, too.
+inline bool typed_buffer(Arguments& args, const char* name, const void* buffer, const char* types_name,
+    const TypedVector& side, int entries) noexcept {
+    for (std::size_t i = 0; i < std::size_t(entries); ++i) {
+        const bool has_address = buffer == MPI_BOTTOM && side.displacements[i] != 0;
+        if (!args.datatype(types_name, side.types[i]) ||
+            (!has_address && !args.buffer(name, buffer, side.counts[i], side.types[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+// Blocks with counts and displacements.
 inline bool placed(Arguments& args, const char* buffer_name, const void* buffer, const char* counts_name,
     CountArray values, const char* displacements_name, CountArray displacements, const char* type_name,
     MPI_Datatype type) noexcept {
     const int entries = args.comm()->remote_size;
     return counts(args, counts_name, values, entries) && args.datatype(type_name, type) &&
         args.require(bool(displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL") &&
-        args.buffer(buffer_name, buffer, largest(values, entries), type);
+        buffer_of_blocks(args, buffer_name, buffer, values, displacements, entries, type);
 }
 
 // A part of a buffer: `count` elements, `offset` bytes after its address.

@@ -139,32 +139,19 @@ int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
     return end_plainly(handle, request, status);
 }
 
-// Completes requests of which all are null, inactive or complete. If one has failed, the result is MPI_ERR_IN_STATUS,
-// and MPI_ERROR is set in every status; otherwise MPI_ERROR is not set.
+// Completes requests of which all are null, inactive or complete.
 int complete_all(const char* function, Handles handles, MPI_Status* statuses) noexcept {
     Ref<Communicator> comm;
-    bool failed = false;
+    StatusCodes codes(statuses);
     for (std::size_t i = 0; i < handles.size(); ++i) {
-        Request* request = active(handles[i]);
-        if (request == nullptr) {
+        if (Request* request = active(handles[i])) {
+            codes.add(complete_request(&handles[i], *request, nth(statuses, i), &comm));
+        } else {
             set_empty(nth(statuses, i));
-            if (failed && statuses != MPI_STATUSES_IGNORE) {
-                statuses[i].MPI_ERROR = MPI_SUCCESS;
-            }
-            continue;
-        }
-        const int code = complete_request(&handles[i], *request, nth(statuses, i), &comm);
-        if (code != MPI_SUCCESS && !failed) {
-            failed = true;
-            for (std::size_t before = 0; before < i && statuses != MPI_STATUSES_IGNORE; ++before) {
-                statuses[before].MPI_ERROR = MPI_SUCCESS;
-            }
-        }
-        if (failed && statuses != MPI_STATUSES_IGNORE) {
-            statuses[i].MPI_ERROR = code;
+            codes.add(MPI_SUCCESS);
         }
     }
-    return failed ? report_code(function, comm.get(), MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+    return codes.failed() ? report_code(function, comm.get(), MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
 int wait_all(int count, MPI_Request* array, MPI_Status* statuses) noexcept {
@@ -255,23 +242,18 @@ int test_any(int count, MPI_Request* array, int* index, int* flag, MPI_Status* s
 // Completes those of `handles` whose operations are complete, in their order.
 int complete_some(const char* function, Handles handles, int* outcount, int* indices, MPI_Status* statuses) noexcept {
     Ref<Communicator> comm;
-    bool failed = false;
+    StatusCodes codes(statuses);
     int found = 0;
     for (std::size_t i = 0; i < handles.size(); ++i) {
         Request* request = active(handles[i]);
         if (request == nullptr || !request->has_completed()) {
             continue;
         }
-        MPI_Status* status = nth(statuses, std::size_t(found));
-        const int code = complete_request(&handles[i], *request, status, &comm);
-        failed = failed || code != MPI_SUCCESS;
-        if (status != MPI_STATUS_IGNORE) {
-            status->MPI_ERROR = code;
-        }
+        codes.add(complete_request(&handles[i], *request, nth(statuses, std::size_t(found)), &comm));
         indices[found++] = int(i);
     }
     *outcount = found;
-    return failed ? report_code(function, comm.get(), MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+    return codes.failed() ? report_code(function, comm.get(), MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
 int wait_some(int count, MPI_Request* array, int* outcount, int* indices, MPI_Status* statuses) noexcept {

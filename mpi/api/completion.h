@@ -87,6 +87,39 @@ inline void set_empty(MPI_Status* status) noexcept {
     }
 }
 
+// MPI_ERROR of the statuses of a call that returns several: it is set in all of them where an operation has failed, so
+// that the call returns MPI_ERR_IN_STATUS, and in none otherwise (MPI-5.0, 3.2.5).
+class StatusCodes {
+public:
+    explicit StatusCodes(MPI_Status* statuses) noexcept
+        : _statuses(statuses) {}
+    // The code of the operation whose status is the next one.
+    void add(int code) noexcept {
+        if (code != MPI_SUCCESS && !_failed) {
+            _failed = true;
+            for (std::size_t before = 0; before < _count; ++before) {
+                set(before, MPI_SUCCESS);
+            }
+        }
+        if (_failed) {
+            set(_count, code);
+        }
+        ++_count;
+    }
+    bool failed() const noexcept { return _failed; }
+
+private:
+    void set(std::size_t i, int code) noexcept {
+        if (_statuses != MPI_STATUSES_IGNORE) {
+            _statuses[i].MPI_ERROR = code;
+        }
+    }
+
+    MPI_Status* const _statuses;
+    std::size_t _count = 0;
+    bool _failed = false;
+};
+
 inline MPI_Status* nth(MPI_Status* statuses, std::size_t i) noexcept {
     return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
 }

@@ -200,8 +200,10 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
     if (api::checking() && !args.pointer("type_keyval", type_keyval)) {
         return args.code();
     }
-    return args.result(keyval_create(AttributeOwner::datatype, reinterpret_cast<void*>(type_copy_attr_fn),
-        reinterpret_cast<void*>(type_delete_attr_fn), extra_state, type_keyval));
+    return api::unless_no_memory(args, [&] {
+        return args.result(keyval_create(AttributeOwner::datatype, reinterpret_cast<void*>(type_copy_attr_fn),
+            reinterpret_cast<void*>(type_delete_attr_fn), extra_state, type_keyval));
+    });
 }
 int PMPI_Type_free_keyval(int* type_keyval) {
     api::Arguments args("MPI_Type_free_keyval");

@@ -13,13 +13,7 @@ inline bool typed(Arguments& args, const char* buffer_name, const void* buffer, 
         !args.pointer(types_name, side.types)) {
         return false;
     }
-    for (int rank = 0; rank < args.comm()->remote_size; ++rank) {
-        if (!args.datatype(types_name, side.types[rank]) ||
-            !args.buffer(buffer_name, buffer, side.counts[std::size_t(rank)], side.types[rank])) {
-            return false;
-        }
-    }
-    return true;
+    return typed_buffer(args, buffer_name, buffer, types_name, side, args.comm()->remote_size);
 }
 
 // Compares, for every process, the block for that process with the block from that process.

@@ -36,7 +36,7 @@ inline bool neighbor_counts(Arguments& args, const char* counts_name, CountArray
             args.require(bool(displacements), MPI_ERR_ARG, displacements_name, 0, "must not be NULL"));
 }
 
-// Blocks with counts and displacements. The buffer is checked for the first block that has data.
+// Blocks with counts and displacements.
 inline bool placed_blocks(Arguments& args, const char* buffer_name, const void* buffer, const char* counts_name,
     CountArray values, const char* displacements_name, CountArray displacements, const char* type_name,
     MPI_Datatype type, int neighbors) noexcept {
@@ -44,11 +44,7 @@ inline bool placed_blocks(Arguments& args, const char* buffer_name, const void* 
             args.datatype(type_name, type))) {
         return false;
     }
-    MPI_Count most = 0;
-    for (std::size_t i = 0; i < std::size_t(neighbors); ++i) {
-        most = std::max<MPI_Count>(most, values[i]);
-    }
-    return args.buffer(buffer_name, buffer, most, type);
+    return buffer_of_blocks(args, buffer_name, buffer, values, displacements, neighbors, type);
 }
 
 inline bool typed_blocks(Arguments& args, const char* buffer_name, const void* buffer, const char* counts_name,
@@ -58,13 +54,7 @@ inline bool typed_blocks(Arguments& args, const char* buffer_name, const void* b
             args.require(buffer != MPI_IN_PLACE, MPI_ERR_BUFFER, buffer_name, 1, "must not be MPI_IN_PLACE"))) {
         return false;
     }
-    for (int i = 0; i < neighbors; ++i) {
-        if (!args.datatype(types_name, side.types[i]) ||
-            !args.buffer(buffer_name, buffer, side.counts[std::size_t(i)], side.types[i])) {
-            return false;
-        }
-    }
-    return true;
+    return typed_buffer(args, buffer_name, buffer, types_name, side, neighbors);
 }
 
 // Whether there is a first block that is sent and one that is received: these must be separate.

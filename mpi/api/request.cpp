@@ -73,7 +73,7 @@ int get_status_all(int count, const MPI_Request* array, int* flag, MPI_Status* s
         return MPI_SUCCESS;
     }
     Communicator* comm = nullptr;
-    bool failed = false;
+    StatusCodes codes(statuses);
     for (std::size_t i = 0; i < handles.size(); ++i) {
         Request* request = active(handles[i]);
         int code = MPI_SUCCESS;
@@ -82,15 +82,12 @@ int get_status_all(int count, const MPI_Request* array, int* flag, MPI_Status* s
         } else {
             code = show(*request, nth(statuses, i));
         }
-        if (code != MPI_SUCCESS && !failed) {
-            failed = true;
+        if (code != MPI_SUCCESS && !codes.failed()) {
             comm = request->comm;
         }
-        if (statuses != MPI_STATUSES_IGNORE) {
-            statuses[i].MPI_ERROR = code;
-        }
+        codes.add(code);
     }
-    return failed ? report_code("MPI_Request_get_status_all", comm, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+    return codes.failed() ? report_code("MPI_Request_get_status_all", comm, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
 int get_status_any(int count, const MPI_Request* array, int* index, int* flag, MPI_Status* status) noexcept {
@@ -134,26 +131,22 @@ int get_status_some(int count, const MPI_Request* array, int* outcount, int* ind
         poll_or_yield(*progress_of(handles));
     }
     Communicator* comm = nullptr;
-    bool failed = false;
+    StatusCodes codes(statuses);
     int found = 0;
     for (std::size_t i = 0; i < handles.size(); ++i) {
         Request* request = active(handles[i]);
         if (request == nullptr || !request->has_completed()) {
             continue;
         }
-        MPI_Status* status = nth(statuses, std::size_t(found));
-        const int code = show(*request, status);
-        if (code != MPI_SUCCESS && !failed) {
-            failed = true;
+        const int code = show(*request, nth(statuses, std::size_t(found)));
+        if (code != MPI_SUCCESS && !codes.failed()) {
             comm = request->comm;
         }
-        if (status != MPI_STATUS_IGNORE) {
-            status->MPI_ERROR = code;
-        }
+        codes.add(code);
         indices[found++] = int(i);
     }
     *outcount = found;
-    return failed ? report_code("MPI_Request_get_status_some", comm, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
+    return codes.failed() ? report_code("MPI_Request_get_status_some", comm, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
 int cancel(MPI_Request* handle) noexcept {

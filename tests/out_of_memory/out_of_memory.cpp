@@ -354,6 +354,29 @@ void persistent_collectives() {
     }
 }
 
+// Without MPI_Session_get_num_psets and MPI_Session_get_nth_pset, which ask the launcher: PMIx_Query_info of PMIx 4.2
+// reads what it has no memory for.
+void queries() {
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Group group = MPI_GROUP_NULL;
+    if (fine(MPI_Session_get_info(session, &info))) {
+        fine(MPI_Info_free(&info));
+    }
+    if (fine(MPI_Session_get_pset_info(session, "mpi://WORLD", &info))) {
+        fine(MPI_Info_free(&info));
+    }
+    if (fine(MPI_Group_from_session_pset(session, "mpi://WORLD", &group))) {
+        fine(MPI_Group_free(&group));
+    }
+    if (fine(MPI_Abi_get_info(&info))) {
+        fine(MPI_Info_free(&info));
+    }
+    int keyval = MPI_KEYVAL_INVALID;
+    if (fine(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &keyval, nullptr))) {
+        fine(MPI_Type_free_keyval(&keyval));
+    }
+}
+
 constexpr Scenario scenarios[] = {
     {"pt2pt", "eager", eager},
     {"pt2pt", "long message", long_message},
@@ -370,6 +393,7 @@ constexpr Scenario scenarios[] = {
     {"comm", "create", create},
     {"comm", "create_from_group", create_from_group},
     {"comm", "topologies", topologies},
+    {"comm", "queries", queries},
     {"coll", "collectives", collectives},
     {"coll", "neighborhood", neighborhood},
     {"coll_requests", "nonblocking collectives", nonblocking_collectives},

@@ -325,6 +325,20 @@ static void callbacks_that_fail(void) {
         CHECK(form < 2 ? statuses[0].MPI_ERROR == MPI_SUCCESS : count == 1 && indices[0] == 1);
     }
 
+    /* Without a failure no MPI_ERROR is written (MPI-5.0, 3.2.5). */
+    for (int form = 0; form < 6; ++form) {
+        MPI_Request requests[2] = {failing(MPI_SUCCESS, MPI_SUCCESS, 1), failing(MPI_SUCCESS, MPI_SUCCESS, 1)};
+        statuses[0].MPI_ERROR = statuses[1].MPI_ERROR = -1;
+        const int result = form == 0 ? MPI_Waitall(2, requests, statuses)
+            : form == 1              ? MPI_Testall(2, requests, &flag, statuses)
+            : form == 2              ? MPI_Waitsome(2, requests, &count, indices, statuses)
+            : form == 3              ? MPI_Testsome(2, requests, &count, indices, statuses)
+            : form == 4              ? MPI_Request_get_status_all(2, requests, &flag, statuses)
+                                     : MPI_Request_get_status_some(2, requests, &count, indices, statuses);
+        CHECK(result == MPI_SUCCESS && statuses[0].MPI_ERROR == -1 && statuses[1].MPI_ERROR == -1);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+
     request = failing(MPI_SUCCESS, code, 1);
     CHECK(MPI_Request_free(&request) == code && request == MPI_REQUEST_NULL);
     request = copy = failing(MPI_SUCCESS, code, 0); /* freed when it is complete */
