@@ -47,14 +47,14 @@ Status FrameworkBase::announce(Core& core) {
     return core.params.define(_name, "", _params, _param_count);
 }
 
-Result<SelectionList> FrameworkBase::job_list(Core& core) const {
+Result<SelectionList> FrameworkBase::job_list(const Core& core, const std::vector<std::string>& installed) const {
     const Param& selection = core.params.at(_name);
     auto list = SelectionList::parse(selection.text());
     if (!list) {
         return Error{
             list.error().code, "parameter " + _name + ": " + list.error().text + " [" + selection.origin() + "]"};
     }
-    if (Status known = list->check_names(_name, core.components.components(_name)); !known) {
+    if (Status known = list->check_names(_name, installed); !known) {
         return Error{known.error().code, known.error().text + " [" + selection.origin() + "]"};
     }
     return list;
@@ -73,12 +73,12 @@ Status FrameworkBase::open_all(Core& core, Capability needed, CleanupStack& clea
     if (Status known = announce(core); !known) {
         return known;
     }
-    auto list = job_list(core);
+    const std::vector<std::string> installed = core.components.components(_name);
+    auto list = job_list(core, installed);
     if (!list) {
         return list.error();
     }
     const Param& selection = core.params.at(_name);
-    const std::vector<std::string> installed = core.components.components(_name);
     const std::lock_guard lock(_mutex);
     _core = &core;
     _needed = needed;

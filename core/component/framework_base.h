@@ -35,8 +35,8 @@ public:
     // library starts, so that a parameter of one that is not used is not taken for a misspelt one.
     Status announce(Core& core);
 
-    // The user's list for the job. Errors: it is malformed, or names what is not installed.
-    Result<SelectionList> job_list(Core& core) const;
+    // The user's list for the job. Errors: it is malformed, or names what is not among the installed components.
+    Result<SelectionList> job_list(const Core& core, const std::vector<std::string>& installed) const;
 
     // The first lease opens the components that the user's list admits and that have what is `needed`; the last one
     // closes them. A later lease that needs more hides the components that lack it from later selections.

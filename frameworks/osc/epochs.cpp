@@ -134,6 +134,7 @@ int Epochs::post() noexcept {
     if ((everyone & locked_all) != 0 || (_targets[_rank].load(std::memory_order_relaxed) & locked) != 0) {
         return refuse("this process has locked its own memory, which must not be exposed at the same time");
     }
+    end_unused_fence();
     _posted.store(true, std::memory_order_relaxed);
     return MPI_SUCCESS;
 }

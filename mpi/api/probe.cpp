@@ -10,6 +10,18 @@ namespace patchbay::api {
 
 namespace {
 
+// A matched message can be received when its communicator has been freed (MPI-5.0, 7.4.3), and is one of its pending
+// operations until then: its handle has a reference.
+MPI_Message handle_of(Message* message) noexcept {
+    if (!message->comm->is_predefined()) {
+        message->comm->retain();
+    }
+    return to_handle<Message>(message);
+}
+Ref<Communicator> reference_of(const Message& message) noexcept {
+    return message.comm->is_predefined() ? Ref<Communicator>() : Ref<Communicator>::adopt(message.comm);
+}
+
 bool probe_args(Arguments& args, int source, int tag) noexcept {
     return args.communicator() && args.source("source", source) && args.receive_tag("tag", tag);
 }
@@ -54,7 +66,7 @@ int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* handle, MPI_Status* 
     }
     Message* message = nullptr;
     const int code = args.comm()->pml->mprobe(source, tag, *args.comm(), &message, status);
-    *handle = code == MPI_SUCCESS ? to_handle<Message>(message) : MPI_MESSAGE_NULL;
+    *handle = code == MPI_SUCCESS ? handle_of(message) : MPI_MESSAGE_NULL;
     return args.result(code);
 }
 
@@ -74,7 +86,7 @@ int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* handle, 
     Message* message = nullptr;
     const int code = args.comm()->pml->improbe(source, tag, *args.comm(), &found, &message, status);
     *flag = found;
-    *handle = found ? to_handle<Message>(message) : MPI_MESSAGE_NULL;
+    *handle = found ? handle_of(message) : MPI_MESSAGE_NULL;
     return args.result(code);
 }
 
@@ -99,6 +111,7 @@ int mrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, M
     }
     Message* message = to_object<Message>(received);
     Communicator& comm = *message->comm;
+    const Ref<Communicator> held = reference_of(*message);
     const int code = comm.pml->mrecv(buf, count, type_of(type), message, status);
     return code == MPI_SUCCESS ? code : report(ErrorTarget(&comm), function, code, {});
 }
@@ -125,6 +138,7 @@ int imrecv(const char* function, void* buf, MPI_Count count, MPI_Datatype type, 
     }
     Message* message = to_object<Message>(received);
     Communicator& comm = *message->comm;
+    const Ref<Communicator> held = reference_of(*message);
     Request* request = nullptr;
     const int code = comm.pml->imrecv(buf, count, type_of(type), message, &request);
     if (code != MPI_SUCCESS) {

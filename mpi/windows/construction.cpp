@@ -223,7 +223,7 @@ int Construction::place_in_first() noexcept {
     for (const WindowMember& member : window.members) {
         fits = fits && !__builtin_add_overflow(total, member.bytes, &total);
     }
-    if (window.rank == 0 && total > 0) {
+    if (window.rank == 0 && (!fits || total > 0)) {
         block.code = !fits ? note_cause(MPI_ERR_NO_MEM, "the sizes of all members together do not fit 64 bits")
                            : unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return allocate(total); });
         block.address = block.code == MPI_SUCCESS ? window.memory->address() : 0;

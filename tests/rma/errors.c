@@ -56,6 +56,23 @@ static void check_range(int target) {
     MPI_Type_free(&before);
 }
 
+/* MPI_Win_post ends the epoch of a fence that no operation has followed. */
+static void check_exposure_after_fence(void) {
+    int data = 0;
+    MPI_Group all, self;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &rank, &self);
+    CHECK_OK(MPI_Win_fence(0, window));
+    CHECK_OK(MPI_Win_post(self, 0, window));
+    CHECK_CLASS(MPI_Put(&data, 1, MPI_INT, next, 3, 1, MPI_INT, window), MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_start(self, 0, window));
+    CHECK_OK(MPI_Win_complete(window));
+    CHECK_OK(MPI_Win_wait(window));
+    check_window();
+    MPI_Group_free(&self);
+    MPI_Group_free(&all);
+}
+
 static void check_epochs(void) {
     int data = 0, flag = 0;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -93,6 +110,19 @@ static void check_epochs(void) {
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, window));
     CHECK_EQUAL(data, 1);
     check_window();
+    check_exposure_after_fence();
+}
+
+/* Memory of all members together of more than 64 bits. */
+static void check_size(void) {
+    void* memory = NULL;
+    MPI_Win none = MPI_WIN_NULL;
+    if (size == 4) { /* the sum is 0 without the bits that do not fit */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        CHECK(MPI_Win_allocate_shared((MPI_Aint)1 << 62, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &none) !=
+            MPI_SUCCESS);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    }
 }
 
 /* Freed while an epoch is open: refused, and the window stays. */
@@ -188,5 +218,6 @@ int main(int argc, char** argv) {
         }
     }
     check_dynamic();
+    check_size();
     return finish();
 }

@@ -63,7 +63,7 @@ Status Catalogue::read() {
 std::vector<Error> Catalogue::wrong_lists() {
     std::vector<Error> wrong;
     for (const FrameworkBase* framework : _instance.frameworks()) {
-        if (const auto list = framework->job_list(_core); !list) {
+        if (const auto list = framework->job_list(_core, _core.components.components(framework->name())); !list) {
             wrong.push_back(list.error());
         }
     }

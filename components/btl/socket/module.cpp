@@ -244,11 +244,17 @@ Hello SocketModule::hello_for(const SocketEndpoint& to) const {
     return hello;
 }
 
+// A child of fork() may have a duplicate of the descriptor: then close() does not remove it from the set of epoll.
+void SocketModule::close_watched(int fd) noexcept {
+    if (fd >= 0) {
+        epoll_ctl(_epoll, EPOLL_CTL_DEL, fd, nullptr);
+        ::close(fd);
+    }
+}
+
 // The cause is reported when something is to be sent there: a process that ends after its last message is no failure.
 void SocketModule::fail(SocketEndpoint& to, std::string_view problem) noexcept {
-    if (to.fd >= 0) {
-        ::close(std::exchange(to.fd, -1));
-    }
+    close_watched(std::exchange(to.fd, -1));
     to.state = SocketEndpoint::State::failed;
     to.failed_at = std::chrono::steady_clock::now();
     unless_out_of_memory(false, [&] {

@@ -88,6 +88,7 @@ private:
     bool deliver(Inbound& inbound, const std::byte* message) noexcept;
     int deliver_held() noexcept;
     void drop(Inbound& inbound) noexcept;
+    void close_watched(int fd) noexcept; // -1: there is none
 
     // kept.cpp: what a module leaves to the next one of this process.
     Status adopt(const std::vector<std::byte>& kept);

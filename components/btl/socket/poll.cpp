@@ -241,7 +241,7 @@ int SocketModule::deliver_held() noexcept {
 }
 
 void SocketModule::drop(Inbound& inbound) noexcept {
-    ::close(inbound.fd);
+    close_watched(inbound.fd);
     if (inbound.from != nullptr) {
         inbound.from->sends_to_us = false;
     }

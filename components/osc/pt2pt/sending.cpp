@@ -88,11 +88,16 @@ void Pt2pt::message_sent(OutMessage& message) noexcept {
 }
 
 int Pt2pt::send_numbered(Peer& peer, OutMessage* message) noexcept {
+    const std::uint64_t asked = peer.asked;
     if ((message->header.flags & flag_acknowledge) != 0) {
         peer.asked = peer.sent + 1;
     }
     const int code = send(peer, message);
-    peer.sent += code == MPI_SUCCESS ? 1 : 0;
+    if (code == MPI_SUCCESS) {
+        ++peer.sent;
+    } else {
+        peer.asked = asked; // otherwise the next flush would wait for an answer to a message that was not sent
+    }
     return code;
 }
 

@@ -167,7 +167,8 @@ int Backlog::push(SendProtocol& sends) noexcept {
 
 int Backlog::push(Peer& peer, SendProtocol& sends) noexcept {
     int pushed = 0;
-    if (push_queue(peer, sends, pushed) && push_streams(peer, sends, pushed)) {
+    // A stream that has failed may have left a packet in the queue.
+    if (push_queue(peer, sends, pushed) && push_streams(peer, sends, pushed) && peer.queue.empty()) {
         peer.in_backlog = false;
         _backlog.erase(peer);
     }

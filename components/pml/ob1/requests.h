@@ -61,6 +61,13 @@ public:
             comm->add_complete_reference(progress->threaded());
         }
     }
+    // A complete request is active again.
+    void uncount_complete() noexcept {
+        if (counted) {
+            counted = false;
+            comm->remove_complete_reference(progress->threaded());
+        }
+    }
     using Request::set_active;
     using Request::set_complete;
 

@@ -152,6 +152,7 @@ int SendProtocol::cancel(SendRequest& request) noexcept {
             return MPI_SUCCESS;
         }
         request.complete_but_for_cancel = true;
+        request.uncount_complete();
         request.set_active();
         begin(request);
     }
