@@ -37,22 +37,22 @@ LocalRanks::LocalRanks(Output& output, FileDescriptor standard_input, const sigs
         _reports = FileDescriptor(*reports);
     }
     ::getrlimit(RLIMIT_NOFILE, &_user_file_limit);
-    raise_file_limit(); // for the server of PMIx, which comes next
+    raise_file_limit(0); // for the server of PMIx, which comes next
 }
 
 // Raises the soft limit on descriptors for the pipes of this process and the sockets of PMIx. The ranks get the limit
 // of the user.
-void LocalRanks::raise_file_limit() {
+void LocalRanks::raise_file_limit(std::size_t running) {
     rlimit needed = _user_file_limit;
     needed.rlim_cur =
-        std::clamp<rlim_t>(static_cast<rlim_t>(_total) * 4 + 128, needed.rlim_cur, _user_file_limit.rlim_max);
+        std::clamp<rlim_t>(static_cast<rlim_t>(running) * 4 + 128, needed.rlim_cur, _user_file_limit.rlim_max);
     ::setrlimit(RLIMIT_NOFILE, &needed);
 }
 
 Status LocalRanks::check_room(int ranks) const {
     constexpr std::int64_t most_ranks = std::int64_t(std::numeric_limits<std::uint16_t>::max()) + 1; // PMIX_NODE_RANK
     constexpr std::int64_t pipes = 2;                                                                // of each rank
-    const std::int64_t total = std::int64_t(_total) + ranks;
+    const std::int64_t total = std::int64_t(_by_pid.size()) + ranks; // those that have ended need nothing
     if (total > most_ranks) {
         return Error{Errc::out_of_memory,
             std::to_string(total) + " ranks are more than a node can have: " + std::to_string(most_ranks)};
@@ -70,7 +70,7 @@ Status LocalRanks::check_room(int ranks) const {
 LocalRanks::Started LocalRanks::start(const StartJob& job, const JobLayout& layout,
     const std::vector<std::optional<cpu_set_t>>& cpus, PmixServer& server, const Node& node) {
     _total += layout.ranks;
-    raise_file_limit();
+    raise_file_limit(_by_pid.size() + std::size_t(layout.ranks));
     if (!_null || !_segment) {
         return {
             0, exit_failure, std::string(_null ? "memfd_create" : "cannot open /dev/null") + ": " + errno_text(errno)};

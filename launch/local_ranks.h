@@ -57,7 +57,7 @@ private:
 
     Started start_rank(const Shared& shared, ProcessId rank, const Program& program, Environment environment);
     ProcessPlan plan_of(const Shared& shared, ProcessId rank, const Program& program);
-    void raise_file_limit();
+    void raise_file_limit(std::size_t running); // ranks, with those that are to be started
 
     Output& _output;
     FileDescriptor _standard_input; // of rank 0 of job 0, until it has it
