@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The functions about the ABI (MPI-5.0, 21.2 and 21.4.1): its version, and the properties of the Fortran compiler,
 // which a Fortran layer above this library sets. They may be called at any time and by any thread.
+#include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
+#include "object/error_cause.h"
 
 #include <fmt/core.h>
 
@@ -86,14 +88,14 @@ int PMPI_Abi_get_info(MPI_Info* info) {
     if (api::checking() && !args.pointer("info", info)) {
         return args.code();
     }
-    return api::unless_no_memory(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         auto properties = Ref<Info>::adopt(new Info);
         properties->set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
         properties->set("mpi_count_size", std::to_string(sizeof(MPI_Count)));
         properties->set("mpi_offset_size", std::to_string(sizeof(MPI_Offset)));
         *info = api::handle_of_new(args, properties.detach());
         return MPI_SUCCESS;
-    });
+    }));
 }
 
 int PMPI_Abi_set_fortran_info(MPI_Info info) {
@@ -101,11 +103,11 @@ int PMPI_Abi_set_fortran_info(MPI_Info info) {
     if (api::checking() && !args.info("info", info)) {
         return args.code();
     }
-    return api::unless_no_memory(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         const Info& given = *to_object<Info>(info);
         std::string difference;
         if (!api::sizes_agree(given, &difference)) {
-            return args.fail(MPI_ERR_ABI, difference);
+            return note_cause(MPI_ERR_ABI, difference);
         }
         api::FortranProperties& fortran = api::fortran();
         {
@@ -115,8 +117,8 @@ int PMPI_Abi_set_fortran_info(MPI_Info info) {
                 return MPI_SUCCESS;
             }
         }
-        return args.fail(MPI_ERR_ABI, "the properties of the Fortran compiler have been set before");
-    });
+        return note_cause(MPI_ERR_ABI, "the properties of the Fortran compiler have been set before");
+    }));
 }
 
 int PMPI_Abi_get_fortran_info(MPI_Info* info) {
@@ -126,10 +128,10 @@ int PMPI_Abi_get_fortran_info(MPI_Info* info) {
     }
     api::FortranProperties& fortran = api::fortran();
     std::lock_guard lock(fortran.mutex);
-    return api::unless_no_memory(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         *info = fortran.info ? api::handle_of_new(args, fortran.info->duplicate().detach()) : MPI_INFO_NULL;
         return MPI_SUCCESS;
-    });
+    }));
 }
 
 int PMPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false) {
@@ -140,7 +142,7 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* lo
             args.pointer("logical_true", logical_true) && args.pointer("logical_false", logical_false))) {
         return args.code();
     }
-    return api::unless_no_memory(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         api::FortranProperties& fortran = api::fortran();
         std::vector<std::byte> yes = api::bytes_at(logical_true, logical_size);
         std::vector<std::byte> no = api::bytes_at(logical_false, logical_size);
@@ -152,8 +154,8 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* lo
                 return MPI_SUCCESS;
             }
         }
-        return args.fail(MPI_ERR_ABI, "the values of Fortran's LOGICAL constants have been set before");
-    });
+        return note_cause(MPI_ERR_ABI, "the values of Fortran's LOGICAL constants have been set before");
+    }));
 }
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set) {

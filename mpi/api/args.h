@@ -339,17 +339,6 @@ private:
     Object* _other = nullptr; // the object of the call, if it is no communicator
 };
 
-// What `body` returns, the code of the call, or MPI_ERR_NO_MEM, which is reported here. For the part of a binding that
-// may throw std::bad_alloc.
-template <class Body>
-int unless_no_memory(const Arguments& args, Body&& body) noexcept {
-    try {
-        return body();
-    } catch (const std::bad_alloc&) {
-        return args.result(MPI_ERR_NO_MEM);
-    }
-}
-
 inline const Datatype& type_of(MPI_Datatype handle) noexcept {
     return *to_object<Datatype>(handle);
 }

@@ -6,8 +6,6 @@
 #include "mpi/api/args.h"
 #include "mpi/instance/instance.h"
 
-#include <new>
-
 namespace patchbay::api {
 
 namespace {
@@ -18,8 +16,8 @@ int create_keyval(const char* function, AttributeOwner owner, void* copy_fn, voi
     if (checking() && !args.pointer("the keyval", keyval)) {
         return args.code();
     }
-    return unless_no_memory(
-        args, [&] { return args.result(keyval_create(owner, copy_fn, delete_fn, extra_state, keyval)); });
+    return args.result(unless_out_of_memory(
+        MPI_ERR_NO_MEM, [&] { return keyval_create(owner, copy_fn, delete_fn, extra_state, keyval); }));
 }
 
 int free_keyval(const char* function, AttributeOwner owner, int* keyval) noexcept {
@@ -44,8 +42,8 @@ int set(const char* function, MPI_Comm comm, int keyval, void* value) noexcept {
     if (checking() && !(args.communicator() && own_key(args, keyval))) {
         return args.code();
     }
-    return unless_no_memory(args,
-        [&] { return args.result(args.comm()->attributes.set(AttributeOwner::communicator, comm, keyval, value)); });
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM,
+        [&] { return args.comm()->attributes.set(AttributeOwner::communicator, comm, keyval, value); }));
 }
 
 int get(const char* function, MPI_Comm comm, int keyval, void* value, int* flag) noexcept {
@@ -56,7 +54,7 @@ int get(const char* function, MPI_Comm comm, int keyval, void* value, int* flag)
             args.pointer("flag", flag))) {
         return args.code();
     }
-    return unless_no_memory(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         bool found = false;
         auto** out = static_cast<void**>(value);
         int code = MPI_SUCCESS;
@@ -66,8 +64,8 @@ int get(const char* function, MPI_Comm comm, int keyval, void* value, int* flag)
             found = args.comm()->instance->attributes().get(*args.comm(), keyval, out);
         }
         *flag = found ? 1 : 0;
-        return args.result(code);
-    });
+        return code;
+    }));
 }
 
 int erase(const char* function, MPI_Comm comm, int keyval) noexcept {
@@ -153,9 +151,8 @@ int set_of_session(MPI_Session session, int keyval, void* value) noexcept {
     if (checking() && !(args.session() && own_session_key(args, keyval))) {
         return args.code();
     }
-    return unless_no_memory(args, [&] {
-        return args.result(args.session_object().attributes.set(AttributeOwner::session, session, keyval, value));
-    });
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM,
+        [&] { return args.session_object().attributes.set(AttributeOwner::session, session, keyval, value); }));
 }
 
 int get_of_session(MPI_Session session, int keyval, void* value, int* flag) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sizes and bounds of datatypes (MPI-5.0, 5.1.5 to 5.1.8), elements of a message (5.1.11), names and attributes (7.7,
 // 7.8).
+#include "core/base/out_of_memory.h"
 #include "mpi/api/args.h"
 #include "object/status.h"
 
@@ -200,10 +201,10 @@ int PMPI_Type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
     if (api::checking() && !args.pointer("type_keyval", type_keyval)) {
         return args.code();
     }
-    return api::unless_no_memory(args, [&] {
-        return args.result(keyval_create(AttributeOwner::datatype, reinterpret_cast<void*>(type_copy_attr_fn),
-            reinterpret_cast<void*>(type_delete_attr_fn), extra_state, type_keyval));
-    });
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        return keyval_create(AttributeOwner::datatype, reinterpret_cast<void*>(type_copy_attr_fn),
+            reinterpret_cast<void*>(type_delete_attr_fn), extra_state, type_keyval);
+    }));
 }
 int PMPI_Type_free_keyval(int* type_keyval) {
     api::Arguments args("MPI_Type_free_keyval");

@@ -13,6 +13,7 @@
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/intercommunicators.h"
 #include "mpi/library/library.h"
+#include "object/error_cause.h"
 
 #include <fmt/core.h>
 
@@ -94,10 +95,10 @@ int get_info(MPI_Session session, MPI_Info* info_used) {
     if (checking() && !(args.session() && args.pointer("info_used", info_used))) {
         return args.code();
     }
-    return unless_no_memory(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         *info_used = handle_of_new(args, args.session_object().info->duplicate().detach());
         return MPI_SUCCESS;
-    });
+    }));
 }
 
 int get_num_psets(MPI_Session session, MPI_Info info, int* number) {
@@ -105,14 +106,14 @@ int get_num_psets(MPI_Session session, MPI_Info info, int* number) {
     if (checking() && !(args.session() && args.info_or_null("info", info) && args.pointer("npset_names", number))) {
         return args.code();
     }
-    return unless_no_memory(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         auto count = args.session_object().instance->psets().count();
         if (!count) {
-            return args.fail(MPI_ERR_OTHER, count.error().text);
+            return note_cause(MPI_ERR_OTHER, count.error().text);
         }
         *number = int(*count);
         return MPI_SUCCESS;
-    });
+    }));
 }
 
 // `length` includes the terminator. On entry it is the size of `name`, on return the size that the whole name needs.
@@ -125,10 +126,10 @@ int get_nth_pset(MPI_Session session, MPI_Info info, int n, int* length, char* n
             args.array("pset_name", name, *length))) {
         return args.code();
     }
-    return unless_no_memory(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         auto found = args.session_object().instance->psets().name(std::size_t(n));
         if (!found) {
-            return args.fail(MPI_ERR_ARG,
+            return note_cause(MPI_ERR_ARG,
                 fmt::format("n is {}: {}; MPI_Session_get_num_psets says how many there are", n, found.error().text));
         }
         if (*length > 0) {
@@ -138,7 +139,7 @@ int get_nth_pset(MPI_Session session, MPI_Info info, int n, int* length, char* n
         }
         *length = int(found->size()) + 1;
         return MPI_SUCCESS;
-    });
+    }));
 }
 
 int get_pset_info(MPI_Session session, const char* name, MPI_Info* info) {
@@ -146,16 +147,16 @@ int get_pset_info(MPI_Session session, const char* name, MPI_Info* info) {
     if (checking() && !(args.session() && args.pointer("pset_name", name) && args.pointer("info", info))) {
         return args.code();
     }
-    return unless_no_memory(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         auto set = args.session_object().instance->psets().find(name);
         if (!set) {
-            return args.fail(set.error().code == Errc::not_found ? MPI_ERR_ARG : MPI_ERR_OTHER, set.error().text);
+            return note_cause(set.error().code == Errc::not_found ? MPI_ERR_ARG : MPI_ERR_OTHER, set.error().text);
         }
         auto made = Ref<Info>::adopt(new Info);
         made->set("mpi_size", std::to_string((*set)->size()));
         *info = handle_of_new(args, made.detach());
         return MPI_SUCCESS;
-    });
+    }));
 }
 
 // A name without a process set is no error: the result is MPI_GROUP_NULL (MPI-5.0, 11.3.2). The set may be defined
@@ -166,11 +167,11 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
         return args.code();
     }
     *newgroup = MPI_GROUP_NULL;
-    return unless_no_memory(args, [&] {
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         Session& session = args.session_object();
         auto set = session.instance->psets().find(name);
         if (!set) {
-            return set.error().code == Errc::not_found ? MPI_SUCCESS : args.fail(MPI_ERR_OTHER, set.error().text);
+            return set.error().code == Errc::not_found ? MPI_SUCCESS : note_cause(MPI_ERR_OTHER, set.error().text);
         }
         Ref<Group> group = (*set)->group(session.instance->self());
         if (!group->is_predefined()) {
@@ -178,7 +179,7 @@ int group_from_pset(MPI_Session handle, const char* name, MPI_Group* newgroup) {
         }
         *newgroup = handle_of_new(args, group.detach());
         return MPI_SUCCESS;
-    });
+    }));
 }
 
 // The instance, if the group's session is open or the group is one of the world model; null: *code is the error.
