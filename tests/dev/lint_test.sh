@@ -9,4 +9,4 @@ if ! git -C "$root" rev-parse --git-dir >/dev/null 2>&1; then
     exit 0
 fi
 bash "$root/tools/dev/lint.sh" --quick >"$work/out" 2>&1 || fail "$(cat "$work/out")"
-expect 6 "$(grep -c '^ok ' "$work/out")" 'checks that passed'
+expect 7 "$(grep -c '^ok ' "$work/out")" 'checks that passed'

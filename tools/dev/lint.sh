@@ -79,6 +79,18 @@ check_fmt() {
         ':!core/base/format_into.cpp'
 }
 
+# `bazel test` does not look at tests/budget.json, and ./dev test only once everything has run (tests/README.md, The budget).
+check_budget() {
+    git ls-files -z 'tests/*BUILD' | xargs -0 grep -lE '^ *mpi_test\(' | python3 -c '
+import json, pathlib, sys
+budget = json.loads(pathlib.Path("tests/budget.json").read_text(encoding="utf-8"))["folders"]
+folders = [str(pathlib.Path(line.strip()).parent) for line in sys.stdin]
+wrong = [folder for folder in folders if budget.get(folder, {"launches": 0})["launches"] == 0]
+for folder in wrong:
+    print(f"{folder} has an mpi_test(), and tests/budget.json allows it no launch")
+sys.exit(bool(wrong))'
+}
+
 changed_sources() {
     if [ -z "$since" ]; then
         since=$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null)
@@ -102,6 +114,7 @@ check 'Python scripts' check_python
 check 'examples in pages' check_pages
 check 'white space' check_editorconfig
 check 'fmt by format_into()' check_fmt
+check 'launches in tests/budget.json' check_budget
 case $which in
 changed | all)
     [ -s compile_commands.json ] || ./dev compile-commands || exit 1
