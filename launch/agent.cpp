@@ -93,8 +93,7 @@ void Agent::take(const StartJob& start) {
     layout.first_node_rank = _ranks.total();
     LocalRanks::Started started;
     Status status = _ranks.check_room(layout.ranks);
-    const bool has_room = bool(status);
-    if (has_room) {
+    if (status) {
         status = _server->register_job(start.job, layout);
     }
     if (!status) {
@@ -113,7 +112,7 @@ void Agent::take(const StartJob& start) {
         _timing.mark(Moment::spawned);
         send(JobStarted{start.job});
     } else {
-        if (has_room) { // otherwise the server does not know the job
+        if (status) { // otherwise the server does not know the job
             give_up(start, started.count);
         }
         send(CannotStart{start.job, started.count, started.exit_status, started.error});

@@ -112,7 +112,7 @@ void Head::take(const AgentReady& agent) {
     }
     _agent = agent;
     if (Status started = start_job(_job, std::move(_programs), nullptr); !started) {
-        give_up(exit_usage, started.error().text);
+        give_up(started.error().code == Errc::out_of_memory ? exit_failure : exit_usage, started.error().text);
         return;
     }
     _begun();

@@ -7,15 +7,20 @@
 #include "launch/head.h"
 #include "launch/output.h"
 #include "launch/report.h"
+#include "launch/signals.h"
 #include "launch/user_socket.h"
 
 #include <cerrno>
+#include <chrono>
 #include <optional>
 #include <sys/epoll.h>
 
 namespace patchbay::launch {
 
 namespace {
+
+// How long the reader of the output may take when mpirun itself has been killed.
+constexpr std::chrono::seconds time_to_read{2};
 
 class Launcher {
 public:
@@ -32,6 +37,7 @@ public:
 private:
     void watch_control();
     void finish();
+    void stop_soon();
 
     const JobSpec& _job;
     FileDescriptor _control;
@@ -42,6 +48,9 @@ private:
     std::string _socket_file;
     std::optional<Agent> _agent;
     std::optional<Head> _head;
+    bool _front_end_is_gone = false;
+    bool _is_finishing = false;      // no process is left: only the reader of the output is waited for
+    std::optional<int> _given_up_by; // a signal that has ended this wait
 };
 
 int Launcher::run() {
@@ -63,7 +72,7 @@ int Launcher::run() {
         std::string table = _timing.table();
         [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, table.data(), table.size());
     }
-    const int status = _head->exit_status();
+    const int status = _given_up_by ? exit_signal_base + *_given_up_by : _head->exit_status();
     return status == 0 && _output.has_lost() ? exit_failure : status;
 }
 
@@ -71,15 +80,30 @@ void Launcher::watch_control() {
     while (std::optional<int> signal = receive_signal_number(_control.get())) {
         if (*signal == 0) {
             _loop.unwatch(_control.get());
+            _front_end_is_gone = true;
             _head->front_end_is_gone();
+            stop_soon();
             return;
+        }
+        if (_is_finishing && asks_to_end(*signal)) {
+            _given_up_by = *signal;
+            _loop.stop();
         }
         _head->pass_on(*signal);
     }
 }
 
 void Launcher::finish() {
+    _is_finishing = true;
     _output.finish([this] { _loop.stop(); });
+    stop_soon();
+}
+
+// The reader may be a terminal or a process that never reads: without a front end nobody could end the wait for it.
+void Launcher::stop_soon() {
+    if (_front_end_is_gone && _is_finishing) {
+        _loop.after(time_to_read, [this] { _loop.stop(); });
+    }
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "core/runtime/node_reports.h"
 #include "core/runtime/ready_protocol.h"
 #include "core/runtime/runtime.h"
+#include "launch/placement.h"
 #include "launch/pmix/server.h"
 #include "launch/report.h"
 
@@ -14,12 +15,15 @@
 #include <csignal>
 #include <cstdint>
 #include <fcntl.h>
-#include <limits>
 #include <sys/mman.h>
 
 namespace patchbay::launch {
 
 namespace {
+
+// Of mpirun itself: its pipes, sockets, event loop and PMIx.
+constexpr std::int64_t files_beside_ranks = 128;
+constexpr std::int64_t fewest_files_beside_ranks = 24;
 
 std::string name_of(ProcessId rank) {
     return (rank.job == 0 ? "" : std::to_string(rank.job) + ".") + std::to_string(rank.rank);
@@ -40,27 +44,25 @@ LocalRanks::LocalRanks(Output& output, FileDescriptor standard_input, const sigs
     raise_file_limit(0); // for the server of PMIx, which comes next
 }
 
-// Raises the soft limit on descriptors for the pipes of this process and the sockets of PMIx. The ranks get the limit
-// of the user.
-void LocalRanks::raise_file_limit(std::size_t running) {
+// Raises the soft limit on descriptors for the pipes and files of this process and the sockets of PMIx. The ranks get
+// the limit of the user.
+void LocalRanks::raise_file_limit(std::int64_t running) {
     rlimit needed = _user_file_limit;
     needed.rlim_cur =
-        std::clamp<rlim_t>(static_cast<rlim_t>(running) * 4 + 128, needed.rlim_cur, _user_file_limit.rlim_max);
+        std::clamp<rlim_t>(rlim_t(files_of(running) + files_beside_ranks), needed.rlim_cur, _user_file_limit.rlim_max);
     ::setrlimit(RLIMIT_NOFILE, &needed);
 }
 
 Status LocalRanks::check_room(int ranks) const {
-    constexpr std::int64_t most_ranks = std::int64_t(std::numeric_limits<std::uint16_t>::max()) + 1; // PMIX_NODE_RANK
-    constexpr std::int64_t pipes = 2;                                                                // of each rank
     const std::int64_t total = std::int64_t(_by_pid.size()) + ranks; // those that have ended need nothing
-    if (total > most_ranks) {
-        return Error{Errc::out_of_memory,
-            std::to_string(total) + " ranks are more than a node can have: " + std::to_string(most_ranks)};
+    if (Status possible = check_number_of_ranks(total); !possible) {
+        return possible;
     }
+    const std::int64_t needed = files_of(total);
     const rlim_t limit = _user_file_limit.rlim_max;
-    if (limit != RLIM_INFINITY && rlim_t(total * pipes) > limit) {
+    if (limit != RLIM_INFINITY && rlim_t(needed + fewest_files_beside_ranks) > limit) {
         return Error{Errc::out_of_memory,
-            std::to_string(total) + " ranks need " + std::to_string(total * pipes) +
+            std::to_string(total) + " ranks need " + std::to_string(needed) +
                 " open files in mpirun and more, but the limit is " + std::to_string(limit) +
                 "; raise it (ulimit -Hn)"};
     }
@@ -70,7 +72,7 @@ Status LocalRanks::check_room(int ranks) const {
 LocalRanks::Started LocalRanks::start(const StartJob& job, const JobLayout& layout,
     const std::vector<std::optional<cpu_set_t>>& cpus, PmixServer& server, const Node& node) {
     _total += layout.ranks;
-    raise_file_limit(_by_pid.size() + std::size_t(layout.ranks));
+    raise_file_limit(std::int64_t(_by_pid.size()) + layout.ranks);
     if (!_null || !_segment) {
         return {
             0, exit_failure, std::string(_null ? "memfd_create" : "cannot open /dev/null") + ": " + errno_text(errno)};

@@ -57,7 +57,8 @@ private:
 
     Started start_rank(const Shared& shared, ProcessId rank, const Program& program, Environment environment);
     ProcessPlan plan_of(const Shared& shared, ProcessId rank, const Program& program);
-    void raise_file_limit(std::size_t running); // ranks, with those that are to be started
+    void raise_file_limit(std::int64_t running); // ranks, with those that are to be started
+    std::int64_t files_of(std::int64_t ranks) const { return ranks * (_output.files_of_rank() + 1); } // 1: for PMIx
 
     Output& _output;
     FileDescriptor _standard_input; // of rank 0 of job 0, until it has it

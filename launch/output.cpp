@@ -29,7 +29,7 @@ bool same_place(int a, int b) {
 
 struct Output::Stream {
     FileDescriptor pipe;
-    OutputSink* sink;
+    std::shared_ptr<OutputSink> sink;
     std::string tag;     // begins every line; empty without --tag-output
     std::string partial; // a line whose end has not arrived yet
     bool watched = false;
@@ -40,23 +40,24 @@ Output::Output(EventLoop& loop, const JobSpec& job)
       _tag(job.tag_output),
       _prefix(job.output_prefix),
       _buffer(read_size) {
-    _sinks.push_back(std::make_unique<OutputSink>(loop, STDOUT_FILENO, FileDescriptor(), "standard output"));
-    _stdout = _stderr = _sinks.back().get();
+    _stdout = _stderr = make_sink(STDOUT_FILENO, FileDescriptor(), "standard output");
     if (!same_place(STDOUT_FILENO, STDERR_FILENO)) {
-        _sinks.push_back(std::make_unique<OutputSink>(loop, STDERR_FILENO, FileDescriptor(), "standard error"));
-        _stderr = _sinks.back().get();
-    }
-    for (auto& sink : _sinks) {
-        sink->on_change = [this, place = sink.get()](const std::string& why) { sink_changed(*place, why); };
+        _stderr = make_sink(STDERR_FILENO, FileDescriptor(), "standard error");
     }
 }
 
 Output::~Output() = default;
 
+std::shared_ptr<OutputSink> Output::make_sink(int fd, FileDescriptor owned, std::string name) {
+    auto sink = std::make_shared<OutputSink>(_loop, fd, std::move(owned), std::move(name));
+    sink->on_change = [this, place = sink.get()](const std::string& why) { sink_changed(*place, why); };
+    return sink;
+}
+
 Result<Output::RankEnds> Output::add_rank(const std::string& rank) {
     ++_ranks;
-    OutputSink* out = _stdout;
-    OutputSink* err = _stderr;
+    std::shared_ptr<OutputSink> out = _stdout;
+    std::shared_ptr<OutputSink> err = _stderr;
     if (!_prefix.empty()) {
         auto out_file = open_file(rank, "out");
         auto err_file = open_file(rank, "err");
@@ -75,19 +76,18 @@ Result<Output::RankEnds> Output::add_rank(const std::string& rank) {
     return ends;
 }
 
-Result<OutputSink*> Output::open_file(const std::string& rank, const char* extension) {
+Result<std::shared_ptr<OutputSink>> Output::open_file(const std::string& rank, const char* extension) {
     std::string name = _prefix + "." + rank + "." + extension;
     FileDescriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (!file) {
         return Error{Errc::system, "--output-filename: cannot write to " + name + ": " + errno_text(errno)};
     }
     int fd = file.get();
-    auto& sink = _sinks.emplace_back(std::make_unique<OutputSink>(_loop, fd, std::move(file), name));
-    sink->on_change = [this, place = sink.get()](const std::string& why) { sink_changed(*place, why); };
-    return sink.get();
+    return make_sink(fd, std::move(file), name);
 }
 
-Status Output::add_stream(const std::string& rank, const char* name, OutputSink* sink, FileDescriptor& rank_end) {
+Status Output::add_stream(
+    const std::string& rank, const char* name, std::shared_ptr<OutputSink> sink, FileDescriptor& rank_end) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) {
         return Error{Errc::system, "cannot make a pipe for rank " + rank + ": " + errno_text(errno)};
@@ -96,7 +96,7 @@ Status Output::add_stream(const std::string& rank, const char* name, OutputSink*
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK); // only the end of this process
     auto stream = std::make_unique<Stream>();
     stream->pipe = FileDescriptor(ends[0]);
-    stream->sink = sink;
+    stream->sink = std::move(sink);
     if (_tag) {
         stream->tag = "[" + rank + "]<" + name + ">: ";
     }
@@ -171,6 +171,7 @@ void Output::close(Stream& stream) {
         stream.watched = false;
     }
     stream.pipe.reset();
+    remove_closed_streams_later();
     if (stream.partial.empty()) {
         return;
     }
@@ -182,13 +183,31 @@ void Output::close(Stream& stream) {
     }
 }
 
+// Not at once, because a callback of the stream or of its sink may be running. finish() closes all streams before it
+// posts its own callback, so that this object is still there.
+void Output::remove_closed_streams_later() {
+    if (std::exchange(_removes_later, true)) {
+        return;
+    }
+    _loop.post([this] {
+        _removes_later = false;
+        std::erase_if(_streams, [](const auto& stream) {
+            return !stream->pipe && (stream->sink.use_count() > 1 || stream->sink->empty() || stream->sink->broken());
+        });
+    });
+}
+
 void Output::sink_changed(OutputSink& sink, const std::string& why_broken) {
     _has_lost = _has_lost || !why_broken.empty();
-    if (!why_broken.empty() && &sink != _stderr) {
+    if (!why_broken.empty() && &sink != _stderr.get()) {
         message(why_broken);
     }
     for (auto& stream : _streams) {
-        if (stream->sink != &sink || !stream->pipe) {
+        if (stream->sink.get() != &sink) {
+            continue;
+        }
+        if (!stream->pipe) {
+            remove_closed_streams_later(); // what it has written was still to be passed on
             continue;
         }
         if (sink.broken()) {
@@ -205,7 +224,9 @@ void Output::sink_changed(OutputSink& sink, const std::string& why_broken) {
 }
 
 bool Output::all_written() const {
-    return std::ranges::all_of(_sinks, [](const auto& sink) { return sink->empty() || sink->broken(); });
+    const auto is_written = [](const OutputSink& sink) { return sink.empty() || sink.broken(); };
+    return is_written(*_stdout) && is_written(*_stderr) &&
+        std::ranges::all_of(_streams, [&](const auto& stream) { return is_written(*stream->sink); });
 }
 
 void Output::finish(std::function<void()> done) {

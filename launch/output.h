@@ -30,6 +30,9 @@ public:
     // requires. Errc::system.
     Result<RankEnds> add_rank(const std::string& rank);
 
+    // How many descriptors the output of a rank that runs takes in this process.
+    int files_of_rank() const { return _prefix.empty() ? 2 : 4; }
+
     // A line of mpirun itself.
     void message(std::string_view text);
 
@@ -43,13 +46,16 @@ public:
 private:
     struct Stream;
 
-    Result<OutputSink*> open_file(const std::string& rank, const char* extension);
-    Status add_stream(const std::string& rank, const char* name, OutputSink* sink, FileDescriptor& rank_end);
+    std::shared_ptr<OutputSink> make_sink(int fd, FileDescriptor owned, std::string name);
+    Result<std::shared_ptr<OutputSink>> open_file(const std::string& rank, const char* extension);
+    Status add_stream(
+        const std::string& rank, const char* name, std::shared_ptr<OutputSink> sink, FileDescriptor& rank_end);
     void watch(Stream& stream);
     void read_some(Stream& stream);
     void take(Stream& stream, std::string_view text);
     void pass_on_lines(Stream& stream, std::string_view text);
     void close(Stream& stream);
+    void remove_closed_streams_later();
     void sink_changed(OutputSink& sink, const std::string& why_broken);
     bool all_written() const;
     bool is_raw() const { return _ranks == 1 && !_tag; } // no other output can mix with it
@@ -59,10 +65,10 @@ private:
     int _ranks = 0;
     bool _has_lost = false;
     std::string _prefix;
-    std::vector<std::unique_ptr<OutputSink>> _sinks;
-    OutputSink* _stdout;
-    OutputSink* _stderr;
-    std::vector<std::unique_ptr<Stream>> _streams;
+    std::shared_ptr<OutputSink> _stdout;
+    std::shared_ptr<OutputSink> _stderr;
+    std::vector<std::unique_ptr<Stream>> _streams; // each file belongs to one of them
+    bool _removes_later = false;
     std::vector<char> _buffer;
     std::function<void()> _done;
 };

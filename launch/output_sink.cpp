@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
@@ -22,6 +23,13 @@ bool may_block(int fd) {
     return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || (S_ISCHR(status.st_mode) && ::isatty(fd) == 1);
 }
 
+// A terminal whose reader does not read blocks a write of fewer bytes than PIPE_BUF although poll(2) reports it as
+// writable. Another open description of it can be without blocking.
+FileDescriptor opened_anew(int terminal) {
+    const std::string link = "/proc/self/fd/" + std::to_string(terminal);
+    return FileDescriptor(::open(link.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
 bool writable_now(int fd) {
     pollfd poll{fd, POLLOUT, 0};
     return ::poll(&poll, 1, 0) == 1;
@@ -34,7 +42,14 @@ OutputSink::OutputSink(EventLoop& loop, int fd, FileDescriptor owned, std::strin
       _owned(std::move(owned)),
       _fd(fd),
       _name(std::move(name)),
-      _may_block(may_block(fd)) {}
+      _may_block(may_block(fd)) {
+    if (_may_block && ::isatty(fd) == 1) {
+        if (FileDescriptor anew = opened_anew(fd)) { // it may be the terminal of another user
+            _owned = std::move(anew);
+            _fd = _owned.get();
+        }
+    }
+}
 
 OutputSink::~OutputSink() {
     if (_watching) {
@@ -55,14 +70,13 @@ void OutputSink::append(std::string_view text) {
 
 void OutputSink::flush() {
     while (!empty() && !_broken) {
-        if (_may_block && !writable_now(_fd)) {
+        if ((_may_block && !writable_now(_fd)) || !write_some()) {
             if (!_watching) {
                 _watching = true;
                 _loop.watch(_fd, EPOLLOUT, [this] { flush(); });
             }
             return;
         }
-        write_some();
     }
     _pending.clear();
     _written = 0;
@@ -76,14 +90,17 @@ void OutputSink::flush() {
 }
 
 // A pipe that is writable according to poll(2) takes PIPE_BUF bytes without blocking, but perhaps no more.
-void OutputSink::write_some() {
+bool OutputSink::write_some() {
     std::size_t size = _may_block ? std::min<std::size_t>(backlog(), PIPE_BUF) : backlog();
     ssize_t written = ::write(_fd, _pending.data() + _written, size);
     if (written >= 0) {
         _written += static_cast<std::size_t>(written);
-    } else if (errno != EINTR && errno != EAGAIN) {
+    } else if (errno == EAGAIN) {
+        return !_may_block; // a file cannot be watched
+    } else if (errno != EINTR) {
         break_off(errno);
     }
+    return true;
 }
 
 void OutputSink::break_off(int error) {

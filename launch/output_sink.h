@@ -11,7 +11,7 @@ namespace patchbay::launch {
 
 // One destination of output: stdout or stderr of mpirun, or a file. Text is written in the order in which it was
 // appended, and appending never blocks the event loop. The mode of the descriptor is not changed, because other
-// processes share it.
+// processes share it; a terminal is opened anew where that is possible.
 class OutputSink {
 public:
     // `owned` is closed with the sink when it is valid; otherwise `fd` belongs to the caller.
@@ -35,11 +35,11 @@ public:
 private:
     std::size_t backlog() const { return _pending.size() - _written; }
     void flush();
-    void write_some();
+    bool write_some(); // false: the destination takes nothing now
     void break_off(int error);
 
     EventLoop& _loop;
-    FileDescriptor _owned;
+    FileDescriptor _owned; // the destination, or the terminal opened anew
     int _fd;
     std::string _name;
     bool _may_block; // a pipe, terminal or socket: written only if poll(2) reports it as writable

@@ -7,6 +7,7 @@
 #include "launch/program_search.h"
 
 #include <climits>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <unistd.h>
@@ -91,13 +92,22 @@ std::string host_name() {
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
 }
 
+Status check_number_of_ranks(std::int64_t ranks) {
+    constexpr std::int64_t most = std::int64_t(std::numeric_limits<std::uint16_t>::max()) + 1;
+    if (ranks > most) {
+        return Error{Errc::out_of_memory,
+            std::to_string(ranks) + " ranks are more than a node can have: " + std::to_string(most)};
+    }
+    return {};
+}
+
 Result<JobLayout> lay_out(const JobSpec& job, const std::string& hostname, int cores) {
     std::int64_t ranks = 0;
     for (const AppSpec& app : job.apps) {
         ranks += ranks_of(app, job, cores);
     }
-    if (ranks > INT_MAX) {
-        return Error{Errc::invalid, std::to_string(ranks) + " ranks are more than an int can number"};
+    if (Status possible = check_number_of_ranks(ranks); !possible) {
+        return possible.error();
     }
     JobLayout layout = layout_of(job, hostname, cores);
     if (!job.oversubscribe && layout.ranks > cores) {

@@ -5,6 +5,7 @@
 #include "launch/job_layout.h"
 #include "launch/topology.h"
 
+#include <cstdint>
 #include <optional>
 #include <sched.h>
 #include <string>
@@ -12,9 +13,12 @@
 
 namespace patchbay::launch {
 
+// Errc::out_of_memory: a node cannot have so many ranks, because PMIX_NODE_RANK has 16 bits.
+Status check_number_of_ranks(std::int64_t ranks);
+
 // Determines the ranks of a job and its process sets but those of the hardware, on a node with so many cores, and gives
-// the job its name. Errc::invalid if --no-oversubscribe forbids the number of ranks, or if a process set contains a
-// rank that does not exist or has a name that it must not have.
+// the job its name. Errc::out_of_memory: a node cannot have so many ranks. Errc::invalid if --no-oversubscribe forbids
+// their number, or if a process set contains a rank that does not exist or has a name that it must not have.
 Result<JobLayout> lay_out(const JobSpec& job, const std::string& hostname, int cores);
 
 // Whether the ranks of the job are bound when the user has not said so: when each gets a core of its own.

@@ -21,7 +21,7 @@ void GroupService::join(const pmix_proc_t& requestor, const std::string& name, c
         return;
     }
     group->second.waiters[*self] = answer;
-    if (std::ranges::any_of(*processes, [this](ProcessId member) { return _ended.contains(member); })) {
+    if (std::ranges::any_of(*processes, [this](ProcessId member) { return !_jobs.is_running(member); })) {
         complete(group, PMIX_ERR_PROC_ABORTED);
     } else if (group->second.waiters.size() == processes->size()) {
         complete(group, PMIX_SUCCESS);
@@ -29,7 +29,6 @@ void GroupService::join(const pmix_proc_t& requestor, const std::string& name, c
 }
 
 void GroupService::ended(ProcessId rank) {
-    _ended.insert(rank);
     for (auto group = _forming.begin(); group != _forming.end();) {
         auto next = std::next(group);
         if (group->second.members.contains(rank)) {
@@ -37,10 +36,6 @@ void GroupService::ended(ProcessId rank) {
         }
         group = next;
     }
-}
-
-void GroupService::forget(JobNumber job) {
-    std::erase_if(_ended, [job](ProcessId rank) { return rank.job == job; });
 }
 
 void GroupService::complete(Groups::iterator group, pmix_status_t status) {

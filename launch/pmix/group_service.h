@@ -42,10 +42,8 @@ public:
     void join(const pmix_proc_t& requestor, const std::string& name, const std::vector<pmix_proc_t>& members,
         const Answer& answer);
 
-    // The process of this rank has ended and will send no request.
+    // The process has ended, as the directory already tells: the groups that wait for it fail.
     void ended(ProcessId rank);
-    // The job has ended, so that no group can have a member of it.
-    void forget(JobNumber job);
 
 private:
     struct Group {
@@ -60,7 +58,6 @@ private:
     const JobDirectory& _jobs;
     std::uint64_t _next_context_id;
     Groups _forming;
-    std::set<ProcessId> _ended;
 };
 
 } // namespace patchbay::launch

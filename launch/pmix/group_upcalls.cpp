@@ -21,9 +21,10 @@ GroupDirectives read_directives(const pmix_info_t* directives, std::size_t count
     for (std::size_t i = 0; i < count; ++i) {
         if (PMIX_CHECK_KEY(&directives[i], PMIX_GROUP_ASSIGN_CONTEXT_ID)) {
             read.wants_context_id = PMIX_INFO_TRUE(&directives[i]);
-        } else if (PMIX_CHECK_KEY(&directives[i], PMIX_GROUP_ENDPT_DATA)) {
+        } else if (PMIX_CHECK_KEY(&directives[i], PMIX_GROUP_ENDPT_DATA) &&
+            directives[i].value.type == PMIX_BYTE_OBJECT) {
             const pmix_byte_object_t& bytes = directives[i].value.data.bo;
-            read.endpoint_data.assign(bytes.bytes, bytes.size);
+            read.endpoint_data.assign(bytes.bytes, bytes.bytes == nullptr ? 0 : bytes.size);
         }
     }
     return read;
@@ -95,8 +96,8 @@ pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t*, std:
             host.loop.post([&host, rank = *rank] { host.rank_events.ready(rank); });
             return PMIX_OPERATION_SUCCEEDED;
         }
-        if (std::string_view(directives[i].key) == group_key && value.type == PMIX_STRING) {
-            name = value.data.string;
+        if (std::string_view(directives[i].key) == group_key) {
+            name = text_of(value);
         } else if (std::string_view(directives[i].key) == group_members_key) {
             members = procs_in(value);
         }

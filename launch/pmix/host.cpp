@@ -48,6 +48,7 @@ void PmixHost::received(const std::string& run, const RunMessage& message) {
 }
 
 void PmixHost::rank_ended(ProcessId rank, RankEnd end) {
+    jobs.ended(rank);
     on_pmix_thread([this, rank] { groups.ended(rank); });
     ports.ended(rank);
     port_exchange.ended(rank);
@@ -94,7 +95,6 @@ void PmixHost::job_ended(JobNumber job) {
         _failed.erase(job);
         _in_mpi.erase(job);
     }
-    on_pmix_thread([this, job] { groups.forget(job); });
 }
 
 } // namespace patchbay::launch

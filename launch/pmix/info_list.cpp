@@ -68,6 +68,10 @@ std::vector<pmix_proc_t> procs_in(const pmix_value_t& value) {
     return {procs, procs + value.data.darray->size};
 }
 
+std::string_view text_of(const pmix_value_t& value) {
+    return value.type == PMIX_STRING && value.data.string != nullptr ? value.data.string : std::string_view();
+}
+
 const char* find_text(const pmix_info_t* infos, std::size_t count, std::string_view key) {
     for (std::size_t i = 0; i < count; ++i) {
         if (infos[i].key == key && infos[i].value.type == PMIX_STRING) {

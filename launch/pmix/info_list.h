@@ -50,6 +50,9 @@ private:
 // The processes in a data array of PMIX_PROC; empty if the value is something else.
 std::vector<pmix_proc_t> procs_in(const pmix_value_t& value);
 
+// The text; empty: the value is none, or null, which a PMIx client may send.
+std::string_view text_of(const pmix_value_t& value);
+
 // The first text among `infos` with that key; nullptr: there is none.
 const char* find_text(const pmix_info_t* infos, std::size_t count, std::string_view key);
 // The same, or an empty text.

@@ -35,6 +35,17 @@ void JobDirectory::remove(JobNumber job) {
     if (const auto name = _names.extract(job); !name.empty()) {
         _jobs.erase(name.mapped());
     }
+    std::erase_if(_ended, [job](ProcessId process) { return process.job == job; });
+}
+
+void JobDirectory::ended(ProcessId process) {
+    const std::lock_guard lock(_mutex);
+    _ended.insert(process);
+}
+
+bool JobDirectory::is_running(ProcessId process) const {
+    const std::lock_guard lock(_mutex);
+    return _names.contains(process.job) && !_ended.contains(process);
 }
 
 const JobDirectory::Job* JobDirectory::job_of(std::string_view nspace) const {

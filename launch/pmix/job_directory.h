@@ -23,6 +23,8 @@ public:
     // A job of another run; nothing: there is no number left.
     std::optional<JobNumber> add_foreign(const std::string& run, const std::string& nspace, int ranks);
     void remove(JobNumber job);
+    // A process of one of the jobs has ended.
+    void ended(ProcessId process);
 
     // Nothing: the process is in none of the jobs. The names are compared as they are: PMIX_CHECK_NSPACE would accept
     // an empty namespace for any other one.
@@ -30,6 +32,8 @@ public:
     // The same for several; a process of rank PMIX_RANK_WILDCARD stands for all of its job. Nothing where one of them
     // is in none of the jobs.
     std::optional<std::set<ProcessId>> find_all(const std::vector<pmix_proc_t>& procs) const;
+    // Whether the process is in one of the jobs and has not ended. What it has asked for may arrive afterwards.
+    bool is_running(ProcessId process) const;
     // The job must be there.
     pmix_proc_t name_of(ProcessId process) const;
 
@@ -47,6 +51,7 @@ private:
     mutable std::mutex _mutex;
     std::map<std::string, Job, std::less<>> _jobs;
     std::map<JobNumber, std::string> _names;
+    std::set<ProcessId> _ended;
 };
 
 } // namespace patchbay::launch

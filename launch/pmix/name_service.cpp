@@ -71,7 +71,8 @@ void NameService::publish(
         return;
     }
     const pmix_info_t* data = std::find_if(infos, infos + count, is_data);
-    if (data == infos + count || data->value.type != PMIX_STRING || std::count_if(infos, infos + count, is_data) > 1) {
+    if (data == infos + count || data->value.type != PMIX_STRING || data->value.data.string == nullptr ||
+        std::count_if(infos, infos + count, is_data) > 1) {
         done(PMIX_ERR_NOT_SUPPORTED);
         return;
     }

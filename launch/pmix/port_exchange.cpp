@@ -26,7 +26,7 @@ std::string PortExchange::name_here(const std::string& port) const {
 
 void PortExchange::connect(const std::string& port, PortService::Request request) {
     const std::string run = run_of(port);
-    if (!_links.reach(run)) {
+    if (!_jobs.is_running(request.process) || !_links.reach(run)) {
         request.answer(PMIX_ERR_NOT_FOUND, nullptr);
         return;
     }

@@ -48,7 +48,7 @@ void PortService::add(Waiters& waiters, Waiters::iterator place, Request request
 
 void PortService::wait(Side side, const std::string& name, Request request) {
     const auto found = _ports.find(name);
-    if (found == _ports.end()) {
+    if (found == _ports.end() || !_jobs.is_running(request.process)) {
         request.answer(PMIX_ERR_NOT_FOUND, nullptr);
         return;
     }

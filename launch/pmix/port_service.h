@@ -47,6 +47,7 @@ public:
         std::uint64_t token = 0; // for withdraw()
     };
     // Answers once, maybe within this call, when a process of the other side has come or the time is over.
+    // PMIX_ERR_NOT_FOUND: there is no such port, or the process has ended before its request was read.
     void wait(Side side, const std::string& name, Request request);
     // The request of the process with this token waits no longer, and is not answered.
     void withdraw(ProcessId process, std::uint64_t token);

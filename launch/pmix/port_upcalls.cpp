@@ -27,7 +27,7 @@ PortRequest read(const pmix_info_t* directives, std::size_t count) {
             for (const std::string_view kind : {port_open_key, port_close_key, port_accept_key, port_connect_key}) {
                 if (key == kind) {
                     request.kind = kind;
-                    request.name = value.data.string;
+                    request.name = text_of(value);
                 }
             }
         }

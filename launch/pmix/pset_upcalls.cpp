@@ -87,8 +87,8 @@ std::optional<pmix_status_t> pset_request(
     std::vector<pmix_proc_t> members;
     for (std::size_t i = 0; i < count; ++i) {
         const pmix_value_t& value = directives[i].value;
-        if (std::string_view(directives[i].key) == pset_define_key && value.type == PMIX_STRING) {
-            name = value.data.string;
+        if (std::string_view(directives[i].key) == pset_define_key) {
+            name = text_of(value);
         } else if (std::string_view(directives[i].key) == pset_members_key) {
             members = procs_in(value);
         }

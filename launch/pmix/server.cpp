@@ -101,6 +101,16 @@ Status PmixServer::register_job(JobNumber job, const JobLayout& layout) {
         return Error{Errc::out_of_memory, "no further job can be started: jobs of other mpirun have the numbers left"};
     }
     _host->job_exchange.add_own(job, layout);
+    Status status = register_at_pmix(layout);
+    if (status) {
+        define_initial_psets(*_host, layout);
+    } else {
+        drop_job(job);
+    }
+    return status;
+}
+
+Status PmixServer::register_at_pmix(const JobLayout& layout) const {
     InfoList infos = job_info(layout, _run_number);
     // Without a callback these calls block until they are finished. They may, because this is not PMIx's own thread.
     pmix_status_t status =
@@ -115,7 +125,6 @@ Status PmixServer::register_job(JobNumber job, const JobLayout& layout) {
             return pmix_error("PMIx_server_register_client", status);
         }
     }
-    define_initial_psets(*_host, layout);
     return {};
 }
 

@@ -29,7 +29,8 @@ public:
     PmixServer& operator=(const PmixServer&) = delete;
 
     // Passes the data of a job to PMIx, before any of its ranks is started. While ranks run this blocks until PMIx's
-    // thread has done it, so it is called in the event loop's thread only.
+    // thread has done it, so it is called in the event loop's thread only. After an error the server does not know the
+    // job.
     Status register_job(JobNumber job, const JobLayout& layout);
     // No rank of the job is left: forgets its data.
     void drop_job(JobNumber job);
@@ -43,6 +44,8 @@ public:
 
 private:
     PmixServer(EventLoop& loop, RankEvents& rank_events, std::uint32_t run_number, const std::string& socket_file);
+
+    Status register_at_pmix(const JobLayout& layout) const;
 
     std::uint32_t _run_number;
     std::unique_ptr<PmixHost> _host;

@@ -15,6 +15,7 @@ expect "$prefix/include" "$("$bin/mpicc" -showme:incdirs)" 'mpicc -showme:incdir
 expect "$prefix/lib" "$("$bin/mpicc" -showme:libdirs)" 'mpicc -showme:libdirs'
 expect mpi_abi "$("$bin/mpicc" -showme:libs)" 'mpicc -showme:libs'
 expect "gcc $compile" "$("$bin/mpicc" -compile_info)" 'mpicc -compile_info'
+expect "env gcc $compile" "$(PATCHBAY_CC='env gcc' "$bin/mpicc" -compile_info)" 'mpicc -compile_info with a command of two words'
 expect "gcc $compile $link" "$("$bin/mpicc" -link_info)" 'mpicc -link_info'
 expect "gcc $compile -c a.c" "$("$bin/mpicc" -show -c a.c)" 'mpicc -show -c'
 expect "clang $compile a.c $link" "$("$bin/mpicc" -cc=clang -show a.c)" 'mpicc -cc='

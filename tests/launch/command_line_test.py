@@ -35,11 +35,31 @@ class CommandLine(harness.LaunchTest):
             result = self.run_words("-n", number, "true")
             self.assert_result(result, 1, err_lines=1)
             self.assertIn(f"{number} ranks are more than a node can have: 65536", result.err)
-        limited = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", harness.MPIRUN, "-n", "40", "true"]
-        done = subprocess.run(limited, env=self.environment(), capture_output=True, text=True, timeout=30, check=False)
+
+    def with_limit(self, limit, *words):
+        """mpirun with these words and a limit of the shell's ulimit."""
+        limited = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", harness.MPIRUN, *words]
+        return subprocess.run(limited, env=self.environment(), capture_output=True, text=True, timeout=60, check=False)
+
+    def test_more_ranks_than_open_files(self):
+        done = self.with_limit("-n 64", "-n", "40", "true")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("40 ranks need 80 open files in mpirun and more, but the limit is 64; raise it (ulimit -Hn)",
+        self.assertIn("40 ranks need 120 open files in mpirun and more, but the limit is 64; raise it (ulimit -Hn)",
                       done.stderr)
+
+    def test_open_files_of_output_files(self):
+        prefix = self.path("out")
+        done = self.with_limit("-n 64", "--output-filename", prefix, "-n", "12", "true")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("12 ranks need 60 open files", done.stderr)
+        done = self.with_limit("-Sn 256", "--output-filename", prefix, "-n", "110", harness.RANK_PROGRAM, "init",
+                               "fence", "finalize")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_memory_of_too_many_ranks(self):
+        done = self.with_limit("-v 2000000", "-n", "30000000", "true")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("30000000 ranks are more than a node can have: 65536", done.stderr)
 
     def test_missing_interpreter(self):
         with open(self.path("tool"), "w", encoding="ascii") as out:
@@ -65,8 +85,7 @@ class CommandLine(harness.LaunchTest):
         self.assertIn("the value of verbose is missing: -n is an option", result.err)
 
     def test_few_open_files(self):
-        limited = ["sh", "-c", 'ulimit -Sn 16; exec "$@"', "sh", harness.MPIRUN, "-n", "2", "echo", "x"]
-        done = subprocess.run(limited, env=self.environment(), capture_output=True, text=True, timeout=30, check=False)
+        done = self.with_limit("-Sn 16", "-n", "2", "echo", "x")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "x\nx\n", ""))
 
     def test_unknown_option(self):

@@ -41,15 +41,20 @@ def process_alive(pid):
         return False
 
 
+def children_of(pid):
+    """The processes that the process has started and that have not been waited for."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
 def descendants(pid):
     """The process and all that it and they have started."""
     tree = [pid]
     for parent in tree:
-        try:
-            with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as file:
-                tree.extend(int(word) for word in file.read().split())
-        except (FileNotFoundError, ProcessLookupError):
-            pass
+        tree.extend(children_of(parent))
     return tree
 
 
@@ -61,6 +66,12 @@ def wait_until(condition, seconds=END_LIMIT):
             return True
         time.sleep(0.01)
     return bool(condition())
+
+
+def daemon_of(process):
+    """The process of a started mpirun that starts the ranks."""
+    assert wait_until(lambda: children_of(process.pid))
+    return children_of(process.pid)[0]
 
 
 class LaunchTest(unittest.TestCase):

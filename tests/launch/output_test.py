@@ -24,9 +24,9 @@ class Output(harness.LaunchTest):
             rank, number = match.groups()
             self.assertEqual(line, "".join(f"<{rank}:{number}:{piece}>" for piece in range(8)))
 
-    def test_full_disk(self):
+    def test_full_disk_fails_the_run(self):
         with open("/dev/full", "wb") as full:
-            process = self.start("-n", "2", "echo", "lost", stdout=full)
+            process = self.start("-n", "1", "echo", "lost", stdout=full)
             result = self.finish(process)
         self.assertEqual(result.status, 1, result.err)
         self.assertIn("cannot write to standard output: No space left on device", result.err)
@@ -80,6 +80,25 @@ class Output(harness.LaunchTest):
             self.assertEqual(harness.read(f"{prefix}.{rank}.out"), "one\n")
             self.assertEqual(harness.read(f"{prefix}.{rank}.err"), "two\n")
 
+    def test_output_files_of_ranks_that_have_ended_are_closed(self):
+        prefix = self.path("out")
+        process = self.start("--output-filename", prefix, "-n", "4", "sh", "-c",
+                             'echo "$PMIX_RANK"; test "$PMIX_RANK" != 0 || sleep 3')
+        daemon = harness.daemon_of(process)
+
+        def open_files():
+            places = []
+            for fd in os.listdir(f"/proc/{daemon}/fd"):
+                try:
+                    places.append(os.readlink(f"/proc/{daemon}/fd/{fd}"))
+                except FileNotFoundError:  # closed meanwhile
+                    pass
+            return sorted(place[len(prefix):] for place in places if place.startswith(prefix))
+
+        self.assertTrue(harness.wait_until(lambda: open_files() == [".0.err", ".0.out"], 2.5), open_files())
+        self.assert_result(self.finish(process), 0)
+        self.assertEqual([harness.read(f"{prefix}.{rank}.out") for rank in range(4)], ["0\n", "1\n", "2\n", "3\n"])
+
     def test_output_files_that_cannot_be_written(self):
         result = self.run_ranks(2, "print=one", options=("--output-filename", "/no/such/place"))
         self.assert_result(result, 1, err_lines=1)
@@ -127,6 +146,29 @@ class Output(harness.LaunchTest):
         with open("/dev/full", "w", encoding="ascii") as full:
             result = self.run_ranks(2, "long=1000", "print=x", "sleep=0.2", "print=y", stdout=full, limit=20)
         self.assertIn("cannot write to standard output: No space left on device", result.err)
+
+    def test_terminal_that_nobody_reads(self):
+        # A write to it blocks although poll(2) reports the terminal as writable. mpirun serves everything else meanwhile.
+        master, slave = pty.openpty()
+        process = self.start("--timeout", "1", "-n", "2", "sh", "-c", "yes | head -c 3000000", stdout=slave, stderr=slave)
+        os.close(slave)
+        daemon = harness.daemon_of(process)
+        self.assertTrue(harness.wait_until(lambda: harness.children_of(daemon), 5), "no rank")
+        self.assertTrue(harness.wait_until(lambda: not harness.children_of(daemon), 8), "the ranks were not ended")
+        process.terminate()
+        self.assertTrue(harness.wait_until(lambda: process.poll() is not None, 5), "mpirun did not end")
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+        os.close(master)
+
+    def test_pipe_that_nobody_reads(self):
+        # Only the reader is waited for, and mpirun is killed: its daemon gives up.
+        process = self.start("-n", "2", "sh", "-c", "sleep 0.3; head -c 200000 /dev/zero", text=False)
+        daemon = harness.daemon_of(process)
+        self.assertTrue(harness.wait_until(lambda: harness.children_of(daemon), 5), "no rank")
+        self.assertTrue(harness.wait_until(lambda: not harness.children_of(daemon), 8), "the ranks have not ended")
+        process.kill()
+        self.assert_all_gone([daemon], 8)
+        process.communicate()
 
     def test_terminal_input(self):
         master, slave = pty.openpty()

@@ -251,6 +251,7 @@ const std::map<std::string, void (*)(const std::string&)> commands = {
     {"await", await_file},
     {"publish", publish},
     {"unpublish", unpublish},
+    {"null-texts", send_null_texts},
     {"lookup", look_up_published},
     {"miss", miss_published},
     {"begin-group", begin_group},

@@ -61,6 +61,7 @@ inline void print(const std::string& text) {
 // rank_services.cpp: what the launcher offers besides starting and ending processes.
 void publish(const std::string&);
 void unpublish(const std::string&);
+void send_null_texts(const std::string&);
 void look_up_published(const std::string&);
 void miss_published(const std::string&);
 void begin_group(const std::string& name_and_ranks);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/runtime/dynamic_protocol.h"
 #include "core/runtime/group_protocol.h"
+#include "core/runtime/job_protocol.h"
+#include "core/runtime/pset_protocol.h"
 #include "tests/launch/rank_program.h"
 
 #include <cstring>
@@ -25,6 +28,24 @@ void unpublish(const std::string& name) {
     char* keys[] = {const_cast<char*>(name.c_str()), nullptr};
     expect("PMIx_Unpublish", PMIx_Unpublish(keys, nullptr, 0));
     expect("PMIx_Unpublish again", PMIx_Unpublish(keys, nullptr, 0), PMIX_ERR_NOT_FOUND);
+}
+
+// PMIx carries texts that are null pointers.
+void send_null_texts(const std::string&) {
+    pmix_info_t infos[2];
+    PMIX_INFO_CONSTRUCT(&infos[0]);
+    infos[0].value.type = PMIX_STRING;
+    PMIX_LOAD_KEY(infos[0].key, "name");
+    pmix_data_range_t everywhere = PMIX_RANGE_GLOBAL;
+    PMIX_INFO_LOAD(&infos[1], PMIX_RANGE, &everywhere, PMIX_DATA_RANGE);
+    expect("PMIx_Publish", PMIx_Publish(infos, 2), PMIX_ERR_NOT_SUPPORTED);
+    expect("PMIx_Publish in this job", PMIx_Publish(infos, 1));
+    for (const char* key : {patchbay::group_key, patchbay::pset_define_key, patchbay::job_find_key}) {
+        PMIX_LOAD_KEY(infos[0].key, key);
+        expect(key, PMIx_Job_control(nullptr, 0, infos, 1, nullptr, nullptr), PMIX_ERR_NOT_SUPPORTED);
+    }
+    PMIX_LOAD_KEY(infos[0].key, patchbay::port_close_key);
+    expect(infos[0].key, PMIx_Job_control(nullptr, 0, infos, 1, nullptr, nullptr), PMIX_ERR_NOT_FOUND);
 }
 
 void look_up_published(const std::string& name) {

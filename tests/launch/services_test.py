@@ -30,6 +30,10 @@ class Services(harness.LaunchTest):
         self.assert_result(result, 0, err_lines=0)
         self.assertEqual(result.lines(), ["rank 0 found here I am of rank 0", "rank 1 found here I am of rank 0"])
 
+    def test_texts_that_are_null(self):
+        result = self.run_ranks(1, "init", "null-texts", "finalize")
+        self.assert_result(result, 0, err_lines=0)
+
     def test_replies_amid_events(self):
         # A reply that is put into the connection's queue while PMIx empties the queue is never sent: then a rank hangs.
         psets = [word for name in "abc" for word in ("--pset", f"{name}=0-3")]

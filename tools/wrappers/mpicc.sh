@@ -72,8 +72,17 @@ for argument; do
         printf '%s: unknown question %s; try %s -showme:help\n' "$name" "$argument" "$name" >&2
         exit 1
         ;;
-    -compile_info) print_compile_options "$compiler"; exit ;;
-    -link_info) print_link_options "$compiler" "-I$prefix/include"; exit ;;
+    # The compiler may be a command with options ("ccache gcc"): it is split into words on purpose.
+    -compile_info)
+        # shellcheck disable=SC2086
+        print_compile_options $compiler
+        exit
+        ;;
+    -link_info)
+        # shellcheck disable=SC2086
+        print_link_options $compiler "-I$prefix/include"
+        exit
+        ;;
     esac
 done
 
@@ -117,7 +126,6 @@ if [ $link = yes ]; then
     set -- "$@" "-L$prefix/lib" "-Wl,-rpath,$prefix/lib" -Wl,--enable-new-dtags -lmpi_abi
 fi
 if [ $show = yes ]; then
-    # The compiler may be a command with options ("ccache gcc"): it is split into words on purpose.
     # shellcheck disable=SC2086
     print_quoted $compiler "$@"
     exit
