@@ -60,9 +60,6 @@ Bundle::Bundle(
     progress = &waits;
     persistent = true;
     fill_empty_status(status);
-    for (std::size_t i = 0; i < _count; ++i) {
-        fill_empty_status(_members[i].request->status); // until its first start
-    }
     for (std::size_t i = 0; i < _count && !_comm; ++i) {
         if (Communicator* const of_member = _members[i].request->comm) {
             _comm = Ref<Communicator>::share(of_member);
@@ -102,6 +99,7 @@ int Bundle::start() noexcept {
 void Bundle::start_members() noexcept {
     for (std::size_t i = 0; i < _count; ++i) {
         Member& member = _members[i];
+        member.request->has_status = true; // before a poll of another thread may look at the request
         const int code = member.request->start();
         member.started = code == MPI_SUCCESS;
         if (!member.started) [[unlikely]] {
@@ -113,7 +111,9 @@ void Bundle::start_members() noexcept {
         if (member.request->is_complete()) {
             continue;
         }
-        if (member.request->checks_itself) {
+        // A thread that is a rank may have bundled requests of its own with those of the process. Only this thread may
+        // attach to its own, so they are asked.
+        if (member.request->checks_itself || member.request->progress != progress) {
             _checked[_checked_count++] = member.request;
         } else {
             member.request->attach(_rest);

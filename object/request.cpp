@@ -97,6 +97,25 @@ void Request::leave_all_to_polls(const Communicator& comm) noexcept {
     }
 }
 
+// The mutex also keeps a request that is complete then from being released: leave_list() takes it.
+void Request::check_all(const Communicator& comm) noexcept {
+    const std::lock_guard lock(comm.mutex);
+    for (Request* request = comm.persistent_requests; request != nullptr; request = request->_neighbours.next) {
+        if (request->state() == State::active) {
+            static_cast<void>(request->has_completed());
+        }
+    }
+}
+
+// One thread may be in a completing call, and another one in check_all().
+bool Request::has_completed_among_threads() noexcept {
+    if (!_is_being_checked.exchange(true, std::memory_order_acquire)) {
+        check();
+        _is_being_checked.store(false, std::memory_order_release);
+    }
+    return is_complete();
+}
+
 // Of a request that was active when it was completed; `before` is the word that complete() has replaced. If the handle
 // was not released, the request may not exist any more.
 bool Request::end_owner(std::uintptr_t before, bool threaded) noexcept {

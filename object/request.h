@@ -81,6 +81,9 @@ public:
         if (!checks_itself) [[likely]] {
             return false;
         }
+        if (progress->threaded()) [[unlikely]] {
+            return has_completed_among_threads();
+        }
         check();
         return is_complete();
     }
@@ -122,10 +125,16 @@ public:
     static std::int32_t idle_references(const Communicator& comm) noexcept;
     // For a wait until no communication of the communicator is pending: calls leave_to_polls() of all that are active.
     static void leave_all_to_polls(const Communicator& comm) noexcept;
+    // For the same, in the condition of the wait: asks those active requests of its list that
+    // check themselves whether they are complete, because no completing call of the program may do that any more.
+    static void check_all(const Communicator& comm) noexcept;
 
     // The request is a member of a bundle (object/bundle.h), which starts and completes it: only calls that accept a
     // member accept its handle. Of an inactive request, which has no continuation.
-    void enter_bundle() noexcept { set_kind(ObjectKind::bundled_request); }
+    void enter_bundle() noexcept {
+        set_kind(ObjectKind::bundled_request);
+        has_status = false;
+    }
     void leave_bundle() noexcept { set_kind(ObjectKind::request); }
     bool is_in_bundle() const noexcept { return kind() == ObjectKind::bundled_request; }
 
@@ -162,14 +171,21 @@ public:
 
     MPI_Status status{};     // valid once complete
     int error = MPI_SUCCESS; // the operation's own code, valid once complete
-    bool persistent = false;
+    bool persistent : 1 = false;
     bool calls_back : 1 = false; // finish() is overridden
     // Only check() finds out that the request is complete: no poller does. A continuation that is attached to it runs
     // when somebody has called has_completed().
     bool checks_itself : 1 = false;
+    // Of a member of a bundle: the bundle has started it, so that `status` is that of a start.
+    bool has_status : 1 = false;
     // Between borrow() and give_back().
     enum class Borrowed : std::uint8_t { no, yes, from_callback }; // the latter: calls_back was set before
     Borrowed borrowed : 2 = Borrowed::no;
+
+private:
+    std::atomic<bool> _is_being_checked{false}; // by another thread
+
+public:
     // How many starts of a persistent request may be outstanding; 1: only the next start() makes the request active
     // again. An owner that sets more overrides outstanding_starts() and end_first_start().
     std::uint16_t most_starts = 1;
@@ -197,10 +213,11 @@ protected:
     // Called by recycle() for an active request, before the owner can see that the handle is released. Must not block;
     // retire() follows, perhaps on another thread before recycle() returns.
     virtual void prepare_release() noexcept {}
-    // Called for an active request that checks_itself, on the thread that starts and completes it: completes the
-    // request by complete() if its operation, or the oldest of several starts, has ended. It is called often, and must
-    // be cheap; does not block. What it looks at must wake this process if it sleeps: a poller changes it, a thread
-    // that calls Progress::wake(), or a process that rings this one's doorbell.
+    // Called for an active request that checks_itself, by one thread at a time, mostly the one that starts and
+    // completes it (also check_all()): completes the request by complete() if its operation, or the oldest of several
+    // starts, has ended. It is called often, and must be cheap; does not block, and does not lock the mutex of the
+    // communicator. What it looks at must wake this process if it sleeps: a poller changes it, a thread that calls
+    // Progress::wake(), or a process that rings this one's doorbell.
     virtual void check() noexcept {}
     // Called for an active persistent request with the lock of its communicator, on any thread: perhaps no thread
     // calls check() any more, so that polls have to complete it if they can. Must neither block nor complete it.
@@ -235,6 +252,7 @@ private:
     };
 
     int recycle_active() noexcept;
+    bool has_completed_among_threads() noexcept;
     bool end_owner(std::uintptr_t before, bool threaded) noexcept;
     std::uintptr_t publish(bool threaded) noexcept {
         if (threaded) {

@@ -144,8 +144,9 @@ Result<FenceRequest> Runtime::fence_as_group() {
     for (std::uint32_t rank = 0; rank < _size; ++rank) {
         everybody[rank] = {own_job, rank};
     }
-    const std::string name =
-        "fence." + std::to_string(_lifetime) + "." + std::to_string(_fences.fetch_add(1, std::memory_order_relaxed));
+    // Over all lifetimes: the processes of the job make the same fences, but not in lifetimes of the same number.
+    static std::atomic<std::uint32_t> fences{0};
+    const std::string name = "fence." + std::to_string(fences.fetch_add(1, std::memory_order_relaxed));
     Result<GroupRequest> group = group_start(name, everybody);
     if (!group) {
         return group.error();

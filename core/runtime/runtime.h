@@ -266,7 +266,6 @@ private:
     std::atomic<bool> _ready_reported{false};
     std::uint32_t _node_cores = 1;
     std::uint32_t _lifetime = 0;
-    std::atomic<std::uint32_t> _fences{0}; // that were made as groups in this lifetime
     std::chrono::nanoseconds _get_timeout{};
     std::unique_ptr<std::byte[]> _abort_reserve; // PMIx_Abort allocates without looking whether it got anything
     // Callbacks may run after the object that registered them is destroyed: they share ownership of the hook, not of

@@ -42,7 +42,7 @@ class Context;
 //    (Progress::threaded()).
 namespace chan {
 
-inline constexpr std::uint32_t interface_version = 5;
+inline constexpr std::uint32_t interface_version = 6;
 
 // The most bytes that a half may tell the other one.
 inline constexpr std::size_t most_offer_bytes = 256;
@@ -165,7 +165,11 @@ private:
             set_inactive();
         } else {
             set_active();
-            check();
+            if (checks_itself) {
+                static_cast<void>(has_completed());
+            } else {
+                check(); // of a channel that completes by itself, which nobody else asks
+            }
         }
     }
 
@@ -175,6 +179,7 @@ private:
     std::uint32_t _outstanding = 0; // only kept for a slackness above 1
     bool _unbinding = false;
     bool _of_operation = false;
+    CompleteReference _complete_reference; // from the end of the unbinding on
 };
 
 class Component : public patchbay::Component {

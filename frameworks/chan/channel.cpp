@@ -48,6 +48,7 @@ void Channel::begin_unbinding() noexcept {
 
 void Channel::end_unbinding(int code) noexcept {
     error = code;
+    _complete_reference.set(*_comm);
     complete();
 }
 

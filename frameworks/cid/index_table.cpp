@@ -172,15 +172,26 @@ int IndexTable::none_common(const char* component) noexcept {
             component, used, room));
 }
 
+// With the lock held.
+template <class Act>
+void IndexTable::for_each_bound(const Act& act) const {
+    for (std::size_t index = 0; index < _taken.size() * word_bits; ++index) {
+        if (Communicator* comm = find(std::uint16_t(index)); comm != nullptr) {
+            act(*comm);
+        }
+    }
+}
+
 std::vector<Communicator*> IndexTable::all() const {
     std::lock_guard hold(_lock);
     std::vector<Communicator*> bound;
-    for (std::size_t index = 0; index < _taken.size() * word_bits; ++index) {
-        if (Communicator* comm = find(std::uint16_t(index)); comm != nullptr) {
-            bound.push_back(comm);
-        }
-    }
+    for_each_bound([&bound](Communicator& comm) { bound.push_back(&comm); });
     return bound;
+}
+
+void IndexTable::for_each(const std::function<void(const Communicator&)>& act) const {
+    std::lock_guard hold(_lock);
+    for_each_bound(act);
 }
 
 } // namespace patchbay::cid

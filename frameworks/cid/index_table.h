@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,6 +60,9 @@ public:
     bool has_free(std::uint32_t indices) const;
     // All communicators that are bound, by index.
     std::vector<Communicator*> all() const;
+    // The same one by one, with the lock held, so that none of them is destroyed meanwhile: bind(index, nullptr) waits.
+    // `act` calls no function of the table.
+    void for_each(const std::function<void(const Communicator&)>& act) const;
     // The error code of a constructor for which `component` has found no index that is free in all members; notes why
     // that is and what helps (object/error_cause.h).
     int none_common(const char* component) noexcept;
@@ -67,6 +71,8 @@ private:
     using Slot = std::atomic<Communicator*>;
 
     void allocate();
+    template <class Act>
+    void for_each_bound(const Act& act) const;
 
     mutable ProgressLock _lock;
     std::uint32_t _limit = capacity - 1;

@@ -45,10 +45,13 @@ bool check_members(Arguments& args, std::span<const MPI_Request> handles) noexce
     return true;
 }
 
-// What the waits of the bundle poll: that of its members, which is that of the library.
+// What the waits of the bundle poll: that of the library, unless all members are a thread's own (completion.h).
 Progress* progress_for(Arguments& args, std::span<const MPI_Request> handles, int* code) noexcept {
-    if (!handles.empty()) {
-        return to_object<Request>(handles.front())->progress;
+    for (MPI_Request handle : handles) {
+        Progress* const progress = to_object<Request>(handle)->progress;
+        if (!progress->is_beside() || handle == handles.back()) {
+            return progress;
+        }
     }
     Instance* const instance = with_locking_chosen(args, initialized(args, code), code);
     return instance != nullptr ? &instance->progress() : nullptr;

@@ -5,6 +5,8 @@
 #include "core/progress/poll_or_yield.h"
 #include "core/progress/waiter.h"
 
+#include <algorithm>
+
 namespace patchbay::api {
 
 namespace {
@@ -139,12 +141,17 @@ int test_one(MPI_Request* handle, int* flag, MPI_Status* status) noexcept {
     return end_plainly(handle, request, status);
 }
 
-// Completes requests of which all are null, inactive or complete.
-int complete_all(const char* function, Handles handles, MPI_Status* statuses) noexcept {
+// Completes requests of which all are null, inactive or complete. One with several starts may be there several times:
+// `waits_again` waits for the start that is the oldest one then.
+template <class WaitsAgain>
+int complete_all(const char* function, Handles handles, MPI_Status* statuses, const WaitsAgain& waits_again) noexcept {
     Ref<Communicator> comm;
     StatusCodes codes(statuses);
     for (std::size_t i = 0; i < handles.size(); ++i) {
         if (Request* request = active(handles[i])) {
+            if (request->most_starts != 1) [[unlikely]] {
+                waits_again(*request);
+            }
             codes.add(complete_request(&handles[i], *request, nth(statuses, i), &comm));
         } else {
             set_empty(nth(statuses, i));
@@ -166,13 +173,27 @@ int wait_all(int count, MPI_Request* array, MPI_Status* statuses) noexcept {
             wait_for_request(*request, *progress);
         }
     }
-    return complete_all("MPI_Waitall", handles, statuses);
+    return complete_all("MPI_Waitall", handles, statuses, [&](Request& again) { wait_for_request(again, *progress); });
+}
+
+// A request with several starts tells only whether the oldest of them is complete.
+bool check_each_once(Arguments& args, const MPI_Request* array, int count) noexcept {
+    for (int i = 0; i < count; ++i) {
+        const Request* request = active(array[i]);
+        if (request != nullptr && request->most_starts != 1 &&
+            !args.require(std::find(array + i + 1, array + count, array[i]) == array + count, MPI_ERR_REQUEST,
+                "array_of_requests", i, "must not be there twice: MPI_Testall tests one start of a request")) {
+            return false;
+        }
+    }
+    return true;
 }
 
 int test_all(int count, MPI_Request* array, int* flag, MPI_Status* statuses) noexcept {
     Arguments args("MPI_Testall", Arguments::Pending());
     if (checking() &&
-        !(args.permitted() && check_all(args, "array_of_requests", array, count) && args.pointer("flag", flag))) {
+        !(args.permitted() && check_all(args, "array_of_requests", array, count) && args.pointer("flag", flag) &&
+            check_each_once(args, array, count))) {
         return args.code();
     }
     const Handles handles(array, std::size_t(count));
@@ -184,7 +205,7 @@ int test_all(int count, MPI_Request* array, int* flag, MPI_Status* statuses) noe
         }
     }
     *flag = 1;
-    return complete_all("MPI_Testall", handles, statuses);
+    return complete_all("MPI_Testall", handles, statuses, [](const Request&) {}); // each of them once
 }
 
 int wait_any(int count, MPI_Request* array, int* index, MPI_Status* status) noexcept {

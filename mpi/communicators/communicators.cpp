@@ -38,6 +38,12 @@ int build(Communicator& parent, Ref<Communicator> comm, bool collective, int tag
     return finish(construction, made);
 }
 
+std::unique_ptr<Construction> duplication(Communicator& parent, Ref<Communicator> comm) {
+    return parent.is_inter ? duplication_of_inter(parent, std::move(comm))
+                           : std::make_unique<Construction>(
+                                 *parent.instance, std::move(comm), parent, true, next_construction_tag(parent));
+}
+
 // The highest error code of the members of the parent, so that all members return an error if one of them has no free
 // index. Collective.
 int reduce_refusals(Communicator& parent, int refused, int tag) {
@@ -129,17 +135,14 @@ int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string
 }
 
 int duplicate(Communicator& parent, const Info* info, Communicator** made) {
-    Ref<Communicator> comm;
     if (parent.view != nullptr) {
         return threads::duplicate(parent, info, made);
     }
-    if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
-        return code;
-    }
-    if (parent.is_inter) {
-        return finish(*duplication_of_inter(parent, std::move(comm)), made);
-    }
-    return build(parent, std::move(comm), true, next_construction_tag(parent), made);
+    Ref<Communicator> comm;
+    const int refused = prepare_duplicate(parent, info, &comm);
+    const std::unique_ptr<Construction> construction = duplication(parent, std::move(comm));
+    construction->refuse_with(refused);
+    return finish(*construction, made);
 }
 
 int duplicate_for_library(Communicator& parent, Communicator** made) {
@@ -160,15 +163,18 @@ int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Requ
         return threads::start_duplicate(parent, info, made, request);
     }
     Ref<Communicator> comm;
-    if (const int code = prepare_duplicate(parent, info, &comm); code != MPI_SUCCESS) {
-        return code;
-    }
-    auto construction = parent.is_inter ? duplication_of_inter(parent, std::move(comm))
-                                        : std::make_unique<Construction>(*parent.instance, std::move(comm), parent,
-                                              true, next_construction_tag(parent));
+    const int refused = prepare_duplicate(parent, info, &comm);
+    std::unique_ptr<Construction> construction = duplication(parent, std::move(comm));
+    construction->refuse_with(refused);
     ConstructionQueue& queue =
         parent.session != nullptr ? *parent.session->constructions : parent.instance->constructions();
-    return queue.add(std::move(construction), made, request);
+    const int code = queue.add(std::move(construction), made, request);
+    if (refused == MPI_SUCCESS || code != MPI_SUCCESS) {
+        return code;
+    }
+    // The program has no request: the construction, which gives it nothing, goes on in polls.
+    std::exchange(*request, nullptr)->recycle();
+    return refused;
 }
 
 int create_from_subgroup(Communicator& parent, Group& group, Communicator** made) {
@@ -256,6 +262,11 @@ std::int32_t pending_operations(const Communicator& comm) noexcept {
     return references - (comm.freed ? 0 : 1) - Request::idle_references(comm) - comm.complete_references();
 }
 
+bool has_no_communication(const Communicator& comm) noexcept {
+    Request::check_all(comm);
+    return pending_operations(comm) == 0;
+}
+
 int disconnect(Communicator& comm) {
     if (comm.view != nullptr) {
         return threads::disconnect(comm);
@@ -264,8 +275,7 @@ int disconnect(Communicator& comm) {
     if (const int code = synchronize_finalize(comm); code != MPI_SUCCESS) {
         return code;
     }
-    Request::leave_all_to_polls(comm);
-    wait_until(comm.instance->progress(), [&comm] { return pending_operations(comm) == 0; });
+    wait_until(comm.instance->progress(), [&comm] { return has_no_communication(comm); });
     return free_communicator(comm);
 }
 

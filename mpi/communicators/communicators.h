@@ -46,6 +46,8 @@ int free_communicator(Communicator& comm) noexcept;
 // the program has not completed yet although its operation has ended, or a persistent one that is not started; the last
 // reference is that of the handle.
 std::int32_t pending_operations(const Communicator& comm) noexcept;
+// What MPI_Comm_disconnect waits for: there are none. Looks at those that only a completing call would look at.
+bool has_no_communication(const Communicator& comm) noexcept;
 // MPI_Comm_disconnect: waits until all communication is complete, and frees the communicator. Collective.
 int disconnect(Communicator& comm);
 

@@ -95,8 +95,15 @@ Construction::~Construction() = default;
 int Construction::begin() noexcept {
     _code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] {
         int code = MPI_SUCCESS;
-        cid::Module* cid_module = choose_cid_module(_instance, hint_of_new(*_comm, "patchbay_cid"), &code);
+        const std::string only = hint_of_new(*_comm, "patchbay_cid");
+        cid::Module* cid_module = choose_cid_module(_instance, only, &code);
+        if (cid_module == nullptr && !only.empty() && _parent != nullptr) {
+            // The others may have named another one, or none.
+            refuse_with(code);
+            cid_module = choose_cid_module(_instance, "", &code);
+        }
         if (cid_module != nullptr) {
+            code = MPI_SUCCESS;
             _instance.cid_counters().communicators.add();
             _allocation = cid_module->begin(_what, &code);
         }
@@ -161,7 +168,7 @@ int Construction::attach(Part part, Continuation& next) noexcept {
 // Opens the communicator, after its local_comm: if another member refuses it, the pml lets operations on both fail.
 // After an error of this process alone the other members get a refusal, because they may have the communicator.
 int Construction::open() noexcept {
-    int code = _code != MPI_SUCCESS ? _code : _local_code;
+    int code = _code != MPI_SUCCESS ? _code : _local_code != MPI_SUCCESS ? _local_code : _refusal;
     if (code == MPI_SUCCESS) {
         code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] { return open_communicator(_instance, *_comm); });
         if (code != MPI_SUCCESS && _comm->pml_data != nullptr) {

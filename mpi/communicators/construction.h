@@ -30,6 +30,9 @@ public:
     Construction(const Construction&) = delete;
     Construction& operator=(const Construction&) = delete;
 
+    // Called before begin() where this process has failed already, and the others cannot know it: it takes its part in
+    // the construction nevertheless, so that the next one of all members has the same number, and refuses the result.
+    void refuse_with(int code) noexcept { _refusal = code; }
     // Selects the cid module, and begins the CID allocation. Does not block. Returns an MPI code.
     int begin() noexcept;
     // Whether advance() would make progress now. Makes none itself.
@@ -65,6 +68,7 @@ private:
     cid::NewCommunicator _what;
     std::unique_ptr<cid::Allocation> _allocation; // refers to the members above
     std::unique_ptr<Construction> _local;         // of local_comm; null when it is finished
+    int _refusal = MPI_SUCCESS;                   // of this process
     int _code = MPI_SUCCESS;                      // the error of the CID allocation
     int _local_code = MPI_SUCCESS;                // the error that left no local_comm
     bool _allocated = false;                      // the CID allocation is finished

@@ -129,7 +129,7 @@ int disconnect(Communicator& comm) {
     if (const int code = (*comm.coll)[coll::Function::barrier].barrier(comm); code != MPI_SUCCESS) {
         return code;
     }
-    wait_until(*comm.progress, [&comm] { return pending_operations(comm) == 0; });
+    wait_until(*comm.progress, [&comm] { return has_no_communication(comm); });
     return free_communicator(comm);
 }
 

@@ -49,14 +49,14 @@ std::string unfinished(const Communicator& comm) {
 // An error of the program which no call can return any more: operations that have not ended although all processes have
 // sent what is pending, and so never will, such as a receive without a message.
 void report_pending(Instance& instance) {
-    for (const Communicator* comm : instance.communicators().all()) {
-        const bool of_world = comm->session == nullptr && comm->index != cid::IndexTable::bootstrap;
-        if (const std::int32_t pending = of_world ? pending_operations(*comm) : 0; pending > 0) {
+    instance.communicators().for_each([](const Communicator& comm) {
+        const bool of_world = comm.session == nullptr && comm.index != cid::IndexTable::bootstrap;
+        if (const std::int32_t pending = of_world ? pending_operations(comm) : 0; pending > 0) {
             log_warn(fmt::format("MPI_Finalize: {} operation{} on {} {} pending and can never end{}; MPI_Cancel ends a "
                                  "receive",
-                pending, pending == 1 ? "" : "s", comm->describe(), pending == 1 ? "is" : "are", unfinished(*comm)));
+                pending, pending == 1 ? "" : "s", comm.describe(), pending == 1 ? "is" : "are", unfinished(comm)));
         }
-    }
+    });
 }
 
 // The entry of the handle in the table of predefined communicators.
@@ -65,11 +65,30 @@ Communicator*& entry_of(MPI_Comm handle) noexcept {
         HandleTraits<Communicator>::first];
 }
 
+// While it exists the thread is known to be in finalize().
+class Finalizing {
+public:
+    explicit Finalizing(std::atomic<std::thread::id>& thread) noexcept
+        : _thread(thread) {
+        _thread.store(std::this_thread::get_id());
+    }
+    ~Finalizing() { _thread.store({}); }
+    Finalizing(const Finalizing&) = delete;
+    Finalizing& operator=(const Finalizing&) = delete;
+
+private:
+    std::atomic<std::thread::id>& _thread;
+};
+
 } // namespace
 
 World::~World() = default;
 
 Status World::init(int required) {
+    if (_finalizing.load() == std::this_thread::get_id()) {
+        return Error{
+            Errc::invalid, "MPI is being finalized: a deletion callback of MPI_COMM_SELF cannot start it again"};
+    }
     std::lock_guard lock(_mutex);
     if (_state.load() != State::fresh) {
         return Error{Errc::invalid,
@@ -187,7 +206,11 @@ int World::synchronize() {
 }
 
 int World::finalize() {
+    if (_finalizing.load() == std::this_thread::get_id()) {
+        return note_cause(MPI_ERR_OTHER, "MPI is being finalized already, by the call whose deletion callback this is");
+    }
     std::lock_guard lock(_mutex);
+    const Finalizing mark(_finalizing);
     if (const int code = threads::check_inactive(instance(), nullptr); code != MPI_SUCCESS) {
         return code;
     }
@@ -201,9 +224,11 @@ int World::finalize() {
     threads::abandon(instance(), nullptr);
     // Peers may still need this process to progress their messages. First this process does its part of what is
     // pending, then all processes synchronize, and then each one sends the pending messages of that synchronization.
-    for (const Communicator* comm : instance().communicators().all()) {
-        Request::leave_all_to_polls(*comm);
-    }
+    instance().communicators().for_each([](const Communicator& comm) {
+        if (comm.session == nullptr) { // other threads may be using those of sessions
+            Request::leave_all_to_polls(comm);
+        }
+    });
     instance().drain(nullptr);
     const int code = synchronize();
     instance().drain(nullptr);

@@ -50,7 +50,8 @@ private:
     int synchronize();
 
     Library& _library;
-    std::mutex _mutex; // init and finalize
+    std::mutex _mutex;                          // init and finalize
+    std::atomic<std::thread::id> _finalizing{}; // the thread that is in finalize(), whose callbacks may call MPI
     std::atomic<State> _state{State::fresh};
     Ref<Session> _session; // internal: the `session` of world model objects is null
     std::unique_ptr<CleanupStack> _cleanup;

@@ -42,15 +42,16 @@ static void outcome(int code, MPI_Comm* made, int wanted, const char* what) {
     }
 }
 
-/* The same for a constructor that exchanges nothing. On an intercommunicator the first barrier may still succeed at a
- * process of the other group: its leader has taken part after an error on the local communicator, which may arrive
- * before that of the intercommunicator. */
+/* The same for a constructor that exchanges nothing. On an intercommunicator the first barrier may only say that
+ * another process has failed: a leader takes part after an error on its local communicator, and that may arrive before
+ * the refusal of the intercommunicator. */
 static void first_use(int code, MPI_Comm* made, int wanted, const char* what) {
     if (code == MPI_SUCCESS) {
         int is_inter;
         MPI_Comm_test_inter(*made, &is_inter);
         code = MPI_Barrier(*made);
-        if (code == MPI_SUCCESS && !wanted && is_inter) {
+        if (!wanted && is_inter && class_of(code) != MPI_ERR_NO_SPACE) {
+            CHECK(code != MPI_SUCCESS);
             code = MPI_Barrier(*made);
         }
         if (code != MPI_SUCCESS) {

@@ -27,10 +27,9 @@ protected:
     // What the process gets, once it is there.
     std::shared_ptr<Reply> wait(PortService::Side side, ProcessId process) {
         auto reply = std::make_shared<Reply>();
-        ports.wait(side, "port",
-            {process, {}, [reply](pmix_status_t status, const PortService::Pair* pair) {
-                 *reply = {status, pair == nullptr ? "" : pair->peer.nspace};
-             }});
+        ports.wait(side, "port", {process, {}, [reply](pmix_status_t status, const PortService::Pair* pair) {
+                                      *reply = {status, pair == nullptr ? "" : pair->peer.nspace};
+                                  }});
         return reply;
     }
 

@@ -34,8 +34,9 @@ static_assert(sizeof(Control) % 64 == 0);
 // The message of a slot has arrived when the slot's word has the number of this use of the slot.
 struct Arrival {
     static constexpr unsigned size_shift = 16;
-    static constexpr std::uint64_t is_inline = 1u << 15;   // the bytes follow the word
-    static constexpr std::uint64_t is_too_long = 1u << 14; // nothing was put
+    static constexpr std::uint64_t is_inline = 1u << 15;              // the bytes follow the word
+    static constexpr std::uint64_t is_too_long = 1u << 14;            // nothing was put
+    static constexpr std::uint64_t is_lost = is_inline | is_too_long; // the partner could not put it
     static constexpr std::uint64_t use_mask = (1u << 14) - 1;
 
     static constexpr std::uint64_t make(std::uint64_t use, std::uint64_t size, std::uint64_t flags) noexcept {

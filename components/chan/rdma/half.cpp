@@ -76,8 +76,11 @@ int Half::reach(std::span<const std::byte> partner_offer, Offer& offer) noexcept
 }
 
 std::string_view Half::cause() const noexcept {
-    return error == MPI_ERR_OTHER ? "the transport could not write to the memory of the other side of the channel"
-                                  : Channel::cause();
+    if (error != MPI_ERR_OTHER) {
+        return Channel::cause();
+    }
+    return binding().side.sends ? "the transport could not write to the memory of the other side of the channel"
+                                : "the transport of the other side of the channel could not write to the buffer";
 }
 
 void Half::disconnect() noexcept {

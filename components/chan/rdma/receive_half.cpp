@@ -129,6 +129,11 @@ void ReceiveHalf::check() noexcept {
 }
 
 void ReceiveHalf::deliver(std::uint64_t word) noexcept {
+    if ((word & Arrival::is_lost) == Arrival::is_lost) [[unlikely]] {
+        error = MPI_ERR_OTHER;
+        set_status_bytes(status, 0);
+        return;
+    }
     const std::uint64_t size = word >> Arrival::size_shift;
     const bool fits = (word & Arrival::is_too_long) == 0 && size <= bytes();
     const std::uint64_t received = std::min(size, bytes());

@@ -23,10 +23,11 @@ void pack_into(std::byte* to, Convertor from) noexcept {
 }
 } // namespace
 
-SendHalf::SendHalf(Context& context, const Binding& binding, Shared::Use shared, const Partner& partner) noexcept
+SendHalf::SendHalf(Context& context, const Binding& binding, Shared::Use shared, const Partner& partner)
     : Half(context, binding, std::move(shared), partner),
       _lock(context.progress().threads()),
-      _slot(binding.side.slackness) {
+      _slot(binding.side.slackness),
+      _lost(std::make_unique<int[]>(binding.side.slackness)) {
     _end.half = this;
     _end.done = &operation_ended;
 }
@@ -127,11 +128,11 @@ void SendHalf::operation_ended(btl::Completion& end, int error_number) noexcept 
     const std::lock_guard hold(half._lock);
     half._waiting = false;
     if (error_number != 0) {
-        half.fail(error_number);
+        half.lose(error_number);
     } else {
         half._step = half._next;
-        half.send_queued();
     }
+    half.send_queued();
     if (half.progress->threaded()) {
         half.progress->wake();
     }
@@ -176,7 +177,7 @@ bool SendHalf::send_payload() noexcept {
         return true;
     }
     if (!refresh_landing()) {
-        return true; // it has failed
+        return true; // the word says so
     }
     if (control != nullptr && _partner.mapped_landing() == nullptr && size <= _slots.room()) {
         _flags = Arrival::is_inline;
@@ -236,12 +237,26 @@ bool SendHalf::take(const btl::Started& started, Step next) noexcept {
     case btl::StartCode::full:
         return false;
     case btl::StartCode::failed:
-        fail(started.error);
+        lose(started.error);
         return true;
     }
     return false;
 }
 
+// The message of the start whose turn it is cannot be put, because the memory of the receive cannot be written: the
+// start fails on both sides, which the word tells the other one. Later starts are as usual.
+void SendHalf::lose(int error_number) noexcept {
+    if (error_number == ESRCH) {
+        fail(error_number);
+        return;
+    }
+    _lost[_slot.slot()] = code_of(error_number);
+    _any_lost.store(true, std::memory_order_relaxed);
+    _flags = Arrival::is_lost;
+    _step = Step::word;
+}
+
+// The other side cannot be reached any more.
 void SendHalf::fail(int error_number) noexcept {
     if (_failure == MPI_SUCCESS) {
         _failure = code_of(error_number);
@@ -251,20 +266,22 @@ void SendHalf::fail(int error_number) noexcept {
     _sent.store(_started, std::memory_order_release);
 }
 
-// The receive may have been bound to another buffer. false: it cannot be reached, and the start has failed.
+// The receive may have been bound to another buffer. false: that cannot be reached, and the message is lost.
 bool SendHalf::refresh_landing() noexcept {
     const std::uint64_t version = control().landing_version.load(std::memory_order_acquire);
-    if (version == _landing_version) [[likely]] {
+    if (version == _landing_version && _landing_is_usable) [[likely]] {
         return true;
     }
-    const bool usable = unless_out_of_memory(
-        false, [&] { return _partner.use_landing(control().landing).empty() || bytes() <= _slots.room(); });
-    _landing_version = version;
-    if (!usable || !packs()) {
-        fail(EPERM);
-        return false;
+    if (version != _landing_version) {
+        _landing_is_usable =
+            unless_out_of_memory(false, [&] { return _partner.use_landing(control().landing).empty(); });
+        _landing_version = version;
     }
-    return true;
+    if ((_landing_is_usable || bytes() <= _slots.room()) && packs()) {
+        return true;
+    }
+    lose(EPERM);
+    return false;
 }
 
 int SendHalf::rebind(void* buffer, MPI_Count count) noexcept {

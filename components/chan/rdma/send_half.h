@@ -24,7 +24,8 @@ private:
         SendHalf* half = nullptr;
     };
 
-    SendHalf(Context& context, const Binding& binding, Shared::Use shared, const Partner& partner) noexcept;
+    // Throws std::bad_alloc.
+    SendHalf(Context& context, const Binding& binding, Shared::Use shared, const Partner& partner);
     ~SendHalf() override = default;
 
     void check() noexcept override;
@@ -40,6 +41,7 @@ private:
     bool send_word() noexcept;
     bool take(const btl::Started& started, Step next) noexcept;
     void fail(int error_number) noexcept;
+    void lose(int error_number) noexcept;
     bool refresh_landing() noexcept;
     bool has_credit() const noexcept {
         return control().credit.load(std::memory_order_acquire) > _sent.load(std::memory_order_relaxed);
@@ -53,6 +55,10 @@ private:
     // Of the start that is the oldest outstanding one from now on.
     void show_oldest() noexcept {
         error = _ended >= _failed_from ? _failure : MPI_SUCCESS;
+        if (_any_lost.load(std::memory_order_relaxed)) [[unlikely]] {
+            int& lost = _lost[_ended % binding().side.slackness];
+            error = error == MPI_SUCCESS ? std::exchange(lost, MPI_SUCCESS) : error;
+        }
         ++_ended;
     }
 
@@ -69,8 +75,11 @@ private:
     End _end;
     int _failure = MPI_SUCCESS; // of all starts from this one on
     std::uint64_t _failed_from = UINT64_MAX;
+    std::unique_ptr<int[]> _lost; // by slot: the code of a start whose message could not be put
+    std::atomic<bool> _any_lost{false};
     Slots _slots; // of the partner
     std::uint64_t _landing_version = 0;
+    bool _landing_is_usable = true;
     std::unique_ptr<std::byte[]> _packed; // where the datatype has gaps and the landing is not mapped
 };
 
