@@ -58,8 +58,11 @@ inline bool typed_blocks(Arguments& args, const char* buffer_name, const void* b
 }
 
 // Whether there is a first block that is sent and one that is received: these must be separate.
+// A block of MPI_PROC_NULL is neither.
 inline bool sends_and_receives(const Arguments& args) noexcept {
-    return indegree(args) != 0 && outdegree(args) != 0;
+    const Topology& topology = *args.comm()->topology;
+    return indegree(args) != 0 && outdegree(args) != 0 && topology.sources()[0] != MPI_PROC_NULL &&
+        topology.destinations()[0] != MPI_PROC_NULL;
 }
 
 // neighbor_allgather and neighbor_alltoall have the same arguments.

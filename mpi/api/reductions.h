@@ -51,6 +51,17 @@ int reduce(const char* name, const void* send, void* recv, MPI_Count count, MPI_
         args, reduction_call(Function::reduce, send, recv, count, type, op, root));
 }
 
+// The receive buffer of rank 0 is not significant in exscan, unless it has the operand (MPI-5.0, 6.11.2).
+template <Function function>
+bool reduction_everywhere(
+    Arguments& args, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op) noexcept {
+    if (function == Function::exscan && args.comm()->rank == 0 && send != MPI_IN_PLACE) {
+        return args.count("count", count) && args.datatype("datatype", type) && args.op(op, type) &&
+            args.buffer("sendbuf", send, count, type);
+    }
+    return reduction(args, send, recv, count, type, op);
+}
+
 // allreduce, scan and exscan have the same arguments.
 template <Function function, class FormOf>
 int reduce_everywhere(const char* name, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op,
@@ -58,7 +69,7 @@ int reduce_everywhere(const char* name, const void* send, void* recv, MPI_Count 
     Arguments args(name, comm);
     if (checking() &&
         !((function == Function::allreduce ? args.communicator() : args.intracommunicator()) && form.good(args) &&
-            reduction(args, send, recv, count, type, op))) {
+            reduction_everywhere<function>(args, send, recv, count, type, op))) {
         return args.code();
     }
     return form.template run<function>(args, reduction_call(function, send, recv, count, type, op));

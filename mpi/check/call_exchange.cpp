@@ -26,6 +26,7 @@ CallExchange::CallExchange(Progress& waits, Communicator& comm, std::vector<std:
           }),
       _called(comm),
       _comm(comm.is_inter ? *comm.local_comm : comm),
+      _reference(comm.is_predefined() ? Ref<Communicator>() : Ref<Communicator>::share(&comm)),
       _record(std::move(record)),
       _longest(longest_record(_comm)) {
     const std::size_t members = _comm.rank == 0 ? std::size_t(_comm.size) : 1;
@@ -134,6 +135,7 @@ void CallExchange::notify(coll::Completion& done) noexcept {
 
 void CallExchange::end() noexcept {
     const std::shared_ptr<CallExchange> self = std::move(_self);
+    _reference.reset();
     _ended.store(true, std::memory_order_release);
     if (_waiting != nullptr) {
         _waiting->end(_code);

@@ -41,7 +41,8 @@ private:
     void end() noexcept;
 
     Communicator& _called;
-    Communicator& _comm; // of the messages
+    Communicator& _comm;          // of the messages
+    Ref<Communicator> _reference; // of the first one, until the end; the program may have freed it. Null: predefined
     const std::vector<std::byte> _record;
     std::size_t _longest = 0;
     std::vector<std::byte> _records; // in the first member

@@ -61,11 +61,11 @@ std::int64_t resource_guided_color(Communicator& parent, const Info* info) {
         return guided_color(*parent.instance, info);
     }
     const std::string_view name = pset::spelt_properly(*pset);
+    const JobTable& jobs = parent.instance->runtime().jobs();
     if (name == pset::world_name) {
-        return 0;
+        return std::int64_t(jobs.nonce_of(own_job) >> 1); // each job has a set of this name
     }
     // The two groups of an intercommunicator have the same ranks.
-    const JobTable& jobs = parent.instance->runtime().jobs();
     const bool is_second = parent.is_inter && jobs.precedes(parent.remote_group->process(0), parent.group->process(0));
     return name == pset::self_name ? std::int64_t(parent.rank) * 2 + is_second : no_color;
 }

@@ -43,6 +43,17 @@ void give_up(ThreadCommunicator& all, const std::shared_ptr<Activation>& activat
     }
 }
 
+namespace {
+// What it shares with the other processes. It is in the registry no more.
+int release(ThreadCommunicator& all) noexcept {
+    if (all.carrier == nullptr) {
+        return MPI_SUCCESS;
+    }
+    all.carrier->stop_receiving();
+    return free_communicator(all.carrier->comm());
+}
+} // namespace
+
 int init(Communicator& parent, int threads, int refused, MPI_Comm* handle) {
     Instance& instance = *parent.instance;
     Registry& registry = instance.thread_communicators();
@@ -65,8 +76,16 @@ int init(Communicator& parent, int threads, int refused, MPI_Comm* handle) {
     if (value == 0) {
         return note_cause(MPI_ERR_NO_SPACE, "another thread has taken the last handle of a thread communicator");
     }
-    *handle = reinterpret_cast<MPI_Comm>(value);
-    return parent.attributes.copy_to(made->attributes, AttributeOwner::communicator, to_handle(&parent), *handle);
+    const auto made_handle = reinterpret_cast<MPI_Comm>(value);
+    const int code =
+        parent.attributes.copy_to(made->attributes, AttributeOwner::communicator, to_handle(&parent), made_handle);
+    if (code != MPI_SUCCESS) {
+        registry.remove(value);
+        release(*made);
+        return code;
+    }
+    *handle = made_handle;
+    return MPI_SUCCESS;
 }
 
 int free(Instance& instance, MPI_Comm handle) {
@@ -84,10 +103,7 @@ int free(Instance& instance, MPI_Comm handle) {
         return code;
     }
     instance.thread_communicators().remove(value_of(handle));
-    if (all->carrier != nullptr) {
-        all->carrier->stop_receiving();
-    }
-    return all->carrier != nullptr ? free_communicator(all->carrier->comm()) : MPI_SUCCESS;
+    return release(*all);
 }
 
 int check_inactive(Instance& instance, const Session* session) {

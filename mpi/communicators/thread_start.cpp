@@ -140,7 +140,7 @@ int begin(ThreadCommunicator& all, Activation& activation) noexcept {
     if (!activation.claim_start()) {
         return note_cause(MPI_ERR_COMM, "another thread of the process has waited for too long for this one");
     }
-    all.instance.begin_threads(all.has_other_processes());
+    all.instance.begin_threads();
     if (all.carrier != nullptr) {
         all.carrier->open(++all.activations, activation.engines());
     }

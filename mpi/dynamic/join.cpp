@@ -123,6 +123,9 @@ int join(int fd, Communicator& self, Communicator** made, std::string* problem) 
     std::string name;
     const int code = opens ? send_port(socket, instance, &name) : receive_port(socket, &name);
     if (code != MPI_SUCCESS) {
+        if (opens && !name.empty()) {
+            close_port(instance, name);
+        }
         return code;
     }
     const std::chrono::milliseconds limit = connect_limit(instance);

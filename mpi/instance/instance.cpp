@@ -207,8 +207,8 @@ void Instance::enable_locks(std::string_view reason) noexcept {
     set_single_thread(0);
 }
 
-void Instance::begin_threads(bool share_pml) noexcept {
-    if (share_pml && !progress().threaded()) {
+void Instance::begin_threads() noexcept {
+    if (!progress().threaded()) {
         progress().enable_threads();
         const std::lock_guard lock(_mutex);
         _locks_for_threads = true;

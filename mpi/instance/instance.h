@@ -160,10 +160,10 @@ public:
     // Turns the locks on until the instance is destroyed. `reason` is a phrase for mpirun --explain.
     void enable_locks(std::string_view reason) noexcept;
     // The threads of a thread communicator are about to communicate, each by itself and below MPI_THREAD_MULTIPLE too,
-    // and end that. Meanwhile no call compares its thread with the one of choose_locking(). `share_pml`: they use the
-    // selected pml together, so that the library locks; where it did not before and has one user, it does not
-    // afterwards. Called by one of the threads while the others are in no other function of the library.
-    void begin_threads(bool share_pml) noexcept;
+    // and end that. Meanwhile no call compares its thread with the one of choose_locking(), and the library locks,
+    // because each of them may use communicators of processes too; where it did not before and has one user, it does
+    // not afterwards. Called by one of the threads while the others are in no other function of the library.
+    void begin_threads() noexcept;
     void end_threads() noexcept;
     // Whether threads of a thread communicator communicate now.
     bool threads_are_active() noexcept;

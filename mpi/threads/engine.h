@@ -117,7 +117,18 @@ private:
     // A slot of the lane to that receiver, or of its inbox.
     Claim claim(Engine& receiver) noexcept {
         Lane* lane = lane_to(receiver);
-        return lane != nullptr ? lane->claim() : receiver._inbox.claim();
+        return lane != nullptr ? lane->claim() : claim_in_inbox(receiver);
+    }
+    // No slot: the receiver rings this thread's bell when there is one.
+    Claim claim_in_inbox(Engine& receiver) noexcept {
+        const Claim claim = receiver._inbox.claim();
+        if (claim.slot != nullptr) [[likely]] {
+            return claim;
+        }
+        RoomWait& wait = _destinations[std::size_t(receiver._thread)].room;
+        wait.bell = &_bell;
+        receiver._inbox.await_room(wait);
+        return receiver._inbox.claim();
     }
     // null: there is none.
     Lane* lane_to(Engine& receiver) noexcept {
@@ -170,6 +181,7 @@ private:
         Lane* lane = nullptr;     // the receiver frees it
         std::uint32_t sent = 0;   // before there was a lane
         std::uint32_t queued = 0; // sends in the backlog
+        RoomWait room;            // in the inbox
     };
     void open_lane(Destination& to, Engine& receiver) noexcept;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace patchbay {
@@ -133,11 +134,13 @@ bool create_dims(int nodes, std::span<int> dims) {
     if (free == 0) {
         return rest == 1;
     }
-    const BalancedFactors factors(rest, free);
+    // An int has fewer factors above 1 than bits.
+    constexpr std::size_t most_factors = std::numeric_limits<int>::digits;
+    const BalancedFactors factors(rest, std::min(free, most_factors));
     auto next = factors.best().begin();
     for (int& size : dims) {
         if (size == 0) {
-            size = *next++;
+            size = next == factors.best().end() ? 1 : *next++;
         }
     }
     return true;

@@ -6,6 +6,7 @@
 #include "object/handle.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
@@ -251,6 +252,35 @@ TEST(Engine, ACancelledMessageIsReceivedOrNot) {
     });
     EXPECT_EQ(cancelled + received, rounds);
     EXPECT_GE(cancelled, rounds / 2);
+}
+
+// Only most_lanes senders of a receiver have lanes: the others share its inbox, and sleep while it is full.
+TEST(Inbox, ASenderThatWaitsForRoomIsRung) {
+    const auto inbox = std::make_unique<Inbox>();
+    for (std::uint64_t i = 0; i < Inbox::slot_count; ++i) {
+        const Claim claim = inbox->claim();
+        ASSERT_NE(claim.slot, nullptr);
+        claim.publish();
+    }
+    Doorbell bell;
+    RoomWait wait;
+    wait.bell = &bell;
+    for (int round = 0; round < 2; ++round) {
+        ASSERT_EQ(inbox->claim().slot, nullptr);
+        inbox->await_room(wait);
+        const std::uint32_t before = bell.prepare();
+        ASSERT_EQ(inbox->claim().slot, nullptr);
+        for (std::uint64_t i = 0; i < Inbox::slot_count; ++i) {
+            ASSERT_NE(inbox->front(), nullptr);
+            inbox->pop();
+        }
+        EXPECT_TRUE(bell.sleep(before, std::chrono::nanoseconds(0)));
+        for (std::uint64_t i = 0; i < Inbox::slot_count; ++i) {
+            const Claim claim = inbox->claim();
+            ASSERT_NE(claim.slot, nullptr);
+            claim.publish();
+        }
+    }
 }
 
 // Their payloads are in cells of the sender, which may have left before the receiver drops them.

@@ -55,6 +55,13 @@ TEST(Dims, AreBalanced) {
     }
 }
 
+TEST(Dims, ManyDimensions) {
+    const std::vector<int> dims = free_dims(6, 1'000'000);
+    EXPECT_EQ(dims[0], 3);
+    EXPECT_EQ(dims[1], 2);
+    EXPECT_EQ(std::count(dims.begin(), dims.end(), 1), 1'000'000 - 2);
+}
+
 TEST(Dims, ExamplesOfTheStandard) {
     EXPECT_EQ(dims_of(6, {0, 0}), (std::vector<int>{3, 2}));
     EXPECT_EQ(dims_of(7, {0, 0}), (std::vector<int>{7, 1}));

@@ -69,7 +69,9 @@ void barrier(Steps& steps) noexcept {
     void* signal = steps.scratch(1, byte);
     within(steps, Call{});
     if (steps.comm().rank == leader) {
-        steps.exchange(nullptr, 0, byte, leader, nullptr, 0, byte, leader);
+        // One element, so that none is an error: that of the other side.
+        void* own = steps.scratch(1, byte);
+        steps.exchange(own, 1, byte, leader, signal, 1, byte, leader);
         steps.round();
     }
     bcast_within(steps, signal, 1, byte);

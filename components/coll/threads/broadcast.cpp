@@ -46,6 +46,9 @@ int take(Place& place, int from, void* buffer, MPI_Count count, const Datatype& 
     if (slot.code != MPI_SUCCESS) [[unlikely]] {
         return note_cause(slot.code, "the thread that exchanges messages for this process has failed");
     }
+    if (!slot.by_address && slot.bytes == Slot::nothing) [[unlikely]] {
+        return note_cause(MPI_ERR_OTHER, has_no_data);
+    }
     if (!slot.by_address) {
         return typed_copy(slot.data, slot.bytes, byte_type(), buffer, count, type);
     }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::coll::threads {
@@ -20,6 +21,10 @@ struct Buffers {
     MPI_Count count;
     const Datatype* type;
 };
+
+// Why a slot has none.
+inline constexpr std::string_view has_no_data =
+    "another member of the communicator has failed, or called another function";
 
 // One cache line, written by its member only, so that a reader gets the number of the step and the data by one
 // transfer.
@@ -122,6 +127,7 @@ public:
         Slot& own = begin(progress);
         own.by_address = false; // for members that wait for data: it has failed, or they call another function
         own.bytes = Slot::nothing;
+        own.code = MPI_SUCCESS;
         show(false);
     }
     const Slot& of(int rank) const noexcept { return slot_of(rank); }

@@ -31,7 +31,7 @@ MPI_Count bytes_of(const Slot& slot) noexcept {
 // Which of the two errors it is.
 [[gnu::cold]] int unequal(const Slot& other) noexcept {
     return !other.by_address && other.bytes == Slot::nothing
-        ? note_cause(MPI_ERR_OTHER, "another member of the communicator has failed, or called another function")
+        ? note_cause(MPI_ERR_OTHER, has_no_data)
         : note_cause(MPI_ERR_COUNT, "another member of the communicator gave another count");
 }
 
