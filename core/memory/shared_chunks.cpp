@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <sys/mman.h>
 #include <utility>
 
@@ -44,6 +45,19 @@ std::byte* map_aligned(int fd, std::uint64_t offset, std::size_t bytes) noexcept
     }
     munmap(mapped + bytes, unit - before);
     return mapped;
+}
+
+constexpr std::uint64_t most_file_bytes = std::numeric_limits<std::int64_t>::max();
+
+Error no_room_for(std::uint64_t bytes) {
+    return {Errc::out_of_memory, "shared memory: there is no room for " + format_size(bytes) + " more"};
+}
+
+Error cannot_map(std::uint64_t bytes) {
+    return {Errc::out_of_memory,
+        "shared memory: cannot map " + format_size(bytes) + ": " + std::strerror(errno) +
+            "; raise the address space limit (ulimit -v) or lower the sizes that the parameters of the shared-memory "
+            "components ask for"};
 }
 } // namespace
 
@@ -103,14 +117,7 @@ std::byte* SharedHeap::map_chunk(std::size_t number) noexcept {
 
 Result<std::byte*> SharedHeap::map_block(SharedAddress address) {
     std::byte* place = at(address);
-    if (place != nullptr) {
-        return place;
-    }
-    return Error{Errc::out_of_memory,
-        "shared memory: cannot map " + format_size(_table.chunk[address >> offset_bits].bytes) + ": " +
-            std::strerror(errno) +
-            "; raise the address space limit (ulimit -v) or lower the sizes that the parameters of the shared-memory "
-            "components ask for"};
+    return place != nullptr ? Result<std::byte*>(place) : cannot_map(_table.chunk[address >> offset_bits].bytes);
 }
 
 // Under the lock. The chunk exists once the number of chunks says so; until then a process that fails leaves nothing
@@ -124,6 +131,9 @@ Result<std::uint32_t> SharedHeap::add_chunk(std::uint64_t bytes, bool single) {
     }
     const Chunk& last = _table.chunk[number - 1];
     const std::uint64_t unit = single ? huge_page : page;
+    if (bytes > most_file_bytes - unit - last.offset - last.bytes) {
+        return no_room_for(bytes);
+    }
     Chunk& chunk = _table.chunk[number];
     chunk.offset = round_up(last.offset + last.bytes, unit);
     chunk.bytes = bytes;
@@ -134,17 +144,21 @@ Result<std::uint32_t> SharedHeap::add_chunk(std::uint64_t bytes, bool single) {
         return grown.error();
     }
     step("file grown");
-    if (!single) {
-        if (Status prepared = prepare_runs(chunk, number); !prepared) {
-            if (std::byte* mapped = _mapped[number].exchange(nullptr)) {
-                munmap(mapped, chunk.bytes); // the next chunk of this number may be another one
-            }
-            return prepared.error();
+    // One that cannot be mapped would be of no use, and all later ones would be behind it in the file.
+    Status prepared = single ? map_single(number) : prepare_runs(chunk, number);
+    if (!prepared) {
+        if (std::byte* mapped = _mapped[number].exchange(nullptr)) {
+            munmap(mapped, chunk.bytes); // the next chunk of this number may be another one
         }
+        return prepared.error();
     }
     _table.chunks.store(number + 1, std::memory_order_release);
     step("chunk published");
     return number;
+}
+
+Status SharedHeap::map_single(std::uint32_t number) {
+    return map_chunk(number) != nullptr ? Status() : cannot_map(_table.chunk[number].bytes);
 }
 
 // The words of the runs are at the beginning of the chunk, and are its first run.
@@ -156,7 +170,7 @@ Status SharedHeap::prepare_runs(Chunk& chunk, std::uint32_t number) {
     step("memory of a chunk taken");
     auto* map = reinterpret_cast<Run*>(map_chunk(number));
     if (map == nullptr) {
-        return map_block(address_of(number, 0)).error();
+        return cannot_map(chunk.bytes);
     }
     const auto own = std::uint32_t((bytes + granule - 1) / granule);
     map[0].store(shared_run::used_by(no_owner) | own, std::memory_order_relaxed);

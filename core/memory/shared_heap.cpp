@@ -18,6 +18,9 @@ constexpr std::uint32_t granules_per_page = 4096 / SharedHeap::granule;
 Result<SharedBlock> SharedHeap::alloc(std::size_t bytes, std::uint32_t owner, Backing backing) {
     const std::uint64_t kind = shared_run::used_by(owner) | (backing == Backing::sparse ? shared_run::sparse : 0);
     bytes = std::max<std::size_t>(bytes, 1);
+    if (bytes > most_block) {
+        return Error{Errc::out_of_memory, "shared memory: a block has at most " + format_size(most_block)};
+    }
     const Hold hold(*this);
     if (bytes >= large) {
         return alloc_single(bytes, kind);

@@ -122,6 +122,7 @@ private:
         std::uint32_t start; // of the block in the run, which its alignment may put behind the run's
     };
     static constexpr unsigned offset_bits = 48;
+    static constexpr std::size_t most_block = std::size_t(1) << 47; // more than a process can map
     static constexpr SharedAddress address_of(std::size_t chunk, std::uint64_t offset) noexcept {
         return SharedAddress(chunk) << offset_bits | offset;
     }
@@ -161,6 +162,7 @@ private:
     Result<SharedBlock> alloc_single(std::size_t bytes, std::uint64_t kind);
     Result<std::uint32_t> find_single(std::uint64_t bytes);
     Result<std::uint32_t> add_chunk(std::uint64_t bytes, bool single);
+    Status map_single(std::uint32_t number);
     Status prepare_runs(Chunk& chunk, std::uint32_t number);
     Status take(std::uint64_t file_offset, std::uint64_t bytes);
     void free_run(std::uint32_t chunk, std::uint32_t index, bool backed) noexcept;

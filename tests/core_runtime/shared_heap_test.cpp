@@ -51,6 +51,21 @@ protected:
     std::unique_ptr<NodeSegment> two = attach(fd, 1);
 };
 
+TEST_F(SharedHeapTest, WhatCannotBeMappedTakesNothing) {
+    const std::size_t chunks = one->heap().chunks();
+    for (const std::uint64_t bytes :
+        {std::uint64_t(1) << 47, (std::uint64_t(1) << 47) + 1, std::uint64_t(1) << 62, ~std::uint64_t(0) - 100}) {
+        for (int i = 0; i < 3; ++i) {
+            auto block = one->heap().alloc(bytes, 0, Backing::sparse);
+            ASSERT_FALSE(block) << bytes;
+            EXPECT_EQ(block.error().code, Errc::out_of_memory) << block.error().text;
+        }
+    }
+    EXPECT_EQ(one->heap().chunks(), chunks);
+    auto block = two->heap().alloc(16u << 20, 1);
+    EXPECT_TRUE(block) << block.error().text;
+}
+
 TEST_F(SharedHeapTest, ABlockIsZeroAndTheSameForAllProcesses) {
     for (std::size_t bytes : {1u, 100u, 512u, 513u, 5000u, 136u << 10, 600u << 10, 5u << 20}) {
         auto block = one->heap().alloc(bytes, 0);

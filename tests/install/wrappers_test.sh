@@ -36,6 +36,10 @@ if PATCHBAY_CC=no-such-compiler "$bin/mpicc" -c a.c 2>message; then
     fail 'a missing compiler must fail'
 fi
 grep -q 'no-such-compiler' message || fail "the missing compiler is not named: $(cat message)"
+if "$bin/mpicc" -cc= -c a.c 2>message; then
+    fail 'no compiler must fail'
+fi
+grep -q "there is no compiler ''" message || fail "the missing compiler is not named: $(cat message)"
 
 cat >'a file.c' <<'END'
 #include <mpi.h>

@@ -86,14 +86,24 @@ class InfoTest(unittest.TestCase):
             self.assertEqual(row[head.index(column) - 1], " ")
             self.assertNotEqual(row[head.index(column)], " ", column)
 
+    def run_in_terminal(self, columns, *arguments):
+        script = ("import pty, sys; sys.exit(pty.spawn(['sh', '-c', 'stty cols ' + sys.argv[1] + '; exec \"$@\"', 'sh', "
+                  "*sys.argv[2:]]) != 0)")
+        done = subprocess.run([sys.executable, "-c", script, str(columns), INFO, *arguments], env=self.environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True)
+        return done.stdout
+
     def test_table_is_as_wide_as_the_terminal(self):
-        script = "import pty, sys; sys.exit(pty.spawn(['sh', '-c', 'stty cols 100; exec \"$0\" --events', sys.argv[1]]) != 0)"
-        done = subprocess.run([sys.executable, "-c", script, INFO], env=self.environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=60, check=True)
-        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100, done.stdout)
+        shown = self.run_in_terminal(100, "--events")
+        self.assertLessEqual(max(map(len, shown.splitlines())), 100, shown)
         piped = self.run_info("--events")
         self.assertGreater(max(map(len, piped.splitlines())), 100)
-        self.assertEqual(sorted(done.stdout.split()), sorted(piped.split()))
+        self.assertEqual(sorted(shown.split()), sorted(piped.split()))
+
+    def test_broken_cells_are_whole(self):
+        shown = self.run_in_terminal(70, "--components")
+        self.assertEqual(sorted(shown.split()), sorted(self.run_info("--components").split()))
+        self.run_in_terminal(70, "--param", "shm", "--mca", "shm_directory", " " * 100)
 
     def test_incompatible_and_left_out(self):
         file = self.write("plugins/mca_coll_junk.so", "no shared library")

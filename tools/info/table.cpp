@@ -19,9 +19,8 @@ std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
     if (cell.size() <= width) {
         return {cell};
     }
-    std::vector<std::string> lines = split(wrap(cell, "", width), '\n');
-    lines.pop_back(); // the text ends with the end of a line
-    return lines;
+    const std::vector<std::string> lines = split(wrap(cell, "", width), '\n'); // without those that are empty
+    return lines.empty() ? std::vector<std::string>{""} : lines;
 }
 
 std::size_t longest_word(const std::string& cell) {

@@ -130,10 +130,14 @@ if [ $show = yes ]; then
     print_quoted $compiler "$@"
     exit
 fi
+first_word() {
+    printf %s "${1-}"
+}
 # shellcheck disable=SC2086
-if ! command -v ${compiler%% *} >/dev/null 2>&1; then
-    printf '%s: there is no compiler %s; install it or name another in PATCHBAY_%s\n' \
-        "$name" "${compiler%% *}" "$([ $language = C ] && echo CC || echo CXX)" >&2
+program=$(first_word $compiler)
+if [ -z "$program" ] || ! command -v "$program" >/dev/null 2>&1; then
+    printf "%s: there is no compiler '%s'; install it or name another in PATCHBAY_%s\n" \
+        "$name" "$program" "$([ $language = C ] && echo CC || echo CXX)" >&2
     exit 127
 fi
 # shellcheck disable=SC2086

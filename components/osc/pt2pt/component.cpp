@@ -42,16 +42,17 @@ public:
         _progress_by = ProgressBy(registry.at("osc_pt2pt_progress").as_enum());
         _inline_bytes = registry.at("osc_pt2pt_inline").as_size();
         _credits = registry.at("osc_pt2pt_credits").as_int();
-        _receives = int(registry.at("osc_pt2pt_receives").as_int());
+        const std::int64_t receives = registry.at("osc_pt2pt_receives").as_int();
         if (_inline_bytes < least_inline || _inline_bytes > most_inline) {
             return Error{Errc::invalid, "osc_pt2pt_inline: must be from 256 bytes to 1 MiB"};
         }
         if (_credits < least_credits || _credits > most_credits) {
             return Error{Errc::invalid, "osc_pt2pt_credits: must be from 8 to 4096"};
         }
-        if (_receives < 1 || _receives > 1000) {
+        if (receives < 1 || receives > 1000) {
             return Error{Errc::invalid, "osc_pt2pt_receives: must be from 1 to 1000"};
         }
+        _receives = int(receives);
         return {};
     }
 

@@ -174,8 +174,11 @@ bool Pt2pt::begin_lock(Entry& entry) {
     const LockQueue::Answer answer = (entry.header.flags & flag_lock_all) != 0
         ? _locks.request_ahead(origin.rank)
         : _locks.request(origin.rank, (entry.header.flags & flag_exclusive) != 0);
-    if (answer == LockQueue::Answer::waits) { // for ever, if one of those in front of it failed unnoticed
+    // One that waits does so for ever if one of those in front of it fails unnoticed, or one that got the lock ahead.
+    if (answer == LockQueue::Answer::waits || (answer == LockQueue::Answer::granted && _locks.has_waiters())) {
         watch_lock_users();
+    }
+    if (answer == LockQueue::Answer::waits) {
         return false;
     }
     if (answer == LockQueue::Answer::refused) {

@@ -200,7 +200,9 @@ int RdmaModule::update_element(
     if (code != MPI_SUCCESS) {
         return code;
     }
-    if (reach.mapped != nullptr) {
+    // A pair may be in two regions, as its hole is not used: then there is no part of the window that has all of it.
+    const Reach* const part = scattered ? nullptr : &reach;
+    if (!scattered && reach.mapped != nullptr) {
         std::byte* const memory = reach.at(place + (_dynamic ? 0 : place_bias));
         return with_update_lock(rank, [&] {
             typed_copy(memory, 1, type, result, 1, type);
@@ -211,7 +213,7 @@ int RdmaModule::update_element(
         alignas(16) std::array<std::byte, 32> value;
         Convertor array(type, 1, value.data());
         Convertor there = places_of(target);
-        int error = access(rank, &reach, Direction::get, array, there, array.total(), nullptr);
+        int error = access(rank, part, Direction::get, array, there, array.total(), nullptr);
         error = error == MPI_SUCCESS ? flush(rank) : error;
         if (error != MPI_SUCCESS) {
             return error;
@@ -223,7 +225,7 @@ int RdmaModule::update_element(
         }
         array.seek(0);
         there.seek(0);
-        error = access(rank, &reach, Direction::put, array, there, array.total(), nullptr);
+        error = access(rank, part, Direction::put, array, there, array.total(), nullptr);
         return error == MPI_SUCCESS ? flush(rank) : error;
     });
 }
