@@ -33,7 +33,6 @@ void remove_from_session(Communicator& comm) noexcept {
         comm.next_of_session->previous_of_session = comm.previous_of_session;
     }
     comm.in_session = false;
-    comm.session = nullptr;
 }
 
 } // namespace patchbay
