@@ -181,7 +181,14 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
     if (unit.empty() && number == 0) {
         return std::chrono::nanoseconds(0);
     }
+    // A whole number is not rounded, as a double above 2^53 is.
+    std::int64_t count = 0;
+    const auto [last, too_large] = std::from_chars(whole.data(), end, count);
+    const bool is_whole = last == end && too_large == std::errc();
     for (const auto& [name, factor] : duration_units) {
+        if (unit == name && is_whole && count <= std::numeric_limits<std::int64_t>::max() / factor) {
+            return std::chrono::nanoseconds(count * factor);
+        }
         if (unit == name && number * double(factor) < 9.2e18) {
             return std::chrono::nanoseconds(std::int64_t(std::llround(number * double(factor))));
         }

@@ -79,6 +79,9 @@ TEST(Strings, Duration) {
     EXPECT_EQ(*parse_duration("1.5s"), 1500ms);
     EXPECT_EQ(*parse_duration("7ns"), 7ns);
     EXPECT_EQ(*parse_duration("0"), 0ns);
+    EXPECT_EQ(*parse_duration("9007199254740993ns"), 9007199254740993ns); // no double is that number
+    EXPECT_FALSE(parse_duration("10000000000000000000ns"));
+    EXPECT_FALSE(parse_duration("9300000000s"));
     for (const char* text : {"", "10", "ms", "-1ms", "1h", "nan s", "1e300s"}) {
         EXPECT_FALSE(parse_duration(text)) << text;
     }
