@@ -99,7 +99,7 @@ void Launcher::finish() {
     stop_soon();
 }
 
-// The reader may be a terminal or a process that never reads: without a front end nobody could end the wait for it.
+// The reader may be a terminal or a process that never reads: without a front end no signal could end the wait for it.
 void Launcher::stop_soon() {
     if (_front_end_is_gone && _is_finishing) {
         _loop.after(time_to_read, [this] { _loop.stop(); });

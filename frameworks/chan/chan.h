@@ -168,7 +168,7 @@ private:
             if (checks_itself) {
                 static_cast<void>(has_completed());
             } else {
-                check(); // of a channel that completes by itself, which nobody else asks
+                check(); // of a channel that a poller completes: no completing call does this
             }
         }
     }

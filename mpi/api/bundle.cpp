@@ -3,6 +3,7 @@
 #include "object/bundle.h"
 
 #include "include/mpix.h"
+#include "mpi/api/completion.h"
 #include "mpi/api/handles.h"
 #include "mpi/api/initialized.h"
 #include "mpi/instance/instance.h"
@@ -45,13 +46,10 @@ bool check_members(Arguments& args, std::span<const MPI_Request> handles) noexce
     return true;
 }
 
-// What the waits of the bundle poll: that of the library, unless all members are a thread's own (completion.h).
+// What the waits of the bundle poll: that of its members, or, if there are none, that of the library.
 Progress* progress_for(Arguments& args, std::span<const MPI_Request> handles, int* code) noexcept {
-    for (MPI_Request handle : handles) {
-        Progress* const progress = to_object<Request>(handle)->progress;
-        if (!progress->is_beside() || handle == handles.back()) {
-            return progress;
-        }
+    if (!handles.empty()) {
+        return progress_of(handles, [](MPI_Request handle) { return to_object<Request>(handle); });
     }
     Instance* const instance = with_locking_chosen(args, initialized(args, code), code);
     return instance != nullptr ? &instance->progress() : nullptr;

@@ -149,12 +149,14 @@ inline bool all_complete(std::span<const MPI_Request> handles) noexcept {
     return true;
 }
 
-// The Progress on which to wait for these requests; nullptr: none is active. A thread that is a rank of a thread
-// communicator may have requests of its own and of the process: a wait on that of the process goes on with both.
-inline Progress* progress_of(std::span<const MPI_Request> handles) noexcept {
+// The Progress on which to wait for these requests, of which `request_of` gives the object, or nullptr for one that is
+// not waited for; nullptr: there is none. A thread that is a rank of a thread communicator may have requests of its own
+// and of the process: a wait on that of the process goes on with both.
+template <class RequestOf>
+Progress* progress_of(std::span<const MPI_Request> handles, const RequestOf& request_of) noexcept {
     Progress* own = nullptr;
     for (MPI_Request handle : handles) {
-        if (const Request* request = active(handle)) {
+        if (const Request* request = request_of(handle)) {
             if (!request->progress->is_beside()) [[likely]] {
                 return request->progress;
             }
@@ -162,6 +164,11 @@ inline Progress* progress_of(std::span<const MPI_Request> handles) noexcept {
         }
     }
     return own;
+}
+
+// The same for those that are active.
+inline Progress* progress_of(std::span<const MPI_Request> handles) noexcept {
+    return progress_of(handles, active);
 }
 
 // Checks the arguments of MPI_Waitsome and MPI_Testsome.

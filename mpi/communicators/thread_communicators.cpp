@@ -30,6 +30,15 @@ int gather_counts(Communicator& parent, int threads, int refused, std::vector<in
         : note_cause(-lowest, "another process of the parent has called MPIX_Threadcomm_init with a wrong argument");
 }
 
+// What it shares with the other processes. It is in the registry no more.
+int release(ThreadCommunicator& all) noexcept {
+    if (all.carrier == nullptr) {
+        return MPI_SUCCESS;
+    }
+    all.carrier->stop_receiving();
+    return free_communicator(all.carrier->comm());
+}
+
 } // namespace
 
 int no_thread_communicator() noexcept {
@@ -42,17 +51,6 @@ void give_up(ThreadCommunicator& all, const std::shared_ptr<Activation>& activat
         all.activation.reset();
     }
 }
-
-namespace {
-// What it shares with the other processes. It is in the registry no more.
-int release(ThreadCommunicator& all) noexcept {
-    if (all.carrier == nullptr) {
-        return MPI_SUCCESS;
-    }
-    all.carrier->stop_receiving();
-    return free_communicator(all.carrier->comm());
-}
-} // namespace
 
 int init(Communicator& parent, int threads, int refused, MPI_Comm* handle) {
     Instance& instance = *parent.instance;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chan/rdma without single copy: a receive is bound to memory that the other process cannot write. The starts that meet
- * it fail on both sides, and the next ones do not. */
+/* chan/rdma without single copy: a receive is bound to memory that the other process cannot write. Its starts fail on
+ * both sides, and those with another buffer do not. */
 #include "tests/mpi_check/check.h"
 
 #include <mpix.h>
