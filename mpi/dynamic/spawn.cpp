@@ -3,6 +3,8 @@
 
 #include "core/base/random.h"
 #include "core/runtime/runtime.h"
+#include "mpi/communicators/communicators.h"
+#include "mpi/communicators/highest_code.h"
 #include "mpi/communicators/leader_exchange.h"
 #include "mpi/dynamic/leaders.h"
 #include "mpi/dynamic/spawn_info.h"
@@ -116,6 +118,9 @@ int spawn(Communicator& comm, int root, const std::vector<SpawnArguments>& progr
     if (result->problem.empty()) {
         result->problem = problem;
     }
+    if (connected != MPI_SUCCESS) {
+        std::ranges::fill(result->codes, MPI_ERR_SPAWN);
+    }
     return connected;
 }
 
@@ -133,7 +138,14 @@ int connect_to_parent(Communicator& world, Communicator** made, std::string* pro
         code = parent ? connect_leaders(*world.instance, {parent.value(), key, true}, &leaders)
                       : note_cause(MPI_ERR_OTHER, parent.error().text);
     }
-    return connect_groups(world, 0, code, std::move(leaders), made, problem);
+    code = connect_groups(world, 0, code, std::move(leaders), made, problem);
+    const int highest = highest_code(world, code);
+    if (highest != MPI_SUCCESS && *made != nullptr) {
+        free_communicator(**made);
+        *made = nullptr;
+        *problem = "another process of this job has no connection to it";
+    }
+    return highest;
 }
 
 } // namespace patchbay

@@ -31,7 +31,8 @@ struct SpawnResult {
 int spawn(Communicator& comm, int root, const std::vector<SpawnArguments>& programs, int refused, SpawnResult* result);
 
 // Called by MPI_Init in all processes of a job: constructs the intercommunicator to the job that has spawned it, over
-// `world`. *made is nullptr in a job that was not spawned. Returns an MPI code.
+// `world`. *made is nullptr in a job that was not spawned. Returns an MPI code; an error is one of all processes of the
+// job, because none of them can go on without the others.
 int connect_to_parent(Communicator& world, Communicator** made, std::string* problem);
 
 } // namespace patchbay

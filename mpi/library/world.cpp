@@ -101,7 +101,9 @@ Status World::init(int required) {
     _session = std::move(*session);
     _cleanup = std::make_unique<CleanupStack>(&instance().core().faults);
     if (Status started = unless_out_of_memory([&] { return start(*_cleanup); }); !started) {
-        instance().runtime().abandon();
+        if (!_all_fail) {
+            instance().runtime().abandon();
+        }
         _cleanup.reset();
         close_session(*_session.detach());
         return started;
@@ -174,6 +176,7 @@ Status World::connect_to_parent() {
     if (code != MPI_SUCCESS) {
         std::string_view cause = problem.empty() ? noted_cause(code) : std::string_view(problem);
         cause = cause.empty() ? predefined_error_text(code) : cause;
+        _all_fail = true;
         return Error{Errc::not_available, "no connection to the job that has spawned this one: " + std::string(cause)};
     }
     if (parent != nullptr) {

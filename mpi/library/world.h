@@ -58,6 +58,7 @@ private:
     Communicator* _world = nullptr;
     Communicator* _self = nullptr;
     std::atomic<Communicator*> _parent{nullptr}; // the reference is that of the handle
+    bool _all_fail = false; // init() fails in all processes of the job, which may end without the job of their parents
     std::thread::id _main_thread;
 };
 
