@@ -43,4 +43,19 @@ bool exists(Binding binding, const BoundObject& bound) noexcept {
     return false;
 }
 
+bool is_same(Binding binding, const BoundObject& bound, const void* object) noexcept {
+    if (bound.object != object) {
+        return false;
+    }
+    switch (binding) {
+    case Binding::none:
+        return true;
+    case Binding::communicator:
+        return static_cast<const Communicator*>(object)->serial() == bound.serial;
+    case Binding::session:
+        return Session::id(const_cast<Session*>(static_cast<const Session*>(object))) == bound.session;
+    }
+    return false;
+}
+
 } // namespace patchbay::tool

@@ -11,5 +11,7 @@ namespace patchbay::tool {
 std::optional<BoundObject> bind(Binding binding, void* handle_address) noexcept;
 // Whether it still exists. The program must not free it meanwhile.
 bool exists(Binding binding, const BoundObject& bound) noexcept;
+// Whether `object`, which exists, is the bound one, and no later one at its address.
+bool is_same(Binding binding, const BoundObject& bound, const void* object) noexcept;
 
 } // namespace patchbay::tool

@@ -32,7 +32,9 @@ EventRegistration::Callback callback_for(const EventRegistration& registration, 
 
 bool is_for(const EventRegistration& registration, std::size_t event, const void* object) noexcept {
     return registration.type->number == event &&
-        (registration.bound.object == nullptr || registration.bound.object == object) && has_callback(registration);
+        (registration.bound.object == nullptr ||
+            is_same(registration.type->what->binding, registration.bound, object)) &&
+        has_callback(registration);
 }
 
 // MPI counts what is lost while there is a handler.

@@ -147,6 +147,33 @@ void messages() {
     MPI_Comm_free(&comm);
 }
 
+// A registration ends with its communicator: one that has the address of a freed one is another object.
+void freed_communicators() {
+    constexpr int attempts = 20;
+    Seen seen;
+    int again = 0;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        MPI_Comm freed, later;
+        MPI_Comm_dup(MPI_COMM_SELF, &freed);
+        auto registration =
+            register_for("pml_ob1_unexpected_message", &freed, MPI_T_CB_REQUIRE_MPI_RESTRICTED, on_message, &seen);
+        const MPI_Comm address = freed;
+        MPI_Comm_free(&freed);
+        MPI_Comm_dup(MPI_COMM_SELF, &later);
+        again += later == address;
+        int value = 0;
+        MPI_Request send;
+        MPI_Isend(&value, 1, MPI_INT, 0, 1, later, &send);
+        MPI_Probe(0, 1, later, MPI_STATUS_IGNORE);
+        MPI_Recv(&value, 1, MPI_INT, 0, 1, later, MPI_STATUS_IGNORE);
+        MPI_Wait(&send, MPI_STATUS_IGNORE);
+        CHECK(MPI_T_event_handle_free(registration, nullptr, nullptr) == MPI_SUCCESS);
+        MPI_Comm_free(&later);
+    }
+    std::printf("%d of %d later communicators had the address of a freed one\n", again, attempts);
+    CHECK_EQUAL(int(seen.messages.size()), 0);
+}
+
 void free_itself(MPI_T_event_instance, MPI_T_event_registration registration, MPI_T_cb_safety, void* user_data) {
     auto& seen = *static_cast<Seen*>(user_data);
     seen.messages.emplace_back();
@@ -470,6 +497,7 @@ int main(int argc, char** argv) {
     descriptions();
     infos();
     messages();
+    freed_communicators();
     freeing_in_a_callback();
     without_restrictions();
     dropping();
