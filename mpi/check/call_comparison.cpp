@@ -101,7 +101,7 @@ private:
         }
     }
     void expect(int sender, int receiver, const Block& sent, const Block& received, bool sender_first = true) {
-        if (!(sent == received)) {
+        if (!sent.matches(received)) {
             const auto text = fmt::format("Rank {} sends {} values to rank {}, which receives {}{}. Both must be the "
                                           "same basic types in the same number",
                 sender, sent.elements, receiver, received.elements,
@@ -193,7 +193,7 @@ private:
         for (int i = 0; i < size(); ++i) {
             const Block one = _all[std::size_t(rank)].received(i);
             const Block model = _all[0].received(i);
-            if (!(one == model)) {
+            if (!one.matches(model)) {
                 const auto text = fmt::format(
                     "Element {} of argument recvcounts is {} in rank {}, and {} in rank 0; it "
                     "must be the same{}",

@@ -48,9 +48,15 @@ struct Block {
 
     Block() = default;
     explicit Block(const Signature& of) noexcept
-        : hash(of.hash),
+        : hash(of.is_packed() ? packed : of.hash),
           elements(of.elements) {}
-    bool operator==(const Block&) const = default;
+    // As Signature::matches().
+    bool matches(const Block& other) const noexcept {
+        return (hash == other.hash && elements == other.elements) || hash == packed || other.hash == packed;
+    }
+
+private:
+    static constexpr std::uint64_t packed = ~std::uint64_t(0);
 };
 
 // The record of a call, with its blocks. May throw std::bad_alloc.

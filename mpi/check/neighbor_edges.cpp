@@ -52,7 +52,7 @@ std::optional<EdgeDifference> compare_edges(const std::vector<Edges>& all) {
         for (const Edge& one : all[rank].sent) {
             const auto found = expected.find({std::int64_t(rank), one.peer});
             const std::size_t number = next[one.peer]++;
-            if (found != expected.end() && number < found->second.size() && !(found->second[number] == one.block)) {
+            if (found != expected.end() && number < found->second.size() && !found->second[number].matches(one.block)) {
                 return EdgeDifference{int(rank), int(one.peer), one.block, found->second[number]};
             }
         }

@@ -77,6 +77,44 @@ static void packed(void) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* In collectives, too, whose counts differ then. */
+static void packed_collectives(void) {
+    enum { room = 4 * sizeof(int) };
+    int values[4] = {rank, 1, 2, 3};
+    char* all = calloc((size_t)size, room);
+    int* counts = calloc((size_t)size, sizeof *counts);
+    int* places = calloc((size_t)size, sizeof *places);
+    int* elements = calloc((size_t)size, sizeof *elements);
+    for (int i = 0; i < size; ++i) {
+        counts[i] = room;
+        places[i] = room * i;
+        elements[i] = 4;
+    }
+    MPI_Gather(values, 4, MPI_INT, all, room, MPI_PACKED, 0, MPI_COMM_WORLD);
+    MPI_Gatherv(values, 4, MPI_INT, all, counts, places, MPI_PACKED, 0, MPI_COMM_WORLD);
+    MPI_Scatterv(all, counts, places, MPI_PACKED, values, 4, MPI_INT, 0, MPI_COMM_WORLD);
+    CHECK_EQUAL(values[0], rank);
+    MPI_Allgatherv(values, 4, MPI_INT, all, counts, places, MPI_PACKED, MPI_COMM_WORLD);
+    int* starts = calloc((size_t)size, sizeof *starts);
+    int* own = calloc((size_t)size, room);
+    for (int i = 0; i < size; ++i) {
+        starts[i] = 4 * i;
+    }
+    MPI_Alltoallv(own, elements, starts, MPI_INT, all, counts, places, MPI_PACKED, MPI_COMM_WORLD);
+    MPI_Comm ring;
+    int periodic = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+    char both[2 * room];
+    MPI_Neighbor_allgather(values, 4, MPI_INT, both, room, MPI_PACKED, ring);
+    MPI_Comm_free(&ring);
+    free(own);
+    free(starts);
+    free(elements);
+    free(places);
+    free(counts);
+    free(all);
+}
+
 /* Messages that the library copies before it sends them. */
 static void copied(void) {
     static char memory[4096 + MPI_BSEND_OVERHEAD];
@@ -406,6 +444,7 @@ int main(int argc, char** argv) {
     signatures();
     one_sided();
     packed();
+    packed_collectives();
     copied();
     detached();
     probes();
