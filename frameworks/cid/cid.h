@@ -33,7 +33,7 @@ class Context;
 // progress, by the constructor that waits or by the progress engine.
 namespace cid {
 
-inline constexpr std::uint32_t interface_version = 11;
+inline constexpr std::uint32_t interface_version = 12;
 
 // Group reduction: reduces a few words over exactly the members of a communicator that is under construction. The
 // constructor provides it. One reduction is under way at a time; all members start the same reductions in the same
@@ -73,6 +73,10 @@ public:
     // Called by the constructor in a process that fails, so that no other member waits for its contribution. Has no
     // effect once a reduction has begun, or where the other members cannot be reached.
     virtual void withdraw() noexcept {}
+    // Called by the constructor in a process that fails before it begins a reduction. true: it has withdrawn, and the
+    // constructor fails in all members. false: nothing has been done, because some of them may have the communicator
+    // already; the process takes part, and refuses the communicator afterwards.
+    virtual bool withdraw_from_all() noexcept { return false; }
     // Whether withdraw() reaches them. Where it does not, a member that fails must still take part.
     virtual bool can_withdraw() const noexcept { return false; }
     // A name of this call of the constructor, which is the same in all members and which no other call ever has; empty:
@@ -114,6 +118,10 @@ struct NewCommunicator {
     RefusalSender* refusals = nullptr; // nullptr: the other members cannot be reached
     // Of an intercommunicator: whether the local group is the first one in an order that is the same in all processes.
     bool in_first_group = true;
+    // The error of this process, which takes part nevertheless, or MPI_SUCCESS. A component that gives all members the
+    // same index lets the allocation fail in all of them. Where there is an exCID, the constructor refuses the
+    // communicator after the allocation.
+    int refusal = MPI_SUCCESS;
 
     // Whether this process is the leader: the one of all members, of both groups of an intercommunicator, that chooses
     // what only one member may choose.

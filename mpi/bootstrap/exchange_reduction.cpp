@@ -20,6 +20,12 @@ bool is_final(const NodeStore::Entry& entry) noexcept {
     return entry.kind == refused || entry.kind >> 32 == std::uint64_t(cid::GroupReduction::Operation::any);
 }
 
+// Whether no member gets its words from the reduction before all have taken part in it, or withdrawn.
+bool needs_all(const NodeStore::Entry& entry) noexcept {
+    return entry.kind == refused ||
+        (!is_final(entry) && entry.kind >> 32 != std::uint64_t(cid::GroupReduction::Operation::first));
+}
+
 constexpr char component_mismatch[] =
     "the members of a new communicator have chosen different components of framework cid: parameter cid and info key "
     "patchbay_cid must be the same in all of them";
@@ -27,12 +33,12 @@ constexpr char refusal[] = "another member of the new communicator has failed; i
 
 } // namespace
 
-ExchangeReduction::ExchangeReduction(BootstrapExchange& bootstrap, Ref<Group> group, OperationKey key)
+ExchangeReduction::ExchangeReduction(BootstrapExchange& bootstrap, Ref<Group> group, OperationKey key, int rank)
     : _bootstrap(bootstrap),
       _group(std::move(group)),
       _key(std::move(key)),
       _entry_key(bootstrap.store_key(_key)),
-      _rank(_group->rank()) {
+      _rank(rank) {
     if (_group->size() > 1 && _entry_key.size() <= NodeStore::longest_key) {
         _code = _bootstrap.find_store(*_group, &_store);
     }
@@ -94,6 +100,10 @@ int ExchangeReduction::start(std::span<std::uint64_t> words, Operation operation
 }
 
 NodeStore::Outcome ExchangeReduction::get_or_put(NodeStore::Entry& entry) noexcept {
+    if (_found) { // an entry is read once
+        entry = *_found;
+        return NodeStore::Outcome::found;
+    }
     const auto answer = _store->get_or_put(_entry_key, std::uint32_t(_group->size()), entry, &_inserted);
     _has_inserted = answer == NodeStore::Outcome::inserted;
     return answer;
@@ -233,6 +243,26 @@ void ExchangeReduction::withdraw() noexcept {
     }
     _code = MPI_SUCCESS;
     refuse(_rank);
+}
+
+// Members that share no memory may have got their words from the first one.
+bool ExchangeReduction::withdraw_from_all() noexcept {
+    if (_store == nullptr || _begun || _code != MPI_SUCCESS) {
+        return false;
+    }
+    NodeStore::Entry entry{refused, 0};
+    if (get_or_put(entry) == NodeStore::Outcome::full) {
+        return false;
+    }
+    if (!needs_all(entry)) {
+        _found = entry;
+        return false;
+    }
+    _begun = true;
+    if (!is_final(entry)) {
+        refuse(_rank);
+    }
+    return true;
 }
 
 // The reduction fails. All neighbours in the tree but `except` get a refusal.

@@ -4,6 +4,8 @@
 #include "mpi/bootstrap/exchange.h"
 
 #include <atomic>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace patchbay {
@@ -18,13 +20,17 @@ namespace patchbay {
 class ExchangeReduction final : public cid::GroupReduction {
 public:
     // All members of `group` construct a reduction with the same operation key.
-    ExchangeReduction(BootstrapExchange& bootstrap, Ref<Group> group, OperationKey key);
+    ExchangeReduction(BootstrapExchange& bootstrap, Ref<Group> group, OperationKey key)
+        : ExchangeReduction(bootstrap, group, std::move(key), group->rank()) {}
+    // Of a process that withdraws in the name of the member `rank`, which does not take part.
+    ExchangeReduction(BootstrapExchange& bootstrap, Ref<Group> group, OperationKey key, int rank);
     ~ExchangeReduction() override;
 
     int start(std::span<std::uint64_t> words, Operation operation) noexcept override;
     bool ready() const noexcept override;
     bool advance(int* code) noexcept override;
     void withdraw() noexcept override;
+    bool withdraw_from_all() noexcept override;
     bool can_withdraw() const noexcept override { return true; }
     std::string name() const override { return _key.unique_name(); }
 
@@ -80,6 +86,8 @@ private:
     std::uint32_t _round = 0;
     int _missing = 0;              // children that have not contributed to this round
     NodeStore::EntryRef _inserted; // the entry that this process has inserted
+    // By withdraw_from_all(), which has had no effect: other members may have their words.
+    std::optional<NodeStore::Entry> _found;
     bool _has_inserted = false;
     bool _begun = false;         // start() has been called, or withdraw()
     bool _store_is_full = false; // the query of the store has to be repeated

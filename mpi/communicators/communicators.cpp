@@ -113,23 +113,22 @@ int finish(Construction& construction, Communicator** made) noexcept {
     return code;
 }
 
-int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
-    std::optional<int> refused, Communicator** made) {
-    Instance& instance = *comm->instance;
-    OperationKey key{std::string(tag), members_of(*members, instance.runtime().jobs()), 0};
+OperationKey next_operation_key(
+    Instance& instance, const Group& members, std::string_view tag, std::string_view kind, std::uint32_t least) {
+    OperationKey key{std::string(tag), members_of(members, instance.runtime().jobs()), 0};
     if (!kind.empty()) {
         // A string tag of a user contains no null character.
         key.string_tag = key.string_tag + '\0' + std::string(kind);
     }
-    key.sequence = instance.process_state().next_sequence(key.string_tag, key.members);
+    key.sequence = instance.process_state().next_sequence(key.string_tag, key.members, least);
+    return key;
+}
+
+int build_over_bootstrap(
+    Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind, Communicator** made) {
+    Instance& instance = *comm->instance;
+    OperationKey key = next_operation_key(instance, *members, tag, kind);
     auto reduction = std::make_unique<ExchangeReduction>(instance.bootstrap(), std::move(members), std::move(key));
-    if (refused) {
-        std::array<std::uint64_t, 1> words{std::uint64_t(*refused)};
-        const int code = complete(*comm, *reduction, words, cid::GroupReduction::Operation::maximum);
-        if (code != MPI_SUCCESS || words[0] != MPI_SUCCESS) {
-            return code != MPI_SUCCESS ? code : int(words[0]);
-        }
-    }
     Construction construction(instance, std::move(comm), nullptr, std::move(reduction));
     return finish(construction, made);
 }
@@ -301,7 +300,7 @@ int create_from_group(Instance& instance, Group& group, std::string_view tag, co
         return MPI_SUCCESS;
     }
     auto comm = without_parent(instance, Ref<Group>::share(&group), info, std::move(errhandler));
-    return build_over_bootstrap(std::move(comm), Ref<Group>::share(&group), tag, {}, std::nullopt, made);
+    return build_over_bootstrap(std::move(comm), Ref<Group>::share(&group), tag, {}, made);
 }
 
 int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<Group> group, MPI_Errhandler errhandler,

@@ -96,12 +96,16 @@ int Construction::begin() noexcept {
     _code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] {
         int code = MPI_SUCCESS;
         const std::string only = hint_of_new(*_comm, "patchbay_cid");
+        if (_local != nullptr && !_instance.communicators().has_free(2)) {
+            refuse_with(MPI_ERR_NO_SPACE); // if local_comm fails later, the other group does not learn of it
+        }
         cid::Module* cid_module = choose_cid_module(_instance, only, &code);
-        if (cid_module == nullptr && !only.empty() && _parent != nullptr) {
+        if (cid_module == nullptr && !only.empty() && !_what.members.withdraw_from_all()) {
             // The others may have named another one, or none.
             refuse_with(code);
             cid_module = choose_cid_module(_instance, "", &code);
         }
+        _what.refusal = _refusal;
         if (cid_module != nullptr) {
             code = MPI_SUCCESS;
             _instance.cid_counters().communicators.add();
@@ -168,7 +172,7 @@ int Construction::attach(Part part, Continuation& next) noexcept {
 // Opens the communicator, after its local_comm: if another member refuses it, the pml lets operations on both fail.
 // After an error of this process alone the other members get a refusal, because they may have the communicator.
 int Construction::open() noexcept {
-    int code = _code != MPI_SUCCESS ? _code : _local_code != MPI_SUCCESS ? _local_code : _refusal;
+    int code = first_error(_refusal, first_error(_code, _local_code));
     if (code == MPI_SUCCESS) {
         code = unless_out_of_memory(MPI_ERR_NO_MEM, [this] { return open_communicator(_instance, *_comm); });
         if (code != MPI_SUCCESS && _comm->pml_data != nullptr) {

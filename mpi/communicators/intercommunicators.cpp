@@ -3,6 +3,7 @@
 
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_tags.h"
+#include "mpi/communicators/error_exchange.h"
 #include "mpi/communicators/highest_code.h"
 #include "mpi/communicators/hints.h"
 #include "mpi/communicators/intercommunicator_parts.h"
@@ -10,6 +11,11 @@
 #include "mpi/communicators/new_communicator.h"
 #include "mpi/communicators/thread_intercommunicators.h"
 #include "mpi/instance/instance.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
 
 namespace patchbay {
 
@@ -38,6 +44,20 @@ int keep_unless_refused(int code, Communicator** made, std::string* problem) {
         }
     }
     return result;
+}
+
+// The error of the two groups, which all processes of both return. Collective over `side`, the local one; `own` is its
+// error.
+Refusal exchange_errors(Communicator& side, ErrorExchange& errors, const Refusal& own) {
+    Refusal result = own;
+    if (side.rank == 0) {
+        const int code = errors.run(own.code);
+        if (!own.happened() && code != MPI_SUCCESS) {
+            result = {code, Refusal::By::other_group};
+        }
+    }
+    Words none;
+    return distribute(side, 0, result, &none);
 }
 
 } // namespace
@@ -108,33 +128,39 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
     auto hidden = without_parent(instance, Ref<Group>::share(&local), info, errhandler);
     hidden->is_local_side = true;
     remove_collectives_hint(*hidden);
-    Communicator* side = nullptr;
-    if (const int code =
-            build_over_bootstrap(std::move(hidden), Ref<Group>::share(&local), tag, "local", std::nullopt, &side);
-        code != MPI_SUCCESS) {
-        return code;
-    }
     auto comm = without_parent(instance, Ref<Group>::share(&local), info, std::move(errhandler));
-    comm->local_comm = side;
-    const GroupArguments arguments = compare_arguments(*side, leader, refused);
+    GroupArguments arguments;
+    arguments.refusal.code =
+        build_over_bootstrap(std::move(hidden), Ref<Group>::share(&local), tag, "local", &comm->local_comm);
+    if (!arguments.refusal.happened()) {
+        arguments = compare_arguments(*comm->local_comm, leader, refused);
+    }
     const int code = arguments.refusal.code;
     *problem = arguments.refusal.text();
+    // Where the members could not compare their arguments, each knows its own.
+    const bool leads = local.rank() == (arguments.leader < 0 ? leader : arguments.leader);
+    std::optional<ErrorExchange> errors;
+    Words words; // the number of that exchange, and the remote group
+    if (leads && remote != nullptr && remote->size() > 0) {
+        errors.emplace(*comm, *remote, tag, 0);
+        if (arguments.leader < 0 && errors->exists()) {
+            errors->withdraw();
+        }
+        words.push_back(errors->number());
+        append_group(words, *remote, jobs_of(*comm));
+    }
     if (arguments.leader < 0) {
-        return code; // there is no leader, so that the remote group is not known
+        return code; // the other members cannot be told the remote group
     }
-    Words members;
-    if (local.rank() == leader && remote != nullptr) {
-        append_group(members, *remote, jobs_of(*comm));
-    }
-    if (const Refusal failure = distribute(*side, arguments.leader, {}, &members); failure.happened()) {
+    if (const Refusal failure = distribute(*comm->local_comm, arguments.leader, {}, &words); failure.happened()) {
         return failure.code;
     }
-    if (members.empty()) {
+    if (words.empty()) {
         return code;
     }
     int unknown = MPI_SUCCESS;
     std::shared_ptr<const JobReferences> jobs;
-    Ref<Group> remote_group = read_remote_group(*comm, members, &jobs, &unknown);
+    Ref<Group> remote_group = read_remote_group(*comm, std::span(words).subspan(1), &jobs, &unknown);
     if (unknown != MPI_SUCCESS) {
         return unknown;
     }
@@ -148,19 +174,24 @@ int create_intercommunicator_from_groups(Instance& instance, Group& local, int l
         *problem = overlap;
         return error;
     }
+    if (!errors) {
+        errors.emplace(*comm, *comm->remote_group, tag, std::uint32_t(words[0]));
+    }
+    const bool agree_before = errors->exists();
+    if (agree_before) {
+        const Refusal failure = exchange_errors(*comm->local_comm, *errors, arguments.refusal);
+        if (failure.happened()) {
+            *problem = failure.text();
+            return failure.code;
+        }
+    }
     const bool first = is_first(*comm);
     auto both = Group::unite(first ? local : *comm->remote_group, first ? *comm->remote_group : local);
-    // Processes of several jobs have no communicator yet over which they could agree before.
-    const bool agrees_before = !both->has_other_jobs();
-    const std::optional<int> refusal = agrees_before ? std::optional(code) : std::nullopt;
-    const int result = build_over_bootstrap(std::move(comm), std::move(both), tag, "both", refusal, made);
-    if (result != MPI_SUCCESS) {
-        if (agrees_before && problem->empty()) {
-            *problem = "a process of one of the groups has passed an invalid argument or has failed";
-        }
+    if (const int result = build_over_bootstrap(std::move(comm), std::move(both), tag, "both", made);
+        result != MPI_SUCCESS) {
         return result;
     }
-    return agrees_before ? MPI_SUCCESS : keep_unless_refused(code, made, problem);
+    return agree_before ? MPI_SUCCESS : keep_unless_refused(code, made, problem);
 }
 
 } // namespace patchbay

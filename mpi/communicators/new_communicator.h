@@ -3,7 +3,7 @@
 #include "mpi/bootstrap/message.h"
 #include "mpi/communicators/construction.h"
 
-#include <optional>
+#include <cstdint>
 #include <string_view>
 
 namespace patchbay {
@@ -19,11 +19,15 @@ Ref<Communicator> without_parent(Instance& instance, Ref<Group> group, const Inf
 // Waits until the construction is finished. Returns an MPI code; *made is nullptr unless the code is MPI_SUCCESS.
 int finish(Construction& construction, Communicator** made) noexcept;
 
+// The key of the next reduction in the bootstrap exchange for which all of `members` pass the same `tag` and `kind`.
+// `kind` is the kind of operation, of at most `longest_kind` characters; it is empty for MPI_Comm_create_from_group, so
+// that the keys of users' string tags differ from all others. `least` as in SequenceCounters.
+OperationKey next_operation_key(
+    Instance& instance, const Group& members, std::string_view tag, std::string_view kind, std::uint32_t least = 0);
+
 // Constructs a communicator without a parent by a reduction in the bootstrap exchange. All of `members` call it with
-// the same `tag`. `kind` is the kind of operation, of at most `longest_kind` characters; it is empty for
-// MPI_Comm_create_from_group, so that the keys of users' string tags differ from all others. `refused` is an MPI code,
-// or nullopt: if a member passes an error, all members return it, which takes one more reduction.
-int build_over_bootstrap(Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind,
-    std::optional<int> refused, Communicator** made);
+// the same `tag` and `kind`.
+int build_over_bootstrap(
+    Ref<Communicator> comm, Ref<Group> members, std::string_view tag, std::string_view kind, Communicator** made);
 
 } // namespace patchbay

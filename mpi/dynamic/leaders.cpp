@@ -83,7 +83,7 @@ int connect_leaders(Instance& instance, const OtherLeader& other, Ref<Communicat
         without_parent(instance, group, hints_for_leaders(*group).get(), Errhandler::predefined(MPI_ERRORS_RETURN));
     comm->jobs = std::move(references);
     Communicator* built = nullptr;
-    int code = build_over_bootstrap(std::move(comm), group, other.key, "leaders", std::nullopt, &built);
+    int code = build_over_bootstrap(std::move(comm), group, other.key, "leaders", &built);
     if (code != MPI_SUCCESS) {
         return code;
     }

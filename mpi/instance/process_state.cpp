@@ -17,12 +17,12 @@ void append(std::vector<Message>& kept, std::vector<Message>& messages) {
 ProcessState::ProcessState() noexcept = default;
 ProcessState::~ProcessState() = default;
 
-std::uint32_t ProcessState::next_sequence(std::string_view text, std::string_view members) {
+std::uint32_t ProcessState::next_sequence(std::string_view text, std::string_view members, std::uint32_t least) {
     const std::lock_guard lock(_mutex);
     const auto found = _group_ids.find(members);
     const std::uint32_t group_id =
         found != _group_ids.end() ? found->second : _group_ids.emplace(members, _group_ids.size()).first->second;
-    return _sequences.next(group_id, text);
+    return _sequences.next(group_id, text, least);
 }
 
 void ProcessState::keep_bootstrap_messages(std::vector<std::vector<std::byte>> messages) {

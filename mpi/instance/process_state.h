@@ -27,8 +27,8 @@ public:
 
     // The number of earlier calls with this text and these members (members_of() a group). All members make the same
     // calls, so that all of them get the same number. A counter is never deleted, because no member knows when all
-    // others have finished with it.
-    std::uint32_t next_sequence(std::string_view text, std::string_view members);
+    // others have finished with it. `least` as in SequenceCounters.
+    std::uint32_t next_sequence(std::string_view text, std::string_view members, std::uint32_t least = 0);
 
     // Returns a different number at every call.
     std::uint64_t next_number() noexcept { return _numbers.fetch_add(1, std::memory_order_relaxed); }

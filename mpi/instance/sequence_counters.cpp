@@ -57,7 +57,7 @@ std::size_t SequenceCounters::slot_of(std::uint32_t group_id, std::string_view t
     return slot;
 }
 
-std::uint32_t SequenceCounters::next(std::uint32_t group_id, std::string_view text) {
+std::uint32_t SequenceCounters::next(std::uint32_t group_id, std::string_view text, std::uint32_t least) {
     if (4 * (_entries + 1) > 3 * _slots.size()) {
         grow();
     }
@@ -67,7 +67,7 @@ std::uint32_t SequenceCounters::next(std::uint32_t group_id, std::string_view te
         ++_entries;
     }
     std::byte* count = at(place) + count_at;
-    const auto before = load<std::uint32_t>(count);
+    const auto before = std::max(load<std::uint32_t>(count), least);
     store(count, before + 1);
     return before;
 }

@@ -12,8 +12,9 @@ namespace [[gnu::visibility("default")]] patchbay {
 // takes the text, 10 bytes, and a slot of a hash table, whose look-up compares the text byte by byte. Not thread-safe.
 class SequenceCounters {
 public:
-    // The number of earlier calls with this pair.
-    std::uint32_t next(std::uint32_t group_id, std::string_view text);
+    // The number of earlier calls with this pair, or `least` where that is higher: then it is as if there had been so
+    // many.
+    std::uint32_t next(std::uint32_t group_id, std::string_view text, std::uint32_t least = 0);
 
 private:
     using Place = std::uint32_t; // of an entry: the chunk in the high bits, the byte in the chunk in the low bits

@@ -131,3 +131,7 @@ TEST(consensus, many_at_once_in_real_threads) {
         }
     }
 }
+
+TEST(consensus, refusals_reach_all_members) {
+    check_refusals<ConsensusJob>();
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Comm_create_from_group with a member that fails before it sends anything to the others: no other member hangs, in
-   any number of calls. Arguments: "first" or "last" (the member that fails), and "long" for a string tag that is too
-   long for the node store, so that a bootstrap message reports the failure. */
+   any number of calls, and those that have a communicator before the member fails get the error when they use it.
+   Arguments: "first" or "last" (the member that fails), and "long" for a string tag that is too long for the node
+   store. */
 #include "tests/mpi_check/check.h"
 
 #include <string.h>
@@ -31,6 +32,7 @@ int main(int argc, char** argv) {
             MPI_Comm_create_from_group(group, tag, rank == failed ? info : MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
         CHECK(code != MPI_SUCCESS || rank != failed);
         if (code == MPI_SUCCESS) {
+            CHECK(MPI_Barrier(comm) != MPI_SUCCESS);
             MPI_Comm_free(&comm);
         }
     }

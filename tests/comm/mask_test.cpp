@@ -253,3 +253,7 @@ TEST(mask, many_at_once_in_real_threads) {
         }
     }
 }
+
+TEST(mask, refusals_reach_all_members) {
+    check_refusals<MaskJob>();
+}

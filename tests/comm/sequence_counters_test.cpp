@@ -19,6 +19,9 @@ TEST(sequence_counters, counts_each_pair_alone) {
     EXPECT_EQ(counts.next(0, std::string_view("a\0b", 3)), 0u);
     EXPECT_EQ(counts.next(0, "a"), 2u);
     EXPECT_EQ(counts.next(0, ""), 1u);
+    EXPECT_EQ(counts.next(0, "a", 2), 3u);
+    EXPECT_EQ(counts.next(0, "a", 7), 7u);
+    EXPECT_EQ(counts.next(0, "a"), 8u);
 }
 
 TEST(sequence_counters, as_a_map_does) {

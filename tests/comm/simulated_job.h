@@ -116,6 +116,7 @@ struct Job {
 
     Job(std::size_t processes, Begin begin)
         : tables(processes),
+          refusals(processes, MPI_SUCCESS),
           begin_part(std::move(begin)) {}
 
     // A construction for which no process has called begin_part().
@@ -129,7 +130,8 @@ struct Job {
     }
     void begin(Parts& parts, std::size_t process, std::uint64_t number) {
         Part& part = *parts[process];
-        const cid::NewCommunicator what{part.comm, nullptr, part.reduction, nullptr, {}}; // the same in all processes
+        cid::NewCommunicator what{part.comm, nullptr, part.reduction, nullptr, {}}; // the same in all processes
+        what.refusal = refusals[process];
         part.allocation = begin_part(
             process, part.counters, what, process == 0 ? std::optional<std::uint64_t>(number) : std::nullopt);
     }
@@ -146,6 +148,7 @@ struct Job {
     }
 
     std::vector<cid::IndexTable> tables;
+    std::vector<int> refusals; // of the processes, in constructions that begin later
     Begin begin_part;
     std::vector<std::unique_ptr<Exchange>> exchanges;
 };
@@ -217,6 +220,36 @@ inline std::set<std::uint16_t> distinct_indices(const std::vector<Job::Parts>& a
         EXPECT_TRUE(indices.insert(common_index(parts)).second);
     }
     return indices;
+}
+
+// Processes that refuse a communicator take part, and all of them get the error in the first reduction.
+template <class Job>
+void check_refusals() {
+    Job job(3);
+    const auto codes = [&job] {
+        auto parts = job.begin(1);
+        run_round_robin(parts[0]);
+        std::vector<int> codes;
+        for (const auto& part : parts[0]) {
+            EXPECT_TRUE(part->finished);
+            EXPECT_EQ(part->rounds(), 1u);
+            codes.push_back(part->code);
+        }
+        return codes;
+    };
+    job.refusals = {MPI_SUCCESS, MPI_ERR_NO_MEM, MPI_SUCCESS};
+    EXPECT_EQ(codes(), std::vector<int>(3, MPI_ERR_NO_MEM));
+    job.refusals = {MPI_ERR_NO_SPACE, MPI_SUCCESS, MPI_ERR_NO_SPACE};
+    EXPECT_EQ(codes(), std::vector<int>(3, MPI_ERR_NO_SPACE));
+    job.refusals = {MPI_ERR_NO_SPACE, MPI_SUCCESS, MPI_ERR_NO_MEM}; // each returns its own
+    const std::vector<int> different = codes();
+    EXPECT_EQ(different[0], MPI_ERR_NO_SPACE);
+    EXPECT_NE(different[1], MPI_SUCCESS);
+    EXPECT_EQ(different[2], MPI_ERR_NO_MEM);
+    job.refusals = {MPI_SUCCESS, MPI_SUCCESS, MPI_SUCCESS};
+    auto parts = job.begin(1);
+    run_round_robin(parts[0]);
+    EXPECT_EQ(common_index(parts[0]), cid::IndexTable::predefined); // they have kept no index
 }
 
 } // namespace patchbay::test

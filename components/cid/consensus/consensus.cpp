@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/cid/consensus/consensus.h"
 
+#include "frameworks/cid/refusal_word.h"
 #include "frameworks/cid/uniform_cid.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace patchbay::cid {
 
 namespace {
 
-// The proposal of a process that has no index left.
+// The proposal of a process that has no index left. A process that refuses the communicator adds its error code.
 constexpr std::uint64_t exhausted = IndexTable::capacity;
 
 // Up to how many indices a CID allocation skips after a failure; more would only leave holes.
@@ -44,7 +45,8 @@ bool ConsensusAllocation::advance(int* code) noexcept {
             const std::uint64_t lowest = ~_words[1];
             _number = _words[2];
             if (highest >= exhausted) {
-                *code = _table.none_common("cid/consensus");
+                const int refusal = int(highest - exhausted);
+                *code = refusal != MPI_SUCCESS ? refused(_what.refusal, refusal) : _table.none_common("cid/consensus");
                 break;
             }
             _wanted = std::uint32_t(highest);
@@ -64,9 +66,10 @@ bool ConsensusAllocation::advance(int* code) noexcept {
 }
 
 int ConsensusAllocation::propose() noexcept {
-    const auto index = _table.reserve_lowest(_from);
+    const bool refuses = _what.refusal != MPI_SUCCESS;
+    const auto index = refuses ? std::nullopt : _table.reserve_lowest(_from);
     _held = index.value_or(none);
-    const std::uint64_t proposal = index ? *index : exhausted;
+    const std::uint64_t proposal = index ? *index : exhausted + std::uint64_t(_what.refusal);
     // The complement makes one maximum of both bounds.
     _words = {proposal, ~proposal, _number};
     _stage = Stage::proposed;

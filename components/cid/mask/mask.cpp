@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/cid/mask/mask.h"
 
+#include "frameworks/cid/refusal_word.h"
 #include "frameworks/cid/uniform_cid.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace patchbay::cid {
 static_assert(GroupReduction::most_words >= 66);
 
 namespace {
-constexpr int most_failures = 2; // of the lowest allocation, before the others take part out of order
+constexpr std::uint64_t offered = 1; // in the first word: every member owned its mask
+constexpr int most_failures = 2;     // of the lowest allocation, before the others take part out of order
 }
 
 bool MaskOwnership::take_first(const void* who) {
@@ -138,8 +140,8 @@ int MaskAllocation::reduce() noexcept {
     _words.fill(0);
     _words[1] = _number;
     _offers = take_ownership();
+    _words[0] = RefusalWord::of(_what.refusal) & (_offers ? ~std::uint64_t(0) : ~offered);
     if (_offers) {
-        _words[0] = ~std::uint64_t(0);
         _table.offer(_from == 0 ? 0 : 1, _from, std::span(_words).subspan(2));
     }
     ++_rounds;
@@ -148,7 +150,8 @@ int MaskAllocation::reduce() noexcept {
 }
 
 bool MaskAllocation::take_ownership() {
-    const bool taken = (!_all_here || _ownership.take(_number, this)) && (_from != 0 || _ownership.take_first(this));
+    const bool taken = _what.refusal == MPI_SUCCESS && (!_all_here || _ownership.take(_number, this)) &&
+        (_from != 0 || _ownership.take_first(this));
     if (!taken) {
         _ownership.give_up(this);
     }
@@ -189,7 +192,11 @@ int MaskAllocation::attach(Continuation& next) noexcept {
 
 // true: finished. false: another reduction follows.
 bool MaskAllocation::evaluate(int* code) noexcept {
-    const bool all_offered = _words[0] != 0;
+    if (const int refusal = RefusalWord::code(_words[0]); refusal != MPI_SUCCESS) {
+        *code = refused(_what.refusal, refusal);
+        return true;
+    }
+    const bool all_offered = (_words[0] & offered) != 0;
     if (all_offered) {
         const auto free = std::find_if(_words.begin() + 2, _words.end(), [](std::uint64_t word) { return word != 0; });
         if (free != _words.end()) {

@@ -111,7 +111,7 @@ private:
     MaskOwnership::Entry _entry{}; // among those that wait, when all members have come
     bool _has_entered = false;     // and this allocation has not ended
     std::uint64_t _number;         // the leader's; in the other members all bits until the first reduction has ended
-    // The first word: all bits when every member owned its mask. The second: the number.
+    // The first word: bit 0 when every member owned its mask; the others are a RefusalWord. The second: the number.
     std::array<std::uint64_t, 2 + segment_words> _words;
 };
 
