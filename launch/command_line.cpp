@@ -5,7 +5,6 @@
 #include "core/base/terminal.h"
 #include "launch/option_table.h"
 
-#include <algorithm>
 #include <boost/program_options.hpp>
 #include <cstdlib>
 #include <sstream>
@@ -24,14 +23,6 @@ std::string help_of(const OptionRow& row) {
         text += std::string(spelling.size() == 1 ? "-" : "--") + std::string(spelling);
     }
     return row.other_spellings.empty() ? text : text + ".";
-}
-
-constexpr unsigned widest = 100;
-
-// Of a line of the help: as wide as the terminal.
-unsigned columns_of_help() {
-    const unsigned columns = terminal_columns();
-    return columns > 0 ? std::clamp(columns, 60u, widest) : widest;
 }
 
 po::options_description describe(OptionSection section, const char* title, unsigned columns) {

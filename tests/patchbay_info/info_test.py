@@ -100,6 +100,12 @@ class InfoTest(unittest.TestCase):
         self.assertGreater(max(map(len, piped.splitlines())), 100)
         self.assertEqual(sorted(shown.split()), sorted(piped.split()))
 
+    def test_help_is_as_wide_as_the_terminal(self):
+        shown = self.run_in_terminal(70, "--help")
+        options = shown[shown.index("--components"):]
+        self.assertLessEqual(max(map(len, options.splitlines())), 70, shown)
+        self.assertEqual(shown.split(), self.run_info("--help").split())
+
     def test_broken_cells_are_whole(self):
         shown = self.run_in_terminal(70, "--components")
         self.assertEqual(sorted(shown.split()), sorted(self.run_info("--components").split()))
@@ -278,14 +284,14 @@ class InfoTest(unittest.TestCase):
                 (["--param", "colll"], "did you mean 'coll'"),
                 (["--param", "coll", "basik"], "did you mean 'basic'"),
                 (["--mca", "coll"], "a name and a value")]:
-            self.assertEqual(self.run_info(*arguments, status=1), "")
+            self.assertEqual(self.run_info(*arguments, status=2), "")
             self.assertIn(said, self.errors)
             self.assertEqual(len(self.errors.splitlines()), 1, self.errors)
 
     def test_all_has_no_component(self):
-        self.assertEqual(self.run_info("--param", "all", "nonsense", status=1), "")
+        self.assertEqual(self.run_info("--param", "all", "nonsense", status=2), "")
         self.assertIn("'all' has no component 'nonsense': name its framework", self.errors)
-        self.assertEqual(self.run_info("--param", "core", "verbose", status=1), "")
+        self.assertEqual(self.run_info("--param", "core", "verbose", status=2), "")
         self.assertIn("core has no component 'verbose', but parameters of its own only", self.errors)
 
     def test_help(self):

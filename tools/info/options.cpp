@@ -2,6 +2,7 @@
 #include "tools/info/options.h"
 
 #include "core/base/strings.h"
+#include "core/base/terminal.h"
 
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/parsers.hpp>
@@ -16,9 +17,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-po::options_description describe() {
+po::options_description describe(unsigned columns) {
     const auto words = [](const char* names) { return po::value<Words>()->multitoken()->value_name(names); };
-    po::options_description options("patchbay-info [OPTION]...", 100, 60);
+    po::options_description options("patchbay-info [OPTION]...", columns, columns * 6 / 10);
     options.add_options()("components", "List the versions and the components that are installed; the default.")(
         "param", words("FRAMEWORK [COMPONENT]"),
         "List parameters with value, origin and help: those of a framework and its components, of one component, or "
@@ -102,7 +103,7 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
         spelt.push_back(word == "-h" ? "--help" : word == "-V" ? "--version" : word);
     }
     using namespace po::command_line_style;
-    const auto known = describe();
+    const auto known = describe(columns_of_help());
     Options options;
     try {
         const auto parsed = po::command_line_parser(spelt)
@@ -124,7 +125,8 @@ Result<Options> parse_options(const std::vector<std::string>& words) {
 
 std::string help_text() {
     std::ostringstream text;
-    text << "Shows what this installation of Patchbay MPI consists of and how it is set up.\n\n" << describe();
+    text << "Shows what this installation of Patchbay MPI consists of and how it is set up.\n\n"
+         << describe(columns_of_help());
     return text.str();
 }
 

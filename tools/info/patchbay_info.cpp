@@ -21,10 +21,11 @@ using namespace patchbay;
 using namespace patchbay::info;
 
 constexpr int exit_failure = 1;
+constexpr int exit_usage = 2; // the command line is wrong
 
-int complain(const std::string& text) {
+int complain(const std::string& text, int status = exit_failure) {
     std::fprintf(stderr, "patchbay-info: %s\n", text.c_str());
-    return exit_failure;
+    return status;
 }
 
 // Whether all of it was written: fputs() writes a long text itself, and fflush() does not repeat its error.
@@ -143,7 +144,7 @@ int run(const Options& options) {
     }
     const auto params = wanted_params(catalogue, options);
     if (!params) {
-        return complain(params.error().text);
+        return complain(params.error().text, exit_usage);
     }
     const ToolInterface& tool = catalogue.tool_interface();
     Findings found{catalogue.versions(), catalogue.components(), params.value(), tool.performance_variables(),
@@ -165,7 +166,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
     const auto options = parse_options({argv + 1, argv + argc});
     if (!options) {
-        return complain(options.error().text);
+        return complain(options.error().text, exit_usage);
     }
     if (options.value().help) {
         return print(help_text()) ? EXIT_SUCCESS : complain("cannot write the output");
