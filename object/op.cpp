@@ -96,6 +96,7 @@ int Op::apply(const void* in, void* inout, MPI_Count count, const Datatype& type
         loop(in, inout, count);
         return MPI_SUCCESS;
     }
+    // The program may change what the pointers of the length and the datatype point to.
     MPI_Datatype handle = to_handle(&type);
     if (_function_c != nullptr) {
         _function_c(const_cast<void*>(in), inout, &count, &handle);
@@ -108,9 +109,11 @@ int Op::apply(const void* in, void* inout, MPI_Count count, const Datatype& type
     const auto* a = static_cast<const std::byte*>(in);
     auto* b = static_cast<std::byte*>(inout);
     while (count > 0) {
-        int part = static_cast<int>(std::min<MPI_Count>(count, std::numeric_limits<int>::max()));
+        const int part = static_cast<int>(std::min<MPI_Count>(count, std::numeric_limits<int>::max()));
         const MPI_Aint step = type.extent * part;
-        _function(const_cast<std::byte*>(a), b, &part, &handle);
+        int length = part;
+        handle = to_handle(&type);
+        _function(const_cast<std::byte*>(a), b, &length, &handle);
         count -= part;
         a += step;
         b += step;

@@ -58,7 +58,7 @@ public:
     // What CallChecker::compare_constructor() returns; MPI_SUCCESS without a checker, and where the ranks are threads.
     int compare_constructor(const char* function, Communicator& comm) noexcept;
     // Before the first operation, in all processes or in none; nullptr: no messages are carried by channels, which is
-    // the default. nullptr again after the last operation.
+    // the default. nullptr again after the last operation, in any case: that ends the poller, too.
     void set_binder(ChannelBinder* binder) noexcept;
 
     // Temporary memory of operations, in whatever form.

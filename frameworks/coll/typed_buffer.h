@@ -3,6 +3,7 @@
 #include "frameworks/coll/scratch.h"
 #include "object/datatype.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -17,7 +18,9 @@ inline const void* element(const void* buffer, MPI_Count index, const Datatype& 
 }
 
 // The memory that `count` elements of a type take, and where element 0 stands in it: aligned as the memory is, so that
-// an op of the program finds each member of a structure as aligned as in a variable of its own.
+// an op of the program finds each member of a structure as aligned as in a variable of its own. Such an op may read and
+// write whole structures of which the type has some members only: what is between the bounds of an element belongs to
+// it, also where that is before or behind all data.
 struct Room {
     std::size_t bytes;
     MPI_Aint element_0; // from the beginning of the memory
@@ -30,9 +33,12 @@ inline Room room_for(MPI_Count count, const Datatype& type) noexcept {
     }
     // With a negative extent element 0 is the last one in memory.
     const MPI_Aint below = type.extent < 0 ? MPI_Aint(count - 1) * type.extent : 0;
-    const MPI_Aint begin = type.true_lower_bound + below;
+    const MPI_Aint upper_bound = type.lower_bound + type.extent;
+    const MPI_Aint first = std::min({type.lower_bound, upper_bound, type.true_lower_bound});
+    const MPI_Aint last = std::max({type.lower_bound, upper_bound, type.true_lower_bound + type.true_extent});
+    const MPI_Aint begin = first + below;
     const MPI_Aint unused = begin & (Room::alignment - 1);
-    return {std::size_t(unused + type.true_extent) + std::size_t(count - 1) * std::size_t(std::abs(type.extent)),
+    return {std::size_t(unused + (last - first)) + std::size_t(count - 1) * std::size_t(std::abs(type.extent)),
         unused - begin};
 }
 

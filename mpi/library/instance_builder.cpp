@@ -339,14 +339,15 @@ Status InstanceBuilder::prepare_chan() {
     });
     const ParamRegistry& params = _instance.core().params;
     const auto use = ChannelUse(params.at("coll_channels").as_enum());
+    std::shared_ptr<CollectiveChannels> collective;
     if (use != ChannelUse::none) {
-        auto binder = std::make_shared<CollectiveChannels>(*channels, use, params.at("coll_most_channels").as_int());
-        _instance._coll_engine.set_binder(binder.get());
-        _cleanup.push([binder, &instance = _instance]() mutable {
-            instance._coll_engine.set_binder(nullptr);
-            binder.reset();
-        });
+        collective = std::make_shared<CollectiveChannels>(*channels, use, params.at("coll_most_channels").as_int());
     }
+    _instance._coll_engine.set_binder(collective.get());
+    _cleanup.push([collective, &instance = _instance]() mutable {
+        instance._coll_engine.set_binder(nullptr); // also ends its poller
+        collective.reset();
+    });
     // The checking mode watches the messages of the pml.
     const auto use_partitioned = ChannelUse(params.at("mpi_part_channels").as_enum());
     if (use_partitioned != ChannelUse::none && !_checks.of_messages()) {

@@ -46,7 +46,9 @@ static_assert((unpublished_limit + 2) * Unit::number_for(longest_contribution) <
 
 // The rest of what a member writes.
 struct alignas(cache_line) Member {
-    std::atomic<std::uint64_t> done; // steps that are complete in this member; it may be behind
+    static constexpr std::uint64_t left = std::numeric_limits<std::uint64_t>::max(); // it takes part in no more steps
+
+    std::atomic<std::uint64_t> done; // steps that are complete in this member; it may be behind. Or `left`
     std::uint32_t slot;              // of the process in the node segment
     std::int32_t pid;
 };

@@ -11,6 +11,9 @@ namespace patchbay::coll::sm {
 [[gnu::cold]] inline int other_count() noexcept {
     return note_cause(MPI_ERR_COUNT, "another member of the communicator gave another count");
 }
+[[gnu::cold]] inline int too_long() noexcept {
+    return note_cause(MPI_ERR_TRUNCATE, "more data is sent than is received");
+}
 // `code`: what another member has shown.
 [[gnu::cold]] inline int failed_elsewhere(int code) noexcept {
     return note_cause(code, "another member of the communicator has failed");

@@ -103,7 +103,7 @@ private:
         Place& place = *_place;
         do {
             if (is_ready(place, _waits, _root)) {
-                *code = leave(place, _what, _waits, _code, MPI_SUCCESS);
+                *code = leave(place, _what, _waits, _code, _refused);
                 return true;
             }
         } while (--looks > 0);
@@ -116,12 +116,17 @@ private:
         _contributes = _what.contributes(*_place);
         if (_contributes) {
             _own = _what.own(*_place);
-            _bytes = std::uint16_t(_own.bytes());
+            // This member would send more than it receives.
+            _refused = _own.bytes() > longest_contribution ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+            _bytes = _refused == MPI_SUCCESS ? std::uint16_t(_own.bytes()) : 0;
         }
     }
     // As the function of this name in run.h. MPI code.
     [[gnu::always_inline]] int arrive() noexcept {
-        const int code = _contributes ? contribute(*_place, _own, _bytes) : MPI_SUCCESS;
+        if (_refused != MPI_SUCCESS) [[unlikely]] {
+            _place->show(0, too_long());
+        }
+        const int code = _contributes && _refused == MPI_SUCCESS ? contribute(*_place, _own, _bytes) : _refused;
         announce(*_place, _what, _waits, _root, _bytes);
         return code;
     }
@@ -148,7 +153,8 @@ private:
     Waits _waits{};
     bool _contributes = false;
     Elements _own{};
-    std::uint16_t _bytes = 0; // of them
+    std::uint16_t _bytes = 0;   // of them
+    int _refused = MPI_SUCCESS; // the error of each start
     bool _arrived = false;
     int _calls = 0; // of advance(), in this start
     int _code = MPI_SUCCESS;

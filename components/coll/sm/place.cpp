@@ -14,6 +14,8 @@ void leave_area(NodeSegment& segment, SharedAddress address, Area& area) noexcep
 }
 
 Place::~Place() {
+    _area.members()[_rank].done.store(Member::left, std::memory_order_release);
+    wake_others();
     leave_area(_segment, _address, _area);
 }
 
@@ -47,8 +49,12 @@ int Place::take_ring() noexcept {
 }
 
 bool Place::look_for_failures() noexcept {
-    _failed = _area.broken.load(std::memory_order_acquire) != 0 ||
-        std::any_of(_peers.begin(), _peers.end(), [](const Peer& peer) { return process_has_ended(peer.pid); });
+    _failed = _area.broken.load(std::memory_order_acquire) != 0;
+    for (std::uint32_t rank = 0; rank < _size && !_failed; ++rank) {
+        // One that has left the memory has contributed all that the others wait for, and may end.
+        _failed = process_has_ended(_peers[rank].pid) &&
+            _area.members()[rank].done.load(std::memory_order_acquire) != Member::left;
+    }
     if (_failed) {
         _area.broken.store(1, std::memory_order_release);
     }

@@ -51,9 +51,9 @@ int arrive(Place& place, const What& what, Waits waits, int root, int failed) no
     int code = failed;
     std::size_t bytes = 0;
     if (what.contributes(place)) {
-        const Elements own = what.own(place);
-        bytes = own.bytes();
         if (failed == MPI_SUCCESS) [[likely]] {
+            const Elements own = what.own(place);
+            bytes = own.bytes();
             code = contribute(place, own, bytes);
         } else {
             place.show(0, failed);
@@ -119,7 +119,7 @@ bool wait(Place& place, const Done& done) noexcept {
     }
     while (!wait_for(progress, between_looks, look)) {
         if (place.look_for_failures()) {
-            return false;
+            return done(); // by now
         }
     }
     return true;
@@ -138,7 +138,12 @@ inline bool begin(Place& place, std::size_t contributes) noexcept {
 template <class What>
 int run(Place& place, const What& what, int root = 0, int failed = MPI_SUCCESS) noexcept {
     const Waits waits = what.waits(place);
-    if (!begin(place, what.contributes(place) && failed == MPI_SUCCESS ? what.own(place).bytes() : 0)) [[unlikely]] {
+    std::size_t bytes = what.contributes(place) && failed == MPI_SUCCESS ? what.own(place).bytes() : 0;
+    if (bytes > longest_contribution) [[unlikely]] { // this member sends more than it receives
+        bytes = 0;
+        failed = too_long();
+    }
+    if (!begin(place, bytes)) [[unlikely]] {
         return failed_process();
     }
     const int code = arrive(place, what, waits, root, failed);
