@@ -167,7 +167,7 @@ int cancel(MPI_Request* handle) noexcept {
         return args.fail(MPI_ERR_REQUEST, bind_is_under_way);
     }
     // cancel() may complete the request, and a thread that waits for it may then release it.
-    Communicator* const comm = request->comm;
+    Communicator* const comm = error_comm(*request);
     return report_code("MPI_Cancel", comm, request->cancel());
 }
 

@@ -22,7 +22,7 @@ public:
     enum class State : std::uint8_t {
         none,       // connect() has not been called
         asking,     // its address is not known yet
-        connecting, // it has more connections to accept than the system lets wait
+        connecting, // it has more connections to accept than the system lets wait, or there is no descriptor
         open,
         full, // open, and the kernel's buffer was full; the epoll set says when there is room
         failed,
@@ -34,6 +34,7 @@ public:
     std::unique_ptr<std::byte[]> stage; // for reserve(), made when it is first needed
     std::string problem;                // of a failed one
     std::chrono::steady_clock::time_point failed_at;
+    std::chrono::steady_clock::time_point short_since{}; // connecting without a descriptor, or without memory
 };
 
 // A connection from a peer.

@@ -20,6 +20,14 @@ namespace {
 Error system_error(const char* what) {
     return {Errc::system, fmt::format("btl/socket: {}: {}", what, std::strerror(errno))};
 }
+
+// After that a peer for which there is no descriptor cannot be reached.
+constexpr std::chrono::seconds longest_shortage{5};
+
+// Whether the error ends when this process or another one gives something back.
+bool is_shortage(int error) noexcept {
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
 } // namespace
 
 Result<std::unique_ptr<SocketModule>> SocketModule::create(std::uint32_t self, JobTable& jobs, const Settings& settings,
@@ -211,6 +219,9 @@ bool SocketModule::try_to_connect(SocketEndpoint& to) {
     if (fd < 0 && errno == EAGAIN) {
         return false;
     }
+    if (fd < 0 && is_shortage(errno) && may_wait(to)) {
+        return false;
+    }
     if (fd < 0) {
         fail(to,
             errno == EACCES             ? "the socket at its address belongs to another user"
@@ -221,18 +232,34 @@ bool SocketModule::try_to_connect(SocketEndpoint& to) {
     // A new connection has room for it.
     const Hello hello = hello_for(to);
     if (::send(fd, &hello, sizeof hello, MSG_DONTWAIT | MSG_NOSIGNAL) != ssize_t(sizeof hello)) {
-        fail(to, std::strerror(errno));
-        ::close(fd);
-        return true;
+        return give_up(to, fd, errno, std::strerror(errno));
     }
     if (Status added = add_to_epoll(fd, 0, Event::endpoint(to)); !added) { // reports the end of the peer
-        fail(to, added.error().text);
-        ::close(fd);
-        return true;
+        return give_up(to, fd, 0, added.error().text);
     }
     to.fd = fd;
     to.state = SocketEndpoint::State::open;
     return true;
+}
+
+// The connection cannot be used. As try_to_connect().
+bool SocketModule::give_up(SocketEndpoint& to, int fd, int error, std::string_view problem) noexcept {
+    const bool waits = is_shortage(error) && may_wait(to);
+    ::close(fd);
+    if (!waits) {
+        fail(to, problem);
+    }
+    return !waits;
+}
+
+// A peer to which nothing can be sent may wait for an answer, and a shortage may end soon: other descriptors are
+// closed.
+bool SocketModule::may_wait(SocketEndpoint& to) noexcept {
+    const auto now = std::chrono::steady_clock::now();
+    if (to.short_since == std::chrono::steady_clock::time_point{}) {
+        to.short_since = now;
+    }
+    return now - to.short_since < longest_shortage;
 }
 
 Hello SocketModule::hello_for(const SocketEndpoint& to) const {

@@ -65,6 +65,8 @@ private:
     int advance_waiting() noexcept;
     bool advance(SocketEndpoint& to);
     bool try_to_connect(SocketEndpoint& to);
+    bool give_up(SocketEndpoint& to, int fd, int error, std::string_view problem) noexcept;
+    static bool may_wait(SocketEndpoint& to) noexcept;
     Hello hello_for(const SocketEndpoint& to) const;
     void fail(SocketEndpoint& to, std::string_view problem) noexcept;
 

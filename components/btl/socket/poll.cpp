@@ -212,7 +212,7 @@ bool SocketModule::is_packet(const std::byte* message, std::size_t size) noexcep
         return false;
     }
     std::memcpy(&prefix, message, sizeof prefix);
-    return prefix.header_size <= header_room && prefix.payload_size <= largest_packet &&
+    return prefix.header_size > 0 && prefix.header_size <= header_room && prefix.payload_size <= largest_packet &&
         sizeof prefix + prefix.header_size + prefix.payload_size == size;
 }
 

@@ -141,7 +141,9 @@ static EarlyMessage pack(const Unexpected& message) {
     // `request` has the same offset in a SyncHeader.
     const RtsHeader header = RtsHeader::make(message.match, message.request, message.length, 0, message.address);
     const std::size_t header_size = match_header_size(message.match.type);
-    const std::size_t payload_size = message.match.type == PacketType::rts ? 0 : message.length;
+    // A cancelled message may have been one whose data is not here.
+    const bool has_payload = message.match.type != PacketType::rts && message.match.type != cancelled;
+    const std::size_t payload_size = has_payload ? message.length : 0;
     EarlyMessage early{message.from->process, {}, {}, {}};
     early.packet.resize(header_size + payload_size);
     std::memcpy(early.packet.data(), &header, header_size);

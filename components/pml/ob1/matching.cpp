@@ -130,15 +130,17 @@ bool Matching::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
     CommState* state = match.flags == extended
         ? find(reinterpret_cast<const Extended<SyncHeader>&>(cancel).id, match.index)
         : _communicators[match.index];
-    const bool cancelled = state != nullptr ? cancel_unexpected(*state, match) : _early.cancel(cancel, from);
+    const bool cancelled = state != nullptr ? cancel_unexpected(*state, match, from) : _early.cancel(cancel, from);
     const Session* session = state != nullptr ? state->session : nullptr;
     _backlog.reply(from, PacketType::cancel_reply, cancel.request, cancelled ? 1 : 0, session);
     return true;
 }
 
-bool Matching::cancel_unexpected(CommState& state, const MatchHeader& match) noexcept {
+// The message may have been received on a communicator that has been destroyed, and the index be that of a later one,
+// where the rank is another process, whose messages have the same ids. Those of one process differ.
+bool Matching::cancel_unexpected(CommState& state, const MatchHeader& match, const Peer& from) noexcept {
     Unexpected* message = state.has_source(match) ? state.find_id(match.source, match.id) : nullptr;
-    if (message == nullptr) {
+    if (message == nullptr || message->from != &from) {
         return false;
     }
     state.remove(*message);

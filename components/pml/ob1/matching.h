@@ -49,6 +49,13 @@ public:
         return right ? _last_found = guess : look_up(excid);
     }
 
+    // Whether the program still has a handle of the communicator, which may have been destroyed (or of a later one at
+    // its address).
+    bool has_handle(const Communicator& comm) noexcept {
+        bool found = false;
+        for_each([&](const CommState& state) { found = found || (&state.comm == &comm && !comm.freed); });
+        return found;
+    }
     template <class Action>
     void for_each(const Action& action) noexcept {
         for (std::uint32_t index = 0; index <= max_index; ++index) {
@@ -93,7 +100,7 @@ private:
     bool store(
         Peer& from, CommState* state, const void* header, const std::byte* payload, std::size_t payload_size) noexcept;
     void note_unexpected(CommState& state, const Unexpected& message) noexcept;
-    bool cancel_unexpected(CommState& state, const MatchHeader& match) noexcept;
+    bool cancel_unexpected(CommState& state, const MatchHeader& match, const Peer& from) noexcept;
 
     struct FreeDelete {
         void operator()(void* memory) const noexcept { std::free(memory); }

@@ -75,12 +75,15 @@ Status Ob1::expect_members(const Communicator& comm) noexcept {
 
 int Ob1::add_comm(Communicator& comm) noexcept {
     Guard guard(*this);
+    const cid::ExtendedId* excid = comm.id != nullptr ? comm.id->extended_id() : nullptr;
     if (comm.has_other_jobs() && _transports.may_expect()) {
         if (const Status ready = expect_members(comm); !ready) {
+            if (excid != nullptr) {
+                _refusals.refuse(comm, *excid, MPI_ERR_OTHER);
+            }
             return note_cause(MPI_ERR_OTHER, ready.error().text);
         }
     }
-    const cid::ExtendedId* excid = comm.id != nullptr ? comm.id->extended_id() : nullptr;
     if (excid == nullptr) {
         return _matching.add(comm);
     }

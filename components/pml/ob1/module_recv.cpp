@@ -10,10 +10,15 @@ int Ob1::recv(void* buffer, MPI_Count count, const Datatype& type, int source, i
     {
         Guard guard(*this);
         _receives.start(request);
+        if (!request.is_complete() && _progress.threaded()) { // another thread may free the communicator meanwhile
+            request.hold();
+        }
     }
     wait_until(_progress, [&request] { return request.is_complete(); });
     return_status(request.status, status);
-    return request.result();
+    const int code = request.result();
+    request.let_go();
+    return code;
 }
 
 int Ob1::irecv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,

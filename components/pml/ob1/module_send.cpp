@@ -34,8 +34,12 @@ int Ob1::send_by_request(const void* buffer, MPI_Count count, const Datatype& ty
     {
         Guard guard(*this);
         _sends.start(request);
+        if (!request.is_complete() && _progress.threaded()) { // another thread may free the communicator meanwhile
+            request.hold();
+        }
     }
     wait_until(_progress, [&request] { return request.is_complete(); });
+    request.let_go();
     return request.error;
 }
 
@@ -171,6 +175,10 @@ int Ob1::cancel(SendRequest& request) noexcept {
     Guard guard(*this);
     request.end_clean();
     request.direct = nullptr;
+    // Where the program has freed the communicator of a complete send, the receiver may have ended, and not answer.
+    if (request.is_complete() && !_matching.has_handle(*request.comm)) {
+        return MPI_SUCCESS;
+    }
     const int code = _sends.cancel(request);
     if (request.is_complete()) {
         _progress.wake();

@@ -85,6 +85,11 @@ public:
         }
     }
 
+    // Whether it has not been erased.
+    bool has(const Peer* peer) const noexcept {
+        return std::ranges::any_of(_peers, [peer](const auto& entry) { return &entry.second == peer; });
+    }
+
     template <class Action>
     void for_each(const Action& action) noexcept {
         for (auto& [process, peer] : _peers) {
