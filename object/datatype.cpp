@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <ranges>
+#include <utility>
+#include <vector>
 
 namespace patchbay {
 namespace {
@@ -59,10 +62,14 @@ constexpr bool fits(Wide value) {
 
 // The product of three factors may not even fit into a Wide.
 bool overflows(const Piece& piece) {
+    if (piece.length == 0 || piece.repeat == 0) { // nothing, wherever it would be
+        return false;
+    }
     Wide size = 0;
     Wide across = 0;
     return __builtin_mul_overflow(Wide(piece.type->size) * piece.length, Wide(piece.repeat), &size) || !fits(size) ||
-        __builtin_mul_overflow(piece.stride, Wide(piece.repeat), &across) || !fits(across) || !fits(piece.displacement);
+        __builtin_mul_overflow(piece.stride, Wide(piece.repeat) - 1, &across) || !fits(across) ||
+        !fits(piece.displacement);
 }
 
 int measure(const Recipe& recipe, Bounds& bounds) {
@@ -159,8 +166,19 @@ int Datatype::create(Recipe&& recipe, Ref<Datatype>* result) noexcept {
     }
 }
 
+// Without recursion: a type may be the last user of another one, to any depth.
 void Datatype::destroy(Datatype* type) noexcept {
-    delete type;
+    thread_local Datatype* dying = nullptr;
+    thread_local bool is_under_way = false;
+    type->_next_dying = std::exchange(dying, type);
+    if (is_under_way) {
+        return;
+    }
+    is_under_way = true;
+    while (dying != nullptr) {
+        delete std::exchange(dying, dying->_next_dying);
+    }
+    is_under_way = false;
 }
 
 int Datatype::commit() noexcept {
@@ -202,7 +220,39 @@ int Datatype::clone(Ref<Datatype>* result) noexcept {
     }
 }
 
+// Builds the layouts of what this type consists of, the innermost first: a layout is made of those of its components,
+// and types may be nested to any depth.
+template <class Build>
+void Datatype::build_components(std::atomic<const Layout*> Datatype::*built, const Build& build) const {
+    const auto is_missing = [built](const Ref<Datatype>& type) {
+        return (type.get()->*built).load(std::memory_order_acquire) == nullptr;
+    };
+    const auto is_deep = [&](const Ref<Datatype>& type) {
+        return is_missing(type) && std::ranges::any_of(type->_recipe->components(), is_missing);
+    };
+    if (std::ranges::none_of(_recipe->components(), is_deep)) [[likely]] {
+        return;
+    }
+    std::vector<const Datatype*> pending{this};
+    while (!pending.empty()) {
+        const Datatype* const last = pending.back();
+        const std::size_t before = pending.size();
+        for (const Ref<Datatype>& type : last->_recipe->components()) {
+            if (is_missing(type)) {
+                pending.push_back(type.get());
+            }
+        }
+        if (pending.size() == before) {
+            pending.pop_back();
+            if (last != this) {
+                build(*last);
+            }
+        }
+    }
+}
+
 const Layout& Datatype::build_layout() const {
+    build_components(&Datatype::_built, [](const Datatype& type) { type.layout(); });
     const std::lock_guard lock(mutex);
     if (_layout == nullptr) {
         constexpr auto view = Layout::View::bytes;
@@ -224,6 +274,7 @@ void Datatype::set_layout(std::shared_ptr<const Layout> layout) const noexcept {
 }
 
 const Layout& Datatype::build_typed_layout() const {
+    build_components(&Datatype::_built_typed, [](const Datatype& type) { type.typed_layout(); });
     const std::lock_guard lock(mutex);
     if (_typed == nullptr) {
         constexpr auto view = Layout::View::typed;
@@ -255,13 +306,16 @@ MPI_Count Datatype::elements_in(std::uint64_t bytes) const {
     return rest != 0 || overflow ? MPI_UNDEFINED : static_cast<MPI_Count>(whole);
 }
 
-std::uint64_t Datatype::bytes_of_elements(MPI_Count elements) const {
+std::optional<MPI_Count> Datatype::bytes_of_elements(MPI_Count elements) const {
     if (size <= 0) {
         return 0;
     }
     const Layout& types = typed_layout();
     const auto count = static_cast<std::uint64_t>(elements);
-    return count / types.items() * static_cast<std::uint64_t>(size) + types.bytes_of(count % types.items());
+    MPI_Count bytes = 0;
+    const bool overflow = __builtin_mul_overflow(count / types.items(), size, &bytes) ||
+        __builtin_add_overflow(bytes, types.bytes_of(count % types.items()), &bytes);
+    return overflow ? std::nullopt : std::optional(bytes);
 }
 
 } // namespace patchbay

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace [[gnu::visibility("default")]] patchbay {
@@ -72,8 +73,9 @@ public:
     // The number of values of basic types in a message of `bytes` bytes, as MPI_Get_elements counts them.
     // MPI_UNDEFINED: the message ends within a value, or the number does not fit. May throw std::bad_alloc.
     MPI_Count elements_in(std::uint64_t bytes) const;
-    // The inverse: the number of bytes of the first `elements` values of basic types. May throw std::bad_alloc.
-    std::uint64_t bytes_of_elements(MPI_Count elements) const;
+    // The inverse: the number of bytes of the first `elements` values of basic types; nullopt: it does not fit. May
+    // throw std::bad_alloc.
+    std::optional<MPI_Count> bytes_of_elements(MPI_Count elements) const;
 
     // Protects name, and is held while a layout is built. Not std::call_once, which ends its first call by a futex
     // system call although no thread waits. The types that this one consists of are locked within it.
@@ -89,6 +91,8 @@ public:
 private:
     const Layout& build_layout() const; // unless another thread has
     const Layout& build_typed_layout() const;
+    template <class Build>
+    void build_components(std::atomic<const Layout*> Datatype::*built, const Build& build) const;
     void set_layout(std::shared_ptr<const Layout> layout) const noexcept;
 
     mutable std::atomic<const Layout*> _built = nullptr;       // what _layout points to, once it is there
@@ -97,6 +101,7 @@ private:
     mutable std::shared_ptr<const Layout> _layout;
     mutable std::shared_ptr<const Layout> _typed;
     std::unique_ptr<const Recipe> _recipe;
+    Datatype* _next_dying = nullptr;
 };
 
 } // namespace patchbay

@@ -27,6 +27,11 @@ struct Recipe {
         return body ? body.get() : renamed ? types.front().get() : nullptr;
     }
 
+    // The types of whose layouts the layout of this one is made.
+    std::span<const Ref<Datatype>> components() const noexcept {
+        return body ? std::span(&body, 1) : std::span<const Ref<Datatype>>(types);
+    }
+
     // Append arguments: counts are int or MPI_Count, and addresses are MPI_Aint or MPI_Count, according to the
     // constructor.
     void add_count(int value) { integers.push_back(value); }

@@ -91,9 +91,10 @@ bool is_valid(const DistributedDimension& d) {
         (d.argument != MPI_DISTRIBUTE_DFLT_DARG && d.argument < 1)) {
         return false;
     }
-    const Wide covered = Wide(d.block()) * d.processes;
-    return covered <= std::numeric_limits<MPI_Count>::max() &&
-        (d.distribution == MPI_DISTRIBUTE_CYCLIC || covered >= d.size);
+    if (d.distribution == MPI_DISTRIBUTE_BLOCK) {
+        return d.block() > (d.size - 1) / d.processes;
+    }
+    return Wide(d.block()) * d.processes <= std::numeric_limits<MPI_Count>::max();
 }
 
 bool is_valid_darray(const Recipe& recipe) {

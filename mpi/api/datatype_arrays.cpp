@@ -108,7 +108,7 @@ bool darray_dimension(Arguments& args, const DistributedDimension& d) noexcept {
                "array_of_distribs", d.distribution, "is not a distribution") &&
         args.require(d.argument == MPI_DISTRIBUTE_DFLT_DARG || d.argument >= 1, MPI_ERR_ARG, "array_of_dargs",
             d.argument, "must be positive or MPI_DISTRIBUTE_DFLT_DARG") &&
-        args.require(d.distribution == MPI_DISTRIBUTE_CYCLIC || d.block() * d.processes >= d.size, MPI_ERR_ARG,
+        args.require(d.distribution == MPI_DISTRIBUTE_CYCLIC || d.block() > (d.size - 1) / d.processes, MPI_ERR_ARG,
             "array_of_dargs", d.argument, "is too small: the blocks of all processes do not cover the array");
 }
 

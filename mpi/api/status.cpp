@@ -43,7 +43,11 @@ int set_elements(const char* function, MPI_Status* status, MPI_Datatype datatype
     }
     // The count is a number of values of basic types, so that MPI_Get_elements returns it (MPI-5.0, 13.3).
     try {
-        set_status_bytes(*status, to_object<Datatype>(datatype)->bytes_of_elements(count));
+        const auto bytes = to_object<Datatype>(datatype)->bytes_of_elements(count);
+        if (!bytes) {
+            return args.result(MPI_ERR_VALUE_TOO_LARGE);
+        }
+        set_status_bytes(*status, std::uint64_t(*bytes));
         return MPI_SUCCESS;
     } catch (const std::bad_alloc&) {
         return args.result(MPI_ERR_NO_MEM);
