@@ -7,7 +7,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <memory>
 #include <new>
 
 namespace patchbay {
@@ -60,15 +59,31 @@ Origins::Origin Origins::with_name(Origin origin, const Communicator& comm) {
     return origin;
 }
 
+// Never destroyed: other threads may use it while the check is switched off.
 void Origins::switch_on() {
+    static auto& of_process = *new Origins;
     if (active() == nullptr) {
-        _active.store(new Origins, std::memory_order_release);
+        const std::lock_guard lock(of_process._mutex);
+        of_process._is_on = true;
+        _active.store(&of_process, std::memory_order_release);
     }
 }
 
 std::string Origins::switch_off() {
-    const std::unique_ptr<Origins> last(_active.exchange(nullptr, std::memory_order_acq_rel));
-    return last != nullptr ? last->report() : std::string();
+    Origins* const last = _active.exchange(nullptr, std::memory_order_acq_rel);
+    if (last == nullptr) {
+        return {};
+    }
+    std::string text = last->report();
+    last->clear();
+    return text;
+}
+
+void Origins::clear() noexcept {
+    const std::lock_guard lock(_mutex);
+    _is_on = false;
+    _handles.clear();
+    _lost.clear();
 }
 
 void Origins::add(
@@ -76,7 +91,9 @@ void Origins::add(
     try {
         Origin origin{kind, std::string(function), std::string(on), {}, site};
         const std::lock_guard lock(_mutex);
-        _handles.emplace(what, std::move(origin));
+        if (_is_on) {
+            _handles.emplace(what, std::move(origin));
+        }
     } catch (const std::bad_alloc&) {
         // The report lacks this handle.
     }

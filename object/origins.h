@@ -57,9 +57,12 @@ private:
 
     static Origin with_name(Origin origin, const Communicator& comm);
 
+    void clear() noexcept;
+
     static std::atomic<Origins*> _active;
 
     mutable std::mutex _mutex; // protects what follows
+    bool _is_on = false;       // another thread may have taken active() before it was switched off
     std::unordered_multimap<const void*, Origin> _handles;
     std::vector<Origin> _lost;
 };
