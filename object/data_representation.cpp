@@ -17,8 +17,9 @@ struct Registered {
     std::map<std::string, DataRepresentation, std::less<>> by_name; // never shrinks
 };
 
+// Never destroyed: a program may call MPI in its static destructors.
 Registered& registered() {
-    static Registered all;
+    static auto& all = *new Registered;
     return all;
 }
 

@@ -86,7 +86,7 @@ private:
 
 int find_or_make(int combiner, std::initializer_list<int> arguments, MPI_Datatype body, Datatype** result) noexcept {
     try {
-        static Registry registry;
+        static auto& registry = *new Registry; // never destroyed: a program may use the types in its static destructors
         return registry.find_or_make(combiner, arguments, body, result);
     } catch (const std::bad_alloc&) {
         return MPI_ERR_NO_MEM;

@@ -43,9 +43,10 @@ std::string find_own_file() {
     return realpath(is_program ? "/proc/self/exe" : own.name, resolved) == nullptr ? std::string() : resolved;
 }
 
-// A process stays with the installation that it was started from.
+// A process stays with the installation that it was started from. Never destroyed: a program may call MPI in its static
+// destructors.
 const std::string& own_file() {
-    static const std::string file = find_own_file();
+    static const auto& file = *new std::string(find_own_file());
     return file;
 }
 

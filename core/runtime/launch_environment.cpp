@@ -35,8 +35,9 @@ int announced_fd(const char* text) {
 }
 } // namespace
 
+// Never destroyed: a program may call MPI in its static destructors.
 LaunchEnvironment& LaunchEnvironment::of_process() {
-    static LaunchEnvironment environment;
+    static auto& environment = *new LaunchEnvironment;
     return environment;
 }
 

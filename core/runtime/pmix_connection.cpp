@@ -19,19 +19,30 @@ struct Connection {
     bool in_use = false;
     bool abandoned = false;
     bool closed = false; // since it was abandoned; before that a session may still use it
+    bool ending = false; // the process; nothing is kept any more
     Identity identity;
 
     // A process that exits while it uses the connection has not finalized, and its launcher must learn that: others may
     // be waiting for it.
-    ~Connection() {
+    void end() noexcept {
+        const std::lock_guard lock(mutex);
+        ending = true;
         if (kept && !in_use) {
-            PMIx_Finalize(nullptr, 0);
+            finalize();
         }
+    }
+    void finalize() noexcept {
+        PMIx_Finalize(nullptr, 0);
+        kept = false;
     }
 };
 
+// Never destroyed: a program may call MPI in its static destructors, which run after `end`.
 Connection& connection() {
-    static Connection process_connection;
+    static auto& process_connection = *new Connection;
+    static const struct End {
+        ~End() { connection().end(); }
+    } end;
     return process_connection;
 }
 } // namespace
@@ -62,7 +73,7 @@ Result<Identity> open() {
         return Error{Errc::system, std::string("PMIx_Init failed: ") + PMIx_Error_string(status)};
     }
     ours.identity = Identity{self.nspace, self.rank};
-    ours.kept = std::exchange(ours.opened_before, true);
+    ours.kept = std::exchange(ours.opened_before, true) && !ours.ending;
     ours.in_use = true;
     return ours.identity;
 }
@@ -74,8 +85,8 @@ void close() noexcept {
         return;
     }
     connection().in_use = false;
-    if (!connection().kept) {
-        PMIx_Finalize(nullptr, 0);
+    if (!connection().kept || connection().ending) {
+        connection().finalize();
     }
 }
 

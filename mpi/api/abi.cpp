@@ -26,8 +26,9 @@ struct FortranProperties {
     std::vector<std::byte> logical_false;
 };
 
+// Never destroyed: a program may call MPI in its static destructors.
 FortranProperties& fortran() {
-    static FortranProperties properties;
+    static auto& properties = *new FortranProperties;
     return properties;
 }
 

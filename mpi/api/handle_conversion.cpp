@@ -6,8 +6,9 @@
 
 namespace {
 
+// Never destroyed: a program may call MPI in its static destructors.
 patchbay::api::HandleTable& table() {
-    static patchbay::api::HandleTable instance;
+    static auto& instance = *new patchbay::api::HandleTable;
     return instance;
 }
 

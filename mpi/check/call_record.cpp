@@ -55,15 +55,18 @@ std::string make_name(Function f, Form form) {
     return "MPI_" + name + (form == Form::persistent ? "_init" : "");
 }
 
+// Never destroyed: a program may call MPI in its static destructors.
 const std::string& name_of(Function f, Form form) {
-    static const auto names = [] {
-        std::array<std::array<std::string, coll::form_count>, coll::function_count> all;
+    using Names = std::array<std::array<std::string, coll::form_count>, coll::function_count>;
+    static const auto& names = *[] {
+        auto* made = new Names;
+        Names& all = *made;
         for (std::size_t i = 0; i < coll::function_count; ++i) {
             for (std::size_t j = 0; j < coll::form_count; ++j) {
                 all[i][j] = make_name(Function(i), Form(j));
             }
         }
-        return all;
+        return made;
     }();
     return names[std::size_t(f)][std::size_t(form)];
 }

@@ -10,8 +10,9 @@ namespace patchbay::threads {
 // Those of all threads.
 class CoreShares {
 public:
+    // Never destroyed: a program may call MPI in its static destructors.
     static CoreShares& of_process() noexcept {
-        static CoreShares shares;
+        static auto& shares = *new CoreShares;
         return shares;
     }
 
