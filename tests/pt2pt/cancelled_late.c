@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Cancel of a send whose message has been received on a communicator that the receiver has freed since: it takes no
  * message of another process from a later communicator. MPI_Cancel of a send on a communicator that both have freed,
- * when the receiver has finalized: it ends. */
+ * when the receiver has finalized: it ends. MPI_Cancel of sends that the receiver has not received before it freed the
+ * communicator: it succeeds. */
 #include "tests/mpi_check/check.h"
 
 enum { before = 200, after = 500 };
@@ -100,10 +101,32 @@ static void test_finalized_receiver(void) {
     MPI_Session_finalize(&session);
 }
 
+/* Then nothing answers the message. */
+static void test_freed_without_a_receive(void) {
+    static char message[1 << 20];
+    MPI_Request requests[2];
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (rank == 0) {
+        MPI_Isend(message, sizeof message, MPI_CHAR, 1, 0, comm, &requests[0]);
+        MPI_Issend(message, 1, MPI_CHAR, 1, 0, comm, &requests[1]);
+        MPI_Send(NULL, 0, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        MPI_Recv(NULL, 0, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* the others have arrived */
+    }
+    MPI_Comm_free(&comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 2 && rank == 0; ++i) {
+        CHECK_EQUAL(cancel(&requests[i]), 1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     test_later_communicator();
+    test_freed_without_a_receive();
     MPI_Finalize();
     test_finalized_receiver();
     return failures();

@@ -103,7 +103,7 @@ private:
         Place& place = *_place;
         do {
             if (is_ready(place, _waits, _root)) {
-                *code = leave(place, _what, _waits, _code, _refused);
+                *code = leave(place, _what, _waits, _code, MPI_SUCCESS);
                 return true;
             }
         } while (--looks > 0);
@@ -116,19 +116,24 @@ private:
         _contributes = _what.contributes(*_place);
         if (_contributes) {
             _own = _what.own(*_place);
-            // This member would send more than it receives.
-            _refused = _own.bytes() > longest_contribution ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-            _bytes = _refused == MPI_SUCCESS ? std::uint16_t(_own.bytes()) : 0;
+            if (_own.bytes() > longest_contribution) { // this member would send more than it receives
+                _refused = MPI_ERR_TRUNCATE;
+                _contributes = false;
+            }
+            _bytes = _contributes ? std::uint16_t(_own.bytes()) : 0;
         }
     }
     // As the function of this name in run.h. MPI code.
     [[gnu::always_inline]] int arrive() noexcept {
+        const int code = _contributes ? contribute(*_place, _own, _bytes) : without_contribution();
+        announce(*_place, _what, _waits, _root, _bytes);
+        return code;
+    }
+    int without_contribution() noexcept {
         if (_refused != MPI_SUCCESS) [[unlikely]] {
             _place->show(0, too_long());
         }
-        const int code = _contributes && _refused == MPI_SUCCESS ? contribute(*_place, _own, _bytes) : _refused;
-        announce(*_place, _what, _waits, _root, _bytes);
-        return code;
+        return _refused;
     }
     // A member that has failed rings no doorbell. A process that sleeps polls once a second at least.
     bool is_time_to_look() noexcept {

@@ -9,6 +9,7 @@
 #include "object/typed_copy.h"
 
 #include <chrono>
+#include <type_traits>
 
 namespace patchbay::coll::sm {
 
@@ -139,9 +140,11 @@ template <class What>
 int run(Place& place, const What& what, int root = 0, int failed = MPI_SUCCESS) noexcept {
     const Waits waits = what.waits(place);
     std::size_t bytes = what.contributes(place) && failed == MPI_SUCCESS ? what.own(place).bytes() : 0;
-    if (bytes > longest_contribution) [[unlikely]] { // this member sends more than it receives
-        bytes = 0;
-        failed = too_long();
+    if constexpr (std::is_base_of_v<Blocks, What>) {
+        if (bytes > longest_contribution) [[unlikely]] { // this member sends more than it receives
+            bytes = 0;
+            failed = too_long();
+        }
     }
     if (!begin(place, bytes)) [[unlikely]] {
         return failed_process();

@@ -26,12 +26,19 @@ enum class PacketType : std::uint8_t {
     frag,       // FragHeader + the next bytes of the message
     stream_end, // ControlHeader; code: the error of the sender, which cannot send the rest of the message
     cancel,     // SyncHeader: the receiver is to drop this message if it is unmatched; answered by cancel_reply
-    cancel_reply, // ControlHeader; code 1: the message has been dropped
+    cancel_reply, // ControlHeader; code: a CancelOutcome
     xoff,         // ControlHeader: from now on the receiver of this packet sends rts instead of eager messages
     xon,          // ControlHeader: eager messages are allowed again
     cid_ack,      // CidAckHeader: the sender's index of a communicator, after an extended header from the receiver
     refusal,      // RefusalHeader: a process could not construct a communicator, which therefore cannot be used
     refusal_ack,  // RefusalHeader: the sender of this sends nothing more on that communicator
+};
+
+// What has become of a message that its sender cancels.
+enum class CancelOutcome : std::uint8_t {
+    kept = 0,    // it has been received, or is being received
+    dropped = 1, // it was unmatched
+    lost = 2,    // the receiver has no communicator for it (any more), and receives no part of it
 };
 
 // Flag of an extended header: `index` is the sender's, because the sender does not know the receiver's, and the exCID

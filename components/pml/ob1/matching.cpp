@@ -130,9 +130,11 @@ bool Matching::on_cancel(Peer& from, const SyncHeader& cancel) noexcept {
     CommState* state = match.flags == extended
         ? find(reinterpret_cast<const Extended<SyncHeader>&>(cancel).id, match.index)
         : _communicators[match.index];
-    const bool cancelled = state != nullptr ? cancel_unexpected(*state, match, from) : _early.cancel(cancel, from);
+    const bool dropped = state != nullptr ? cancel_unexpected(*state, match, from) : _early.cancel(cancel, from);
+    const CancelOutcome other = state != nullptr ? CancelOutcome::kept : CancelOutcome::lost;
     const Session* session = state != nullptr ? state->session : nullptr;
-    _backlog.reply(from, PacketType::cancel_reply, cancel.request, cancelled ? 1 : 0, session);
+    _backlog.reply(from, PacketType::cancel_reply, cancel.request,
+        std::uint32_t(dropped ? CancelOutcome::dropped : other), session);
     return true;
 }
 

@@ -132,6 +132,9 @@ private:
     void fail_sends(const Peer& peer) noexcept;
     void fail_receives(ProcessId process) noexcept;
 
+    // module_recv.cpp
+    [[gnu::noinline]] int recv_beside_threads(RecvRequest& request, MPI_Status* status) noexcept;
+
     // module_send.cpp
     int send_by_request(const void* buffer, MPI_Count count, const Datatype& type, int dest, int tag, SendMode mode,
         Communicator& comm) noexcept;

@@ -7,10 +7,24 @@ namespace patchbay::pml::ob1 {
 int Ob1::recv(void* buffer, MPI_Count count, const Datatype& type, int source, int tag, Communicator& comm,
     MPI_Status* status) noexcept {
     RecvRequest request(*this, buffer, count, type, source, tag, comm);
+    if (_progress.threaded()) [[unlikely]] {
+        return recv_beside_threads(request, status);
+    }
     {
         Guard guard(*this);
         _receives.start(request);
-        if (!request.is_complete() && _progress.threaded()) { // another thread may free the communicator meanwhile
+    }
+    wait_until(_progress, [&request] { return request.is_complete(); });
+    return_status(request.status, status);
+    return request.result();
+}
+
+// Another thread may free the communicator while this one waits.
+int Ob1::recv_beside_threads(RecvRequest& request, MPI_Status* status) noexcept {
+    {
+        Guard guard(*this);
+        _receives.start(request);
+        if (!request.is_complete()) {
             request.hold();
         }
     }

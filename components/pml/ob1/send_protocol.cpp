@@ -180,7 +180,9 @@ int SendProtocol::cancel(SendRequest& request) noexcept {
 void SendProtocol::on_cancel_reply(const ControlHeader& reply) noexcept {
     auto& request = *request_at<SendRequest>(reply.request);
     request.cancel_pending = false;
-    if (reply.code == 1) {
+    const auto outcome = CancelOutcome(reply.code);
+    // A message that is lost may have been received before, but not where its sender waits for an answer to it.
+    if (outcome == CancelOutcome::dropped || (outcome == CancelOutcome::lost && !request.complete_but_for_cancel)) {
         set_status_cancelled(request.status, true);
         finish(request, MPI_SUCCESS);
     } else if (request.complete_but_for_cancel) {
