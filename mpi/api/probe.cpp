@@ -22,6 +22,12 @@ Ref<Communicator> reference_of(const Message& message) noexcept {
     return message.comm->is_predefined() ? Ref<Communicator>() : Ref<Communicator>::adopt(message.comm);
 }
 
+// Another thread may free the communicator while this one waits. Predefined ones are not counted.
+Ref<Communicator> keep_while_waiting(Communicator& comm) noexcept {
+    const bool counts = comm.instance->progress().threaded() && !comm.is_predefined() && comm.view == nullptr;
+    return counts ? Ref<Communicator>::share(&comm) : Ref<Communicator>();
+}
+
 bool probe_args(Arguments& args, int source, int tag) noexcept {
     return args.communicator() && args.source("source", source) && args.receive_tag("tag", tag);
 }
@@ -35,6 +41,7 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
         return_proc_null(status);
         return MPI_SUCCESS;
     }
+    const Ref<Communicator> kept = keep_while_waiting(*args.comm());
     return args.result(args.comm()->pml->probe(source, tag, *args.comm(), status));
 }
 
@@ -64,6 +71,7 @@ int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* handle, MPI_Status* 
         return_proc_null(status);
         return MPI_SUCCESS;
     }
+    const Ref<Communicator> kept = keep_while_waiting(*args.comm());
     Message* message = nullptr;
     const int code = args.comm()->pml->mprobe(source, tag, *args.comm(), &message, status);
     *handle = code == MPI_SUCCESS ? handle_of(message) : MPI_MESSAGE_NULL;

@@ -146,7 +146,6 @@ private:
     // module_probe.cpp
     template <class TryOnce>
     bool try_twice(const TryOnce& try_once) noexcept;
-    Ref<Communicator> keep_while_waiting(Communicator& comm) const noexcept;
     int take(CommState& state, Unexpected& message, Message** out) noexcept;
     int error_of(const CommState& state, int source) const noexcept;
 

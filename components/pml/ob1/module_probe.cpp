@@ -37,11 +37,6 @@ int Ob1::error_of(const CommState& state, int source) const noexcept {
     return state.failure.happened() ? state.failure.code : _receives.error_of(state, source);
 }
 
-// Another thread may free the communicator while this one waits. Predefined ones are not counted.
-Ref<Communicator> Ob1::keep_while_waiting(Communicator& comm) const noexcept {
-    return _progress.threaded() && !comm.is_predefined() ? Ref<Communicator>::share(&comm) : Ref<Communicator>();
-}
-
 // Moves the message from the queues into a handle.
 int Ob1::take(CommState& state, Unexpected& message, Message** out) noexcept {
     MatchedMessage* matched = _matched_messages.alloc(state.comm, message);
@@ -80,7 +75,6 @@ int Ob1::improbe(int source, int tag, Communicator& comm, bool* found, Message**
 }
 
 int Ob1::probe(int source, int tag, Communicator& comm, MPI_Status* status) noexcept {
-    const Ref<Communicator> kept = keep_while_waiting(comm);
     CommState& state = state_of(comm);
     int code = MPI_SUCCESS;
     wait_with_lock([&] {
@@ -92,7 +86,6 @@ int Ob1::probe(int source, int tag, Communicator& comm, MPI_Status* status) noex
 }
 
 int Ob1::mprobe(int source, int tag, Communicator& comm, Message** message, MPI_Status* status) noexcept {
-    const Ref<Communicator> kept = keep_while_waiting(comm);
     CommState& state = state_of(comm);
     int code = MPI_SUCCESS;
     bool taken = false; // a wait may evaluate its condition again after it was true
