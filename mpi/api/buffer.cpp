@@ -103,6 +103,7 @@ struct OnSession {
 
 int attach(const Arguments& args, const Place& place, void* buffer, MPI_Count size) noexcept {
     try {
+        size = buffer == MPI_BUFFER_AUTOMATIC ? 0 : size; // which is ignored, and may not fit an int
         const bool free = place.buffer->attach(std::make_shared<SendBuffer>(buffer, size, *place.progress));
         return free ? MPI_SUCCESS : args.fail(MPI_ERR_BUFFER, "a buffer is attached already");
     } catch (const std::bad_alloc&) {

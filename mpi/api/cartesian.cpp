@@ -126,8 +126,10 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
             api::check_grid(args, ndims, dims, periods))) {
         return args.code();
     }
-    return args.result(unless_out_of_memory(
-        MPI_ERR_NO_MEM, [&] { return map_cart(*args.comm(), api::make_grid(ndims, dims, periods), newrank); }));
+    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
+        *newrank = map_to(*args.comm(), api::make_grid(ndims, dims, periods).size());
+        return MPI_SUCCESS;
+    }));
 }
 
 int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {

@@ -148,6 +148,13 @@ int ready_list(int length, const int* numbers, MPI_Request handle) noexcept {
 
 int arrived(MPI_Request handle, int number, int* flag) noexcept {
     Arguments args("MPI_Parrived", Arguments::Pending());
+    if (handle == MPI_REQUEST_NULL) { // as an inactive one (MPI-5.0, 4.2.2)
+        if (checking() && !(args.permitted() && args.pointer("flag", flag))) {
+            return args.code();
+        }
+        *flag = 1;
+        return MPI_SUCCESS;
+    }
     if (checking() &&
         !(args.permitted() && partitioned<pml::PartitionedRecv>(args, handle, "must be a request of MPI_Precv_init"))) {
         return args.code();

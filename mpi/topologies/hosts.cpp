@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/topologies/hosts.h"
-#include "mpi/communicators/highest_code.h"
 
 #include "core/base/out_of_memory.h"
 #include "frameworks/coll/coll.h"

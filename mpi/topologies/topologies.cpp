@@ -110,11 +110,8 @@ int create_cart(Communicator& parent, const Grid& grid, bool reorder, Communicat
         parent, grid.size(), hosts, code, [&](int rank) { return std::make_shared<Topology>(grid, rank); }, made);
 }
 
-int map_cart(Communicator& parent, const Grid& grid, int* rank) {
-    std::vector<int> hosts;
-    const int code = hosts_of_grid(parent, grid, &hosts);
-    *rank = code == MPI_SUCCESS ? rank_among(parent, grid.size(), hosts) : MPI_UNDEFINED;
-    return code;
+int map_to(const Communicator& parent, int ranks) noexcept {
+    return rank_among(parent, ranks, {});
 }
 
 int create_subgrid(Communicator& parent, std::span<const int> remain, Communicator** made) {
@@ -154,13 +151,6 @@ int create_graph(Communicator& parent, const Graph& graph, bool reorder, Communi
     return construct(
         parent, int(graph.index.size()), hosts, code, [&](int rank) { return std::make_shared<Topology>(graph, rank); },
         made);
-}
-
-int map_graph(Communicator& parent, const Graph& graph, int* rank) {
-    std::vector<int> hosts;
-    const int code = hosts_of_graph(parent, graph, &hosts);
-    *rank = code == MPI_SUCCESS ? rank_among(parent, int(graph.index.size()), hosts) : MPI_UNDEFINED;
-    return code;
 }
 
 int create_dist_graph(Communicator& parent, const std::vector<Edge>& declared, bool weighted, const Info* info,

@@ -14,16 +14,16 @@ namespace [[gnu::visibility("default")]] patchbay {
 // process that is in none. They throw std::bad_alloc if memory is exhausted before the first message. `reorder`: the
 // processes may get ranks by which neighbours are nearer to each other.
 
-// MPI_Cart_create: the grid has no more processes than the parent. MPI_Cart_map: *rank is the rank that the calling
-// process would have in such a communicator with reordering, or MPI_UNDEFINED.
+// MPI_Cart_create: the grid has no more processes than the parent.
 int create_cart(Communicator& parent, const Grid& grid, bool reorder, Communicator** made);
-int map_cart(Communicator& parent, const Grid& grid, int* rank);
+// MPI_Cart_map and MPI_Graph_map, the only ones that are local: the rank of the calling process in a topology of
+// `ranks` processes, or MPI_UNDEFINED.
+int map_to(const Communicator& parent, int ranks) noexcept;
 // MPI_Cart_sub: the parent has a grid; `remain` has one logical value per dimension.
 int create_subgrid(Communicator& parent, std::span<const int> remain, Communicator** made);
 
-// MPI_Graph_create, MPI_Graph_map: the graph has no more processes than the parent.
+// MPI_Graph_create: the graph has no more processes than the parent.
 int create_graph(Communicator& parent, const Graph& graph, bool reorder, Communicator** made);
-int map_graph(Communicator& parent, const Graph& graph, int* rank);
 
 // MPI_Dist_graph_create: each process declares edges between any ranks. The neighbours of each process are in the order
 // of the ranks that declared the edges, and then in the order of these declarations. `info` may be null.

@@ -76,11 +76,6 @@ void test_line() {
     CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &period, 1, &line));
     check_permutation(members_of(line));
     CHECK_EQUAL(changes(processors_of(line)), 1);
-    int own = -1;
-    int mapped = -1;
-    MPI_Comm_rank(line, &own);
-    CHECK_OK(MPI_Cart_map(MPI_COMM_WORLD, 1, &size, &period, &mapped));
-    CHECK_EQUAL(mapped, own);
     MPI_Comm same;
     CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &period, 0, &same));
     CHECK_EQUAL(changes(processors_of(same)), size - 1);
@@ -101,9 +96,6 @@ void test_shorter_line() {
     MPI_Comm line;
     CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &length, &period, 1, &line));
     CHECK_EQUAL(line == MPI_COMM_NULL, rank == length);
-    int mapped = -1;
-    CHECK_OK(MPI_Cart_map(MPI_COMM_WORLD, 1, &length, &period, &mapped));
-    CHECK_EQUAL(mapped == MPI_UNDEFINED, rank == length);
     if (line != MPI_COMM_NULL) {
         check_permutation(members_of(line));
         CHECK_EQUAL(changes(processors_of(line)), 1);
@@ -127,11 +119,6 @@ void test_graph() {
     CHECK_OK(MPI_Graph_create(MPI_COMM_WORLD, size, index.data(), edges.data(), 1, &graph));
     check_permutation(members_of(graph));
     CHECK_EQUAL(changes(processors_of(graph)), 1);
-    int own = -1;
-    int mapped = -1;
-    MPI_Comm_rank(graph, &own);
-    CHECK_OK(MPI_Graph_map(MPI_COMM_WORLD, size, index.data(), edges.data(), &mapped));
-    CHECK_EQUAL(mapped, own);
     MPI_Comm_free(&graph);
 }
 
