@@ -2,6 +2,7 @@
 #include "launch/local_ranks.h"
 
 #include "core/memory/node_segment.h"
+#include "core/runtime/announced_descriptor.h"
 #include "core/runtime/dynamic_protocol.h"
 #include "core/runtime/node_reports.h"
 #include "core/runtime/ready_protocol.h"
@@ -81,9 +82,9 @@ LocalRanks::Started LocalRanks::start(const StartJob& job, const JobLayout& layo
     for (int rank = 0; rank < layout.ranks && started.error.empty(); ++rank) {
         const Program& program = job.programs[static_cast<std::size_t>(layout.app_of(rank))];
         Environment environment(program.environment);
-        environment.set(node_segment_variable, "fd=" + std::to_string(_segment.get()));
+        environment.set(node_segment_variable, announce_descriptor(_segment.get()));
         if (_reports) {
-            environment.set(node_reports_variable, "fd=" + std::to_string(_reports.get()));
+            environment.set(node_reports_variable, announce_descriptor(_reports.get()));
         }
         environment.set(node_cores_variable, std::to_string(node.cpus));
         if (!layout.parent_key.empty()) {

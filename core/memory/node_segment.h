@@ -41,8 +41,8 @@ struct NodeSegmentOptions {
     std::string directory = "/dev/shm";
 };
 
-// The environment variable by which mpirun hands the segment to its ranks: "fd=<n>", an empty memfd (size 0, made with
-// memfd_create, inherited by every local rank). The first rank that maps it writes the header.
+// The environment variable by which mpirun hands the segment to its ranks (announced_descriptor.h): an empty memfd
+// (size 0, made with memfd_create, inherited by every local rank). The first rank that maps it writes the header.
 inline constexpr char node_segment_variable[] = "PATCHBAY_NODE_SEGMENT";
 
 // Which process a slot belongs to: `job` names the job among all jobs whose processes may attach, `rank` is the rank in

@@ -3,6 +3,7 @@
 
 #include "core/base/strings.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -118,11 +119,21 @@ Status allocate(int fd, std::uint64_t offset, std::uint64_t length) {
     if (Status allowed = check_file_limit(fd, offset + length); !allowed) {
         return allowed;
     }
-    int result = 0;
-    do {
-        result = fallocate(fd, 0, off_t(offset), off_t(length));
-    } while (result != 0 && errno == EINTR);
-    return result == 0 ? Status() : Status(failure(fd, length, errno));
+    // On some kernels a signal undoes the whole call, so that with a timer a long one would never end: the pieces
+    // become shorter then.
+    constexpr std::uint64_t shortest_piece = 4096;
+    std::uint64_t piece = length;
+    for (std::uint64_t done = 0; done < length;) {
+        const std::uint64_t next = std::min(piece, length - done);
+        if (fallocate(fd, 0, off_t(offset + done), off_t(next)) == 0) {
+            done += next;
+        } else if (errno == EINTR) {
+            piece = std::max(shortest_piece, next / 2);
+        } else {
+            return failure(fd, length, errno);
+        }
+    }
+    return {};
 }
 
 bool discard(int fd, std::uint64_t offset, std::uint64_t length) noexcept {

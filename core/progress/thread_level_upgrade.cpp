@@ -31,36 +31,43 @@ void ThreadLevelUpgrade::remove(SingleThreadSection& section) noexcept {
     std::erase(_sections, &section);
 }
 
+void ThreadLevelUpgrade::set(bool on) noexcept {
+    const std::lock_guard lock(_mutex);
+    for (SingleThreadSection* section : _sections) {
+        section->_threaded.store(on, std::memory_order_relaxed);
+    }
+    _on.store(on, std::memory_order_release);
+}
+
+bool ThreadLevelUpgrade::any_inside() noexcept {
+    const std::lock_guard lock(_mutex);
+    return std::ranges::any_of(
+        _sections, [](const SingleThreadSection* section) { return section->_inside.load(std::memory_order_acquire); });
+}
+
 void ThreadLevelUpgrade::turn_on(void (*wake)(void*), void* context) noexcept {
     if (_settled.load(std::memory_order_acquire)) {
         return;
     }
-    const std::lock_guard lock(_mutex);
+    const std::lock_guard lock(_turning);
     if (on()) {
         return;
     }
-    for (SingleThreadSection* section : _sections) {
-        section->_threaded.store(true, std::memory_order_relaxed);
-    }
-    _on.store(true, std::memory_order_release);
+    set(true);
     all_cores_barrier();
-    // A thread in a section polls or changes a list, which is short, or sleeps, which `wake` ends.
-    for (SingleThreadSection* section : _sections) {
-        while (section->_inside.load(std::memory_order_acquire)) {
-            wake(context);
-            sched_yield();
-        }
+    // A thread in a section polls or changes a list, which is short, or sleeps, which `wake` ends. Sections that are
+    // made from now on exclude nothing.
+    while (any_inside()) {
+        wake(context);
+        sched_yield();
     }
     _settled.store(true, std::memory_order_release);
 }
 
 void ThreadLevelUpgrade::turn_off() noexcept {
-    const std::lock_guard lock(_mutex);
+    const std::lock_guard lock(_turning);
     _settled.store(false, std::memory_order_release);
-    _on.store(false, std::memory_order_release);
-    for (SingleThreadSection* section : _sections) {
-        section->_threaded.store(false, std::memory_order_relaxed);
-    }
+    set(false);
 }
 
 } // namespace patchbay

@@ -79,7 +79,11 @@ private:
     friend class SingleThreadSection;
     void add(SingleThreadSection& section);
     void remove(SingleThreadSection& section) noexcept;
+    void set(bool on) noexcept;
+    bool any_inside() noexcept;
 
+    std::mutex _turning; // held by who turns it on or off
+    // Protects the list. Not held while turn_on() waits: a thread in a section may make or destroy others.
     std::mutex _mutex;
     std::vector<SingleThreadSection*> _sections;
     std::atomic<bool> _on;

@@ -2,13 +2,11 @@
 #include "core/runtime/launch_environment.h"
 
 #include "core/memory/node_segment.h"
+#include "core/runtime/announced_descriptor.h"
 #include "core/runtime/dynamic_protocol.h"
 #include "core/runtime/node_reports.h"
 
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
 #include <unistd.h>
 
 extern char** environ;
@@ -20,19 +18,6 @@ bool makes_a_rank(std::string_view name) {
     return name == "PMIX_RANK" || name == "PMIX_NAMESPACE" || name.starts_with("PMIX_SERVER_URI") ||
         name == node_segment_variable || name == node_reports_variable || name == parent_variable;
 }
-
-// "fd=<n>" that names an open descriptor, else -1.
-int announced_fd(const char* text) {
-    constexpr std::string_view prefix = "fd=";
-    if (text == nullptr || !std::string_view(text).starts_with(prefix)) {
-        return -1;
-    }
-    int fd = -1;
-    const char* end = text + std::strlen(text);
-    auto [rest, failure] = std::from_chars(text + prefix.size(), end, fd);
-    bool good = failure == std::errc() && rest == end && fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
-    return good ? fd : -1;
-}
 } // namespace
 
 // Never destroyed: a program may call MPI in its static destructors.
@@ -42,8 +27,8 @@ LaunchEnvironment& LaunchEnvironment::of_process() {
 }
 
 LaunchEnvironment::LaunchEnvironment()
-    : _segment_fd(announced_fd(std::getenv(node_segment_variable))),
-      _reports_fd(announced_fd(std::getenv(node_reports_variable))) {}
+    : _segment_fd(announced_descriptor(std::getenv(node_segment_variable))),
+      _reports_fd(announced_descriptor(std::getenv(node_reports_variable))) {}
 
 void LaunchEnvironment::hide() {
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {

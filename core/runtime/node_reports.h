@@ -8,7 +8,7 @@ namespace [[gnu::visibility("default")]] patchbay {
 
 // Which errors the processes of a node have printed before any of them had a library: a parameter with a wrong value is
 // the same error in every process of a job, and is to be printed once. mpirun makes the table, a small memfd, and hands
-// it to every process that it starts, by this environment variable: "fd=<n>".
+// it to every process that it starts, by this environment variable (announced_descriptor.h).
 inline constexpr char node_reports_variable[] = "PATCHBAY_NODE_REPORTS";
 
 // By the launcher, once per node: the descriptor, closed on exec.

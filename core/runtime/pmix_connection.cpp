@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <pmix.h>
+#include <unistd.h>
 #include <utility>
 
 namespace patchbay::pmix_connection {
@@ -20,11 +21,15 @@ struct Connection {
     bool abandoned = false;
     bool closed = false; // since it was abandoned; before that a session may still use it
     bool ending = false; // the process; nothing is kept any more
+    pid_t process = 0;   // a child of it has no connection
     Identity identity;
 
     // A process that exits while it uses the connection has not finalized, and its launcher must learn that: others may
     // be waiting for it.
     void end() noexcept {
+        if (process != 0 && process != getpid()) { // the thread that PMIx_Finalize waits for is one of the parent
+            return;
+        }
         const std::lock_guard lock(mutex);
         ending = true;
         if (kept && !in_use) {
@@ -73,6 +78,7 @@ Result<Identity> open() {
         return Error{Errc::system, std::string("PMIx_Init failed: ") + PMIx_Error_string(status)};
     }
     ours.identity = Identity{self.nspace, self.rank};
+    ours.process = getpid();
     ours.kept = std::exchange(ours.opened_before, true) && !ours.ending;
     ours.in_use = true;
     return ours.identity;

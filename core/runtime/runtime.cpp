@@ -30,6 +30,8 @@ namespace {
 // Large enough that the C library gets it from the system and gives it back there: no memory is resident until
 // something else uses it.
 constexpr std::size_t abort_reserve_bytes = 1 << 20;
+// What is longer would not fit when it is added to the time of day: for ever.
+constexpr std::chrono::hours longest_wait{24 * 365 * 10};
 
 // PMIx_Abort waits without a limit for the progress thread of libpmix, which receives no event any more where the
 // program has closed its descriptors. The launcher ends the job when this process exits.
@@ -193,7 +195,7 @@ std::function<void()> Runtime::wake() const {
 Result<std::unique_ptr<Runtime>> Runtime::create(const RuntimeOptions& options) {
     LaunchEnvironment& environment = LaunchEnvironment::of_process();
     std::unique_ptr<Runtime> runtime(new Runtime);
-    runtime->_get_timeout = options.get_timeout;
+    runtime->_get_timeout = std::min<std::chrono::nanoseconds>(options.get_timeout, longest_wait);
     runtime->_hostname = own_hostname();
     // Registering takes no time while the process has one thread, and 8 to 15 ms once PMIx has started its own. A
     // process that is about to sleep checks for itself whether it worked.

@@ -37,6 +37,28 @@ TEST(ThreadLevelUpgrade, TheSingleThreadIsWaitedFor) {
     }
 }
 
+// The thread that is waited for makes and destroys locks, as in a poll that makes a channel.
+TEST(ThreadLevelUpgrade, LocksAreMadeInASection) {
+    Progress progress;
+    ProgressLock lock(progress.threads());
+    std::atomic<bool> entered{false};
+    std::atomic<bool> is_waited_for{false};
+    std::thread first([&] {
+        const std::lock_guard hold(lock);
+        entered = true;
+        while (!is_waited_for) {
+            std::this_thread::yield();
+        }
+        const ProgressLock made(progress.threads());
+    });
+    while (!entered) {
+        std::this_thread::yield();
+    }
+    const auto wake = [](void* flag) { *static_cast<std::atomic<bool>*>(flag) = true; };
+    progress.threads().turn_on(wake, &is_waited_for);
+    first.join();
+}
+
 // Only one thread is in a poller at any time, also when the second thread starts during a poll of the first one.
 struct Exclusive {
     std::atomic<int> inside{0};
