@@ -193,6 +193,7 @@ private:
     int complete_at_once(int code, Request** request) noexcept;
 
     // passive.cpp
+    void hold_last_lock(int next) noexcept;                    // without the lock
     int lock_self(bool exclusive) noexcept;                    // without the lock
     int unlock_self() noexcept;                                // without the lock
     int lock_peer(int rank, bool exclusive) noexcept;          // without the lock
@@ -232,6 +233,7 @@ private:
     std::vector<std::uint32_t> _free_slots;
     LockQueue _locks;
     bool _own_lock_refused = false; // the last one that lock_self() has waited for
+    Peer* _last_asked = nullptr;    // for a lock
     MemoryMap _memory;
     std::vector<Peer*> _to_advance;
     std::vector<int> _exposed_to; // the origins of MPI_Win_post

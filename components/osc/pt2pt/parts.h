@@ -127,12 +127,13 @@ struct Peer {
     Watch watch;
 
     // This process is the origin:
-    std::uint64_t sent = 0;    // numbered messages
-    std::uint64_t done = 0;    // how many of them the peer is known to have done
-    std::uint64_t asked = 0;   // up to which an acknowledgement has been asked for
-    int error = MPI_SUCCESS;   // of an operation; the next completing call returns it
-    bool locked = false;       // a lock has been asked for
-    bool lock_refused = false; // which the peer has refused
+    std::uint64_t sent = 0;        // numbered messages
+    std::uint64_t done = 0;        // how many of them the peer is known to have done
+    std::uint64_t asked = 0;       // up to which an acknowledgement has been asked for
+    int error = MPI_SUCCESS;       // of an operation; the next completing call returns it
+    bool locked = false;           // a lock has been asked for
+    std::uint64_t lock_number = 0; // of the message that asked for it
+    bool lock_refused = false;     // which the peer has refused
     // Of MPI_Win_post, not yet used by MPI_Win_start; negative: a start that failed has used posts that come later.
     std::int64_t posts = 0;
     std::uint16_t next_data = 0;

@@ -26,7 +26,24 @@ int Pt2pt::lock(bool exclusive, int rank, int assertion) noexcept {
     if ((assertion & MPI_MODE_NOCHECK) != 0) {
         return MPI_SUCCESS;
     }
+    hold_last_lock(rank);
     return rank == _window.rank ? lock_self(exclusive) : lock_peer(rank, exclusive);
+}
+
+// A program that takes several locks in an order that is the same in all members does not wait in a circle: a lock that
+// has been asked for is held before the next one is asked for. An error is reported by the calls for its own target.
+void Pt2pt::hold_last_lock(int next) noexcept {
+    Awaited one[1];
+    {
+        UniqueLock lock(_lock);
+        Peer* const last = _last_asked;
+        if (last == nullptr || last->rank == next || !last->locked || last->done >= last->lock_number ||
+            ask_for_acknowledgement(*last, lock) != MPI_SUCCESS) {
+            return;
+        }
+        *one = now(*last);
+    }
+    static_cast<void>(wait_for_peers(one, [](const Awaited& of) { return of.peer->done >= of.peer->lock_number; }));
 }
 
 int Pt2pt::lock_self(bool exclusive) noexcept {
@@ -108,6 +125,8 @@ int Pt2pt::ask_for_lock(Peer& peer, std::uint8_t flags) noexcept {
     const int all_of_them = flags | (must_hold(peer.rank) ? flag_acknowledge : 0);
     const int code = send_numbered(peer, Kind::lock, std::uint8_t(all_of_them));
     peer.locked = code == MPI_SUCCESS;
+    peer.lock_number = peer.sent;
+    _last_asked = &peer;
     return code;
 }
 
