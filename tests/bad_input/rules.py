@@ -233,6 +233,7 @@ exception("MPI_Info_(set|delete|get|get_string|get_valuelen)", "key", Rule(TEXT.
 exception("MPI_Info_set", "value", Rule(TEXT.valid, [Bad("null_pointer", "INFO_VALUE")]))
 exception("MPIX_Bundle_init", "requests", handle("MPI_Request", place="array"))
 exception("MPI_Request_get_status", "request", handle("MPI_Request", which=NOT_NULL))
+exception("MPI_Parrived", "request", handle("MPI_Request", "p.precv", which=NOT_NULL))
 exception("MPI_(Wait|Test)", "request", handle("MPI_Request", place="variable", which=NOT_NULL))
 exception("MPI_(Wait|Test|Request_get_status_)(all|any|some)", "array_of_requests",
           handle("MPI_Request", place="array", which=NOT_NULL))
