@@ -33,11 +33,13 @@ private:
     static constexpr std::uint64_t half = 0x7fffffff; // codes are positive
 };
 
+// The cause in a member of the error of another one.
+inline constexpr char another_has_failed[] =
+    "another member of the new communicator has failed; its own error gives the reason";
+
 // The error of an allocation that members have refused. `own`: the refusal of this process, whose cause it knows.
 inline int refused(int own, int code) noexcept {
-    return own != MPI_SUCCESS
-        ? own
-        : note_cause(code, "another member of the new communicator has failed; its own error gives the reason");
+    return own != MPI_SUCCESS ? own : note_cause(code, another_has_failed);
 }
 
 } // namespace patchbay::cid

@@ -3,6 +3,7 @@
 
 #include "core/base/out_of_memory.h"
 #include "frameworks/cid/reduce_words.h"
+#include "frameworks/cid/refusal_word.h"
 #include "object/error_cause.h"
 
 #include <algorithm>
@@ -29,7 +30,6 @@ bool needs_all(const NodeStore::Entry& entry) noexcept {
 constexpr char component_mismatch[] =
     "the members of a new communicator have chosen different components of framework cid: parameter cid and info key "
     "patchbay_cid must be the same in all of them";
-constexpr char refusal[] = "another member of the new communicator has failed; its own error gives the reason";
 
 } // namespace
 
@@ -121,7 +121,7 @@ int ExchangeReduction::query_store() {
         } else {
             refuse(_rank);
         }
-        return note_cause(_code, entry.kind == refused ? refusal : component_mismatch);
+        return note_cause(_code, entry.kind == refused ? cid::another_has_failed : component_mismatch);
     }
     if (_operation == Operation::any) {
         _words[0] = entry.word;
@@ -205,7 +205,7 @@ void ExchangeReduction::read_messages() {
 bool ExchangeReduction::handle(const BootstrapMessage& view) {
     if (view.head.kind == BootstrapHeader::Kind::refusal) {
         refuse(view.head.sender);
-        note_cause(_code, refusal);
+        note_cause(_code, cid::another_has_failed);
         return true;
     }
     if (view.head.round != _round || !_running) {
@@ -254,14 +254,11 @@ bool ExchangeReduction::withdraw_from_all() noexcept {
     if (get_or_put(entry) == NodeStore::Outcome::full) {
         return false;
     }
+    _found = entry;
     if (!needs_all(entry)) {
-        _found = entry;
         return false;
     }
-    _begun = true;
-    if (!is_final(entry)) {
-        refuse(_rank);
-    }
+    withdraw();
     return true;
 }
 

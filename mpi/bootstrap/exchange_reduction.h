@@ -86,7 +86,7 @@ private:
     std::uint32_t _round = 0;
     int _missing = 0;              // children that have not contributed to this round
     NodeStore::EntryRef _inserted; // the entry that this process has inserted
-    // By withdraw_from_all(), which has had no effect: other members may have their words.
+    // What withdraw_from_all() has read.
     std::optional<NodeStore::Entry> _found;
     bool _has_inserted = false;
     bool _begun = false;         // start() has been called, or withdraw()

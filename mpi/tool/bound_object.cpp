@@ -34,7 +34,7 @@ bool exists(Binding binding, const BoundObject& bound) noexcept {
         return true;
     case Binding::communicator:
         if (const Communicator* there = instance == nullptr ? nullptr : instance->communicators().find(bound.index)) {
-            return there == bound.object && there->serial() == bound.serial;
+            return is_same(binding, bound, there);
         }
         return false;
     case Binding::session:

@@ -216,10 +216,7 @@ bool SocketModule::advance(SocketEndpoint& to) {
 
 bool SocketModule::try_to_connect(SocketEndpoint& to) {
     const int fd = connect_to(to.address, _settings.buffer);
-    if (fd < 0 && errno == EAGAIN) {
-        return false;
-    }
-    if (fd < 0 && is_shortage(errno) && may_wait(to)) {
+    if (fd < 0 && (errno == EAGAIN || (is_shortage(errno) && may_wait(to)))) {
         return false;
     }
     if (fd < 0) {

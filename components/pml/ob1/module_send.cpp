@@ -175,8 +175,9 @@ int Ob1::cancel(SendRequest& request) noexcept {
     Guard guard(*this);
     request.end_clean();
     request.direct = nullptr;
-    // Where the program has freed the communicator of a complete send, the receiver may have ended, and not answer.
-    if (request.is_complete() && !_matching.has_handle(*request.comm)) {
+    // A complete send has no references. Where the program has freed the communicator, the receiver may have ended, and
+    // not answer; its job may have been forgotten.
+    if (request.is_complete() && !(_matching.has_handle(*request.comm) && _peers.has(request.peer))) {
         return MPI_SUCCESS;
     }
     const int code = _sends.cancel(request);

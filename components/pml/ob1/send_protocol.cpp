@@ -138,10 +138,6 @@ void SendProtocol::fail_queued(const Communicator& comm, int code) noexcept {
 // A send can be cancelled while it is in the queue of its peer, or when the receiver, asked by a packet, finds it
 // unmatched. In the second case the request is complete only when the reply has come.
 int SendProtocol::cancel(SendRequest& request) noexcept {
-    // A complete request has no reference to the job of the receiver, which may have ended.
-    if (request.is_complete() && !_peers.has(request.peer)) {
-        return MPI_SUCCESS;
-    }
     if (request.peer == nullptr || request.peer->failed || request.cancel_pending || request.remote_request != 0) {
         return MPI_SUCCESS;
     }
