@@ -2,6 +2,7 @@
 #include "launch/environment.h"
 
 #include "core/param/sources.h"
+#include "core/runtime/launch_environment.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -24,10 +25,14 @@ bool sets(std::string_view entry, std::string_view name) {
 
 // The PMIX_MCA_* settings of the user are kept.
 bool Environment::belongs_to_a_launcher(std::string_view name) {
-    if (name.starts_with("PMIX_")) {
+    const auto is = [name](std::string_view own) { return name == own || name == hidden_name(own); };
+    const auto begins = [name](std::string_view own) {
+        return name.starts_with(own) || name.starts_with(hidden_name(own));
+    };
+    if (begins("PMIX_")) {
         return !name.starts_with("PMIX_MCA_");
     }
-    return name == param_cmdline_env || name.starts_with("PATCHBAY_NODE_");
+    return name == param_cmdline_env || is(child_variable) || begins("PATCHBAY_NODE_");
 }
 
 Environment Environment::inherited() {

@@ -27,7 +27,7 @@ public:
 
     const std::vector<std::string>& entries() const { return _entries; }
 
-    // Whether a variable marks a process as a rank of a launcher.
+    // Whether a variable marks a process as a rank of a launcher, under its own name or its hidden one.
     static bool belongs_to_a_launcher(std::string_view name);
 
     // Null-terminated, for execve; valid until the next change.

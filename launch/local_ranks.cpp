@@ -4,6 +4,7 @@
 #include "core/memory/node_segment.h"
 #include "core/runtime/announced_descriptor.h"
 #include "core/runtime/dynamic_protocol.h"
+#include "core/runtime/launch_environment.h"
 #include "core/runtime/node_reports.h"
 #include "core/runtime/ready_protocol.h"
 #include "core/runtime/runtime.h"
@@ -28,6 +29,16 @@ constexpr std::int64_t fewest_files_beside_ranks = 24;
 
 std::string name_of(ProcessId rank) {
     return (rank.job == 0 ? "" : std::to_string(rank.job) + ".") + std::to_string(rank.rank);
+}
+
+// Variables that the library and its PMIx client would add in MPI_Init: other threads of the program may read the
+// environment then.
+void prepare_for_library(Environment& environment, ProcessId rank) {
+    environment.set(hidden_name(child_variable), std::to_string(rank.rank));
+    const char* security = environment.get("PMIX_SECURITY_MODE");
+    if (security != nullptr && environment.get("PMIX_MCA_psec") == nullptr) {
+        environment.set("PMIX_MCA_psec", std::string(security));
+    }
 }
 
 } // namespace
@@ -110,6 +121,7 @@ LocalRanks::Started LocalRanks::start_rank(
     if (!status) {
         return {0, exit_failure, status.error().text};
     }
+    prepare_for_library(environment, rank);
     ProcessPlan plan = plan_of(shared, rank, program);
     plan.environment = environment.pointers();
     plan.standard_fds[1] = output->out.get();

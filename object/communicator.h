@@ -68,6 +68,8 @@ public:
     Progress* progress = nullptr;
     // What waits for operations on the communicator poll.
     Progress& progress_or(Progress& of_process) const noexcept { return progress != nullptr ? *progress : of_process; }
+    // Of the communicator of a window: that window, to which an error of a request is reported; null: it is none.
+    Window* window = nullptr;
     Communicator* next_of_session = nullptr; // in the list of the session's communicators
     Communicator* previous_of_session = nullptr;
     // No other communicator of this process has had it, nor has any the number 0: for those who remember one that may

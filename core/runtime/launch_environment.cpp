@@ -6,6 +6,7 @@
 #include "core/runtime/dynamic_protocol.h"
 #include "core/runtime/node_reports.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -17,6 +18,23 @@ namespace {
 bool makes_a_rank(std::string_view name) {
     return name == "PMIX_RANK" || name == "PMIX_NAMESPACE" || name.starts_with("PMIX_SERVER_URI") ||
         name == node_segment_variable || name == node_reports_variable || name == parent_variable;
+}
+
+// Another thread that reads the environment sees the old name or the new one.
+void set_initial(char* variable, char initial) noexcept {
+    std::atomic_ref(*variable).store(initial, std::memory_order_relaxed);
+}
+
+// Gives a variable, of which this is the whole text under its hidden name, its own name. false: there is none.
+bool reveal(std::string_view name, std::string_view value) {
+    const std::string hidden = hidden_name(name).append("=").append(value);
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+        if (hidden == *variable) {
+            set_initial(*variable, name.front());
+            return true;
+        }
+    }
+    return false;
 }
 } // namespace
 
@@ -35,22 +53,24 @@ void LaunchEnvironment::hide() {
         std::string_view text(*variable);
         std::size_t equals = text.find('=');
         if (equals != text.npos && makes_a_rank(text.substr(0, equals))) {
-            _hidden.insert_or_assign(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
+            _hidden.try_emplace(std::string(text.substr(0, equals)), text.substr(equals + 1)); // as getenv: the first
+            set_initial(*variable, hidden_initial);
         }
     }
     if (_hidden.empty()) {
         return;
     }
     const std::string rank = value("PMIX_RANK");
-    for (const auto& [name, text] : _hidden) {
-        unsetenv(name.c_str());
+    if (std::getenv(child_variable) == nullptr && !reveal(child_variable, rank)) { // of another launcher
+        setenv(child_variable, rank.c_str(), 1);
     }
-    setenv(child_variable, rank.c_str(), 1);
 }
 
 void LaunchEnvironment::show() {
     for (const auto& [name, text] : _hidden) {
-        setenv(name.c_str(), text.c_str(), 1);
+        if (!reveal(name, text)) { // the program has taken it out
+            setenv(name.c_str(), text.c_str(), 1);
+        }
     }
 }
 

@@ -17,8 +17,9 @@ class LaunchEnvironment {
 public:
     static LaunchEnvironment& of_process();
 
-    // Takes the variables that make a process a rank out of environ, so that a program which this process starts is
-    // not taken for this rank; leaves child_variable behind. hide() and show() come in pairs.
+    // Gives the variables that make a process a rank their hidden names, so that a program which this process starts is
+    // not taken for this rank; leaves child_variable behind. hide() and show() come in pairs. Other threads of the
+    // program may read the environment meanwhile, so that names are changed in place.
     void hide();
     // Puts them back, for a PMIx_Init.
     void show();
@@ -66,7 +67,14 @@ private:
 
 // Set in the environment of a rank: a process that has it and no PMIx server was started by a rank as an ordinary
 // program, so it is a singleton, whatever the launcher's other variables are.
-// Its value is the rank of that process; not its namespace, which only the ranks of a job need to know.
+// Its value is the rank of that process; not its namespace, which only the ranks of a job need to know. mpirun sets it
+// under its hidden name, so that LaunchEnvironment::hide() need not add a variable.
 inline constexpr char child_variable[] = "PATCHBAY_CHILD_OF_RANK";
+
+// The first byte of a hidden name, in place of that of the name.
+inline constexpr char hidden_initial = '_';
+inline std::string hidden_name(std::string_view name) {
+    return hidden_initial + std::string(name.substr(1));
+}
 
 } // namespace patchbay

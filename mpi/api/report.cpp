@@ -119,8 +119,7 @@ int report_on(Window& window, const char* function, int code) {
 
 // An error of a request of a window is the window's, whose communicator the program does not know.
 int report_on_comm_or_window(Communicator& comm, const char* function, int code) {
-    Window* window = comm.instance != nullptr ? comm.instance->window_of(comm) : nullptr;
-    return window != nullptr ? report_on(*window, function, code) : report_on(comm, function, code);
+    return comm.window != nullptr ? report_on(*comm.window, function, code) : report_on(comm, function, code);
 }
 
 // Whether a session, given by its pointer or id, is open; false for the world model.

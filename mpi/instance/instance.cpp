@@ -348,11 +348,4 @@ Window* Instance::any_window() noexcept {
     return _windows.empty() ? nullptr : _windows.front();
 }
 
-Window* Instance::window_of(const Communicator& comm) noexcept {
-    std::lock_guard lock(_mutex);
-    const auto found =
-        std::find_if(_windows.begin(), _windows.end(), [&comm](const Window* window) { return window->comm == &comm; });
-    return found != _windows.end() ? *found : nullptr;
-}
-
 } // namespace patchbay

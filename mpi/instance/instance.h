@@ -211,8 +211,6 @@ public:
     // One of the session (nullptr: of the world model); nullptr: there is none.
     Window* first_window(const Session* session) noexcept;
     Window* any_window() noexcept;
-    // The window whose communicator that is; nullptr: the communicator is no window's.
-    Window* window_of(const Communicator& comm) noexcept;
 
 private:
     friend class Library;       // calls add_user()

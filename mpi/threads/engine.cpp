@@ -3,7 +3,6 @@
 #include "mpi/threads/engine.h"
 
 #include "core/base/out_of_memory.h"
-#include "core/progress/waiter.h"
 #include "mpi/threads/carrier.h"
 #include "mpi/threads/cell_pool.h"
 #include "object/datatype.h"
@@ -132,16 +131,24 @@ void Engine::cancel(SendRequest& request) noexcept {
         cancel_unexpected(&request, request.view.context);
         return;
     }
-    Claim claim;
-    wait_until(_progress, [&] {
-        claim = claim.slot == nullptr ? this->claim(*member.engine) : claim;
-        return claim.slot != nullptr;
-    });
+    if (!request.cancelling && !ask_to_drop(request, *member.engine)) {
+        request.cancelling = true;
+        _backlog.insert_before(_backlog.first(), request); // its message is at the receiver already
+    }
+}
+
+// false: there is no room at the receiver.
+bool Engine::ask_to_drop(SendRequest& request, Engine& receiver) noexcept {
+    const Claim claim = this->claim(receiver);
+    if (claim.slot == nullptr) {
+        return false;
+    }
     claim.slot->envelope.kind = Kind::cancel;
     claim.slot->envelope.context = request.view.context;
     claim.slot->envelope.sender.request = &request;
     claim.publish();
-    member.engine->wake();
+    receiver.wake();
+    return true;
 }
 
 template <class Predicate>
@@ -334,23 +341,39 @@ int Engine::poll_backlog() noexcept {
         SendRequest* const next = _backlog.next(*request);
         const auto thread = std::size_t(request->message.view.member(request->message.dest).thread);
         if (_blocked_in[thread] != _pass) {
-            const Sent sent = attempt(request->message, request);
-            if (sent == Sent::full) {
-                _blocked_in[thread] = _pass;
-            } else {
-                _backlog.erase(*request);
-                request->queued = false;
-                --_destinations[thread].queued;
+            if (attempt_again(*request)) {
                 ++events;
-                if (sent != Sent::under_way) {
-                    request->error = sent == Sent::no_memory ? MPI_ERR_NO_MEM : request->error;
-                    request->complete();
-                }
+            } else {
+                _blocked_in[thread] = _pass;
             }
         }
         request = next;
     }
     return events;
+}
+
+// Of the backlog. false: there still is no room at the receiver. The request may not exist afterwards.
+bool Engine::attempt_again(SendRequest& request) noexcept {
+    const Member& member = request.message.view.member(request.message.dest);
+    if (request.cancelling) {
+        const bool asked = ask_to_drop(request, *member.engine);
+        if (asked) {
+            end_cancelling(request);
+        }
+        return asked;
+    }
+    const Sent sent = attempt(request.message, &request);
+    if (sent == Sent::full) {
+        return false;
+    }
+    _backlog.erase(request);
+    request.queued = false;
+    --_destinations[std::size_t(member.thread)].queued;
+    if (sent != Sent::under_way) {
+        request.error = sent == Sent::no_memory ? MPI_ERR_NO_MEM : request.error;
+        request.complete();
+    }
+    return true;
 }
 
 int Engine::poll_transfers() noexcept {

@@ -28,7 +28,7 @@ struct Arrival : Cell {
 // A message of up to `eager_limit` bytes is copied into the receiver's inbox, or into a cell to which the inbox refers,
 // and its send is complete. Of a longer or synchronous one the inbox gets the address of the send request, and the
 // receiver copies from the buffer of the sender, whose request it then gives back. A send that finds the inbox full is
-// kept, and tried again in every poll.
+// kept, and tried again in every poll; of a buffered one a copy is.
 //
 // A sender with several messages for one receiver puts all further ones into a lane, which has memory for their
 // payloads, too. The inbox gets the address of the lane behind the messages that were sent before, so that the receiver
@@ -72,8 +72,16 @@ public:
     void start(RecvRequest& request) noexcept;
     // The message, which is not among the unexpected ones any more, is received by the request, which is active.
     void accept(RecvRequest& request, Unexpected& message) noexcept;
+    // Local; does not block.
     void cancel(SendRequest& request) noexcept;
     void cancel(RecvRequest& request) noexcept;
+    // The receiver has done with the message, whether it has been asked to drop it or not.
+    void end_cancelling(SendRequest& request) noexcept {
+        if (request.cancelling) [[unlikely]] {
+            _backlog.erase(request);
+            request.cancelling = false;
+        }
+    }
 
     // Takes a message from another process, whose payload is in the memory of the carrier until this returns.
     // false: messages before it have not been taken, or memory is exhausted.
@@ -139,6 +147,10 @@ private:
         return to.lane;
     }
     bool send_by_lane(const Outgoing& message) noexcept;
+    void queue(SendRequest& request) noexcept;
+    int queue_copy(const Outgoing& message) noexcept;
+    bool ask_to_drop(SendRequest& request, Engine& receiver) noexcept;
+    bool attempt_again(SendRequest& request) noexcept;
     bool fill(Envelope& envelope, const Outgoing& message, SendRequest* request) noexcept;
     Cell* take_cell(std::size_t bytes) noexcept;
     bool has_arrivals() const noexcept {
@@ -197,9 +209,9 @@ private:
     std::size_t _freed_sends = 0;
     std::unordered_map<std::uint32_t, View*> _views; // by context
     View* _last_found = nullptr;
-    List<Unexpected, &Unexpected::link> _early; // for communicators that this thread does not have yet
-    List<SendRequest, &SendRequest::backlog_link> _backlog;
-    std::vector<Destination> _destinations; // by thread
+    List<Unexpected, &Unexpected::link> _early;             // for communicators that this thread does not have yet
+    List<SendRequest, &SendRequest::backlog_link> _backlog; // what waits for room at its receiver
+    std::vector<Destination> _destinations;                 // by thread
     std::vector<std::uint64_t> _blocked_in; // the pass over the backlog in which there was no slot for a thread
     std::uint64_t _pass = 0;
     std::vector<ThreadRequest*> _transfers; // with other processes

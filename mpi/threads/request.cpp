@@ -47,6 +47,7 @@ int SendRequest::start() noexcept {
 
 void SendRequest::end() noexcept {
     at_receiver = false;
+    view.engine.end_cancelling(*this);
     if (cancelled) {
         set_status_cancelled(status, true);
     }

@@ -7,6 +7,9 @@
 #include "object/error_cause.h"
 #include "object/request.h"
 
+#include <cstddef>
+#include <memory>
+
 namespace patchbay::threads {
 
 class Engine;
@@ -78,11 +81,13 @@ public:
     void end() noexcept;
 
     const Outgoing message;
-    bool queued = false;      // in the backlog of the engine
-    bool at_receiver = false; // a rendezvous that the receiver has not completed
-    bool cancelled = false;   // no receive has got the message: known before the request is complete
-    bool freed = false;       // by the program, while it was active
-    SharedCopy copy;          // of a rendezvous
+    std::unique_ptr<std::byte[]> copy_of_payload; // of one that stands for a buffered send; `message` refers to it
+    bool queued = false;                          // in the backlog of the engine
+    bool at_receiver = false;                     // a rendezvous that the receiver has not completed
+    bool cancelling = false; // the same: in the backlog until the receiver can be asked to drop the message
+    bool cancelled = false;  // no receive has got the message: known before the request is complete
+    bool freed = false;      // by the program, while it was active
+    SharedCopy copy;         // of a rendezvous
     Link<SendRequest> backlog_link;
     SendRequest* next_completed = nullptr;
 

@@ -6,7 +6,9 @@
 #include "mpi/threads/engine.h"
 #include "object/convertor.h"
 
+#include <memory>
 #include <new>
+#include <utility>
 
 namespace patchbay::threads {
 
@@ -26,6 +28,9 @@ int Engine::send(const Outgoing& message) noexcept {
     }
     Sent sent = attempt(message, nullptr);
     if (sent == Sent::full) {
+        if (message.mode == pml::SendMode::buffered) {
+            return queue_copy(message);
+        }
         wait_until(_progress, [&] {
             sent = sent == Sent::full ? attempt(message, nullptr) : sent;
             return sent != Sent::full;
@@ -83,13 +88,14 @@ void Engine::start(SendRequest& request) noexcept {
         return;
     }
     switch (attempt(request.message, &request)) {
-    case Sent::full: {
-        const int thread = request.message.view.member(request.message.dest).thread;
-        ++_destinations[std::size_t(thread)].queued;
-        request.queued = true;
-        _backlog.push_back(request);
+    case Sent::full:
+        if (request.message.mode != pml::SendMode::buffered) {
+            queue(request);
+            return;
+        }
+        request.error = queue_copy(request.message);
+        request.complete();
         return;
-    }
     case Sent::no_memory:
         request.error = MPI_ERR_NO_MEM;
         [[fallthrough]];
@@ -99,6 +105,34 @@ void Engine::start(SendRequest& request) noexcept {
     default:
         return;
     }
+}
+
+void Engine::queue(SendRequest& request) noexcept {
+    const int thread = request.message.view.member(request.message.dest).thread;
+    ++_destinations[std::size_t(thread)].queued;
+    request.queued = true;
+    _backlog.push_back(request);
+}
+
+// A buffered send, which is local, to a receiver that has no room: a request that the program does not know sends a
+// copy.
+int Engine::queue_copy(const Outgoing& message) noexcept {
+    const std::size_t bytes = message.bytes();
+    std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes]);
+    auto* const request = copy == nullptr
+        ? nullptr
+        : new (std::nothrow) SendRequest(message.view, copy.get(), MPI_Count(bytes), *to_object<Datatype>(MPI_BYTE),
+              message.dest, message.tag, message.mode);
+    if (request == nullptr) {
+        return MPI_ERR_NO_MEM;
+    }
+    Convertor(message.type, message.count, message.buffer).pack(copy.get(), bytes);
+    request->copy_of_payload = std::move(copy);
+    request->hold();
+    request->set_active();
+    queue(*request);
+    request->recycle();
+    return MPI_SUCCESS;
 }
 
 Engine::Sent Engine::attempt(const Outgoing& message, SendRequest* request) noexcept {
@@ -229,8 +263,9 @@ Engine::Sent Engine::attempt_remote(const Outgoing& message, const Member& membe
     const bool eager = message.mode == pml::SendMode::buffered ||
         (message.bytes() <= Carrier::eager_limit && message.mode != pml::SendMode::synchronous);
     if (eager) {
-        const bool is_blocking = request == nullptr && message.bytes() <= Carrier::eager_limit;
-        const int code = is_blocking ? _carrier->send_eager(message, member) : _carrier->send_copy(message, member);
+        // A buffered send does not wait for room at the other process.
+        const bool may_block = request == nullptr && message.mode != pml::SendMode::buffered;
+        const int code = may_block ? _carrier->send_eager(message, member) : _carrier->send_copy(message, member);
         if (code == MPI_SUCCESS || request == nullptr) {
             return code == MPI_SUCCESS ? Sent::done : Sent::needs_request; // the request tells the error
         }

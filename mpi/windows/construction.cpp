@@ -102,6 +102,7 @@ int Construction::run(Window** made) noexcept {
         return code;
     }
     _window->comm = held.detach();
+    comm->window = _window.get();
     if (_what.flavor == MPI_WIN_FLAVOR_SHARED && !_contiguous) { // an error goes to the others with the offer
         _code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { return allocate(_what.bytes); });
     }

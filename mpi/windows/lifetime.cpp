@@ -33,7 +33,10 @@ void take_apart(Window& window) noexcept {
     delete std::exchange(window.module, nullptr);
     delete std::exchange(window.epochs, nullptr);
     delete std::exchange(window.memory, nullptr);
-    Ref<Communicator>::adopt(std::exchange(window.comm, nullptr)).reset();
+    if (window.comm != nullptr) {
+        window.comm->window = nullptr; // requests may keep the communicator
+        Ref<Communicator>::adopt(std::exchange(window.comm, nullptr)).reset();
+    }
 }
 
 int check_no_epoch(const Window& window) noexcept {

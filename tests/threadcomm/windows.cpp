@@ -215,6 +215,34 @@ void dynamic(const Here& here) {
     CHECK_OK(MPI_Win_free(&window));
 }
 
+thread_local int last_window_error = MPI_SUCCESS;
+
+void note_window_error(MPI_Win*, int* code, ...) {
+    last_window_error = *code;
+}
+
+// An error of a request is the window's: the communicator's error handler would end the job.
+void error_of_request(const Here& here) {
+    MPI_Win window;
+    MPI_Errhandler handler;
+    CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, here.comm, &window));
+    CHECK_OK(MPI_Win_create_errhandler(note_window_error, &handler));
+    CHECK_OK(MPI_Win_set_errhandler(window, handler));
+    CHECK_OK(MPI_Errhandler_free(&handler));
+    CHECK_OK(MPI_Win_lock_all(0, window));
+    int result = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    last_window_error = MPI_SUCCESS;
+    int code = MPI_Rget(&result, 1, MPI_INT, right_of(here), 4096, 1, MPI_INT, window, &request);
+    if (code == MPI_SUCCESS) {
+        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    CHECK_CLASS(code, MPI_ERR_RMA_RANGE);
+    CHECK_EQUAL(last_window_error, code);
+    CHECK_OK(MPI_Win_unlock_all(window));
+    CHECK_OK(MPI_Win_free(&window));
+}
+
 // Of a derived communicator; two windows at once; what belongs to each thread.
 void properties(const Here& here) {
     MPI_Comm half;
@@ -376,6 +404,7 @@ int main() {
             shared(here);
             dynamic(here);
             attached(here);
+            error_of_request(here);
             properties(here);
             refused(here);
             if (process_count() == 1) {
