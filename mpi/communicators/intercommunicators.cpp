@@ -122,76 +122,137 @@ void refuse_intercommunicator(Communicator* peer, int remote_leader, int tag, in
     }
 }
 
-int create_intercommunicator_from_groups(Instance& instance, Group& local, int leader, Group* remote, int refused,
-    std::string_view tag, const Info* info, Ref<Errhandler> errhandler, Communicator** made, std::string* problem) {
-    *made = nullptr;
-    auto hidden = without_parent(instance, Ref<Group>::share(&local), info, errhandler);
+namespace {
+
+// MPI_Intercomm_create_from_groups in one process, step by step.
+class FromGroups {
+public:
+    FromGroups(Instance& instance, Group& local, std::string_view tag, std::string* problem) noexcept
+        : _instance(instance),
+          _local(local),
+          _tag(tag),
+          _problem(problem) {}
+
+    int run(int leader, Group* remote, int refused, const Info* info, Ref<Errhandler> errhandler, Communicator** made);
+
+private:
+    void make_local_side(int leader, int refused, const Info* info, Ref<Errhandler> errhandler);
+    void begin_exchange(Group& remote);
+    int learn_remote_group();
+    int agree();
+    int make(Communicator** made);
+
+    Instance& _instance;
+    Group& _local;
+    const std::string_view _tag;
+    std::string* const _problem;
+    Ref<Communicator> _comm; // with its local side
+    GroupArguments _arguments;
+    std::optional<ErrorExchange> _errors;
+    Words _words; // from the leader: the number of that exchange, and the remote group; none: there is no remote group
+};
+
+int FromGroups::run(
+    int leader, Group* remote, int refused, const Info* info, Ref<Errhandler> errhandler, Communicator** made) {
+    make_local_side(leader, refused, info, std::move(errhandler));
+    // Where the members could not compare their arguments, each knows its own.
+    const bool leads = _local.rank() == (_arguments.leader < 0 ? leader : _arguments.leader);
+    if (leads && remote != nullptr && remote->size() > 0) {
+        begin_exchange(*remote);
+    }
+    if (_arguments.leader < 0) {
+        return _arguments.refusal.code; // the other members cannot be told the remote group
+    }
+    if (const int code = learn_remote_group(); code != MPI_SUCCESS || _words.empty()) {
+        return code;
+    }
+    if (const int code = agree(); code != MPI_SUCCESS) {
+        return code;
+    }
+    return make(made);
+}
+
+void FromGroups::make_local_side(int leader, int refused, const Info* info, Ref<Errhandler> errhandler) {
+    auto hidden = without_parent(_instance, Ref<Group>::share(&_local), info, errhandler);
     hidden->is_local_side = true;
     remove_collectives_hint(*hidden);
-    auto comm = without_parent(instance, Ref<Group>::share(&local), info, std::move(errhandler));
-    GroupArguments arguments;
-    arguments.refusal.code =
-        build_over_bootstrap(std::move(hidden), Ref<Group>::share(&local), tag, "local", &comm->local_comm);
-    if (!arguments.refusal.happened()) {
-        arguments = compare_arguments(*comm->local_comm, leader, refused);
+    _comm = without_parent(_instance, Ref<Group>::share(&_local), info, std::move(errhandler));
+    _arguments.refusal.code =
+        build_over_bootstrap(std::move(hidden), Ref<Group>::share(&_local), _tag, "local", &_comm->local_comm);
+    if (!_arguments.refusal.happened()) {
+        _arguments = compare_arguments(*_comm->local_comm, leader, refused);
     }
-    const int code = arguments.refusal.code;
-    *problem = arguments.refusal.text();
-    // Where the members could not compare their arguments, each knows its own.
-    const bool leads = local.rank() == (arguments.leader < 0 ? leader : arguments.leader);
-    std::optional<ErrorExchange> errors;
-    Words words; // the number of that exchange, and the remote group
-    if (leads && remote != nullptr && remote->size() > 0) {
-        errors.emplace(*comm, *remote, tag, 0);
-        if (arguments.leader < 0 && errors->exists()) {
-            errors->withdraw();
-        }
-        words.push_back(errors->number());
-        append_group(words, *remote, jobs_of(*comm));
+    *_problem = _arguments.refusal.text();
+}
+
+// The leader's.
+void FromGroups::begin_exchange(Group& remote) {
+    _errors.emplace(*_comm, remote, _tag, 0);
+    if (_arguments.leader < 0 && _errors->exists()) {
+        _errors->withdraw();
     }
-    if (arguments.leader < 0) {
-        return code; // the other members cannot be told the remote group
-    }
-    if (const Refusal failure = distribute(*comm->local_comm, arguments.leader, {}, &words); failure.happened()) {
+    _words.push_back(_errors->number());
+    append_group(_words, remote, jobs_of(*_comm));
+}
+
+// An error of a group without a remote one ends here; another error is told to the remote group next.
+int FromGroups::learn_remote_group() {
+    if (const Refusal failure = distribute(*_comm->local_comm, _arguments.leader, {}, &_words); failure.happened()) {
         return failure.code;
     }
-    if (words.empty()) {
-        return code;
+    if (_words.empty()) {
+        return _arguments.refusal.code;
     }
     int unknown = MPI_SUCCESS;
     std::shared_ptr<const JobReferences> jobs;
-    Ref<Group> remote_group = read_remote_group(*comm, std::span(words).subspan(1), &jobs, &unknown);
+    Ref<Group> remote_group = read_remote_group(*_comm, std::span(_words).subspan(1), &jobs, &unknown);
     if (unknown != MPI_SUCCESS) {
         return unknown;
     }
-    set_remote_group(*comm, std::move(remote_group));
-    keep_jobs(*comm, std::move(jobs));
+    set_remote_group(*_comm, std::move(remote_group));
+    keep_jobs(*_comm, std::move(jobs));
     std::string overlap;
-    if (const int error = check_disjoint(local, *comm->remote_group, MPI_ERR_GROUP, &overlap); error != MPI_SUCCESS) {
-        if (code != MPI_SUCCESS) {
-            return code; // all processes of the local group have found this error before
-        }
-        *problem = overlap;
-        return error;
+    const int error = check_disjoint(_local, *_comm->remote_group, MPI_ERR_GROUP, &overlap);
+    if (error != MPI_SUCCESS && _arguments.refusal.happened()) {
+        return _arguments.refusal.code; // all processes of the local group have found this error before
     }
-    if (!errors) {
-        errors.emplace(*comm, *comm->remote_group, tag, std::uint32_t(words[0]));
+    if (error != MPI_SUCCESS) {
+        *_problem = overlap;
     }
-    const bool agree_before = errors->exists();
-    if (agree_before) {
-        const Refusal failure = exchange_errors(*comm->local_comm, *errors, arguments.refusal);
-        if (failure.happened()) {
-            *problem = failure.text();
-            return failure.code;
-        }
+    return error;
+}
+
+// The groups agree that none has an error, where there is a way to do that before the communicator exists.
+int FromGroups::agree() {
+    if (!_errors) {
+        _errors.emplace(*_comm, *_comm->remote_group, _tag, std::uint32_t(_words[0]));
     }
-    const bool first = is_first(*comm);
-    auto both = Group::unite(first ? local : *comm->remote_group, first ? *comm->remote_group : local);
-    if (const int result = build_over_bootstrap(std::move(comm), std::move(both), tag, "both", made);
-        result != MPI_SUCCESS) {
-        return result;
+    if (!_errors->exists()) {
+        return MPI_SUCCESS;
     }
-    return agree_before ? MPI_SUCCESS : keep_unless_refused(code, made, problem);
+    const Refusal failure = exchange_errors(*_comm->local_comm, *_errors, _arguments.refusal);
+    if (failure.happened()) {
+        *_problem = failure.text();
+    }
+    return failure.code;
+}
+
+int FromGroups::make(Communicator** made) {
+    const bool have_agreed = _errors->exists();
+    const bool first = is_first(*_comm);
+    Group& remote = *_comm->remote_group;
+    auto both = Group::unite(first ? _local : remote, first ? remote : _local);
+    _errors.reset(); // it refers to the communicator
+    const int code = build_over_bootstrap(std::move(_comm), std::move(both), _tag, "both", made);
+    return code != MPI_SUCCESS || have_agreed ? code : keep_unless_refused(_arguments.refusal.code, made, _problem);
+}
+
+} // namespace
+
+int create_intercommunicator_from_groups(Instance& instance, Group& local, int leader, Group* remote, int refused,
+    std::string_view tag, const Info* info, Ref<Errhandler> errhandler, Communicator** made, std::string* problem) {
+    *made = nullptr;
+    return FromGroups(instance, local, tag, problem).run(leader, remote, refused, info, std::move(errhandler), made);
 }
 
 } // namespace patchbay
