@@ -80,12 +80,28 @@ void Request::leave_list() noexcept {
 std::int32_t Request::idle_references(const Communicator& comm) noexcept {
     const std::lock_guard lock(comm.mutex);
     std::int32_t references = 0;
-    for (const Request* request = comm.persistent_requests; request != nullptr; request = request->_neighbours.next) {
-        if (request->state() != State::active) {
+    for (Request* request = comm.persistent_requests; request != nullptr; request = request->_neighbours.next) {
+        if (!request->has_communication()) {
             references += request->references_to_comm();
         }
     }
     return references;
+}
+
+// That of a request with several starts is looked at by one thread at a time, as in has_completed_among_threads(); the
+// other one learns in its next look, or is woken.
+bool Request::has_communication() noexcept {
+    if (most_starts != 1 && state() == State::complete) {
+        if (_is_being_checked.exchange(true, std::memory_order_acquire)) {
+            return true;
+        }
+        const bool later = has_later_communication();
+        _is_being_checked.store(false, std::memory_order_release);
+        if (later) {
+            return true;
+        }
+    }
+    return state() == State::active;
 }
 
 void Request::leave_all_to_polls(const Communicator& comm) noexcept {
@@ -107,13 +123,19 @@ void Request::check_all(const Communicator& comm) noexcept {
     }
 }
 
-// One thread may be in a completing call, and another one in check_all().
+// One thread may be in a completing call, and another one in check_all(). The one that finds the other one looking may
+// go to sleep then.
 bool Request::has_completed_among_threads() noexcept {
-    if (!_is_being_checked.exchange(true, std::memory_order_acquire)) {
-        check();
-        _is_being_checked.store(false, std::memory_order_release);
+    if (_is_being_checked.exchange(true, std::memory_order_acquire)) {
+        return is_complete();
     }
-    return is_complete();
+    check();
+    const bool complete = is_complete();
+    _is_being_checked.store(false, std::memory_order_release);
+    if (complete) {
+        progress->wake();
+    }
+    return complete;
 }
 
 // Of a request that was active when it was completed; `before` is the word that complete() has replaced. If the handle

@@ -226,6 +226,10 @@ protected:
     void retire_later(bool threaded) noexcept;
     // For most_starts above 1 (object/several_starts.h).
     virtual std::uint32_t outstanding_starts() const noexcept { return is_active() ? 1 : 0; }
+    // The oldest start is complete: whether communication of a later one is pending. Called by idle_references() on any
+    // thread, with the lock of the communicator held and with no other call of check(); may do what check() does for
+    // these starts, but completes none.
+    virtual bool has_later_communication() noexcept { return false; }
     virtual void end_first_start() noexcept { _word.store(inactive_word, std::memory_order_release); }
 
     // The operation is under way: in start(), in the constructor, or where the cancellation of a complete one begins.
@@ -253,6 +257,7 @@ private:
 
     int recycle_active() noexcept;
     bool has_completed_among_threads() noexcept;
+    bool has_communication() noexcept;
     bool end_owner(std::uintptr_t before, bool threaded) noexcept;
     std::uintptr_t publish(bool threaded) noexcept {
         if (threaded) {

@@ -47,6 +47,11 @@ std::uint32_t SeveralStarts::outstanding_starts() const noexcept {
     return _started;
 }
 
+bool SeveralStarts::has_later_communication() noexcept {
+    const std::lock_guard lock(_lock);
+    return _complete != _started;
+}
+
 void SeveralStarts::end_first_start() noexcept {
     const std::lock_guard lock(_lock);
     _first = (_first + 1) % most_starts;

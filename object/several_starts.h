@@ -27,6 +27,7 @@ private:
     };
 
     std::uint32_t outstanding_starts() const noexcept final;
+    bool has_later_communication() noexcept final;
     void end_first_start() noexcept final;
     int retire() noexcept final;
     // In place of retire(): when the handle has been released and all starts are complete.

@@ -6,6 +6,7 @@
 #include "object/datatype.h"
 #include "object/request.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,7 +43,7 @@ class Context;
 //    (Progress::threaded()).
 namespace chan {
 
-inline constexpr std::uint32_t interface_version = 6;
+inline constexpr std::uint32_t interface_version = 7;
 
 // The most bytes that a half may tell the other one.
 inline constexpr std::size_t most_offer_bytes = 256;
@@ -117,6 +118,11 @@ public:
     // perhaps while another thread is in another function of this object, and any number of times. Usually sets a flag
     // at which check() looks. Does not block.
     virtual void partner_failed() noexcept = 0;
+    // Called by MPI_Comm_disconnect for a channel with more than one start outstanding of which the oldest is complete,
+    // on any thread, until true is returned: whether the messages of all its starts have been transferred, or never
+    // will be. It goes on with them as check() does; no start and no check() overlaps. Does not block. By default true:
+    // for a component whose messages hold references to the communicator of their own.
+    virtual bool have_all_ended() noexcept { return true; }
 
     // Request. start() is the hot path: called for an inactive request, or with less than `slackness` starts
     // outstanding; does not block. With outstanding starts the oldest may be complete already, so that start()
@@ -149,22 +155,30 @@ protected:
     // then, and that check() sets later otherwise, are `status` and `error` of the request, which are those of the
     // oldest outstanding start.
     void add_start(bool done) noexcept {
-        if (most_starts == 1 || _outstanding++ == 0) {
-            done ? set_complete() : set_active();
+        if (most_starts != 1) {
+            const std::uint32_t before = outstanding();
+            _outstanding.store(before + 1, std::memory_order_relaxed);
+            if (before != 0) {
+                return;
+            }
         }
+        done ? set_complete() : set_active();
     }
+    // How many starts of a channel with a slackness above 1 are outstanding.
+    std::uint32_t outstanding() const noexcept { return _outstanding.load(std::memory_order_acquire); }
     // For check(), which is called for an active request only: the oldest outstanding start is complete.
     void complete_oldest() noexcept { complete(); }
 
 private:
     // A completing call has ended the oldest start. The next one becomes the oldest: check() looks whether it is
     // complete.
-    std::uint32_t outstanding_starts() const noexcept final { return _outstanding; }
+    std::uint32_t outstanding_starts() const noexcept final { return outstanding(); }
+    bool has_later_communication() noexcept final { return outstanding() > 1 && !have_all_ended(); }
     void end_first_start() noexcept final {
-        if (--_outstanding == 0) {
-            set_inactive();
-        } else {
-            set_active();
+        const std::uint32_t left = outstanding() - 1;
+        left == 0 ? set_inactive() : set_active(); // first, for has_later_communication()
+        _outstanding.store(left, std::memory_order_release);
+        if (left != 0) {
             if (checks_itself) {
                 static_cast<void>(has_completed());
             } else {
@@ -176,7 +190,7 @@ private:
     const Binding _binding;
     const Ref<Communicator> _comm;
     const Ref<Datatype> _type;
-    std::uint32_t _outstanding = 0; // only kept for a slackness above 1
+    std::atomic<std::uint32_t> _outstanding{0}; // only kept for a slackness above 1; read by other threads
     bool _unbinding = false;
     bool _of_operation = false;
     CompleteReference _complete_reference; // from the end of the unbinding on

@@ -111,6 +111,9 @@ void Partitioned::look() noexcept {
 // In their order, each until it has ended: the start does not end before the slowest one. true: once in a round, when
 // all have ended.
 bool Partitioned::look_at_channels() noexcept {
+    if (_next_look > _made) {
+        return false;
+    }
     while (_next_look < _made) {
         if (Message& message = _messages[_next_look]; message.by_channel && !has_ended(message)) {
             return false;

@@ -265,9 +265,16 @@ void PartitionedSend::send_message(int message) noexcept {
     end_message();
 }
 
+// Where channels carry messages, the round ends in check(), whose thread may sleep.
 void PartitionedSend::end_message() noexcept {
-    if (_unsent.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        close_round();
+    if (_unsent.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+        return;
+    }
+    Progress& waits = *progress; // this object may not exist afterwards
+    const bool by_channels = channels() != 0;
+    close_round();
+    if (by_channels && waits.threaded()) {
+        waits.wake();
     }
 }
 

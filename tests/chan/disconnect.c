@@ -4,6 +4,7 @@
 #include "tests/mpi_check/check.h"
 
 #include <mpix.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { bytes = 1 << 20, partitions = 8 };
@@ -55,6 +56,46 @@ static void channel(void) {
     CHECK_OK(MPI_Request_free(&in));
 }
 
+/* The starts behind the oldest one, too: their messages are there afterwards, or the memory of the send is free. */
+static void slack(void) {
+    enum { starts = 3, length = 8 << 20 };
+    MPI_Comm comm = prepare();
+    char* buffer = calloc(starts, length);
+    MPI_Request in, bound;
+    MPI_Info info;
+    char increment[16];
+    CHECK_OK(MPI_Info_create(&info));
+    snprintf(increment, sizeof increment, "%d", length);
+    CHECK_OK(MPI_Info_set(info, "address_base_increment", increment));
+    if (rank == 0) {
+        memset(buffer, 7, (size_t)starts * length);
+        CHECK_OK(MPI_Send_init(buffer, length, MPI_BYTE, 1, 1, comm, &in));
+    } else {
+        CHECK_OK(MPI_Recv_init(buffer, length, MPI_BYTE, 0, 1, comm, &in));
+    }
+    CHECK_OK(MPIX_Bind_slack_channel(in, &bound, starts, info));
+    for (int i = 0; i < starts && rank == 1; ++i) {
+        CHECK_OK(MPI_Start(&bound));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < starts && rank == 0; ++i) {
+        CHECK_OK(MPI_Start(&bound));
+    }
+    CHECK_OK(MPI_Comm_disconnect(&comm));
+    if (rank == 0) {
+        memset(buffer, 3, (size_t)starts * length);
+    }
+    for (int i = 0; i < starts; ++i) {
+        CHECK(rank == 0 || (buffer[(size_t)i * length] == 7 && buffer[((size_t)i + 1) * length - 1] == 7));
+        CHECK_OK(MPI_Wait(&bound, MPI_STATUS_IGNORE));
+    }
+    CHECK(memchr(buffer, rank == 0 ? 7 : 3, (size_t)starts * length) == NULL);
+    CHECK_OK(MPIX_Unbind_channel(&bound));
+    CHECK_OK(MPI_Request_free(&in));
+    CHECK_OK(MPI_Info_free(&info));
+    free(buffer);
+}
+
 static void bundle(void) {
     MPI_Comm comm = prepare();
     MPI_Request in = persistent(1 - rank, comm), bound, all;
@@ -101,6 +142,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Alloc_mem(bytes, MPI_INFO_NULL, &data);
     channel();
+    slack();
     bundle();
     partitioned();
     unbinding(1 - rank);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/progress/waiter.h"
 #include "tests/object/test_request.h"
 
+#include <chrono>
 #include <gtest/gtest.h>
 #include <memory>
 #include <thread>
 
 namespace patchbay {
 namespace {
+using namespace std::chrono_literals;
 
 TEST(Request, TheUserEndsSecond) {
     Progress progress;
@@ -18,6 +21,48 @@ TEST(Request, TheUserEndsSecond) {
     EXPECT_EQ(request.retired, 0);
     EXPECT_EQ(request.recycle(), MPI_SUCCESS);
     EXPECT_EQ(request.retired, 1);
+}
+
+// Two threads look at a request that checks itself. The one that finds the other one looking sleeps, and is woken by
+// it.
+class CheckedByTwo final : public Request {
+public:
+    explicit CheckedByTwo(Progress& waits) {
+        progress = &waits;
+        checks_itself = true;
+        set_active();
+    }
+    int start() noexcept override { return MPI_SUCCESS; }
+    int cancel() noexcept override { return MPI_SUCCESS; }
+    std::atomic<bool> checking{false};
+
+private:
+    void check() noexcept override {
+        checking = true;
+        while (!progress->doorbell().flag_is_up()) {
+            std::this_thread::yield();
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50)); // the last look of the other one, and its sleep
+        complete();
+    }
+    int retire() noexcept override { return MPI_SUCCESS; }
+};
+
+TEST(Request, AThreadThatFindsAnotherOneCheckingIsWoken) {
+    WaitPolicy policy;
+    policy.spin = policy.yield = 0ns;
+    policy.first_polls = 1;
+    policy.longest_sleep = 20s;
+    Progress progress(true, policy);
+    CheckedByTwo request(progress);
+    std::thread other([&] { static_cast<void>(request.has_completed()); });
+    while (!request.checking) {
+        std::this_thread::yield();
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    wait_until(progress, [&] { return request.has_completed(); });
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+    other.join();
 }
 
 // The request is retired outside of the locks of the code that completes it: by the next poll.

@@ -128,6 +128,18 @@ void ReceiveHalf::check() noexcept {
     }
 }
 
+bool ReceiveHalf::have_all_ended() noexcept {
+    const bool failed = _partner_failed.load(std::memory_order_acquire);
+    Position message = _oldest;
+    for (std::uint32_t left = outstanding(); left > 1; --left) {
+        if (!has_arrived(message)) {
+            return failed;
+        }
+        message.advance();
+    }
+    return true;
+}
+
 void ReceiveHalf::deliver(std::uint64_t word) noexcept {
     if ((word & Arrival::is_lost) == Arrival::is_lost) [[unlikely]] {
         error = MPI_ERR_OTHER;

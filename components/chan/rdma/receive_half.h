@@ -16,6 +16,7 @@ public:
     int connect(std::span<const std::byte> partner_offer) noexcept override;
     int rebind(void* buffer, MPI_Count count) noexcept override;
     void disconnect() noexcept override;
+    bool have_all_ended() noexcept override;
 
 private:
     ReceiveHalf(Context& context, const Binding& binding, Shared::Use shared, const Partner& partner,
@@ -34,6 +35,10 @@ private:
     bool is_in_place() const noexcept { return binding().side.type->dense; }
     void give_credit() noexcept;
     btl::StartCode send_credit() noexcept;
+    bool has_arrived(const Position& message) const noexcept {
+        const Word& word = *reinterpret_cast<const Word*>(slot_memory(message.slot()));
+        return Arrival::has_arrived(word.load(std::memory_order_acquire), message.use());
+    }
     std::byte* slot_memory(std::uint32_t slot) const noexcept { return _control.base() + _slots.place_of(slot); }
     void deliver(std::uint64_t word) noexcept;
     void unpack(const std::byte* from, std::uint64_t size) noexcept;

@@ -111,6 +111,11 @@ void SendHalf::check() noexcept {
     complete_oldest();
 }
 
+bool SendHalf::have_all_ended() noexcept {
+    const std::lock_guard hold(_lock);
+    return _sent.load(std::memory_order_relaxed) == _started || _partner_failed.load(std::memory_order_relaxed);
+}
+
 // In a poll.
 bool SendHalf::retry() noexcept {
     const std::lock_guard hold(_lock);

@@ -17,6 +17,7 @@ public:
     int connect(std::span<const std::byte> partner_offer) noexcept override;
     int rebind(void* buffer, MPI_Count count) noexcept override;
     void disconnect() noexcept override;
+    bool have_all_ended() noexcept override;
 
 private:
     enum class Step : std::uint8_t { payload, order, word };

@@ -5,6 +5,7 @@
 #include "object/error_cause.h"
 
 #include <cstring>
+#include <utility>
 
 namespace patchbay::chan::sm {
 
@@ -68,7 +69,8 @@ Half::Access Half::find_access() noexcept {
     });
 }
 
-// The half that comes last frees a block, because the library may go down while the partner uses its half still.
+// The half that comes last frees a block, because the library may go down while the partner uses its half still. A
+// partner that has failed does not come, and its own blocks are freed with its slot.
 void Half::drop(SharedAddress& block) noexcept {
     SharedHeap& heap = _node.segment.heap();
     if (block != 0) {
@@ -82,8 +84,12 @@ void Half::drop(SharedAddress& block) noexcept {
 
 void Half::disconnect() noexcept {
     _node.unfinished.remove(*this);
-    drop(_partner_block);
-    drop(_own_block);
+    if (!has_failed()) {
+        drop(_partner_block);
+        drop(_own_block);
+    } else if (_own_block != 0) {
+        _node.segment.heap().free(std::exchange(_own_block, 0));
+    }
 }
 
 void Half::partner_failed() noexcept {
