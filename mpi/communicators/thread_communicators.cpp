@@ -3,6 +3,7 @@
 
 #include "frameworks/coll/coll.h"
 #include "mpi/communicators/communicators.h"
+#include "mpi/communicators/highest_code.h"
 #include "mpi/communicators/thread_communicator.h"
 #include "mpi/instance/thread_registry.h"
 #include "object/error_cause.h"
@@ -71,16 +72,17 @@ int init(Communicator& parent, int threads, int refused, MPI_Comm* handle) {
         made->carrier = std::make_unique<Carrier>(*carrier, instance.progress());
     }
     const std::uintptr_t value = registry.add(made);
-    if (value == 0) {
-        return note_cause(MPI_ERR_NO_SPACE, "another thread has taken the last handle of a thread communicator");
-    }
     const auto made_handle = reinterpret_cast<MPI_Comm>(value);
-    const int code =
-        parent.attributes.copy_to(made->attributes, AttributeOwner::communicator, to_handle(&parent), made_handle);
-    if (code != MPI_SUCCESS) {
+    const int own = value == 0
+        ? note_cause(MPI_ERR_NO_SPACE, "another thread has taken the last handle of a thread communicator")
+        : parent.attributes.copy_to(made->attributes, AttributeOwner::communicator, to_handle(&parent), made_handle);
+    if (const int code = highest_code(parent, own); code != MPI_SUCCESS) {
+        if (own == MPI_SUCCESS) {
+            static_cast<void>(made->attributes.erase_all(AttributeOwner::communicator, made_handle));
+        }
         registry.remove(value);
         release(*made);
-        return code;
+        return own != MPI_SUCCESS ? own : note_cause(code, "another process of the parent has failed to make it");
     }
     *handle = made_handle;
     return MPI_SUCCESS;

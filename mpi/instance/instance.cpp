@@ -207,14 +207,18 @@ void Instance::enable_locks(std::string_view reason) noexcept {
     set_single_thread(0);
 }
 
+// Counted first: where another team ends meanwhile, end_threads() keeps the locks on.
 void Instance::begin_threads() noexcept {
+    {
+        const std::lock_guard lock(_mutex);
+        ++_thread_activations;
+    }
     if (!progress().threaded()) {
         progress().enable_threads();
         const std::lock_guard lock(_mutex);
         _locks_for_threads = true;
     }
     const std::lock_guard lock(_mutex);
-    ++_thread_activations;
     choose_single_thread();
 }
 

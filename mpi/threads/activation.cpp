@@ -55,6 +55,9 @@ int Activation::poll(void* context) noexcept {
     int events = thread.engine->poll();
     if (thread.carrier != nullptr) {
         events += thread.carrier->poll(*thread.engine);
+    } else if (events == 0 && thread.context->shares_bell()) {
+        // A wait of the thread goes on with what its process has with others (MPI-5.0, 2.9).
+        events = thread.context->process_progress().poll();
     }
     return events;
 }

@@ -69,9 +69,14 @@ bool Engine::add(View& view) noexcept {
     return true;
 }
 
+// Messages whose sends are incomplete stay: their senders may cancel them.
 void Engine::remove(View& view) noexcept {
     while (!view.unexpected.empty()) {
         Unexpected* message = view.unexpected.pop_front();
+        if (message->envelope.kind == Kind::rendezvous || message->envelope.kind == Kind::remote) {
+            _early.push_back(*message);
+            continue;
+        }
         drop(message->envelope);
         delete message;
     }
@@ -128,7 +133,7 @@ void Engine::cancel(SendRequest& request) noexcept {
         return;
     }
     if (member.engine == this) {
-        cancel_unexpected(&request, request.view.context);
+        cancel_unexpected({.request = &request, .engine = this, .data = nullptr}, request.view.context);
         return;
     }
     if (!request.cancelling && !ask_to_drop(request, *member.engine)) {
@@ -145,7 +150,7 @@ bool Engine::ask_to_drop(SendRequest& request, Engine& receiver) noexcept {
     }
     claim.slot->envelope.kind = Kind::cancel;
     claim.slot->envelope.context = request.view.context;
-    claim.slot->envelope.sender.request = &request;
+    claim.slot->envelope.sender = {.request = &request, .engine = this, .data = nullptr};
     claim.publish();
     receiver.wake();
     return true;
@@ -164,10 +169,12 @@ std::unique_ptr<Unexpected> Engine::take_unexpected(std::uint32_t context, const
     return nullptr;
 }
 
-// Where the message has been received, its sender has got the request back already, which may not exist any more.
-void Engine::cancel_unexpected(const SendRequest* request, std::uint32_t context) noexcept {
-    const auto message = take_unexpected(context, [request](const Envelope& envelope) {
-        return envelope.kind == Kind::rendezvous && envelope.sender.request == request;
+// Where the message has been received, its sender has got the request back already, which may not exist any more: a
+// request of another thread may have its address.
+void Engine::cancel_unexpected(const Envelope::Sender& sender, std::uint32_t context) noexcept {
+    const auto message = take_unexpected(context, [&sender](const Envelope& envelope) {
+        return envelope.kind == Kind::rendezvous && envelope.sender.request == sender.request &&
+            envelope.sender.engine == sender.engine;
     });
     if (message != nullptr) {
         message->envelope.sender.request->cancelled = true;

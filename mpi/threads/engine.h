@@ -176,7 +176,7 @@ private:
     // nullptr: no message that has arrived and that no receive has matched is the one.
     template <class Predicate>
     std::unique_ptr<Unexpected> take_unexpected(std::uint32_t context, const Predicate& is_it) noexcept;
-    void cancel_unexpected(const SendRequest* request, std::uint32_t context) noexcept;
+    void cancel_unexpected(const Envelope::Sender& sender, std::uint32_t context) noexcept;
     void withdraw_unexpected(const Envelope& withdrawal) noexcept;
     bool drop_remote(const Envelope& envelope) noexcept;
     void end_withdrawal(const Envelope& answer) noexcept;
@@ -209,7 +209,7 @@ private:
     std::size_t _freed_sends = 0;
     std::unordered_map<std::uint32_t, View*> _views; // by context
     View* _last_found = nullptr;
-    List<Unexpected, &Unexpected::link> _early;             // for communicators that this thread does not have yet
+    List<Unexpected, &Unexpected::link> _early; // for communicators that this thread does not have yet, or no more
     List<SendRequest, &SendRequest::backlog_link> _backlog; // what waits for room at its receiver
     std::vector<Destination> _destinations;                 // by thread
     std::vector<std::uint64_t> _blocked_in; // the pass over the backlog in which there was no slot for a thread

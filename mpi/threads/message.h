@@ -72,6 +72,11 @@ inline void copy_payload(void* to, const void* from, std::size_t bytes) noexcept
 // What the receiver of a message learns of it. The ranks are those of the communicator.
 struct Envelope {
     static constexpr std::size_t in_place_bytes = 32;
+    struct Sender {
+        SendRequest* request;  // also of cancel and received
+        Engine* engine;        // also of cancel
+        const std::byte* data; // the payload; null: the request tells where it is
+    };
 
     std::uint32_t context; // of the communicator
     std::int32_t source;
@@ -82,11 +87,7 @@ struct Envelope {
         std::byte data[in_place_bytes];
         Cell* cell;
         const std::byte* payload; // in_lane
-        struct {
-            SendRequest* request; // also of cancel and received
-            Engine* engine;
-            const std::byte* data; // the payload; null: the request tells where it is
-        } sender;
+        Sender sender;
         Lane* lane;               // the receiver frees it
         struct {                  // also of withdraw, withdrawn and kept
             std::int32_t process; // rank of the sender's process on the carrier

@@ -126,7 +126,7 @@ void Engine::deliver_control(const Envelope& envelope) noexcept {
         end_withdrawal(envelope);
         return;
     default:
-        cancel_unexpected(envelope.sender.request, envelope.context);
+        cancel_unexpected(envelope.sender, envelope.context);
         return;
     }
 }

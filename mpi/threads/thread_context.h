@@ -43,6 +43,7 @@ public:
     }
 
     Progress& progress() noexcept { return _progress; }
+    Progress& process_progress() noexcept { return _process; }
     // The same in all thread communicators of the thread.
     std::uint16_t number() const noexcept { return _number.value(); }
     ThreadViews& views() noexcept { return _views; }

@@ -163,6 +163,36 @@ void cancel(const Pair& pair, int round) {
     CHECK_OK(MPI_Barrier(pair.here.comm));
 }
 
+// The receiver has freed the communicator without a receive.
+void cancel_after_free(const Pair& pair) {
+    MPI_Comm derived;
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<char> data(1 << 20);
+    CHECK_OK(MPI_Comm_dup(pair.here.comm, &derived));
+    if (pair.here.rank == pair.sender) {
+        CHECK_OK(MPI_Isend(data.data(), int(data.size()), MPI_CHAR, pair.receiver, 1, derived, &request));
+    }
+    CHECK_OK(MPI_Barrier(pair.here.comm));
+    int found = 0;
+    if (pair.here.rank == pair.receiver) { // the message is at the receiver
+        MPI_Status status;
+        CHECK_OK(MPI_Probe(pair.sender, 1, derived, &status));
+        CHECK_OK(MPI_Iprobe(pair.sender, 1, derived, &found, &status));
+        CHECK(found != 0);
+    }
+    CHECK_OK(MPI_Comm_free(&derived));
+    CHECK_OK(MPI_Barrier(pair.here.comm));
+    if (pair.here.rank == pair.sender) {
+        int cancelled = 0;
+        MPI_Status status;
+        CHECK_OK(MPI_Cancel(&request));
+        CHECK_OK(MPI_Wait(&request, &status));
+        CHECK_OK(MPI_Test_cancelled(&status, &cancelled));
+        CHECK(cancelled != 0);
+    }
+    CHECK_OK(MPI_Barrier(pair.here.comm));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -173,7 +203,9 @@ int main(int argc, char** argv) {
             buffered({here, 0, here.size - 1}, false, 2); // of another process
         }
         cancel({here, 0, 1}, 3);
-        buffered({here, 0, 1}, true, 5); // some of the sends go by a lane
+        cancel_after_free({here, 0, 1});
+        cancel_after_free({here, 0, here.size - 1}); // perhaps of another process
+        buffered({here, 0, 1}, true, 5);             // some of the sends go by a lane
     });
     return finish();
 }
