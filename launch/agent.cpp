@@ -24,6 +24,7 @@ constexpr int rounds_of_pmix = 5;
 
 Agent::Agent(EventLoop& loop, Output& output, Timing& timing, AgentInputs inputs)
     : _loop(loop),
+      _output(output),
       _timing(timing),
       _ranks(output, std::move(inputs.standard_input), inputs.user_signal_mask),
       _socket_file(std::move(inputs.socket_file)),
@@ -34,7 +35,7 @@ Agent::Agent(EventLoop& loop, Output& output, Timing& timing, AgentInputs inputs
 void Agent::received(std::string_view bytes) {
     const Result<ToAgent> message = decode_to_agent(bytes);
     if (!message) {
-        report(message.error().text);
+        _output.message(message.error().text);
         head_is_gone();
         return;
     }

@@ -51,6 +51,7 @@ private:
     void ready(ProcessId rank) override { send(RankReady{rank}); }
     void aborted(ProcessId rank, int status, const std::string& message, std::function<void()> done) override;
     void spawn(ProcessId parent, std::vector<AppSpec> apps, std::string key, SpawnDone done) override;
+    void message(const std::string& text) override { _output.message(text); }
 
     void send(const ToHead& message) { _link.send(encode(message)); }
     Status prepare(const Setup& setup);
@@ -63,6 +64,7 @@ private:
     void kill_until_nothing_left();
 
     EventLoop& _loop;
+    Output& _output;
     Timing& _timing;
     std::optional<Topology> _topology;
     PmixServer* _server = nullptr;

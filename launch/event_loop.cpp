@@ -72,7 +72,7 @@ void EventLoop::unwatch(int fd) {
 
 EventLoop::TimerId EventLoop::after(Clock::duration delay, Callback callback) {
     TimerId id = _next_timer++;
-    _timers.emplace(std::pair(Clock::now() + delay, id), std::move(callback));
+    _timers.emplace(std::pair(Clock::now() + std::min(delay, longest_delay), id), std::move(callback));
     return id;
 }
 

@@ -31,6 +31,8 @@ public:
     // EPOLLOUT; a hang-up or an error calls back as well. There is one watch per descriptor.
     void watch(int fd, std::uint32_t events, Callback callback);
     void unwatch(int fd);
+    // A longer delay takes this long: the clock has no time that is as late.
+    static constexpr Clock::duration longest_delay = std::chrono::hours(24 * 365 * 10);
     TimerId after(Clock::duration delay, Callback callback);
     void cancel(TimerId timer);
 

@@ -16,6 +16,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <utility>
 
 namespace patchbay::launch {
 
@@ -47,7 +48,7 @@ FrontEnd::FrontEnd(pid_t launcher, FileDescriptor control, FileDescriptor termin
     }
 }
 
-int FrontEnd::run() {
+FrontEnd::Ended FrontEnd::run() {
     while (true) {
         wait_for_events();
         int status = 0;
@@ -56,10 +57,14 @@ int FrontEnd::run() {
             continue;
         }
         if (ended < 0) {
-            report("cannot wait for its node daemon: " + errno_text(errno));
-            return end_without_launcher(SIGKILL);
+            return end_without_launcher(SIGKILL, "cannot wait for its node daemon: " + errno_text(errno));
         }
-        return WIFEXITED(status) ? WEXITSTATUS(status) : end_without_launcher(WTERMSIG(status));
+        if (WIFEXITED(status)) {
+            return {WEXITSTATUS(status), ""};
+        }
+        return end_without_launcher(WTERMSIG(status),
+            "its node daemon (pid " + std::to_string(_launcher) + ") was ended by " + signal_text(WTERMSIG(status)) +
+                "; all ranks have been ended");
     }
 }
 
@@ -146,9 +151,7 @@ void FrontEnd::handle_signal() {
 
 // The node daemon was killed or has crashed. Its ranks die with it (PR_SET_PDEATHSIG). The processes that the ranks
 // have started are children of this process now, because it is the next subreaper.
-int FrontEnd::end_without_launcher(int signal) {
-    report("its node daemon (pid " + std::to_string(_launcher) + ") was ended by " + signal_text(signal) +
-        "; ending all ranks");
+FrontEnd::Ended FrontEnd::end_without_launcher(int signal, std::string cause) {
     while (has_children()) {
         signal_descendants(SIGKILL);
         while (::waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -156,7 +159,7 @@ int FrontEnd::end_without_launcher(int signal) {
         timespec pause{0, 2'000'000};
         ::nanosleep(&pause, nullptr);
     }
-    return exit_signal_base + signal;
+    return {exit_signal_base + signal, std::move(cause)};
 }
 
 } // namespace patchbay::launch

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <sys/types.h>
 
 namespace patchbay::launch {
@@ -17,15 +18,20 @@ public:
     // otherwise it is invalid. All forwarded signals and SIGCHLD must be blocked, and this process must be a subreaper.
     FrontEnd(pid_t launcher, FileDescriptor control, FileDescriptor terminal_pipe);
 
-    // Returns mpirun's exit status when the node daemon has ended and no process of the job is left.
-    int run();
+    struct Ended {
+        int status;        // mpirun's exit status
+        std::string cause; // a line for the user; empty: the node daemon has ended by itself
+    };
+    // Returns when the node daemon has ended and no process of the job is left. Writes nothing, which its reader could
+    // delay.
+    Ended run();
 
 private:
     void wait_for_events();
     void handle_signal();
     void move_terminal_input(bool readable);
     bool may_read_terminal() const;
-    int end_without_launcher(int signal);
+    static Ended end_without_launcher(int signal, std::string cause);
     int milliseconds_left() const;
 
     pid_t _launcher;

@@ -65,7 +65,13 @@ Head::Head(EventLoop& loop, Output& output, Timing& timing, const JobSpec& job, 
 
 Supervisor::Hooks Head::hooks() {
     return {[this] { send(EndAll{}); }, [this] { send(KillAll{}); }, [this](int signal) { send(PassSignal{signal}); },
-        [this] { send(AnswerAborts{}); }, [this] { _ended(); }};
+        [this] { send(AnswerAborts{}); },
+        [this] {
+            if (_time_limit) { // only the reader of the output is waited for
+                _loop.cancel(*_time_limit);
+            }
+            _ended();
+        }};
 }
 
 void Head::give_up(int exit_status, const std::string& text) {
@@ -86,7 +92,7 @@ void Head::start() {
     }
     _programs = std::move(found.programs);
     if (_job.timeout) {
-        _loop.after(*_job.timeout, [this] { _supervisor.time_limit_reached(*_job.timeout); });
+        _time_limit = _loop.after(*_job.timeout, [this] { _supervisor.time_limit_reached(*_job.timeout); });
     }
     send(Setup{static_cast<std::uint32_t>(random_bits()), _job.timing});
 }

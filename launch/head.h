@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,7 @@ private:
     Status start_job(const JobSpec& job, std::vector<Program> programs, const SpawnRequest* request);
 
     EventLoop& _loop;
+    std::optional<EventLoop::TimerId> _time_limit; // of --timeout
     Output& _output;
     const JobSpec& _job;
     std::function<void()> _begun;

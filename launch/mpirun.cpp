@@ -132,9 +132,15 @@ int run(const JobSpec& job, Timing timing, std::span<char*> words) {
     if (!input.for_front_end) {
         let_go_of_standard_input();
     }
-    const int status = FrontEnd(launcher, std::move(control.front_end), std::move(input.for_front_end)).run();
+    const FrontEnd::Ended ended =
+        FrontEnd(launcher, std::move(control.front_end), std::move(input.for_front_end)).run();
     remove_user_socket(socket_file); // the node daemon may have been killed
-    return status;
+    if (!ended.cause.empty()) {
+        // Last, because the reader of standard error may not read: a signal ends this process then.
+        ::sigprocmask(SIG_SETMASK, &user_mask, nullptr);
+        report(ended.cause);
+    }
+    return ended.status;
 }
 
 int print(const std::string& text) {

@@ -107,6 +107,7 @@ Status Output::add_stream(
 
 void Output::message(std::string_view text) {
     _stderr->append((_stderr->at_line_start() ? "" : "\n") + message_line(text));
+    _stderr->line_of = nullptr;
 }
 
 void Output::watch(Stream& stream) {
@@ -131,14 +132,14 @@ void Output::read_some(Stream& stream) {
 
 void Output::take(Stream& stream, std::string_view text) {
     if (is_raw()) {
-        stream.sink->append(text);
+        pass_on(stream, text);
         return;
     }
     std::size_t line_end = text.rfind('\n');
     if (line_end == std::string_view::npos) {
         stream.partial += text;
         if (stream.partial.size() > longest_held_line) {
-            stream.sink->append(stream.partial);
+            pass_on(stream, stream.partial);
             stream.partial.clear();
         }
         return;
@@ -146,23 +147,29 @@ void Output::take(Stream& stream, std::string_view text) {
     std::string rest(text.substr(line_end + 1));
     stream.partial += text.substr(0, line_end + 1);
     std::string lines = std::exchange(stream.partial, std::move(rest));
-    pass_on_lines(stream, lines);
+    pass_on(stream, lines);
 }
 
-// `text` ends with a newline.
-void Output::pass_on_lines(Stream& stream, std::string_view text) {
+// Mostly whole lines; a piece of a line is continued by the next call for the stream.
+void Output::pass_on(Stream& stream, std::string_view text) {
+    OutputSink& sink = *stream.sink;
+    if (sink.line_of != nullptr && sink.line_of != &stream) {
+        sink.append("\n");
+    }
+    bool goes_on = sink.line_of == &stream;
+    sink.line_of = text.ends_with('\n') ? nullptr : &stream;
     if (stream.tag.empty()) {
-        stream.sink->append(text);
+        sink.append(text);
         return;
     }
     std::string tagged;
     while (!text.empty()) {
-        std::size_t line_end = text.find('\n');
-        tagged += stream.tag;
-        tagged += text.substr(0, line_end + 1);
-        text.remove_prefix(line_end + 1);
+        const std::string_view line = text.substr(0, text.find('\n')); // without its end
+        tagged += std::exchange(goes_on, false) ? "" : stream.tag;
+        tagged += text.substr(0, line.size() + 1);
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
     }
-    stream.sink->append(tagged);
+    sink.append(tagged);
 }
 
 void Output::close(Stream& stream) {
@@ -172,14 +179,16 @@ void Output::close(Stream& stream) {
     }
     stream.pipe.reset();
     remove_closed_streams_later();
-    if (stream.partial.empty()) {
-        return;
-    }
     std::string rest = std::exchange(stream.partial, {});
-    if (stream.tag.empty()) {
-        stream.sink->append(rest);
-    } else {
-        pass_on_lines(stream, rest + "\n");
+    const bool is_open = stream.sink->line_of == &stream || !rest.empty();
+    if (is_open && !stream.tag.empty()) {
+        rest += '\n';
+    }
+    if (!rest.empty()) {
+        pass_on(stream, rest);
+    }
+    if (stream.sink->line_of == &stream) {
+        stream.sink->line_of = nullptr; // what comes next is appended, as it would be without mpirun
     }
 }
 

@@ -15,7 +15,8 @@ namespace patchbay::launch {
 
 // Forwards the output of the ranks to its destinations. Lines of different ranks never mix: a line is forwarded when
 // its newline or the end of the output has arrived. Only a line longer than 16 MiB is forwarded in pieces, and the
-// output of a single rank, with which no other output can mix, is forwarded as it arrives (prompts work).
+// output of a single rank, with which no other output can mix, is forwarded as it arrives (prompts work). Where ranks
+// come by MPI_Comm_spawn after a piece, their output begins a line.
 class Output {
 public:
     Output(EventLoop& loop, const JobSpec& job);
@@ -53,7 +54,7 @@ private:
     void watch(Stream& stream);
     void read_some(Stream& stream);
     void take(Stream& stream, std::string_view text);
-    void pass_on_lines(Stream& stream, std::string_view text);
+    void pass_on(Stream& stream, std::string_view text);
     void close(Stream& stream);
     void remove_closed_streams_later();
     void sink_changed(OutputSink& sink, const std::string& why_broken);

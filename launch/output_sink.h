@@ -27,6 +27,8 @@ public:
     // Whether the reader has closed the destination, or it cannot be written. Appended text is then discarded.
     bool broken() const { return _broken; }
     bool at_line_start() const { return _at_line_start; }
+    // The stream of which the line that is not complete yet is a piece; null: none that goes on with it.
+    const void* line_of = nullptr;
 
     // Called when a backlog that had to wait has been written, and when the sink becomes unusable. In the latter case
     // the text is the cause; it is empty if the reader has closed the destination.

@@ -88,8 +88,9 @@ FileDescriptor connect_to(const std::string& path) {
         return {};
     }
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
-        if (errno == ECONNREFUSED) {
+        if (errno == ECONNREFUSED) { // of a run that was killed
             ::unlink(path.c_str());
+            ::rmdir(directory_name().c_str()); // if it was the last one: whoever needs the directory makes it
         }
         return {};
     }

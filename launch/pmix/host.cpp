@@ -16,7 +16,7 @@ PmixHost::PmixHost(EventLoop& loop, RankEvents& rank_events, std::uint32_t run_n
       rank_events(rank_events),
       listener(loop, std::move(socket_file)),
       links(loop, listener, run_number),
-      names(loop, listener),
+      names(loop, rank_events, listener),
       ports(loop, jobs, run_number),
       groups(jobs, run_number),
       job_exchange(loop, jobs, links, run_number,
@@ -47,11 +47,31 @@ void PmixHost::received(const std::string& run, const RunMessage& message) {
         message);
 }
 
+void PmixHost::connected(ProcessId rank) {
+    _in_mpi[rank.job].insert(rank.rank);
+    if (const auto silent = _silent_ends.extract(rank.job)) {
+        for (const ProcessId ended : silent.mapped()) {
+            take_end(ended, RankEnd::exit_status);
+        }
+    }
+}
+
 void PmixHost::rank_ended(ProcessId rank, RankEnd end) {
     jobs.ended(rank);
     on_pmix_thread([this, rank] { groups.ended(rank); });
     ports.ended(rank);
     port_exchange.ended(rank);
+    const auto begun = _in_mpi.find(rank.job);
+    if (end != RankEnd::clean || (begun != _in_mpi.end() && begun->second.contains(rank.rank))) {
+        take_end(rank, end);
+    } else if (begun != _in_mpi.end()) {
+        take_end(rank, RankEnd::exit_status);
+    } else {
+        _silent_ends[rank.job].push_back(rank);
+    }
+}
+
+void PmixHost::take_end(ProcessId rank, RankEnd end) {
     if (end != RankEnd::clean) {
         _failed.insert(rank.job);
     } else if (!concerns_failure(rank.job)) {
@@ -91,6 +111,7 @@ void PmixHost::report_end(ProcessId rank, RankEnd end) {
 
 void PmixHost::job_ended(JobNumber job) {
     _clean_ends.erase(job);
+    _silent_ends.erase(job);
     if (!_failed.contains(job) || !_in_mpi.contains(job)) { // no other job is concerned
         _failed.erase(job);
         _in_mpi.erase(job);

@@ -14,6 +14,7 @@
 #include "launch/run_links.h"
 #include "launch/user_listener.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <pmix.h>
@@ -36,11 +37,12 @@ struct PmixHost {
     PmixHost& operator=(const PmixHost&) = delete;
 
     // The following are called in the event loop's thread. A process has begun MPI.
-    void connected(ProcessId rank) { _in_mpi.insert(rank.job); }
+    void connected(ProcessId rank);
     // A process of this run or another one has ended: the services learn of it, and where it has failed, all ranks that
     // have registered for such events get an event. After a failure in its job, or in another one of which a process
     // has begun MPI, they get an event also if it has ended in good order, before or afterwards: it has not waited for
-    // the others in MPI_Finalize, so that they may wait for it.
+    // the others in MPI_Finalize, so that they may wait for it. A process that ends in good order and has not begun
+    // MPI, as others of its job have or will, has failed for them.
     void rank_ended(ProcessId rank, RankEnd end);
     // No rank of the job is left.
     void job_ended(JobNumber job);
@@ -60,12 +62,15 @@ struct PmixHost {
 
 private:
     void received(const std::string& run, const RunMessage& message);
+    void take_end(ProcessId rank, RankEnd end);
     void report_end(ProcessId rank, RankEnd end);
 
     // Whether the processes of the job may wait for one that has ended after a failure.
     bool concerns_failure(JobNumber job) const;
 
-    std::set<JobNumber> _in_mpi;                             // jobs of which a process has begun MPI
+    std::map<JobNumber, std::set<std::uint32_t>> _in_mpi; // the ranks that have begun MPI
+    // The processes that have ended in good order before any of their job has begun MPI.
+    std::map<JobNumber, std::vector<ProcessId>> _silent_ends;
     std::set<JobNumber> _failed;                             // jobs of which a process has failed
     std::map<JobNumber, std::vector<ProcessId>> _clean_ends; // that have not been reported, of the jobs that go on
 };

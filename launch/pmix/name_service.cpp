@@ -2,7 +2,6 @@
 #include "launch/pmix/name_service.h"
 
 #include "launch/pmix/pmix_thread.h"
-#include "launch/report.h"
 
 #include <algorithm>
 #include <string_view>
@@ -19,17 +18,6 @@ bool is_data(const pmix_info_t& info) {
     return !std::string_view(info.key).starts_with("pmix.");
 }
 
-pmix_status_t status_of(const Status& claimed) {
-    if (claimed) {
-        return PMIX_SUCCESS;
-    }
-    if (claimed.error().code == Errc::invalid) {
-        return PMIX_ERR_DUPLICATE_KEY;
-    }
-    report(claimed.error().text);
-    return PMIX_ERR_NO_PERMISSIONS;
-}
-
 // Calls the callback, which packs the results before it returns, on PMIx's thread.
 void send(const NameService::Lookup& lookup, pmix_status_t status, std::vector<pmix_pdata_t> found) {
     on_pmix_thread(
@@ -42,6 +30,17 @@ void send(const NameService::Lookup& lookup, pmix_status_t status, std::vector<p
 }
 
 } // namespace
+
+pmix_status_t NameService::status_of(const Status& claimed) {
+    if (claimed) {
+        return PMIX_SUCCESS;
+    }
+    if (claimed.error().code == Errc::invalid) {
+        return PMIX_ERR_DUPLICATE_KEY;
+    }
+    _rank_events.message(claimed.error().text);
+    return PMIX_ERR_NO_PERMISSIONS;
+}
 
 NameService::~NameService() {
     while (!_entries.empty()) {

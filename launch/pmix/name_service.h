@@ -2,6 +2,7 @@
 #pragma once
 #include "launch/event_loop.h"
 #include "launch/name_exchange.h"
+#include "launch/pmix/rank_events.h"
 
 #include <functional>
 #include <list>
@@ -28,8 +29,9 @@ public:
         void* callback_data = nullptr;
     };
 
-    NameService(EventLoop& loop, UserListener& listener)
+    NameService(EventLoop& loop, RankEvents& rank_events, UserListener& listener)
         : _loop(loop),
+          _rank_events(rank_events),
           _exchange(loop, listener) {}
     ~NameService();
 
@@ -66,7 +68,10 @@ private:
     void answer(const Lookup& lookup, pmix_status_t when_none);
     void erase(std::map<std::string, Entry>::iterator entry);
 
+    pmix_status_t status_of(const Status& claimed);
+
     EventLoop& _loop;
+    RankEvents& _rank_events;
     NameExchange _exchange;
     std::map<std::string, Entry> _entries;
     std::list<Waiting> _waiting;

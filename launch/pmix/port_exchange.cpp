@@ -3,6 +3,7 @@
 
 #include "launch/pmix/info_list.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace patchbay::launch {
@@ -40,11 +41,12 @@ void PortExchange::connect(const std::string& port, PortService::Request request
         });
     _connecting.emplace(connecting->token, connecting);
     if (limit.count() > 0) {
-        connecting->timer = _loop.after(limit + time_to_answer, [this, connecting] {
-            connecting->timer.reset();
-            connecting->request.answer(PMIX_ERR_TIMEOUT, nullptr);
-            give_up(connecting);
-        });
+        connecting->timer = _loop.after(
+            std::min<EventLoop::Clock::duration>(limit, EventLoop::longest_delay) + time_to_answer, [this, connecting] {
+                connecting->timer.reset();
+                connecting->request.answer(PMIX_ERR_TIMEOUT, nullptr);
+                give_up(connecting);
+            });
     }
 }
 

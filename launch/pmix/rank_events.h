@@ -20,6 +20,8 @@ public:
     virtual void ready(ProcessId rank) = 0;
     // The rank is in PMIx_Abort, which returns when `done` is called.
     virtual void aborted(ProcessId rank, int status, const std::string& message, std::function<void()> done) = 0;
+    // A line for the user.
+    virtual void message(const std::string& text) = 0;
     // The rank is in PMIx_Spawn, which returns when `done` is called with the namespace of the new job; empty: it could
     // not be started, for the reason in `error`. `key` names the call of MPI_Comm_spawn; empty: there is none.
     using SpawnDone = std::function<void(const std::string& nspace, const std::string& error)>;

@@ -8,8 +8,6 @@
 #include "mpi/api/initialized.h"
 #include "mpi/library/world.h"
 
-#include <algorithm>
-
 namespace patchbay::api {
 
 namespace {
@@ -68,7 +66,7 @@ int spawn_programs(const char* function, const RootArguments& root_arguments, in
         return args.code();
     }
     if (errcodes != MPI_ERRCODES_IGNORE) {
-        std::ranges::copy(result.codes, errcodes);
+        result.write_codes(errcodes);
     }
     return give_handle(args, code, result.intercommunicator, intercomm, result.problem);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Comm_join: the two processes exchange over the socket who they are; one opens a port and sends its name, to which
 // the other one connects. The namespaces of their jobs, which are secrets, do not go over the socket.
+#include "core/base/out_of_memory.h"
 #include "core/base/random.h"
 #include "core/progress/progress.h"
 #include "core/runtime/runtime.h"
@@ -9,6 +10,7 @@
 #include "object/error_cause.h"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <poll.h>
@@ -21,6 +23,7 @@ namespace {
 
 constexpr char magic[8] = {'p', 'a', 't', 'c', 'h', 'b', 'a', 'y'};
 constexpr int poll_milliseconds = 1; // how long this process may sleep without making MPI progress
+constexpr char closed_by_other[] = "the other end has closed the socket";
 
 // What each end sends first. The numbers are random: the end with the smaller one opens the port.
 struct Greeting {
@@ -53,8 +56,8 @@ private:
             const ssize_t moved = step(done);
             if (moved > 0) {
                 done += std::size_t(moved);
-            } else if (moved == 0) {
-                return note_cause(MPI_ERR_OTHER, "the other end has closed the socket");
+            } else if (moved == 0 || errno == EPIPE || errno == ECONNRESET) {
+                return note_cause(MPI_ERR_OTHER, closed_by_other);
             } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
                 _progress.poll();
                 pollfd watched{_fd, events, 0};
@@ -68,6 +71,47 @@ private:
 
     int _fd;
     Progress& _progress;
+};
+
+// While this process waits at its port: closes the port, which ends the wait, when the other end closes the socket.
+class PortOfSocket {
+public:
+    PortOfSocket(int fd, Instance& instance, const std::string& name)
+        : _fd(fd),
+          _progress(instance.progress()),
+          _services(instance.runtime()),
+          _name(name),
+          _poller(_progress.add_poller(&PortOfSocket::poll, this, between_looks)) {}
+    PortOfSocket(const PortOfSocket&) = delete;
+    PortOfSocket& operator=(const PortOfSocket&) = delete;
+    ~PortOfSocket() {
+        _poller.reset();
+        _progress.quiesce(); // another thread may be in it
+    }
+    bool is_closed() const noexcept { return _is_closed; }
+
+private:
+    static constexpr std::chrono::milliseconds between_looks{5};
+
+    static int poll(void* self) noexcept {
+        auto& port = *static_cast<PortOfSocket*>(self);
+        pollfd watched{port._fd, POLLRDHUP, 0};
+        if (!port._is_closed && ::poll(&watched, 1, 0) == 1) {
+            port._is_closed = true;
+            static_cast<void>(unless_out_of_memory(MPI_ERR_NO_MEM, [&port] {
+                static_cast<void>(port._services.close_port(port._name));
+                return MPI_SUCCESS;
+            }));
+        }
+        return 0;
+    }
+
+    const int _fd;
+    Progress& _progress;
+    LauncherServices _services;
+    const std::string& _name;
+    std::atomic<bool> _is_closed{false};
+    PollerHandle _poller; // last: it begins to look
 };
 
 int greet(Socket& socket, bool* opens) {
@@ -110,6 +154,23 @@ int receive_port(Socket& socket, std::string* name) {
                                                  : note_cause(MPI_ERR_OTHER, "the other process has opened no port");
 }
 
+int accept_from(int fd, Instance& instance, const std::string& name, std::chrono::milliseconds limit,
+    Communicator& self, Communicator** made, std::string* problem) {
+    int code = MPI_SUCCESS;
+    bool is_closed = false;
+    {
+        const PortOfSocket port(fd, instance, name);
+        code = connect_at_port(PortSide::accept, name, limit, 0, self, MPI_SUCCESS, made, problem);
+        is_closed = port.is_closed();
+    }
+    static_cast<void>(close_port(instance, name));
+    if (code != MPI_SUCCESS && is_closed) {
+        problem->clear();
+        return note_cause(MPI_ERR_OTHER, closed_by_other);
+    }
+    return code;
+}
+
 } // namespace
 
 int join(int fd, Communicator& self, Communicator** made, std::string* problem) {
@@ -129,12 +190,8 @@ int join(int fd, Communicator& self, Communicator** made, std::string* problem) 
         return code;
     }
     const std::chrono::milliseconds limit = connect_limit(instance);
-    const PortSide side = opens ? PortSide::accept : PortSide::connect;
-    const int connected = connect_at_port(side, name, limit, 0, self, MPI_SUCCESS, made, problem);
-    if (opens) {
-        close_port(instance, name);
-    }
-    return connected;
+    return opens ? accept_from(fd, instance, name, limit, self, made, problem)
+                 : connect_at_port(PortSide::connect, name, limit, 0, self, MPI_SUCCESS, made, problem);
 }
 
 } // namespace patchbay

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/dynamic/spawn.h"
 
+#include "core/base/out_of_memory.h"
 #include "core/base/random.h"
 #include "core/runtime/runtime.h"
 #include "mpi/communicators/communicators.h"
@@ -19,7 +20,13 @@ namespace {
 
 constexpr std::size_t key_digits = 32;
 
-// What the root does. The codes are those of the processes that were to be started.
+void start_none(SpawnResult* result) noexcept {
+    for (SpawnResult::Started& program : result->programs) {
+        program.started = 0;
+    }
+}
+
+// What the root does.
 class Root {
 public:
     explicit Root(Communicator& comm) noexcept
@@ -41,7 +48,7 @@ private:
 int Root::start(const std::vector<SpawnArguments>& arguments, SpawnResult* result) {
     std::vector<SpawnProgram> programs;
     for (const SpawnArguments& one : arguments) {
-        result->codes.resize(result->codes.size() + std::size_t(one.maxprocs), MPI_ERR_SPAWN);
+        result->programs.push_back({std::uint64_t(one.maxprocs), 0});
     }
     for (const SpawnArguments& one : arguments) {
         SpawnProgram& program = programs.emplace_back();
@@ -57,10 +64,8 @@ int Root::start(const std::vector<SpawnArguments>& arguments, SpawnResult* resul
         return request ? cause_of_failure() : note_cause(MPI_ERR_SPAWN, request.error().text);
     }
     _nspace = request.value().text();
-    std::size_t first = 0;
     for (std::size_t i = 0; i < programs.size(); ++i) {
-        std::fill_n(result->codes.begin() + std::ptrdiff_t(first), programs[i].processes, MPI_SUCCESS);
-        first += std::size_t(arguments[i].maxprocs);
+        result->programs[i].started = std::uint64_t(programs[i].processes);
     }
     return MPI_SUCCESS;
 }
@@ -81,20 +86,33 @@ int Root::connect(Ref<Communicator>* leaders, SpawnResult* result) {
     if (code == MPI_SUCCESS || code == MPI_ERR_NO_MEM) {
         return code;
     }
-    std::ranges::fill(result->codes, MPI_ERR_SPAWN);
+    start_none(result);
     result->problem = "the processes were started, but do not take part in MPI: " + std::string(noted_cause(code));
     return MPI_ERR_SPAWN;
 }
 
-// Gives the codes of the root to all processes of `comm`.
-int distribute_codes(Communicator& comm, int root, std::vector<int>* codes) {
-    Words words(codes->begin(), codes->end());
+// Tells all processes of `comm` what the root has started.
+int distribute_numbers(Communicator& comm, int root, std::vector<SpawnResult::Started>* programs) {
+    Words words;
+    for (const SpawnResult::Started& program : *programs) {
+        words.insert(words.end(), {program.wanted, program.started});
+    }
     const Refusal failure = distribute(comm, root, {}, &words);
-    codes->assign(words.begin(), words.end());
+    programs->clear();
+    for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
+        programs->push_back({words[i], words[i + 1]});
+    }
     return failure.code;
 }
 
 } // namespace
+
+void SpawnResult::write_codes(int* codes) const noexcept {
+    for (const Started& program : programs) {
+        codes = std::fill_n(codes, program.started, MPI_SUCCESS);
+        codes = std::fill_n(codes, program.wanted - program.started, MPI_ERR_SPAWN);
+    }
+}
 
 int spawn(Communicator& comm, int root, const std::vector<SpawnArguments>& programs, int refused, SpawnResult* result) {
     const GroupArguments arguments = compare_arguments(comm, root, refused);
@@ -106,11 +124,13 @@ int spawn(Communicator& comm, int root, const std::vector<SpawnArguments>& progr
     int code = MPI_SUCCESS;
     Ref<Communicator> leaders;
     if (comm.rank == root) {
-        Root starter(comm);
-        code = starter.start(programs, result);
-        code = code == MPI_SUCCESS ? starter.connect(&leaders, result) : code;
+        code = unless_out_of_memory(MPI_ERR_NO_MEM, [&] { // the others wait for what it tells
+            Root starter(comm);
+            const int started = starter.start(programs, result);
+            return started == MPI_SUCCESS ? starter.connect(&leaders, result) : started;
+        });
     }
-    if (const int failed = distribute_codes(comm, root, &result->codes); failed != MPI_SUCCESS) {
+    if (const int failed = distribute_numbers(comm, root, &result->programs); failed != MPI_SUCCESS) {
         return failed;
     }
     std::string problem;
@@ -119,7 +139,7 @@ int spawn(Communicator& comm, int root, const std::vector<SpawnArguments>& progr
         result->problem = problem;
     }
     if (connected != MPI_SUCCESS) {
-        std::ranges::fill(result->codes, MPI_ERR_SPAWN);
+        start_none(result);
     }
     return connected;
 }

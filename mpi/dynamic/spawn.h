@@ -3,6 +3,7 @@
 #include "core/runtime/launcher_services.h"
 #include "object/communicator.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,15 @@ struct SpawnArguments {
 
 struct SpawnResult {
     Communicator* intercommunicator = nullptr;
-    // For each process that was to be started, the same in all processes: MPI_SUCCESS or MPI_ERR_SPAWN.
-    std::vector<int> codes;
-    std::string problem; // a text about the error
+    struct Started {
+        std::uint64_t wanted; // maxprocs
+        std::uint64_t started;
+    };
+    std::vector<Started> programs; // the same in all processes
+    std::string problem;           // a text about the error
+
+    // Writes array_of_errcodes: for each process that was wanted MPI_SUCCESS or MPI_ERR_SPAWN.
+    void write_codes(int* codes) const noexcept;
 };
 
 // Collective over the intracommunicator `comm`. `root` is -1 if the argument is no rank of it. `programs` are

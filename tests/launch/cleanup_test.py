@@ -75,6 +75,15 @@ class Cleanup(harness.LaunchTest):
         self.assertIn("node daemon", result.err)
         self.assert_all_gone(pids, 0)
 
+    def test_launcher_process_killed_and_the_messages_are_not_read(self):
+        with harness.full_pipe() as full:
+            process, launcher, pids = self.start_and_wait(stderr=full)
+            os.kill(launcher, signal.SIGKILL)
+            self.assert_all_gone(pids)
+            process.terminate()
+            self.assertTrue(harness.wait_until(lambda: process.poll() is not None), "mpirun has not ended")
+            process.communicate()
+
     def test_mpirun_killed_while_ranks_ignore_sigterm(self):
         process, launcher, pids = self.start_and_wait("ignore=15")
         process.kill()

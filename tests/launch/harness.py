@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs mpirun for the tests and looks at what it leaves behind."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -68,6 +69,22 @@ def wait_until(condition, seconds=END_LIMIT):
     return bool(condition())
 
 
+@contextlib.contextmanager
+def full_pipe():
+    """The writing end of a pipe that is full, and that is not read."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"x")
+    os.set_blocking(writing, True)
+    try:
+        yield writing
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
 def daemon_of(process):
     """The process of a started mpirun that starts the ranks."""
     assert wait_until(lambda: children_of(process.pid))
@@ -86,9 +103,13 @@ class LaunchTest(unittest.TestCase):
 
     def tearDown(self):
         self.assertEqual(os.listdir(self.private_tmp), [], "left in TMPDIR")
-        left = {name for name in set(os.listdir("/dev/shm")) - self._shared_memory if "patchbay" in name}
-        self.assertEqual(left, set(), "left in /dev/shm")
+        # Other tests that run meanwhile have files there for moments.
+        wait_until(lambda: not self.shared_memory_left())
+        self.assertEqual(self.shared_memory_left(), set(), "left in /dev/shm")
         self._directory.cleanup()
+
+    def shared_memory_left(self):
+        return {name for name in set(os.listdir("/dev/shm")) - self._shared_memory if "patchbay" in name}
 
     def environment(self, extra=None):
         env = {name: value for name, value in os.environ.items() if not name.startswith(("PMIX_", "PATCHBAY_"))}

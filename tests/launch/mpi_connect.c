@@ -15,6 +15,7 @@
  *   publish NAME, unpublish NAME  the port
  *   lookup NAME FILE              writes it to a file; waits two seconds at most
  *   join FD                       MPI_Comm_join, twice
+ *   joinclass FD                  prints the error class of one that fails
  *   touch FILE, await FILE        make a file; wait until it exists */
 /* clang-format on */
 #include "tests/mpi_check/check.h"
@@ -352,6 +353,9 @@ int main(int argc, char** argv) {
             fatal = 1;
         } else if (strcmp(*word, "join") == 0) {
             join(atoi(word[1]));
+        } else if (strcmp(*word, "joinclass") == 0) {
+            MPI_Comm inter = MPI_COMM_NULL;
+            print_class(MPI_Comm_join(atoi(word[1]), &inter));
         } else if (strcmp(*word, "touch") == 0) {
             if (rank == 0) {
                 touch(word[1], "");

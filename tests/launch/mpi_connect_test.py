@@ -108,6 +108,22 @@ class Connect(harness.LaunchTest):
             end.close()
         self.end(*jobs)
 
+    def test_join_whose_other_end_is_closed(self):
+        # Before it has greeted; and when it has, and knows the port.
+        for greets in False, True:
+            own, other = socket.socketpair()
+            job = self.begin(1, "joinclass", "0", stdin=other)
+            other.close()
+            if greets:
+                own.sendall(b"patchbay" + b"\xff" * 8)
+                self.assertEqual(own.recv(8), b"patchbay")
+                self.assertTrue(own.recv(100))
+                time.sleep(0.5)
+            own.close()
+            begin = time.monotonic()
+            self.end(job, out="another error\n")
+            self.assertLess(time.monotonic() - begin, 20)
+
     def test_independent_ends(self):
         # After the disconnection the client ends long before the server, which connects to another one later.
         server = self.begin(1, "open", self.port, "accept", "world", "1", "touch", self.path("first"), "await",
@@ -131,6 +147,14 @@ class Connect(harness.LaunchTest):
         self.assertGreater(time.monotonic() - begin, 1)
         self.touch("go")
         self.end(server, out="MPI_ERR_PORT\n")
+
+    def test_a_limit_that_no_clock_reaches(self):
+        server = self.begin(1, "open", self.port, "await", self.path("go"), "accept", "world", "1", "close")
+        client = self.begin(1, "connect", "world", self.port, "1",
+                            options=("--mca", "mpi_connect_timeout", "9223372036s"))
+        time.sleep(1)
+        self.touch("go")
+        self.end(server, client)
 
     def test_parameters_that_differ(self):
         for name, value in (("mpi_check", "types"), ("coll", "^tuned"), ("cid", "mask")):

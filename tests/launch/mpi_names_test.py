@@ -203,6 +203,33 @@ class Names(harness.LaunchTest):
         self.assertEqual(self.finish(self.begin("publish", "x", "y")).out.splitlines(), ["another error"])
         os.unlink(self.sockets)
 
+    def test_a_message_that_is_not_read(self):
+        os.mkdir(self.sockets)
+        os.chmod(self.sockets, 0o755)
+        with harness.full_pipe() as full:
+            job = self.begin("publish", "x", "y", "await", self.path("never"), stderr=full,
+                             options=("--timeout", "2", "--mca", "mpi_name_scope", "user"))
+            daemon = harness.daemon_of(job)
+            self.assertTrue(harness.wait_until(lambda: harness.children_of(daemon)), "no rank")
+            ranks = harness.children_of(daemon)
+            self.assertTrue(harness.wait_until(lambda: not any(map(harness.process_alive, ranks)), 8),
+                            "the time limit has not ended the ranks")
+            job.terminate()
+            self.assertTrue(harness.wait_until(lambda: job.poll() is not None, 8), "mpirun has not ended")
+            job.communicate()
+        os.rmdir(self.sockets)
+
+    def test_the_directory_of_a_run_that_was_killed(self):
+        job = self.publish("ocean", "value")
+        pids = [job.pid, self.daemon(job)]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        job.communicate()
+        self.assertEqual(self.results("lookup", "ocean"), ["MPI_ERR_NAME"])
+        self.assertFalse(os.path.exists(self.sockets))
+
     def test_another_user(self):
         if not can_become_nobody():
             self.skipTest("it may not change its user")

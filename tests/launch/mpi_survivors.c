@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An MPI program whose last rank fails while others wait for it; mpi_survivors_test.py runs it under mpirun
  * --disable-auto-cleanup. What needs the failed rank returns MPI_ERR_PROC_ABORTED, and nothing else is disturbed.
- * mpi_survivors operations|exit|collectives|stream|fetch|threads|jobs|spawn */
+ * mpi_survivors operations|exit|silent|silent-late|collectives|stream|fetch|threads|jobs|spawn */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -256,9 +256,24 @@ static int run_failed_spawn(void) {
     return failures != 0;
 }
 
+/* Rank 2 of 3 ends with 0 and without MPI, before or after the others have called MPI_Init. */
+static void be_silent(const char* what) {
+    const char* own = getenv("PMIX_RANK");
+    if (strncmp(what, "silent", 6) == 0 && own != NULL && strcmp(own, "2") == 0) {
+        const struct timespec pause = {strcmp(what, "silent") == 0 ? 0 : 1, 0};
+        nanosleep(&pause, NULL);
+        _exit(0);
+    }
+    if (strcmp(what, "silent") == 0) {
+        const struct timespec pause = {1, 0};
+        nanosleep(&pause, NULL);
+    }
+}
+
 int main(int argc, char** argv) {
     int provided;
     const char* what = argc > 1 ? argv[1] : "";
+    be_silent(what);
     MPI_Init_thread(&argc, &argv, strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm parents;
     MPI_Comm_get_parent(&parents);
@@ -277,6 +292,9 @@ int main(int argc, char** argv) {
         check_operations(fail);
     } else if (strcmp(what, "exit") == 0) {
         check_operations(leave);
+    } else if (strncmp(what, "silent", 6) == 0) {
+        int word;
+        check_aborted(MPI_Recv(&word, 1, MPI_INT, victim, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "receive");
     } else if (strcmp(what, "collectives") == 0) {
         check_collectives();
     } else if (strcmp(what, "stream") == 0 || strcmp(what, "fetch") == 0) {

@@ -30,6 +30,10 @@ class Survivors(harness.LaunchTest):
     def test_a_rank_leaves_without_finalizing(self):
         self.check("exit", 3, status=1, cause="exited with status 0, but without having finalized")
 
+    def test_a_rank_ends_without_mpi(self):
+        for what in ["silent", "silent-late"]:
+            self.check(what, 3, status=1, cause="exited without having initialized MPI, as others have")
+
     def test_collectives_by_shared_memory(self):
         for ranks in [2, 3, 5]:
             self.check("collectives", ranks, "--mca", "coll_sm_where", "always")

@@ -71,6 +71,17 @@ class Output(harness.LaunchTest):
                                           "[1]<stdout>: two"])
         self.assertEqual(sorted(result.err.splitlines()), ["[0]<stderr>: three", "[1]<stderr>: three"])
 
+    def test_tags_of_a_line_in_pieces(self):
+        size = 20_000_000  # pieces have 16 MiB
+        result = self.run_words("--tag-output", "-n", "2", "sh", "-c",
+                                f"head -c {size} /dev/zero | tr '\\0' x; echo; echo y", limit=60)
+        self.assert_result(result, 0)
+        for rank in "01":
+            tag = f"[{rank}]<stdout>: "
+            lines = [line for line in result.lines() if line.startswith(tag)]
+            self.assertEqual("".join(line[len(tag):] for line in lines), "x" * size + "y")
+        self.assertLessEqual(len(result.lines()), 8)
+
     def test_output_files(self):
         prefix = self.path("out")
         result = self.run_ranks(2, "print=one", "error=two", options=("--output-filename", prefix))
@@ -159,6 +170,14 @@ class Output(harness.LaunchTest):
         self.assertTrue(harness.wait_until(lambda: process.poll() is not None, 5), "mpirun did not end")
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
         os.close(master)
+
+    def test_time_limit_is_that_of_the_ranks(self):
+        # They have ended in good order; only the reader is waited for.
+        process = self.start("--timeout", "1", "-n", "1", "head", "-c", "200000", "/dev/zero")
+        time.sleep(2)
+        result = self.finish(process)
+        self.assert_result(result, 0, err_lines=0)
+        self.assertEqual(len(result.out), 200000)
 
     def test_pipe_that_nobody_reads(self):
         # Only the reader is waited for, and mpirun is killed: its daemon gives up.

@@ -229,7 +229,7 @@ class Stranger(ServerTest):
                                  env={"LD_LIBRARY_PATH": os.path.join(PREFIX, "lib")}, stdout=subprocess.DEVNULL)
                 harness.MPIRUN = mpirun
                 pids = [pid for pid, _ in self.wait_for_pids("rank", 2)]
-                secret = re.search(rb"PMIX_NAMESPACE=patchbay-([0-9a-f]{32})", contents(f"/proc/{pids[0]}/environ"))
+                secret = re.search(rb"MIX_NAMESPACE=patchbay-([0-9a-f]{32})", contents(f"/proc/{pids[0]}/environ"))
                 self.assertIsNotNone(secret)
                 self.assertEqual(places_of([secret.group(1)], PUBLIC_DIRECTORIES, since), [])
                 job.terminate()
