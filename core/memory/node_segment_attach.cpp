@@ -7,6 +7,7 @@
 #include "core/runtime/runtime.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,9 +25,14 @@ std::uint64_t pid_namespace() {
 
 // The random digits distinguish processes of containers that share the directory and may have the same pid. Nothing of
 // the job's namespace may be part of the name: every user can read it.
-std::string file_path(const std::string& directory) {
-    return directory + "/patchbay." + std::to_string(getuid()) + "." + random_hex(16) + "." + std::to_string(getpid());
+std::string begin_of_names() {
+    return "patchbay." + std::to_string(getuid()) + ".";
 }
+std::string file_path(const std::string& directory) {
+    return directory + "/" + begin_of_names() + random_hex(16) + "." + std::to_string(getpid());
+}
+// A process that is about to open its file has it by then.
+constexpr std::chrono::seconds longest_start{600};
 
 // What local rank 0 publishes: "memfd <pid> <fd> <pid namespace>" or "file <path>".
 struct Address {
@@ -44,6 +50,7 @@ Result<Address> make_memfd() {
 }
 
 Result<Address> make_file(const std::string& directory) {
+    shared_file::remove_abandoned(directory, begin_of_names(), longest_start);
     std::string path = file_path(directory);
     Result<int> fd = shared_file::make_named(path);
     if (!fd) {

@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <dirent.h>
 #include <fcntl.h>
+#include <memory>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -87,6 +91,7 @@ Result<int> make_named(const std::string& path) {
                 "; point shm_directory to a directory that this user can write, or use --mca "
                 "shm_backing memfd"};
     }
+    flock(fd, LOCK_SH | LOCK_NB);
     return fd;
 }
 
@@ -95,7 +100,37 @@ Result<int> open_existing(const std::string& path) {
     if (fd < 0) {
         return Error{Errc::system, "shared memory: cannot open " + path + ": " + std::strerror(errno)};
     }
+    flock(fd, LOCK_SH | LOCK_NB);
     return fd;
+}
+
+namespace {
+bool is_old(const struct stat& file, std::chrono::seconds age) noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec - file.st_mtim.tv_sec >= age.count();
+}
+
+void remove_if_abandoned(int directory, const char* name, std::chrono::seconds age) noexcept {
+    const int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat file {};
+    if (fd >= 0 && fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == geteuid() && is_old(file, age) &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        unlinkat(directory, name, 0);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+} // namespace
+
+void remove_abandoned(const std::string& directory, std::string_view begin, std::chrono::seconds age) noexcept {
+    const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(directory.c_str()), closedir);
+    for (const dirent* entry = nullptr; open != nullptr && (entry = readdir(open.get())) != nullptr;) {
+        if (std::string_view(entry->d_name).starts_with(begin)) {
+            remove_if_abandoned(dirfd(open.get()), entry->d_name, age);
+        }
+    }
 }
 
 Status grow(int fd, std::uint64_t bytes) {

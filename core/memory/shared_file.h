@@ -2,8 +2,10 @@
 #pragma once
 #include "core/base/result.h"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 // Files whose pages processes share: memfds and files on a memory file system. The error of every function names the
 // remedy; none raises SIGBUS or SIGXFSZ.
@@ -15,6 +17,11 @@ Result<int> make_memfd(const std::string& name);
 // A new file of mode 0600, closed on exec; it must not exist.
 Result<int> make_named(const std::string& path);
 Result<int> open_existing(const std::string& path);
+// A file that a process has from one of these two is not abandoned as long as it has the descriptor.
+
+// Removes the files of this user in the directory whose names begin so, that have not been written to for that long,
+// and that no process has: a job that was killed while it started leaves one.
+void remove_abandoned(const std::string& directory, std::string_view begin, std::chrono::seconds age) noexcept;
 
 // Makes the file at least `bytes` long without taking memory. One process at a time.
 Status grow(int fd, std::uint64_t bytes);

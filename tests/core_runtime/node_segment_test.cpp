@@ -275,6 +275,32 @@ TEST(NodeSegment, AFileSizeLimitIsAnErrorAndNotASignal) {
     close(fd);
 }
 
+TEST(SharedFile, OnlyAbandonedFilesAreRemoved) {
+    char name[] = "/tmp/patchbay-test-XXXXXX";
+    const std::string directory = mkdtemp(name);
+    const auto path_of = [&](const char* file) { return directory + "/" + file; };
+    const auto exists = [&](const char* file) { return access(path_of(file).c_str(), F_OK) == 0; };
+    Result<int> made = shared_file::make_named(path_of("x.made"));
+    Result<int> others = shared_file::make_named(path_of("x.opened"));
+    Result<int> opened = shared_file::open_existing(path_of("x.opened"));
+    ASSERT_TRUE(made && others && opened);
+    close(*others);
+    for (const char* file : {"x.left", "y.left"}) {
+        Result<int> left = shared_file::make_named(path_of(file));
+        ASSERT_TRUE(left);
+        close(*left);
+    }
+    shared_file::remove_abandoned(directory, "x.", std::chrono::seconds(600));
+    EXPECT_TRUE(exists("x.left")) << "it is new";
+    shared_file::remove_abandoned(directory, "x.", std::chrono::seconds(0));
+    EXPECT_FALSE(exists("x.left"));
+    EXPECT_TRUE(exists("x.made") && exists("x.opened") && exists("y.left"));
+    close(*made);
+    close(*opened);
+    shared_file::remove_abandoned(directory, "", std::chrono::seconds(0));
+    EXPECT_EQ(rmdir(directory.c_str()), 0) << "nothing is left";
+}
+
 // A file system of 256 KiB, visible to this process only.
 bool mount_tiny(const std::string& directory) {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
