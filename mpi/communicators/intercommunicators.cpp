@@ -46,6 +46,15 @@ int keep_unless_refused(int code, Communicator** made, std::string* problem) {
     return result;
 }
 
+cid::ConstructorKey read_key(std::span<const std::uint64_t>& words) {
+    if (words.size() < 3) {
+        return {};
+    }
+    const cid::ConstructorKey key{{words[0], words[1]}, std::int64_t(words[2])};
+    words = words.subspan(3);
+    return key;
+}
+
 // The error of the two groups, which all processes of both return. Collective over `side`, the local one; `own` is its
 // error.
 Refusal exchange_errors(Communicator& side, ErrorExchange& errors, const Refusal& own) {
@@ -79,9 +88,11 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     if (local.view != nullptr) {
         return threads::create_intercommunicator(local, leader, bridge, within, made, problem);
     }
-    // The leaders exchange the selected cid component and the members of their groups.
+    // The leaders exchange what identifies the call in each group, the selected cid component and the members of their
+    // groups.
     const std::string cid_module = hint(local, "patchbay_cid");
-    Words mine;
+    const cid::ConstructorKey own_key = cid::constructor_key(local, within);
+    Words mine{own_key.parent.pgcid, own_key.parent.fields, std::uint64_t(own_key.tag)};
     append(mine, cid_module);
     append_group(mine, *local.group, jobs_of(local));
     Words theirs;
@@ -90,6 +101,7 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
         return refusal.code;
     }
     std::span<const std::uint64_t> words(theirs);
+    const cid::ConstructorKey their_key = read_key(words);
     const std::string their_cid_module = read_text(words);
     int unknown = MPI_SUCCESS;
     std::shared_ptr<const JobReferences> jobs;
@@ -110,7 +122,9 @@ int create_intercommunicator(Communicator& local, int leader, Communicator* peer
     set_remote_group(*comm, std::move(remote));
     keep_jobs(*comm, std::move(jobs));
     auto reduction = std::make_unique<BridgeReduction>(local, local.group, within, leader, bridge);
-    Construction construction(*local.instance, std::move(comm), nullptr, std::move(reduction));
+    // Several threads may have no order of their calls in common with those of the other group.
+    const cid::ConstructorKey key = is_first(*comm) ? own_key : their_key;
+    Construction construction(*local.instance, std::move(comm), nullptr, std::move(reduction), key);
     construction.add_local_side(local_side(local, local.group, true, hidden));
     return finish(construction, made);
 }

@@ -57,6 +57,22 @@ TEST(consensus, an_index_that_is_free_in_one_process_only_is_skipped) {
     EXPECT_GE(common_index(parts[0]), 7);
 }
 
+// The last one, and skipped after the failures below it.
+TEST(consensus, the_only_index_that_is_free_everywhere) {
+    for (std::uint32_t last = 30; last < 60; ++last) {
+        ConsensusJob job(2);
+        for (std::uint32_t index = 3; index < last; ++index) {
+            job.tables[index % 2].reserve(index);
+        }
+        for (cid::IndexTable& table : job.tables) {
+            table.set_limit(last);
+        }
+        auto parts = job.begin(1);
+        run_round_robin(parts[0]);
+        EXPECT_EQ(common_index(parts[0]), last);
+    }
+}
+
 TEST(consensus, no_index_left_is_an_error_everywhere) {
     ConsensusJob job(2);
     job.tables[1].set_limit(4);

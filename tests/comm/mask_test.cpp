@@ -95,6 +95,32 @@ TEST(mask, no_index_left_is_an_error_everywhere) {
     EXPECT_EQ(job.tables[0].reserve_lowest(0), 3u); // process 0 has the even indices in use
 }
 
+// The same where A has the first segment, and B comes back to that because no index is free in the others.
+TEST(mask, the_first_segment_is_not_waited_for) {
+    MaskJob job(2);
+    for (cid::IndexTable& table : job.tables) {
+        fill(table, segment, cid::IndexTable::capacity);
+    }
+    auto a = job.prepare();
+    auto b = job.prepare();
+    job.begin(a, 0, 1);
+    for (const std::size_t process : {0u, 1u}) {
+        job.begin(b, process, 5);
+    }
+    for (int steps = 0; steps < 1'000'000 && !all_finished(b); ++steps) {
+        a[0]->step();
+        for (const std::size_t process : {0u, 1u}) {
+            b[process]->step();
+        }
+    }
+    ASSERT_TRUE(all_finished(b));
+    EXPECT_EQ(b[0]->code, MPI_ERR_NO_SPACE);
+    EXPECT_EQ(b[1]->code, MPI_ERR_NO_SPACE);
+    job.begin(a, 1, 1);
+    run_round_robin(a);
+    EXPECT_EQ(common_index(a), cid::IndexTable::predefined);
+}
+
 // Process 0 has begun A, and process 1 begins A only after B: the mask ownership of A must not block B.
 TEST(mask, an_allocation_with_missing_members_blocks_no_other) {
     for (const std::uint64_t number_of_a : {1u, 9u}) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace patchbay::cid {
 
@@ -46,6 +47,10 @@ bool ConsensusAllocation::advance(int* code) noexcept {
             _number = _words[2];
             if (highest >= exhausted) {
                 const int refusal = int(highest - exhausted);
+                if (refusal == MPI_SUCCESS && std::exchange(_has_skipped, false)) { // equal in all members
+                    *code = search_all();
+                    continue;
+                }
                 *code = refusal != MPI_SUCCESS ? refused(_what.refusal, refusal) : _table.none_common("cid/consensus");
                 break;
             }
@@ -90,7 +95,17 @@ int ConsensusAllocation::take_highest() noexcept {
 int ConsensusAllocation::try_higher() noexcept {
     give_back();
     ++_failures;
-    _from = _wanted + 1 + skipped_after(_failures, _number);
+    const std::uint32_t skipped = _searches_all ? 0 : skipped_after(_failures, _number);
+    _has_skipped = _has_skipped || skipped != 0;
+    _from = _wanted + 1 + skipped;
+    return propose();
+}
+
+// An index that is free in all members may have been skipped.
+int ConsensusAllocation::search_all() noexcept {
+    give_back();
+    _searches_all = true;
+    _from = 0;
     return propose();
 }
 

@@ -19,7 +19,8 @@ namespace patchbay::cid {
 // Several threads may allocate at once and take indices away from each other, in a different order in each process. So
 // that they do not collide again and again, an allocation that has failed skips some indices: how many depends on its
 // number, and the range doubles with each failure. The number is the same in all members, which receive it from the
-// leader in round A, and differs between allocations.
+// leader in round A, and differs between allocations. Where no index is left above, it searches once more from the
+// beginning, and skips none.
 class ConsensusAllocation final : public Allocation {
 public:
     // `number`: the leader's, which no other CID allocation of the job has; 0 in the other members.
@@ -48,6 +49,7 @@ private:
     int propose() noexcept;
     int take_highest() noexcept;
     int try_higher() noexcept;
+    int search_all() noexcept;
     int finish() noexcept;
     void give_back() noexcept;
     int start_reduction(GroupReduction::Operation operation) noexcept;
@@ -61,6 +63,8 @@ private:
     std::uint32_t _held = none; // the index that we have reserved
     std::uint32_t _wanted = 0;  // the one that all shall take
     std::uint32_t _failures = 0;
+    bool _has_skipped = false;  // an index, since it began at 0
+    bool _searches_all = false; // once more, without skipping any
     std::uint32_t _rounds = 0;
     std::uint64_t _number; // the leader's, from round A on
     std::array<std::uint64_t, 3> _words{};

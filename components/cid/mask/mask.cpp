@@ -16,6 +16,7 @@ static_assert(GroupReduction::most_words >= 66);
 namespace {
 constexpr std::uint64_t offered = 1; // in the first word: every member owned its mask
 constexpr int most_failures = 2;     // of the lowest allocation, before the others take part out of order
+constexpr int most_refusals = 200;   // of the first segment, when the others are full
 }
 
 bool MaskOwnership::take_first(const void* who) {
@@ -208,6 +209,9 @@ bool MaskAllocation::evaluate(int* code) noexcept {
             *code = _table.none_common("cid/mask");
             return true;
         }
+    } else if (_all_here && _from == 0 && ++_refusals == most_refusals) { // as many in all members
+        *code = _table.none_common("cid/mask");
+        return true;
     }
     withdraw(std::nullopt);
     if (all_offered) {

@@ -17,8 +17,10 @@ namespace patchbay::cid {
 // An allocation tries once to own the first segment, before it knows whether the other members have called the
 // constructor, and may own it until they have. No allocation ever waits for the first segment. The other segments are
 // for allocations that have failed there, and whose members have therefore all called: of these the one with the lowest
-// number owns them, and the others wait until it has ended. An allocation has the same number in all processes, and
-// no other one has that number, so that the lowest of all gets the ownership in every process.
+// number owns them, and the others wait until it has ended. One that comes back to the first segment, because the
+// others are full, gives up after a number of refusals: the members of its owner may come only after that. An
+// allocation has the same number in all processes, and no other one has that number, so that the lowest of all gets the
+// ownership in every process.
 //
 // An allocation that waits holds up its other members, one of which may have begun a reduction before it knew of a
 // lower number, and own the mask. Therefore, whenever the lowest one has failed twice, each of the others takes part in
@@ -102,6 +104,7 @@ private:
     const NewCommunicator _what;
     std::uint32_t _from = 0; // of the segment
     std::uint32_t _full = 0; // segments in which no index is free in all members
+    int _refusals = 0;       // of the first segment, when all others are full
     bool _all_here = false;  // all members have come to the constructor
     bool _offers = false;    // it is our turn and the segment is on offer
     bool _waits = false;     // for lower numbers; no reduction is under way
