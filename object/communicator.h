@@ -79,6 +79,7 @@ public:
     bool in_session = false;    // whether it is in that list
     bool is_local_side = false; // whether it is the `local_comm` of an intercommunicator, with which it is freed
     bool freed = false;         // whether the program has freed it; pending requests may still hold references
+    bool is_ending = false;     // its destruction has begun (bound_objects_mutex())
     bool of_library = false;    // whether the program has no handle of it, and none of its messages is the program's
 
     Ref<Group> group;

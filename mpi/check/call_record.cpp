@@ -89,7 +89,7 @@ public:
         case Function::reduce_scatter_block:
         case Function::scan:
         case Function::exscan:
-            receive();
+            count_and_type();
             break;
         case Function::gather:
             send();
@@ -147,9 +147,13 @@ private:
     }
     void receive() {
         if (_call.recv != MPI_IN_PLACE) {
-            _record.receives = 1;
-            _record.received = Signature::of(*_call.recv_type, _call.recv_count);
+            count_and_type();
         }
+    }
+    // Significant in all members, also where the buffer is not.
+    void count_and_type() {
+        _record.receives = 1;
+        _record.received = Signature::of(*_call.recv_type, _call.recv_count);
     }
     void send_blocks() {
         if (_call.send != MPI_IN_PLACE) {

@@ -3,13 +3,16 @@
 
 #include "core/base/faults.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -23,7 +26,9 @@ constexpr std::size_t fewest_pages = 16;
 // A range of protected pages. The signal handler reads these without a lock.
 struct Slot {
     std::atomic<std::uintptr_t> begin{0};
-    std::atomic<std::uintptr_t> end{0}; // 0: the slot is free
+    std::atomic<std::uintptr_t> end{0};            // 0: the slot is free
+    std::atomic<std::uintptr_t> released_begin{0}; // the range that it had before
+    std::atomic<std::uintptr_t> released_end{0};
     std::atomic<std::uintptr_t> write{0};
     std::atomic<std::uintptr_t> instruction{0};
 };
@@ -47,8 +52,41 @@ std::uintptr_t instruction_of([[maybe_unused]] void* context) noexcept {
 #endif
 }
 
+// Not of an instruction fetch, say, which the protection does not prevent.
+bool may_be_write(const siginfo_t& info, [[maybe_unused]] void* context) noexcept {
+#if defined(__x86_64__)
+    constexpr greg_t is_write = 2; // of the error code of a page fault
+    return info.si_code == SEGV_ACCERR &&
+        (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & is_write) != 0;
+#else
+    return info.si_code == SEGV_ACCERR;
+#endif
+}
+
+// Another thread has made the pages writable between the fault and this handler: the instruction is repeated. Once: a
+// second fault of it has another cause.
+bool is_late(std::uintptr_t address, std::uintptr_t instruction) noexcept {
+    static std::atomic<std::uintptr_t> last_address{0};
+    static std::atomic<std::uintptr_t> last_instruction{0};
+    static std::atomic<long> last_thread{0};
+    const bool released = std::ranges::any_of(slots, [address](const Slot& slot) {
+        return address < slot.released_end.load(std::memory_order_acquire) &&
+            address >= slot.released_begin.load(std::memory_order_relaxed);
+    });
+    if (!released) {
+        return false;
+    }
+    const long thread = syscall(SYS_gettid);
+    const bool repeated = last_thread.exchange(thread) == thread;
+    return (last_address.exchange(address) != address) | (last_instruction.exchange(instruction) != instruction) |
+        !repeated;
+}
+
 // Whether the fault was a write to protected pages, which are writable then. A FaultUser.
 bool note_write(siginfo_t* info, void* context) noexcept {
+    if (!may_be_write(*info, context)) {
+        return false;
+    }
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     bool noted = false;
     for (Slot& slot : slots) {
@@ -62,11 +100,11 @@ bool note_write(siginfo_t* info, void* context) noexcept {
             noted = true;
         }
     }
-    return noted;
+    return noted || is_late(address, instruction_of(context));
 }
 
-// Whether the program may write to all of this memory.
-bool is_writable(std::uintptr_t begin, std::uintptr_t end) noexcept {
+// Whether the program may read and write all of this memory, and no more: what release() makes of it.
+bool is_plain_memory(std::uintptr_t begin, std::uintptr_t end) noexcept {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"), &std::fclose);
     std::array<char, 512> line;
     std::uintptr_t checked = begin;
@@ -75,9 +113,10 @@ bool is_writable(std::uintptr_t begin, std::uintptr_t end) noexcept {
         unsigned long last = 0;
         char read = '-';
         char write = '-';
-        if (std::sscanf(line.data(), "%lx-%lx %c%c", &first, &last, &read, &write) == 4 && first <= checked &&
-            checked < last) {
-            if (read != 'r' || write != 'w') {
+        char execute = '-';
+        if (std::sscanf(line.data(), "%lx-%lx %c%c%c", &first, &last, &read, &write, &execute) == 5 &&
+            first <= checked && checked < last) {
+            if (read != 'r' || write != 'w' || execute != '-') {
                 return false;
             }
             checked = last;
@@ -103,7 +142,7 @@ void PageGuard::protect(std::uintptr_t begin, std::uintptr_t end) noexcept {
         free = other == 0 && free == none ? i : free;
         overlaps = overlaps || (begin < other && slots[i].begin.load(std::memory_order_relaxed) < end);
     }
-    if (free == none || overlaps || !is_writable(begin, end)) {
+    if (free == none || overlaps || !is_plain_memory(begin, end)) {
         return;
     }
     Slot& slot = slots[free];
@@ -142,6 +181,8 @@ PageGuard::Write PageGuard::release() noexcept {
     _slot = none;
     set_protection(slot, PROT_READ | PROT_WRITE);
     const Write write{slot.write.load(std::memory_order_relaxed), slot.instruction.load(std::memory_order_relaxed)};
+    slot.released_begin.store(slot.begin.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    slot.released_end.store(slot.end.load(std::memory_order_relaxed), std::memory_order_release);
     slot.end.store(0, std::memory_order_release);
     return write;
 }

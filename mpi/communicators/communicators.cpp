@@ -15,6 +15,7 @@
 #include "mpi/communicators/split.h"
 #include "mpi/communicators/thread_constructors.h"
 #include "mpi/instance/instance.h"
+#include "mpi/instance/observed_instance.h"
 #include "mpi/instance/process_state.h"
 #include "mpi/instance/send_buffer.h"
 #include "object/error_cause.h"
@@ -338,6 +339,10 @@ int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicat
 }
 
 void Communicator::destroy(Communicator* comm) noexcept {
+    {
+        const std::lock_guard lock(bound_objects_mutex());
+        comm->is_ending = true;
+    }
     remove_from_session(*comm);
     if (comm->coll_data != nullptr || comm->outstanding != nullptr) {
         coll::Engine::forget(*comm);
@@ -357,7 +362,10 @@ void Communicator::destroy(Communicator* comm) noexcept {
     if (comm->id != nullptr) {
         cid::IndexTable& indices = comm->instance->communicators();
         delete comm->id;
-        indices.bind(comm->index, nullptr);
+        {
+            const std::lock_guard lock(bound_objects_mutex());
+            indices.bind(comm->index, nullptr);
+        }
         if (comm->index >= cid::IndexTable::predefined) {
             indices.release(comm->index);
         }

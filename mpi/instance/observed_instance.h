@@ -19,4 +19,8 @@ private:
     std::unique_lock<std::mutex> _lock;
 };
 
+// Held by a tool from the look whether an object that it has bound exists to the end of its use, and where a
+// communicator or a session ceases to exist for tools. Held for moments; no function of the program is called with it.
+std::mutex& bound_objects_mutex() noexcept;
+
 } // namespace patchbay

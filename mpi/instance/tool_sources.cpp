@@ -145,6 +145,11 @@ std::atomic<Instance*> observed{nullptr}; // changed with the mutex held
 
 } // namespace
 
+std::mutex& bound_objects_mutex() noexcept {
+    static auto& mutex = *new std::mutex; // a program may free communicators in its static destructors
+    return mutex;
+}
+
 ObservedInstance::ObservedInstance() noexcept
     : _lock(observed_mutex) {}
 

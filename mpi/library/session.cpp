@@ -7,6 +7,7 @@
 #include "mpi/communicators/communicators.h"
 #include "mpi/communicators/construction_queue.h"
 #include "mpi/communicators/thread_communicators.h"
+#include "mpi/instance/observed_instance.h"
 #include "mpi/instance/send_buffer.h"
 #include "mpi/instance/thread_levels.h"
 #include "mpi/library/library.h"
@@ -62,7 +63,10 @@ Session::Session()
 Session::~Session() = default;
 
 void Session::destroy(Session* session) noexcept {
-    session->instance->remove_session(*session);
+    {
+        const std::lock_guard lock(bound_objects_mutex());
+        session->instance->remove_session(*session);
+    }
     delete session;
 }
 

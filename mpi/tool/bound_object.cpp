@@ -27,6 +27,10 @@ std::optional<BoundObject> bind(Binding binding, void* handle_address) noexcept 
     return session == nullptr ? std::nullopt : std::optional(BoundObject{session, 0, 0, Session::id(session)});
 }
 
+std::unique_lock<std::mutex> hold_objects(Binding binding) noexcept {
+    return binding == Binding::none ? std::unique_lock<std::mutex>() : std::unique_lock(bound_objects_mutex());
+}
+
 bool exists(Binding binding, const BoundObject& bound) noexcept {
     Instance* instance = ObservedInstance::get();
     switch (binding) {
@@ -34,7 +38,7 @@ bool exists(Binding binding, const BoundObject& bound) noexcept {
         return true;
     case Binding::communicator:
         if (const Communicator* there = instance == nullptr ? nullptr : instance->communicators().find(bound.index)) {
-            return is_same(binding, bound, there);
+            return !there->is_ending && is_same(binding, bound, there);
         }
         return false;
     case Binding::session:

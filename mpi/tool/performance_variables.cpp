@@ -99,6 +99,7 @@ void PerformanceVariables::free(PerformanceHandle* handle) noexcept {
 std::optional<std::uint64_t> PerformanceVariables::present(
     const PerformanceHandle& handle, std::size_t element) const noexcept {
     const PerformanceVariable& variable = *handle.variable;
+    const auto held = hold_objects(variable.what->binding);
     if (!exists(variable.what->binding, handle.bound)) {
         return std::nullopt;
     }
@@ -150,7 +151,7 @@ int PerformanceVariables::stop(PerformanceHandle& handle) {
 
 int PerformanceVariables::read(PerformanceHandle& handle, void* buffer) {
     const PerformanceVariable& variable = *handle.variable;
-    if (!exists(variable.what->binding, handle.bound)) {
+    if (const auto held = hold_objects(variable.what->binding); !exists(variable.what->binding, handle.bound)) {
         return MPI_T_ERR_INVALID_HANDLE;
     }
     for (std::size_t element = 0; element < handle.base.size(); ++element) {

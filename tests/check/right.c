@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
 /* Correct programs that a careless check would complain about. Runs with mpi_check=all; right_test.py reads the output.
  */
 #include "tests/mpi_check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int rank, size;
 
@@ -285,6 +287,40 @@ static void collectives(void) {
     free(out);
 }
 
+/* A receive buffer that is not significant may be MPI_IN_PLACE; its count and datatype are those of all. */
+static void insignificant_buffers(void) {
+    int value = rank, sum = -1;
+    CHECK_OK(MPI_Reduce(&value, rank == 0 ? (void*)&sum : MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD));
+    CHECK(rank != 0 || sum == size * (size - 1) / 2);
+    CHECK_OK(MPI_Exscan(&value, rank == 0 ? MPI_IN_PLACE : (void*)&sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    CHECK(rank == 0 || sum == rank * (rank - 1) / 2);
+}
+
+/* A message from memory that contains code, which is called before, during and after the send. */
+static void code(void) {
+#if defined(__x86_64__)
+    enum { length = 1 << 20 };
+    static const unsigned char returns_42[] = {0xb8, 42, 0, 0, 0, 0xc3};
+    unsigned char* memory = mmap(NULL, length, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return; /* the system forbids it */
+    }
+    char* target = malloc(length);
+    MPI_Request request;
+    int (*function)(void);
+    unsigned char* place = memory + length / 2;
+    memcpy(place, returns_42, sizeof returns_42);
+    memcpy(&function, &place, sizeof function);
+    MPI_Isend(memory, length, MPI_BYTE, rank, 0, MPI_COMM_WORLD, &request);
+    CHECK_EQUAL(function(), 42);
+    MPI_Recv(target, length, MPI_BYTE, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK_EQUAL(function(), 42);
+    free(target);
+    munmap(memory, length);
+#endif
+}
+
 /* The two groups of an intercommunicator give different roots. */
 static void intercommunicators(void) {
     if (size < 2) {
@@ -450,6 +486,8 @@ int main(int argc, char** argv) {
     probes();
     buffers();
     collectives();
+    insignificant_buffers();
+    code();
     intercommunicators();
     handles();
     return finish();

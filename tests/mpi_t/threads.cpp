@@ -84,6 +84,38 @@ void observe_totals(const std::atomic<bool>& over) {
     CHECK(MPI_T_pvar_session_free(&session) == MPI_SUCCESS);
 }
 
+// A variable that is bound to a communicator is read while another thread frees that.
+void observe_freed() {
+    MPI_T_pvar_session session;
+    CHECK(MPI_T_pvar_session_create(&session) == MPI_SUCCESS);
+    int variable = -1;
+    CHECK(MPI_T_pvar_get_index("coll_component", MPI_T_PVAR_CLASS_STATE, &variable) == MPI_SUCCESS);
+    for (int i = 0; i < 100; ++i) {
+        MPI_Comm comm;
+        MPI_T_pvar_handle handle;
+        int count = 0;
+        CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+        CHECK(MPI_T_pvar_handle_alloc(session, variable, &comm, &handle, &count) == MPI_SUCCESS);
+        std::atomic<bool> reads{false};
+        std::thread reader([&] {
+            std::vector<int> components(std::size_t(count), -1);
+            int code = MPI_SUCCESS;
+            while (code == MPI_SUCCESS) {
+                code = MPI_T_pvar_read(session, handle, components.data());
+                reads = true;
+            }
+            CHECK_EQUAL(code, MPI_T_ERR_INVALID_HANDLE);
+        });
+        while (!reads) {
+            std::this_thread::yield();
+        }
+        CHECK_OK(MPI_Comm_free(&comm));
+        reader.join();
+        CHECK(MPI_T_pvar_handle_free(session, &handle) == MPI_SUCCESS);
+    }
+    CHECK(MPI_T_pvar_session_free(&session) == MPI_SUCCESS);
+}
+
 void communicate(int thread, int rounds) {
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -127,6 +159,9 @@ int main(int argc, char** argv) {
     }
     done = true;
     tool.join();
+    if (multiple) {
+        observe_freed();
+    }
     CHECK_OK(MPI_Barrier(MPI_COMM_SELF)); // delivers what waits
     std::printf("%ld events without restrictions\n", unrestricted_events.load());
     CHECK(MPI_T_event_handle_free(unrestricted, nullptr, nullptr) == MPI_SUCCESS);
