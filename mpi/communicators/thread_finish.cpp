@@ -111,6 +111,7 @@ int end(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, 
         code = first_error(reduced, highest);
     }
     if (code == MPI_SUCCESS) {
+        activation->process_polls.close();
         give_up(all, activation);
         all.instance.end_threads();
     } else if (all.carrier != nullptr) {

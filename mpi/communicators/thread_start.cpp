@@ -143,6 +143,8 @@ int begin(ThreadCommunicator& all, Activation& activation) noexcept {
     all.instance.begin_threads();
     if (all.carrier != nullptr) {
         all.carrier->open(++all.activations, activation.engines());
+    } else {
+        activation.process_polls.open();
     }
     activation.started();
     return MPI_SUCCESS;

@@ -33,6 +33,7 @@ void Activation::make_engine(int number, std::shared_ptr<ThreadContext> context,
     Thread& thread = _threads[std::size_t(number)];
     thread.context = std::move(context);
     thread.carrier = carrier;
+    thread.process_polls = &process_polls;
     Progress& progress = thread.context->progress();
     thread.engine = std::make_unique<Engine>(progress, carrier, number, threads());
     thread.poller = progress.add_poller(&Activation::poll, &thread,
@@ -56,8 +57,7 @@ int Activation::poll(void* context) noexcept {
     if (thread.carrier != nullptr) {
         events += thread.carrier->poll(*thread.engine);
     } else if (events == 0 && thread.context->shares_bell()) {
-        // A wait of the thread goes on with what its process has with others (MPI-5.0, 2.9).
-        events = thread.context->process_progress().poll();
+        events = thread.process_polls->poll(thread.context->process_progress());
     }
     return events;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "mpi/threads/carrier.h"
 #include "mpi/threads/engine.h"
+#include "mpi/threads/process_polls.h"
 #include "mpi/threads/thread_context.h"
 
 #include <atomic>
@@ -70,6 +71,7 @@ public:
     std::vector<int> first_ranks;     // of each process of the parent: the rank of its first thread
     int process = 0;                  // this one's rank in the parent of the thread communicator
     int process_count = 1;
+    ProcessPolls process_polls; // open from the start to the finish, unless there is a carrier
 
 private:
     enum class State { gathering, claimed, started, given_up };
@@ -77,6 +79,7 @@ private:
         std::shared_ptr<ThreadContext> context;
         std::unique_ptr<Engine> engine;
         Carrier* carrier = nullptr;
+        ProcessPolls* process_polls = nullptr;
         PollerHandle poller;
     };
     // A team that some of its members have joined. It is kept for the others: the first ones may have used the
