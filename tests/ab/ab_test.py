@@ -29,6 +29,10 @@ while [ $# -gt 0 ]; do
     esac
 done
 [ "$1" = silent ] && exit 0
+[ "$1" = large ] && { head -c 40000000 /dev/zero | tail -c 39000000 >/dev/null; exit 0; }
+[ "$1" = units ] && { [ "$speed" = 10 ] && echo "METRIC t 5 ms lower" || echo "METRIC t 5000 us lower"; exit 0; }
+[ "$1" = gap ] && { [ -e "$2" ] && echo "METRIC t 5 ms lower"; : >"$2"; echo "METRIC u 5 ms lower"; exit 0; }
+[ "$1" = noisy ] && { seq 1000; echo "rank 0 has no luck" >&2; exit 3; }
 [ "$1" = odd ] && { echo "METRIC latency nan us lower"; exit 0; }
 [ "$2" = slow ] && speed=$3
 [ "$1" = bytes ] && printf '\\377\\376\\n'
@@ -66,6 +70,9 @@ class Comparison(unittest.TestCase):
         ends = [line.index("us") for line in lines[1:]]
         self.assertEqual(len(set(ends)), 1, lines)
         self.assertEqual(lines[0].index("unit"), ends[0])
+
+    def test_no_interval_of_a_baseline_around_zero(self):
+        self.assertIsNone(comparison.bootstrap_ratio([0.0, 0.0, 0.0, 0.0, 50.0, 50.0, 50.0], [10.0] * 7))
 
     def test_unequal_samples_are_refused(self):
         with self.assertRaises(ValueError):
@@ -189,9 +196,31 @@ class Tool(unittest.TestCase):
         self.assertIn("seed 4", result.stdout)
 
     def test_program_without_metrics_gives_wall_cpu_memory(self):
-        result = self.run_tool("--b", "", "--blocks", "2", "--warm-up", "0", "--json", "-", "--", "silent")
-        metrics = {row["metric"] for row in json.loads(result.stdout)["rows"]}
-        self.assertEqual(metrics, {"wall", "cpu", "peak_memory"})
+        # Memory below that of the tool itself is no result.
+        for program, expected in ("large", {"wall", "cpu", "peak_memory"}), ("silent", {"wall", "cpu"}):
+            result = self.run_tool("--b", "", "--blocks", "2", "--warm-up", "0", "--json", "-", "--", program)
+            rows = json.loads(result.stdout)["rows"]
+            self.assertEqual({row["metric"] for row in rows}, expected)
+            self.assertEqual("cannot be measured" in result.stderr, program == "silent")
+            self.assertTrue(all(row["median"] > 35 for row in rows if row["metric"] == "peak_memory"), rows)
+
+    def test_metrics_that_cannot_be_compared(self):
+        units = self.run_tool("--b", "speed=20", "--", "units")
+        self.assertIn("METRIC t has ", units.stderr)
+        self.assertIn("cannot be compared", units.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            gap = self.run_tool("--b", "", "--warm-up", "0", "--", "gap", os.path.join(folder, "second"))
+        self.assertIn("METRIC lines of the same names: t", gap.stderr)
+        self.assertEqual((units.returncode, gap.returncode), (1, 1))
+
+    def test_a_comparison_that_fails_leaves_no_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "result.json")
+            self.assertEqual(self.run_tool("--b", "", "--json", file, "--", "odd").returncode, 1)
+            self.assertFalse(os.path.exists(file))
+
+    def test_error_text_behind_a_long_output(self):
+        self.assertIn("rank 0 has no luck", self.run_tool("--b", "", "--", "noisy").stderr)
 
     def test_failing_program_is_reported_with_its_words(self):
         result = self.run_tool("--b", "fail=luck", "--", "/bin/true")
@@ -246,6 +275,7 @@ class Tool(unittest.TestCase):
                 started = os.path.join(temporary, "started")
                 tool = subprocess.Popen(
                     [sys.executable, TOOL, "--b", "hang=1", "--", "/bin/true"], stderr=subprocess.PIPE, text=True,
+                    preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # the test may run under nohup
                     env=dict(os.environ, PATCHBAY_PREFIX=self.folder.name, STARTED=started, TMPDIR=temporary))
                 while not (os.path.exists(started) and os.path.getsize(started)):
                     self.assertIsNone(tool.poll())
@@ -264,6 +294,24 @@ class Tool(unittest.TestCase):
                     self.assertEqual(os.listdir(temporary), ["started"])
                 self.assertTrue(self.is_gone(session))
 
+    def test_nohup(self):
+        tool = subprocess.Popen([sys.executable, TOOL, "--b", "", "--blocks", "20", "--", "/bin/true"],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+                                env=dict(os.environ, PATCHBAY_PREFIX=self.folder.name))
+        for _ in range(10):
+            time.sleep(0.05)
+            tool.send_signal(signal.SIGHUP)
+        out, errors = tool.communicate(timeout=60)
+        self.assertEqual(tool.returncode, 0, errors)
+        self.assertIn("20 blocks", out)
+
+    def test_standard_output_is_closed(self):
+        done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, TOOL, "--b", "", "--blocks", "1", "--",
+                               "/bin/true"], stderr=subprocess.PIPE, text=True, check=False,
+                              env=dict(os.environ, PATCHBAY_PREFIX=self.folder.name), timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_output_that_is_no_text(self):
         result = self.run_tool("--b", "speed=2", "--blocks", "1", "--", "bytes")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -281,6 +329,7 @@ class Tool(unittest.TestCase):
             (("--b", "speed='2", "--", "/bin/true"), "No closing quotation"),
             (("--b", "speed=2", "--b", "hang=1", "--", "/bin/true"), "--b is given twice"),
             (("--b", "speed=2", "--", "odd"), "'nan' is no number"),
+            (("--variant", "speed=2", "--", "/bin/true"), "--variant speed=2 is not of the form"),
             (("--b", "speed=2", "--json", "/no/such/place/x", "--", "/bin/true"), "--json /no/such/place/x: No such file"),
             (("--b", "speed=2", "--limit", "-1", "--", "/bin/true"), "--limit must be above 0"),
             (("--b", "speed=2", "--seconds", "nan", "--", "/bin/true"), "--seconds must be at least 0"),

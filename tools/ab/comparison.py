@@ -18,10 +18,9 @@ def bootstrap_ratio(a, b, rounds=2000, seed=1):
         drawn = generator.choices(blocks, k=len(a))
         below = statistics.median(a[i] for i in drawn)
         above = statistics.median(b[i] for i in drawn)
-        if below > 0:
-            ratios.append(above / below)
-    if not ratios:
-        return None
+        if below <= 0:
+            return None  # what is left would be the draws of untypical blocks
+        ratios.append(above / below)
     ratios.sort()
     return ratios[int(0.025 * len(ratios))], ratios[min(len(ratios) - 1, int(0.975 * len(ratios)))]
 

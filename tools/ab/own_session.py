@@ -44,6 +44,14 @@ def exit_on_broken_pipe():
 
 
 def exit_on_signals():
-    """The others of these signals end the tool as SIGINT does, by an exception."""
+    """The others of these signals end the tool as SIGINT does, by an exception. Not one that nohup has it ignore."""
     for number in ENDING - {signal.SIGINT}:
-        signal.signal(number, lambda received, _: sys.exit(128 + received))
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda received, _: sys.exit(128 + received))
+
+
+def have_output():
+    """Standard output may be closed, or know few characters: neither is an error after a long run."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # to the end of the tool
+    sys.stdout.reconfigure(errors="replace")

@@ -12,6 +12,7 @@ way to compare with another MPI. Metrics are read from lines of its output,
 as the programs in share/patchbay/bench print them. Of a program that prints none, wall time, CPU time and the memory of
 its largest process are compared."""
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -25,7 +26,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-PREFIX = os.environ.get("PATCHBAY_PREFIX", os.path.dirname(HERE))
+PREFIX = os.environ.get("PATCHBAY_PREFIX") or os.path.dirname(HERE)
 sys.path[:0] = [HERE] + [os.path.join(prefix, "share", "patchbay", "ab") for prefix in (os.path.dirname(HERE), PREFIX)]
 import comparison  # noqa: E402  (found through the line above)
 import own_session  # noqa: E402
@@ -146,7 +147,8 @@ def build(program, variants, folder, flags):
                 variant.command(1, [])  # fails with the packages to install for a reference MPI
                 raise Problem(f"{compiler}: no such compiler wrapper: is {variant.prefix} an installed Patchbay?")
             command = [compiler, "-O2", *flags, program[0], "-o", binary]
-            result = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+            result = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace",
+                                    check=False)
             if result.returncode != 0:
                 raise Problem(f"{shlex.join(command)} failed:\n{result.stderr.rstrip()}")
             built[installation] = binary
@@ -206,7 +208,7 @@ def run_once(variant, ranks, program, limit):
         output.seek(0)
         errors.seek(0)
         if status != 0:
-            tail = (errors.read() + output.read())[-1500:].rstrip()
+            tail = (output.read()[-1000:] + errors.read()[-1500:]).rstrip()
             why = f"did not end within {limit} s (--limit)" if status is None else f"ended with status {status}"
             raise Problem(f"{variant.name}: {shlex.join(command)} {why}\n{tail}")
         show_reports(variant, errors)
@@ -218,6 +220,14 @@ def run_once(variant, ranks, program, limit):
     system = {"wall": (wall, "s", "lower"), "cpu": (usage.ru_utime + usage.ru_stime, "s", "lower"),
               "peak_memory": (usage.ru_maxrss / 1024, "MiB", "lower")}
     return metrics, system
+
+
+def least_memory():
+    """The peak memory that even the smallest program shows here, in MiB: Linux counts that of this interpreter, of which
+    each run begins as a copy."""
+    with own_session.started(["true"], stdin=subprocess.DEVNULL) as process:
+        usage, _ = wait_with_usage(process, time.monotonic() + 60)
+    return usage.ru_maxrss / 1024
 
 
 def wait_with_usage(process, deadline):
@@ -245,6 +255,7 @@ def measure(variants, commands, options):
     of blocks."""
     generator = random.Random(options.seed)
     samples = {}
+    printed = {}  # by variant: the names of the metrics of its first run
     total = options.warm_up + options.blocks
     started = time.monotonic()
     for block in range(total):
@@ -261,11 +272,29 @@ def measure(variants, commands, options):
                 continue
             if options.system or not metrics:
                 metrics = {**metrics, **system}
+            if metrics.keys() != printed.setdefault(variant.name, metrics.keys()):
+                differ = ", ".join(sorted(metrics.keys() ^ printed[variant.name]))
+                raise Problem(f"{variant.name}: not all runs have printed METRIC lines of the same names: {differ}")
             for name, (value, unit, better) in metrics.items():
                 data = samples.setdefault(name, {"unit": unit, "better": better, "values": {}})
+                if (unit, better) != (data["unit"], data["better"]):
+                    raise Problem(f"{variant.name}: METRIC {name} has {unit} {better}, that of another run "
+                                  f"{data['unit']} {data['better']}: they cannot be compared")
                 data["values"].setdefault(variant.name, []).append(value)
     show_progress("")
+    leave_out_small_memory(samples)
     return samples, total - options.warm_up
+
+
+def leave_out_small_memory(samples):
+    """Memory that cannot be told from that of this interpreter is no result."""
+    if "peak_memory" not in samples:
+        return
+    least = 1.1 * least_memory()
+    if any(value <= least for values in samples["peak_memory"]["values"].values() for value in values):
+        del samples["peak_memory"]
+        print(f"patchbay-ab: the peak memory of a run is below {least:.0f} MiB, which cannot be measured from here",
+              file=sys.stderr)
 
 
 class Once(argparse.Action):
@@ -339,7 +368,9 @@ def own_variants(options, prefixes):
     if options.b is not None:
         variants["b"] = options.b
     for text in options.variant:
-        name, _, settings = text.partition(":")
+        name, colon, settings = text.partition(":")
+        if not name or not colon or "=" in name:
+            raise Problem(f"--variant {text} is not of the form NAME:'K=V ...'")
         if name in variants:
             raise Problem(f"two variants have the same name: {name}")
         variants[name] = settings
@@ -366,14 +397,24 @@ def make_variants(options):
     return variants
 
 
-def check_writable(file):
-    """That the result can be written, which takes long to measure."""
-    if file and file != "-":
-        try:
-            with open(file, "a", encoding="utf-8"):
-                pass
-        except OSError as error:
-            raise Problem(f"--json {file}: {error.strerror}") from error
+@contextlib.contextmanager
+def writable(file):
+    """The result, which takes long to measure, can be written there. Without one no file is left."""
+    if not file or file == "-":
+        yield
+        return
+    is_new = not os.path.lexists(file)
+    try:
+        with open(file, "a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise Problem(f"--json {file}: {error.strerror}") from error
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            os.unlink(file)
+        raise
 
 
 def write(options, variants, samples, blocks):
@@ -398,10 +439,10 @@ def write(options, variants, samples, blocks):
 def main(arguments):
     options = parse_arguments(arguments)
     own_session.exit_on_signals()
+    own_session.have_output()
     try:
-        check_writable(options.json)
-        variants = make_variants(options)
-        with tempfile.TemporaryDirectory(prefix="patchbay-ab-") as folder:
+        with writable(options.json), tempfile.TemporaryDirectory(prefix="patchbay-ab-") as folder:
+            variants = make_variants(options)
             commands = build(options.program, variants, folder, words_of(options.cflags))
             for name, more in own_arguments(options.arguments, variants).items():
                 commands[name] = commands[name] + more

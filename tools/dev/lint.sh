@@ -96,6 +96,10 @@ changed_sources() {
         since=$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null)
         [ "$since" != "$(git rev-parse HEAD)" ] || since=HEAD~1
     fi
+    git rev-parse --quiet --verify "$since^{commit}" >/dev/null || {
+        echo "lint: '$since' is no commit: name one with --since" >&2
+        return 1
+    }
     git diff --name-only --diff-filter=d "$since" -- '*.cpp' '*.c'
 }
 
@@ -121,7 +125,7 @@ changed | all)
     if [ $which = all ]; then
         sources=$(git ls-files '*.cpp' '*.c')
     else
-        sources=$(changed_sources)
+        sources=$(changed_sources) || exit 2
     fi
     check "clang-tidy ($(wc -w <<<"$sources") sources)" check_tidy <<<"$sources"
     ;;

@@ -7,11 +7,15 @@ _patchbay_options() {
     "$1" --help 2>/dev/null | grep -oE -e '(^|[ ,|[])--?[a-zA-Z][a-zA-Z-]*' | grep -oE -e '--?[a-zA-Z][a-zA-Z-]*' | sort -u
 }
 
-# _patchbay_info PROGRAM OPTION...: the output of the patchbay-info beside that program.
+# _patchbay_program WORD: the path of the program that is typed like this, perhaps with ~ and backslashes; nothing: none.
+_patchbay_program() {
+    local typed=${1/#\~\//$HOME/}
+    command -v -- "${typed//\\/}" | grep -m 1 /
+}
+
+# _patchbay_info PATH OPTION...: the output of the patchbay-info beside that program.
 _patchbay_info() {
-    local info
-    info=$(dirname -- "$(command -v -- "$1")")/patchbay-info
-    "$info" "${@:2}" 2>/dev/null
+    "${1%/*}/patchbay-info" "${@:2}" 2>/dev/null
 }
 
 # _patchbay_choices NAME: the values of this parameter, if it has a list of them; its input is the JSON of patchbay-info.
@@ -33,7 +37,12 @@ _patchbay_words() {
 }
 
 _patchbay() {
-    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} program
+    program=$(_patchbay_program "$1") || {
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+    }
+    set -- "$program"
     [[ $previous != -[a-z][a-z]* ]] || previous=-$previous # options take one dash or two
     if ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[COMP_CWORD - 2]} =~ ^--?g?mca$ ]]; then
         _patchbay_words "$(_patchbay_info "$1" --json --param all | _patchbay_choices "$previous")"

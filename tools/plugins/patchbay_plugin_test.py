@@ -19,7 +19,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-PREFIX = os.environ.get("PATCHBAY_PREFIX", os.path.dirname(HERE))
+PREFIX = os.environ.get("PATCHBAY_PREFIX") or os.path.dirname(HERE)
 SUITE = os.path.join(PREFIX, "share", "patchbay", "plugin-tests")
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), "ab")] + [
     os.path.join(prefix, "share", "patchbay", "ab") for prefix in (os.path.dirname(HERE), PREFIX)]
@@ -42,7 +42,8 @@ def program(name):
 
 
 def output_of(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                          check=False)
     if done.returncode != 0:
         raise Problem(f"{shlex.join(command)} ended with status {done.returncode}:\n{done.stderr.rstrip()}")
     return done.stdout
@@ -59,6 +60,9 @@ class Component:
             raise Problem(f"{file}: {'it is no regular file' if os.path.lexists(file) else 'no such file'}")
         self.file = file
         self.framework, self.name = found.groups()
+        # Libraries beside the file, which it finds by $ORIGIN, are found by its copy, too.
+        paths = [os.path.dirname(os.path.realpath(file)), os.environ.get("LD_LIBRARY_PATH")]
+        os.environ["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
         self.folder = os.path.join(folder, "component")
         os.mkdir(self.folder)
         try:
@@ -237,6 +241,7 @@ def finish(status):
 def main(arguments):
     options = parse_arguments(arguments)
     own_session.exit_on_signals()
+    own_session.have_output()
     try:
         folder = tempfile.mkdtemp(prefix="patchbay-plugin-test-")
         report = Report()

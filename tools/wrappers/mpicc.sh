@@ -73,12 +73,12 @@ for argument; do
         exit 1
         ;;
     # The compiler may be a command with options ("ccache gcc"): it is split into words on purpose.
-    -compile_info)
+    -compile_info | -compile-info)
         # shellcheck disable=SC2086
         print_compile_options $compiler
         exit
         ;;
-    -link_info)
+    -link_info | -link-info)
         # shellcheck disable=SC2086
         print_link_options $compiler "-I$prefix/include"
         exit
