@@ -25,14 +25,15 @@ bool sets(std::string_view entry, std::string_view name) {
 
 // The PMIX_MCA_* settings of the user are kept.
 bool Environment::belongs_to_a_launcher(std::string_view name) {
-    const auto is = [name](std::string_view own) { return name == own || name == hidden_name(own); };
-    const auto begins = [name](std::string_view own) {
-        return name.starts_with(own) || name.starts_with(hidden_name(own));
+    const auto begins = [name](std::string_view own) { // also with the hidden initial
+        return !name.empty() && (name.front() == own.front() || name.front() == hidden_initial) &&
+            name.substr(1).starts_with(own.substr(1));
     };
     if (begins("PMIX_")) {
         return !name.starts_with("PMIX_MCA_");
     }
-    return name == param_cmdline_env || is(child_variable) || begins("PATCHBAY_NODE_");
+    return name == param_cmdline_env || begins("PATCHBAY_NODE_") ||
+        (begins(child_variable) && name.size() == std::string_view(child_variable).size());
 }
 
 Environment Environment::inherited() {

@@ -90,7 +90,7 @@ FileDescriptor connect_to(const std::string& path) {
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
         if (errno == ECONNREFUSED) { // of a run that was killed
             ::unlink(path.c_str());
-            ::rmdir(directory_name().c_str()); // if it was the last one: whoever needs the directory makes it
+            ::rmdir(directory_name().c_str()); // if it was the last one; listen_for_user() makes it again
         }
         return {};
     }

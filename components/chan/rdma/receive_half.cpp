@@ -114,10 +114,9 @@ bool ReceiveHalf::retry() noexcept {
 }
 
 void ReceiveHalf::check() noexcept {
-    const Word& arrival = *reinterpret_cast<const Word*>(slot_memory(_oldest.slot()));
     // The order matters: what the partner has sent before it failed is delivered.
     const bool failed = _partner_failed.load(std::memory_order_acquire);
-    const std::uint64_t word = arrival.load(std::memory_order_acquire);
+    const std::uint64_t word = word_of(_oldest);
     if (Arrival::has_arrived(word, _oldest.use())) [[likely]] {
         deliver(word);
         end_oldest();
@@ -132,7 +131,7 @@ bool ReceiveHalf::have_all_ended() noexcept {
     const bool failed = _partner_failed.load(std::memory_order_acquire);
     Position message = _oldest;
     for (std::uint32_t left = outstanding(); left > 1; --left) {
-        if (!has_arrived(message)) {
+        if (!Arrival::has_arrived(word_of(message), message.use())) {
             return failed;
         }
         message.advance();

@@ -35,9 +35,8 @@ private:
     bool is_in_place() const noexcept { return binding().side.type->dense; }
     void give_credit() noexcept;
     btl::StartCode send_credit() noexcept;
-    bool has_arrived(const Position& message) const noexcept {
-        const Word& word = *reinterpret_cast<const Word*>(slot_memory(message.slot()));
-        return Arrival::has_arrived(word.load(std::memory_order_acquire), message.use());
+    std::uint64_t word_of(const Position& message) const noexcept {
+        return reinterpret_cast<const Word*>(slot_memory(message.slot()))->load(std::memory_order_acquire);
     }
     std::byte* slot_memory(std::uint32_t slot) const noexcept { return _control.base() + _slots.place_of(slot); }
     void deliver(std::uint64_t word) noexcept;

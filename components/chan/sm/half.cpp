@@ -5,6 +5,7 @@
 #include "object/error_cause.h"
 
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 namespace patchbay::chan::sm {
@@ -95,6 +96,12 @@ void Half::disconnect() noexcept {
 void Half::partner_failed() noexcept {
     _failed.store(true, std::memory_order_release);
     progress->wake();
+}
+
+bool Half::have_all_ended() noexcept {
+    int events = 0;
+    const std::lock_guard hold(lock());
+    return !go_on(&events);
 }
 
 std::string_view Half::cause() const noexcept {

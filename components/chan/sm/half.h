@@ -41,6 +41,7 @@ class Half : public Channel, protected Unfinished {
 public:
     void disconnect() noexcept final;
     void partner_failed() noexcept override;
+    bool have_all_ended() noexcept final;
     std::string_view cause() const noexcept final;
 
 protected:

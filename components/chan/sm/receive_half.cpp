@@ -159,12 +159,6 @@ void ReceiveHalf::report(std::uint64_t length) noexcept {
     end_oldest(length > capacity ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
 }
 
-bool ReceiveHalf::have_all_ended() noexcept {
-    int events = 0;
-    const std::lock_guard hold(lock());
-    return !go_on(&events);
-}
-
 bool ReceiveHalf::go_on(int* events) noexcept {
     const std::uint64_t before = _receiver.chunks();
     while (_receiver.ended() != _receiver.started() && _receiver.advance()) {

@@ -15,7 +15,6 @@ public:
     int connect(std::span<const std::byte> partner_offer) noexcept override;
     int rebind(void* buffer, MPI_Count count) noexcept override;
     int start() noexcept override;
-    bool have_all_ended() noexcept override;
 
 private:
     void check() noexcept override;

@@ -171,12 +171,6 @@ void SendHalf::check() noexcept {
     }
 }
 
-bool SendHalf::have_all_ended() noexcept {
-    const std::lock_guard hold(lock());
-    _sender.advance();
-    return _sender.complete() == _sender.started() || has_failed();
-}
-
 bool SendHalf::go_on(int* events) noexcept {
     const std::uint64_t before = _sender.chunks() + _sender.complete();
     const bool done = _sender.advance();

@@ -15,7 +15,6 @@ public:
     int rebind(void* buffer, MPI_Count count) noexcept override;
     int start() noexcept override;
     void partner_failed() noexcept override;
-    bool have_all_ended() noexcept override;
 
 private:
     void check() noexcept override;
