@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,11 +31,13 @@ struct AddressBook {
 // The services of one process: the test's address book stands for the launcher.
 class SocketServices final : public btl::socket::Services {
 public:
-    SocketServices(AddressBook& book, std::uint32_t rank, Progress& progress, std::vector<std::byte>& kept) noexcept
+    SocketServices(AddressBook& book, std::uint32_t rank, Progress& progress, std::vector<std::byte>& kept,
+        std::string& aborted) noexcept
         : _book(book),
           _rank(rank),
           _progress(progress),
-          _kept(kept) {}
+          _kept(kept),
+          _aborted(aborted) {}
 
     Status publish(const btl::socket::Address& address) override {
         AddressBook::Entry& entry = _book.entries[_rank];
@@ -52,12 +56,14 @@ public:
     void unwatch(int fd) noexcept override { _progress.unwatch(fd); }
     void keep(std::vector<std::byte> bytes) override { _kept = std::move(bytes); }
     std::vector<std::byte> take_kept() override { return std::exchange(_kept, {}); }
+    void abort(int, std::string_view text) noexcept override { _aborted = text; }
 
 private:
     AddressBook& _book;
     const std::uint32_t _rank;
     Progress& _progress;
     std::vector<std::byte>& _kept;
+    std::string& _aborted;
 };
 
 // One process with btl/socket. Several of them may be in one process of the system.
@@ -85,13 +91,14 @@ public:
     JobTable jobs;
     Progress progress;
     std::vector<std::byte> kept;
+    std::string aborted; // why the module has ended the job
     std::unique_ptr<btl::socket::SocketModule> socket;
     PollerHandle poller; // so that waits of `progress` poll the module
 
 private:
     void start() {
         auto made = btl::socket::SocketModule::create(
-            rank, jobs, _settings, std::make_unique<SocketServices>(_book, rank, progress, kept), decisions);
+            rank, jobs, _settings, std::make_unique<SocketServices>(_book, rank, progress, kept, aborted), decisions);
         require(bool(made), made ? "" : made.error().text.c_str());
         socket = std::move(*made);
         use(*socket);

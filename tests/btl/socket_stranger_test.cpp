@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who is refused at the address of a process with btl/socket.
+#include "tests/btl/few_descriptors.h"
 #include "tests/btl/socket_node.h"
 
 #include <cerrno>
@@ -173,6 +174,41 @@ TEST_F(SocketStrangers, AProcessOfAnotherUserIsRefused) {
     EXPECT_EQ(node(0).total, 0u);
     EXPECT_EQ(node(0).socket->inbound_connections(), 0u);
     EXPECT_FALSE(is_refused(hello)) << "the same message of a process of this user";
+}
+
+// A process without descriptors ends its job because of a connection, but not because of that of another user.
+TEST_F(SocketStrangers, AProcessOfAnotherUserDoesNotEndTheJob) {
+    if (!can_become_nobody()) {
+        GTEST_SKIP() << "this process cannot become another user";
+    }
+    btl::socket::Settings settings;
+    settings.shortage_wait = std::chrono::nanoseconds(0);
+    make(2, settings);
+    ASSERT_TRUE(node(0).socket->open());
+    const Address address = node(0).socket->address();
+    auto* connected = test::shared_memory<std::atomic<bool>>();
+    std::thread stranger([&] {
+        EXPECT_EQ(as_nobody([&] {
+            pollfd closed{connection_to(address), POLLIN, 0};
+            *connected = true;
+            return closed.fd >= 0 && ::poll(&closed, 1, 20'000) == 1;
+        }),
+            0);
+    });
+    while (!*connected) {
+        std::this_thread::yield();
+    }
+    {
+        const test::NoFreeDescriptor shortage;
+        for (int i = 0; i < 1000; ++i) {
+            node(0).socket->poll();
+        }
+    }
+    stranger.join();
+    EXPECT_EQ(node(0).aborted, "");
+    EXPECT_EQ(node(1).send(0), SendCode::ok);
+    poll_all();
+    EXPECT_EQ(node(0).received[1], 1u);
 }
 
 } // namespace

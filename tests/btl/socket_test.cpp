@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "tests/btl/few_descriptors.h"
 #include "tests/btl/socket_node.h"
 
 #include "core/progress/waiter.h"
@@ -445,6 +446,35 @@ TEST_F(Nodes, ManyConnectionsWaitToBeAccepted) {
     poll_all();
     EXPECT_EQ(node(0).received[1], 1u);
     EXPECT_EQ(node(0).socket->inbound_connections(), 1u);
+}
+
+// The sender cannot know that, and may wait for an answer.
+TEST_F(Nodes, AConnectionWithoutADescriptorWaitsAndThenEndsTheJob) {
+    for (const bool lasts : {false, true}) {
+        SCOPED_TRACE(lasts ? "lasting" : "for a moment");
+        nodes.clear();
+        book = test::shared_memory<AddressBook>();
+        Settings settings;
+        settings.shortage_wait = lasts ? 50ms : 1min;
+        make(2, settings);
+        ASSERT_TRUE(node(0).socket->open());
+        ASSERT_EQ(node(1).send(0), SendCode::ok);
+        {
+            const test::NoFreeDescriptor shortage;
+            node(0).socket->poll();
+            EXPECT_EQ(node(0).aborted, "");
+            const auto end = std::chrono::steady_clock::now() + (lasts ? 20s : 100ms);
+            while (node(0).aborted.empty() && std::chrono::steady_clock::now() < end) {
+                node(0).socket->poll();
+            }
+        }
+        EXPECT_EQ(node(0).aborted,
+            lasts ? "btl/socket: a connection of another process cannot be accepted: Too many open files; raise the "
+                    "limit of open files (ulimit -n), or close descriptors"
+                  : "");
+        poll_all();
+        EXPECT_EQ(node(0).received[1], lasts ? 0u : 1u);
+    }
 }
 
 // Two processes that sleep between any two messages; no wake-up is lost.

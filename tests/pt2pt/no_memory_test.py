@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user reads when memory or shared memory is too small: no_memory_test.py PREFIX NO_MEMORY_PROGRAM"""
+"""What a user reads when there is too little memory or shared memory, or no descriptor:
+no_memory_test.py PREFIX NO_MEMORY_PROGRAM ACCEPTS_NONE_PROGRAM"""
 
 import os
 import re
@@ -11,14 +12,14 @@ import tempfile
 import unittest
 
 PREFIX = os.path.dirname(os.path.dirname(os.path.realpath(os.path.join(sys.argv[1], "lib/libmpi_abi.so.1"))))
-PROGRAM = os.path.realpath(sys.argv[2])
+PROGRAM, ACCEPTS_NONE = map(os.path.realpath, sys.argv[2:4])
 ERR_NO_MEM = 39
 ERR_OTHER = 16
 SMALL = 64 * 1024
 
 
-def mpirun(*options):
-    return [os.path.join(PREFIX, "bin/mpirun"), "--timeout", "30", "-n", "2", *options, PROGRAM]
+def mpirun(*options, program=PROGRAM):
+    return [os.path.join(PREFIX, "bin/mpirun"), "--timeout", "30", "-n", "2", *options, program]
 
 
 def run(command, **more):
@@ -35,6 +36,15 @@ class NoMemory(unittest.TestCase):
             self.assertEqual(done.returncode, ERR_NO_MEM, done.stdout)
             self.assertIn("out of memory for an unexpected message of 4000 bytes from rank 0", done.stdout)
             self.assertIn("a lower pml_ob1_unexpected_limit makes senders wait earlier", done.stdout)
+
+    def test_no_descriptor_for_a_connection(self):
+        # Its sender waits in MPI_Ssend, and has no error.
+        done = run(mpirun("--mca", "btl", "self,socket", "--mca", "btl_socket_shortage_wait", "200ms",
+                          program=ACCEPTS_NONE))
+        self.assertEqual(done.returncode, ERR_OTHER, done.stdout)
+        self.assertIn("btl/socket: a connection of another process cannot be accepted: Too many open files; raise the "
+                      "limit of open files (ulimit -n), or close descriptors", done.stdout)
+        self.assertNotIn("arrived", done.stdout)
 
     @staticmethod
     def limit_file_sizes():

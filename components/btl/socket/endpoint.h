@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "components/btl/socket/wire.h"
+#include "components/common/failed_attempts.h"
 #include "frameworks/btl/btl.h"
 
 #include <chrono>
@@ -34,7 +35,7 @@ public:
     std::unique_ptr<std::byte[]> stage; // for reserve(), made when it is first needed
     std::string problem;                // of a failed one
     std::chrono::steady_clock::time_point failed_at;
-    std::chrono::steady_clock::time_point short_since{}; // connecting without a descriptor, or without memory
+    FailedAttempts attempts; // to connect without a descriptor, or without memory
 };
 
 // A connection from a peer.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <new>
 #include <sys/epoll.h>
@@ -20,9 +21,6 @@ namespace {
 Error system_error(const char* what) {
     return {Errc::system, fmt::format("btl/socket: {}: {}", what, std::strerror(errno))};
 }
-
-// After that a peer for which there is no descriptor cannot be reached.
-constexpr std::chrono::seconds longest_shortage{5};
 
 // Whether the error ends when this process or another one gives something back.
 bool is_shortage(int error) noexcept {
@@ -63,6 +61,9 @@ SocketModule::~SocketModule() {
     if (_epoll >= 0) {
         _services->unwatch(_epoll);
         ::close(_epoll);
+        if (_spare >= 0) {
+            ::close(_spare);
+        }
         const bool left = unless_out_of_memory(false, [&] {
             _services->keep(kept());
             return true;
@@ -127,6 +128,7 @@ Status SocketModule::make_epoll() {
         return watched;
     }
     _epoll = epoll;
+    _spare = fcntl(_epoll, F_DUPFD_CLOEXEC, 0);
     return {};
 }
 
@@ -251,12 +253,8 @@ bool SocketModule::give_up(SocketEndpoint& to, int fd, int error, std::string_vi
 
 // A peer to which nothing can be sent may wait for an answer, and a shortage may end soon: other descriptors are
 // closed.
-bool SocketModule::may_wait(SocketEndpoint& to) noexcept {
-    const auto now = std::chrono::steady_clock::now();
-    if (to.short_since == std::chrono::steady_clock::time_point{}) {
-        to.short_since = now;
-    }
-    return now - to.short_since < longest_shortage;
+bool SocketModule::may_wait(SocketEndpoint& to) const noexcept {
+    return to.attempts.add() < _settings.shortage_wait;
 }
 
 Hello SocketModule::hello_for(const SocketEndpoint& to) const {

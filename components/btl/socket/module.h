@@ -66,7 +66,7 @@ private:
     bool advance(SocketEndpoint& to);
     bool try_to_connect(SocketEndpoint& to);
     bool give_up(SocketEndpoint& to, int fd, int error, std::string_view problem) noexcept;
-    static bool may_wait(SocketEndpoint& to) noexcept;
+    bool may_wait(SocketEndpoint& to) const noexcept;
     Hello hello_for(const SocketEndpoint& to) const;
     void fail(SocketEndpoint& to, std::string_view problem) noexcept;
 
@@ -81,9 +81,14 @@ private:
     int handle(std::uint64_t what, std::uint32_t events) noexcept;
     int handle(SocketEndpoint& to, std::uint32_t events) noexcept;
     int accept_connections() noexcept;
-    bool accept_connection(int fd);
+    bool prepare_inbound() noexcept;
+    void cannot_accept(int error) noexcept;
     int receive(Inbound& inbound) noexcept;
-    bool identify(Inbound& inbound, const std::byte* message, std::size_t size) noexcept;
+    bool has_buffer() noexcept;
+    void end_job(const char* lacking, int error) noexcept;
+    enum class Sender { known, refused, no_memory };
+    Sender identify(Inbound& inbound, const std::byte* message, std::size_t size) noexcept;
+    Sender identify(Inbound& inbound, const Hello& hello);
     Result<ProcessId> process_of(const Hello& hello);
     Result<JobNumber> hold_job(std::uint64_t nonce);
     static bool is_packet(const std::byte* message, std::size_t size) noexcept;
@@ -111,6 +116,7 @@ private:
     // All -1 or empty until open().
     int _epoll = -1;
     int _listener = -1;
+    int _spare = -1; // closed to see whose connection waits when there is no descriptor
     Address _address;
     bool _is_published = false;
     std::unique_ptr<std::byte[]> _buffer; // for one message; null: a receiver has taken none since it was read to
@@ -120,7 +126,10 @@ private:
     std::vector<SocketEndpoint*> _waiting; // asking or connecting
     std::vector<std::unique_ptr<Inbound>> _inbound;
     std::map<ProcessId, std::unique_ptr<SocketEndpoint>> _endpoints;
-    LogOnce _cannot_accept;
+    std::unique_ptr<Inbound> _next_inbound; // prepared, so that a connection is accepted only if there is memory for it
+    FailedAttempts _accepts;
+    FailedAttempts _buffers; // for a packet
+    FailedAttempts _senders;
     LogOnce _bad_packet;
 };
 

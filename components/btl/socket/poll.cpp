@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "components/btl/socket/event.h"
 #include "components/btl/socket/module.h"
+#include "core/base/format_into.h"
 #include "core/base/out_of_memory.h"
+#include "include/mpi.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -88,29 +91,70 @@ int SocketModule::handle(SocketEndpoint& to, std::uint32_t events) noexcept {
 
 int SocketModule::accept_connections() noexcept {
     for (int i = 0; i < most_at_once; ++i) {
-        const int fd = accept_own(_listener);
-        if (fd < 0 && errno != EACCES && errno != ECONNABORTED && errno != EINTR) {
-            if (errno != EAGAIN) { // descriptors or memory are exhausted
-                _cannot_accept.error("btl/socket: cannot accept a connection of another process; it waits");
-            }
+        const int fd = prepare_inbound() ? accept_own(_listener) : -1;
+        if (fd < 0 && (errno == EACCES || errno == ECONNABORTED || errno == EINTR)) {
+            continue;
+        }
+        if (fd < 0 && errno != EAGAIN) {
+            cannot_accept(errno);
             return i;
         }
-        if (fd >= 0 && !unless_out_of_memory(false, [&] { return accept_connection(fd); })) {
-            ::close(fd);
+        _accepts.end();
+        if (fd < 0) {
+            return i;
+        }
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.u64 = Event::inbound(*_next_inbound);
+        _next_inbound->fd = fd;
+        _inbound.push_back(std::move(_next_inbound));
+        if (epoll_ctl(_epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
+            end_job("a connection", errno);
         }
     }
     return most_at_once;
 }
 
-bool SocketModule::accept_connection(int fd) {
-    auto inbound = std::make_unique<Inbound>();
-    inbound->fd = fd;
-    _inbound.reserve(_inbound.size() + 1);
-    if (!add_to_epoll(fd, EPOLLIN, Event::inbound(*inbound))) {
-        return false;
+// false: errno is ENOMEM.
+bool SocketModule::prepare_inbound() noexcept {
+    const bool is_prepared = unless_out_of_memory(false, [&] {
+        _inbound.reserve(_inbound.size() + 1);
+        if (_next_inbound == nullptr) {
+            _next_inbound = std::make_unique<Inbound>();
+        }
+        return true;
+    });
+    errno = is_prepared ? errno : ENOMEM;
+    return is_prepared;
+}
+
+// Any user of this host can connect, and must not end the job by that: the kernel says whose connection it is when it
+// has been accepted.
+void SocketModule::cannot_accept(int error) noexcept {
+    if (_accepts.add() < _settings.shortage_wait) {
+        return;
     }
-    _inbound.push_back(std::move(inbound));
-    return true;
+    if (_spare >= 0) {
+        ::close(_spare);
+        const int fd = accept_own(_listener);
+        if (fd >= 0) {
+            ::close(fd);
+        }
+        _spare = fcntl(_epoll, F_DUPFD_CLOEXEC, 0);
+        if (fd < 0) {
+            return; // the next poll tries again
+        }
+    }
+    end_job("a connection", error);
+}
+
+// A peer waits for that, and no MPI call of this process could return the error.
+void SocketModule::end_job(const char* lacking, int error) noexcept {
+    const bool lacks_descriptors = error == EMFILE || error == ENFILE;
+    std::array<char, 256> text;
+    _services->abort(lacks_descriptors ? MPI_ERR_OTHER : MPI_ERR_NO_MEM,
+        format_into(text, "btl/socket: {} of another process cannot be accepted: {}{}", lacking, std::strerror(error),
+            error == EMFILE ? "; raise the limit of open files (ulimit -n), or close descriptors" : ""));
 }
 
 // Returns the number of messages, and counts the end of the connection.
@@ -119,11 +163,13 @@ int SocketModule::receive(Inbound& inbound) noexcept {
         return 0; // deliver_held() comes first
     }
     for (int received = 0; received < most_at_once; ++received) {
-        if (_buffer == nullptr && !prepare_buffer()) {
+        if (_buffer == nullptr && !has_buffer()) {
             return received + 1; // counted: no process wakes this one when there is memory
         }
+        // The first message stays there until there is memory for its sender.
+        const int peek = inbound.from == nullptr ? MSG_PEEK : 0;
         const std::byte* message = _buffer.get();
-        const ssize_t size = recv(inbound.fd, _buffer.get(), largest_message, MSG_DONTWAIT | MSG_TRUNC);
+        const ssize_t size = recv(inbound.fd, _buffer.get(), largest_message, MSG_DONTWAIT | MSG_TRUNC | peek);
         if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
             return received;
         }
@@ -132,10 +178,14 @@ int SocketModule::receive(Inbound& inbound) noexcept {
             return received + 1;
         }
         if (inbound.from == nullptr) {
-            if (!identify(inbound, message, std::size_t(size))) {
+            const Sender sender = identify(inbound, message, std::size_t(size));
+            if (sender == Sender::refused) {
                 drop(inbound);
+            }
+            if (sender != Sender::known) {
                 return received + 1;
             }
+            recv(inbound.fd, nullptr, 0, MSG_DONTWAIT);
         } else if (!is_packet(message, std::size_t(size))) {
             _bad_packet.error("btl/socket: a process has sent what is no packet; its connection is closed");
             drop(inbound);
@@ -149,26 +199,48 @@ int SocketModule::receive(Inbound& inbound) noexcept {
     return most_at_once;
 }
 
-// false: the first message shows no process that may connect, or one that has a connection already.
-bool SocketModule::identify(Inbound& inbound, const std::byte* message, std::size_t size) noexcept {
+bool SocketModule::has_buffer() noexcept {
+    if (unless_out_of_memory(false, [&] { return bool(prepare_buffer()); })) {
+        _buffers.end();
+        return true;
+    }
+    if (_buffers.add() >= _settings.shortage_wait) {
+        end_job("a packet", ENOMEM);
+    }
+    return false;
+}
+
+// Refused: the first message shows no process that may connect, or one that has a connection already.
+SocketModule::Sender SocketModule::identify(Inbound& inbound, const std::byte* message, std::size_t size) noexcept {
     Hello hello;
     if (size != sizeof hello) {
-        return false;
+        return Sender::refused;
     }
     std::memcpy(&hello, message, sizeof hello);
-    return is_valid(hello, _address) && unless_out_of_memory(false, [&] {
-        const Result<ProcessId> process = process_of(hello);
-        if (!process) {
-            return false;
-        }
-        SocketEndpoint& from = endpoint_of(process.value());
-        if (std::exchange(from.sends_to_us, true)) {
-            return false;
-        }
-        from.address = hello.sender;
-        inbound.from = &from;
-        return true;
-    });
+    if (!is_valid(hello, _address)) {
+        return Sender::refused;
+    }
+    const Sender sender = unless_out_of_memory(Sender::no_memory, [&] { return identify(inbound, hello); });
+    if (sender != Sender::no_memory) {
+        _senders.end();
+    } else if (_senders.add() >= _settings.shortage_wait) {
+        end_job("a connection", ENOMEM);
+    }
+    return sender;
+}
+
+SocketModule::Sender SocketModule::identify(Inbound& inbound, const Hello& hello) {
+    const Result<ProcessId> process = process_of(hello);
+    if (!process) {
+        return process.error().code == Errc::out_of_memory ? Sender::no_memory : Sender::refused;
+    }
+    SocketEndpoint& from = endpoint_of(process.value());
+    if (std::exchange(from.sends_to_us, true)) {
+        return Sender::refused;
+    }
+    from.address = hello.sender;
+    inbound.from = &from;
+    return Sender::known;
 }
 
 // The job may be one that this process does not know yet.

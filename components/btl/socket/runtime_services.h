@@ -21,6 +21,7 @@ public:
     void unwatch(int fd) noexcept override { _progress.unwatch(fd); }
     void keep(std::vector<std::byte> bytes) override { _runtime.keep(key, std::move(bytes)); }
     std::vector<std::byte> take_kept() override { return _runtime.take_kept(key); }
+    void abort(int code, std::string_view text) noexcept override { _runtime.abort(code, text); }
 
 private:
     static constexpr const char* key = "patchbay.btl.socket";

@@ -6,12 +6,13 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::btl::socket {
 
 // What the module uses of its process besides the table of jobs. Called as the module is: one call at a time. All but
-// unwatch() throw std::bad_alloc.
+// unwatch() and abort() throw std::bad_alloc.
 class Services {
 public:
     virtual ~Services() = default;
@@ -28,6 +29,9 @@ public:
     // What a module leaves to the next one of this process; see Runtime::keep.
     virtual void keep(std::vector<std::byte> bytes) = 0;
     virtual std::vector<std::byte> take_kept() = 0;
+
+    // Ends the job with this text, because a peer waits for what this process cannot do. Returns in tests only.
+    virtual void abort(int code, std::string_view text) noexcept = 0;
 };
 
 } // namespace patchbay::btl::socket

@@ -22,6 +22,11 @@ inline constexpr ParamSpec params[] = {
         "how long a send to a process whose connection has ended waits, so that the launcher can report that the "
         "process has failed, before the send fails",
         nullptr, ParamLevel::tuner_detail, ParamScope::local},
+    {"shortage_wait", ParamType::duration, "5s",
+        "how long a process that has no descriptor or no memory for a connection tries again, before the peer counts "
+        "as "
+        "unreachable, or the job ends because the peer waits",
+        nullptr, ParamLevel::tuner_detail, ParamScope::local},
 };
 
 // Every process takes packets of this size, so that processes with other parameters can send to it.
@@ -32,6 +37,7 @@ struct Settings {
     std::size_t packet_size = 32 * 1024;
     std::size_t buffer = 416 * 1024;
     std::chrono::nanoseconds failure_wait = std::chrono::seconds(5);
+    std::chrono::nanoseconds shortage_wait = std::chrono::seconds(5);
 
     // Errc::invalid names the parameter, its value and what is allowed.
     static Result<Settings> read(const ParamRegistry& registry);
