@@ -122,8 +122,10 @@ struct Part {
 
 int prepare(ThreadCommunicator& all, Part& part, MPI_Comm handle) {
     Instance& instance = all.instance;
-    part.context = ThreadContext::enter(instance.progress(), all.has_other_processes() || instance.runtime().size() > 1,
-        all.threads(), cores_of_process(instance));
+    Runtime& runtime = instance.runtime();
+    const bool knows_processes = all.has_other_processes() || runtime.size() > 1 || runtime.jobs().size() > 1;
+    part.context =
+        ThreadContext::enter(instance.progress(), knows_processes, all.threads(), cores_of_process(instance));
     part.activation->make_engine(part.number, part.context, all.carrier.get());
     return all.attributes.copy_to(part.attributes, AttributeOwner::communicator, handle, handle);
 }
