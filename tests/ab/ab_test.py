@@ -22,6 +22,8 @@ while [ $# -gt 0 ]; do
     -n) shift 2;;
     --mca) [ "$2" = speed ] && speed=$3; [ "$2" = fail ] && { echo "rank 0 has no $3" >&2; exit 3; }
            [ "$2" = hang ] && { [ -n "$STARTED" ] && echo $$ >"$STARTED"; sleep 60; }
+           [ "$2" = tidy ] && { trap 'echo >"$3"; exit 0' TERM; sleep 60 & wait; }
+           [ "$2" = stubborn ] && { trap "" TERM; sleep 60; }
            [ "$2" = warn ] && for rank in 0 1; do echo "[host:$rank] patchbay: warning: $3 is slow here" >&2; done
            [ "$2" = sped ] && echo "[host:0] patchbay: warning: unknown parameter sped = '$3'; did you mean 'speed'?" >&2
            shift 3;;
@@ -254,6 +256,13 @@ class Tool(unittest.TestCase):
     def test_hanging_program_is_ended(self):
         result = self.run_tool("--b", "hang=1", "--limit", "1", "--", "/bin/true")
         self.assertEqual(result.returncode, 1)
+        self.assertIn("did not end within 1.0 s", result.stderr)
+
+    def test_a_launcher_that_takes_too_long_can_tidy_up(self):
+        tidied = os.path.join(self.folder.name, "tidied")
+        self.run_tool("--b", "tidy=" + tidied, "--limit", "1", "--", "/bin/true")
+        self.assertTrue(os.path.exists(tidied))
+        result = self.run_tool("--b", "stubborn=1", "--limit", "1", "--", "/bin/true")
         self.assertIn("did not end within 1.0 s", result.stderr)
 
     @staticmethod

@@ -10,12 +10,13 @@ import sys
 
 ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
 PR_SET_PDEATHSIG = 1
+GRACE = 3  # seconds
 LIBC = ctypes.CDLL(None)
 
 
 @contextlib.contextmanager
 def started(command, **options):
-    """The process, with the options of subprocess.Popen. All processes of its session are killed if an exception leaves the
+    """The process, with the options of subprocess.Popen. All processes of its session are ended if an exception leaves the
     body, also that of a signal."""
     def prepare():
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # where the tool is killed; mpirun ends its ranks alike
@@ -29,12 +30,20 @@ def started(command, **options):
         yield process
     except BaseException:
         if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            end(process)
         raise
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def end(process):
+    """Ends all processes of its session. A launcher that is killed at once leaves its files and shared memory."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def exit_on_broken_pipe():

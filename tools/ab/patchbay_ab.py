@@ -238,10 +238,8 @@ def wait_with_usage(process, deadline):
             process.returncode = os.waitstatus_to_exitcode(status)
             return usage, process.returncode
         time.sleep(0.0005)
-    os.killpg(process.pid, 9)
-    _, _, usage = os.wait4(process.pid, 0)
-    process.returncode = -9
-    return usage, None
+    own_session.end(process)
+    return None, None
 
 
 def show_progress(text):
