@@ -51,13 +51,14 @@ int reduce(const char* name, const void* send, void* recv, MPI_Count count, MPI_
         args, reduction_call(Function::reduce, send, recv, count, type, op, root));
 }
 
-// The receive buffer of rank 0 is not significant in exscan, unless it has the operand (MPI-5.0, 6.11.2).
+// The receive buffer of rank 0 is not significant in exscan, unless it has the operand (MPI-5.0, 6.11.2). The operand
+// itself is the mistake of which all other ranks are told, and an error as in MPICH.
 template <Function function>
 bool reduction_everywhere(
     Arguments& args, const void* send, void* recv, MPI_Count count, MPI_Datatype type, MPI_Op op) noexcept {
     if (function == Function::exscan && args.comm()->rank == 0 && send != MPI_IN_PLACE) {
         return args.count("count", count) && args.datatype("datatype", type) && args.op(op, type) &&
-            args.buffer("sendbuf", send, count, type);
+            args.buffer("sendbuf", send, count, type) && distinct(args, send, recv, count, type);
     }
     return reduction(args, send, recv, count, type, op);
 }

@@ -35,7 +35,7 @@ constexpr Key keys[] = {
     {"mpi_accumulate_granularity", Kind::size, When::constructor, "0"},
     {"same_size", Kind::flag, When::always, "false"},
     {"same_disp_unit", Kind::flag, When::always, "false"},
-    {"alloc_shared_noncontig", Kind::flag, When::constructor, ""},
+    {"alloc_shared_noncontig", Kind::flag, When::always, "false"},
     {"mpi_minimum_memory_alignment", Kind::size, When::constructor, ""},
     {"mpi_assert_memory_alloc_kinds", Kind::text, When::constructor, ""},
     {"patchbay_osc", Kind::text, When::constructor, ""},
