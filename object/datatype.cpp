@@ -27,6 +27,11 @@ struct Range {
     }
 };
 
+// Wherever it would be.
+bool contains_nothing(const Piece& piece) noexcept {
+    return piece.length == 0 || piece.repeat == 0 || (piece.type->size == 0 && !piece.type->bounded);
+}
+
 // The properties of a type that follow from its typemap (MPI-5.0, 5.1.6 to 5.1.8).
 struct Bounds {
     Wide size = 0;
@@ -41,6 +46,9 @@ struct Bounds {
         }
         size += Wide(type.size) * piece.length * piece.repeat;
         alignment = std::max(alignment, type.alignment);
+        if (contains_nothing(piece)) {
+            return;
+        }
         const Wide across = piece.stride * (piece.repeat - 1);
         const Wide along = Wide(type.extent) * (piece.length - 1);
         const Wide first = piece.displacement + std::min(across, Wide(0)) + std::min(along, Wide(0));
@@ -62,7 +70,7 @@ constexpr bool fits(Wide value) {
 
 // The product of three factors may not even fit into a Wide.
 bool overflows(const Piece& piece) {
-    if (piece.length == 0 || piece.repeat == 0) { // nothing, wherever it would be
+    if (contains_nothing(piece)) {
         return false;
     }
     Wide size = 0;

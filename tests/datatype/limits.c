@@ -34,6 +34,10 @@ static void check_strides(void) {
     CHECK_OK(MPI_Type_indexed(2, lengths, places, wide, &type));
     check_extent(type, (MPI_Count)1 << 40);
     MPI_Type_free(&wide);
+    CHECK_OK(MPI_Type_contiguous(0, MPI_BYTE, &wide));
+    CHECK_OK(MPI_Type_create_hvector_c((MPI_Count)1 << 40, 1, (MPI_Count)1 << 30, wide, &type));
+    check_extent(type, 0);
+    MPI_Type_free(&wide);
 }
 
 static void check_arrays(void) {
