@@ -34,9 +34,9 @@ int Pt2pt::fence(int assertion) noexcept {
 
 int Pt2pt::post(std::span<const int> origins, int assertion) noexcept {
     static_cast<void>(assertion);
-    const Guard guard(_lock);
     int code = MPI_SUCCESS;
     try {
+        const Guard guard(_lock);
         _exposed_to.assign(origins.begin(), origins.end());
         _tests = 0;
         for (const int rank : origins) {
@@ -52,6 +52,9 @@ int Pt2pt::post(std::span<const int> origins, int assertion) noexcept {
         }
     } catch (const std::bad_alloc&) {
         return no_memory();
+    }
+    if (std::ranges::find(origins, _window.rank) != origins.end()) {
+        _progress.wake(); // a thread of this process that waits in MPI_Win_start
     }
     return code;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "components/osc/pt2pt/lock_order.h"
 #include "components/osc/pt2pt/lock_queue.h"
 #include "components/osc/pt2pt/memory_map.h"
 #include "components/osc/pt2pt/parts.h"
@@ -193,7 +194,8 @@ private:
     int complete_at_once(int code, Request** request) noexcept;
 
     // passive.cpp
-    void hold_last_lock(int next) noexcept;                    // without the lock
+    Pt2pt* window_of_last_lock(int next) const noexcept;       // without the lock
+    void hold_lock(int rank) noexcept;                         // without the lock
     int lock_self(bool exclusive) noexcept;                    // without the lock
     int unlock_self() noexcept;                                // without the lock
     int lock_peer(int rank, bool exclusive) noexcept;          // without the lock
@@ -221,6 +223,7 @@ private:
     const Agreed _agreed;
     const Datatype& _byte;
     const std::shared_ptr<ProgressThread> _thread;
+    std::uint64_t _number = 0; // of LockOrder
 
     ProgressLock _lock;
     std::vector<std::unique_ptr<Peer>> _peers; // by rank; null: there was nothing yet
@@ -233,7 +236,6 @@ private:
     std::vector<std::uint32_t> _free_slots;
     LockQueue _locks;
     bool _own_lock_refused = false; // the last one that lock_self() has waited for
-    Peer* _last_asked = nullptr;    // for a lock
     MemoryMap _memory;
     std::vector<Peer*> _to_advance;
     std::vector<int> _exposed_to; // the origins of MPI_Win_post

@@ -134,6 +134,7 @@ struct Peer {
     bool locked = false;           // a lock has been asked for
     std::uint64_t lock_number = 0; // of the message that asked for it
     bool lock_refused = false;     // which the peer has refused
+    bool lacks_lock() const noexcept { return locked && done < lock_number; } // that has been asked for
     // Of MPI_Win_post, not yet used by MPI_Win_start; negative: a start that failed has used posts that come later.
     std::int64_t posts = 0;
     std::uint16_t next_data = 0;

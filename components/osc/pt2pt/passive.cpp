@@ -26,22 +26,39 @@ int Pt2pt::lock(bool exclusive, int rank, int assertion) noexcept {
     if ((assertion & MPI_MODE_NOCHECK) != 0) {
         return MPI_SUCCESS;
     }
-    hold_last_lock(rank);
+    if (Pt2pt* const window = window_of_last_lock(rank); window != nullptr) {
+        window->hold_lock(LockOrder::last_asked.rank);
+    }
     return rank == _window.rank ? lock_self(exclusive) : lock_peer(rank, exclusive);
 }
 
-// A program that takes several locks in an order that is the same in all members does not wait in a circle: a lock that
-// has been asked for is held before the next one is asked for. An error is reported by the calls for its own target.
-void Pt2pt::hold_last_lock(int next) noexcept {
+// A program that takes several locks in an order that is the same everywhere does not wait in a circle, also with locks
+// of several windows: a lock that a thread has asked for is held before it asks for the next one. nullptr: it is, or
+// there is none.
+Pt2pt* Pt2pt::window_of_last_lock(int next) const noexcept {
+    const AskedLock last = LockOrder::last_asked;
+    if (last.window == 0 || (last.window == _number && last.rank == next)) {
+        return nullptr;
+    }
+    const LockOrder::Search search;
+    Pt2pt* const window = search.find(last.window);
+    if (window == nullptr) {
+        return nullptr;
+    }
+    const Guard guard(window->_lock);
+    return window->_peers[std::size_t(last.rank)]->lacks_lock() ? window : nullptr; // its epoch is open: it stays
+}
+
+// An error is reported by the calls for this target.
+void Pt2pt::hold_lock(int rank) noexcept {
     Awaited one[1];
     {
         UniqueLock lock(_lock);
-        Peer* const last = _last_asked;
-        if (last == nullptr || last->rank == next || !last->locked || last->done >= last->lock_number ||
-            ask_for_acknowledgement(*last, lock) != MPI_SUCCESS) {
+        Peer& peer = *_peers[std::size_t(rank)];
+        if (!peer.lacks_lock() || ask_for_acknowledgement(peer, lock) != MPI_SUCCESS) {
             return;
         }
-        *one = now(*last);
+        *one = now(peer);
     }
     static_cast<void>(wait_for_peers(one, [](const Awaited& of) { return of.peer->done >= of.peer->lock_number; }));
 }
@@ -126,7 +143,7 @@ int Pt2pt::ask_for_lock(Peer& peer, std::uint8_t flags) noexcept {
     const int code = send_numbered(peer, Kind::lock, std::uint8_t(all_of_them));
     peer.locked = code == MPI_SUCCESS;
     peer.lock_number = peer.sent;
-    _last_asked = &peer;
+    LockOrder::last_asked = {_number, peer.rank};
     return code;
 }
 

@@ -13,7 +13,7 @@ BtlWords::BtlWords(int rank, int size, std::byte* own, Progress& progress)
     auto* const block = reinterpret_cast<Place*>(own);
     set_own(block);
     // Where others use operations of a btl, these are atomic with those of the processor (Members::connect).
-    set_mapped(rank, block, nullptr);
+    set_mapped(rank, block, &progress.doorbell()); // other threads of this process may wait
 }
 
 // An atomic operation, also for a load or a store, so that all of them have one order at the target.

@@ -89,7 +89,7 @@ public:
 
 protected:
     void set_own(Place* block) noexcept { _own = block; }
-    // `bell`: of that process; null: it is this process.
+    // `bell`: of that process; null: this process cannot ring it.
     void set_mapped(int member, Place* block, Doorbell* bell) noexcept { _mapped[std::size_t(member)] = {block, bell}; }
 
     virtual int far_load(int member, Word word, std::uint64_t& value) noexcept = 0;
