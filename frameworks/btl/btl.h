@@ -27,7 +27,7 @@ class Context;
 //  - Packets to one endpoint arrive complete, once, and in the order they were sent.
 namespace btl {
 
-inline constexpr std::uint32_t interface_version = 11;
+inline constexpr std::uint32_t interface_version = 12;
 
 // A peer as one module reaches it. Made by connect() on first contact; the module owns it and destroys it at its own
 // end, or in forget().
@@ -142,6 +142,14 @@ public:
     // Called with the lock when the process has failed, once. What is on the way from it may still be delivered. Sends
     // to it are `failed` or lead nowhere; one-sided operations fail with ESRCH, pending ones, too.
     virtual void peer_failed(ProcessId process) noexcept { (void)process; }
+
+    // Whether the library of this process may still answer. false: it has ended, as far as the module can see, or its
+    // process has; a library that the process initializes later receives what has been sent meanwhile. Called with the
+    // lock, by a pml at the end of a poll while it waits for an answer that a process may owe when it ends.
+    virtual bool may_answer(Endpoint& peer) noexcept {
+        (void)peer;
+        return true;
+    }
 
     // A job whose processes are in no communicator of this process any more (Transports::forget_ended). Called with the
     // lock, never from inside poll(). has_ended(): whether each process of the job to which this module has an endpoint

@@ -40,6 +40,7 @@ public:
     void resume_packets(Endpoint& to) noexcept override { _wrapped->resume_packets(to); }
     bool can_get(Endpoint& from) noexcept override { return _wrapped->can_get(from); }
     void peer_failed(ProcessId process) noexcept override { _wrapped->peer_failed(process); }
+    bool may_answer(Endpoint& peer) noexcept override { return _wrapped->may_answer(peer); }
     bool has_ended(JobNumber job) noexcept override { return _wrapped->has_ended(job); }
     void forget(JobNumber job) noexcept override { _wrapped->forget(job); }
     // One that changes them returns an object of its own, which passes on what it does not change.

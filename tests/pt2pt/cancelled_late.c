@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Cancel of a send whose message has been received on a communicator that the receiver has freed since: it takes no
- * message of another process from a later communicator. MPI_Cancel of a send on a communicator that both have freed,
- * when the receiver has finalized: it ends. MPI_Cancel of sends that the receiver has not received before it freed the
- * communicator: it succeeds. */
+ * message of another process from a later communicator. MPI_Cancel of a send when the receiver has finalized: it ends,
+ * on a communicator that both have freed, and on one that the sender has not freed. MPI_Cancel of sends that the
+ * receiver has not received before it freed the communicator: it succeeds. */
+#define _DEFAULT_SOURCE
 #include "tests/mpi_check/check.h"
+
+#include <unistd.h>
 
 enum { before = 200, after = 500 };
 
@@ -78,7 +81,7 @@ static void test_later_communicator(void) {
     MPI_Comm_free(&later);
 }
 
-static void test_finalized_receiver(void) {
+static void test_finalized_receiver(int is_freed) {
     MPI_Session session;
     MPI_Group world;
     MPI_Comm comm;
@@ -94,11 +97,20 @@ static void test_finalized_receiver(void) {
         MPI_Send(NULL, 0, MPI_INT, 0, 1, comm);
     }
     MPI_Group_free(&world);
-    MPI_Comm_free(&comm);
+    if (rank != 0 || is_freed) {
+        MPI_Comm_free(&comm);
+    }
     if (rank == 0) {
+        usleep(200000);
         CHECK_EQUAL(cancel(&kept), 0); /* the others end without a call of the library */
     }
+    if (comm != MPI_COMM_NULL) {
+        MPI_Comm_free(&comm);
+    }
     MPI_Session_finalize(&session);
+    if (rank == 1) {
+        usleep(1500000); /* its process exists longer than its library */
+    }
 }
 
 /* Then nothing answers the message. */
@@ -128,6 +140,7 @@ int main(int argc, char** argv) {
     test_later_communicator();
     test_freed_without_a_receive();
     MPI_Finalize();
-    test_finalized_receiver();
+    test_finalized_receiver(1);
+    test_finalized_receiver(0);
     return failures();
 }

@@ -16,6 +16,12 @@
 
 namespace patchbay::btl::sm {
 
+// 0: it has not begun yet.
+bool SmModule::may_answer(Endpoint& peer) noexcept {
+    const std::uint32_t life = static_cast<SmEndpoint&>(peer).port.life.load(std::memory_order_acquire);
+    return life == 0 || life % 2 != 0;
+}
+
 // After the end of the library there, an even number of lives, and of the process. Its pid may be that of another
 // process now; then the slot waits until that one has ended.
 bool SmModule::has_ended(const RankControl& control, const Port& port) const noexcept {

@@ -50,6 +50,7 @@ public:
     bool can_get(Endpoint& from) noexcept override;
     OneSided* one_sided() noexcept override { return &*_one_sided; }
     void peer_failed(ProcessId process) noexcept override;
+    bool may_answer(Endpoint& peer) noexcept override;
     bool has_ended(JobNumber job) noexcept override;
     void forget(JobNumber job) noexcept override;
     int poll() noexcept override;

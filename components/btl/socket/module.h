@@ -41,6 +41,10 @@ public:
     Reservation reserve(Endpoint& to, std::size_t header_size, std::size_t payload_size) noexcept override;
     SendCode commit(
         Endpoint& to, const void* header, std::size_t header_size, std::size_t payload_size) noexcept override;
+    // A process keeps its sockets when its library ends.
+    bool may_answer(Endpoint& peer) noexcept override {
+        return static_cast<SocketEndpoint&>(peer).state != SocketEndpoint::State::failed;
+    }
     // Connections to processes of other jobs stay until the processes close them.
     bool has_ended(JobNumber job) noexcept override {
         return std::find(_held_jobs.begin(), _held_jobs.end(), job) == _held_jobs.end();

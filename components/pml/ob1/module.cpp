@@ -146,7 +146,8 @@ int Ob1::work() noexcept {
     }
     events += _backlog.push(_sends);
     events += _rendezvous.continue_fetches();
-    if (!_backlog.empty() || _rendezvous.has_fetches() || _handshake.has_pending()) {
+    events += _sends.awaits_cancel_replies() ? _sends.end_unanswered_cancels() : 0;
+    if (!_backlog.empty() || _rendezvous.has_fetches() || _handshake.has_pending() || _sends.awaits_cancel_replies()) {
         _peers.mark_work();
     }
     return events;

@@ -98,7 +98,10 @@ int Ob1::isend_in_full(const void* buffer, MPI_Count count, const Datatype& type
             if (SendProtocol::send_direct(*target, tag, made->id, made->address(), made->bytes) == SendCode::ok) {
                 made->reuse({target->match_word, MatchWords::make_second(tag, made->id)}, *target->peer, buffer, count,
                     type, dest, comm);
-                made->clean = !_progress.threaded(); // only the path of one thread uses it again
+                made->clean = true;
+                if (_progress.threaded()) { // only the path of one thread uses it again
+                    made->end_clean();
+                }
                 made->set_complete();
                 return MPI_SUCCESS;
             }
@@ -175,8 +178,8 @@ int Ob1::cancel(SendRequest& request) noexcept {
     Guard guard(*this);
     request.end_clean();
     request.direct = nullptr;
-    // A complete send has no references. Where the program has freed the communicator, the receiver may have ended, and
-    // not answer; its job may have been forgotten.
+    // A complete send has no references. Where the program has freed the communicator, the receiver is likely to have
+    // ended, and not to answer; its job may have been forgotten.
     if (request.is_complete() && !(_matching.has_handle(*request.comm) && _peers.has(request.peer))) {
         return MPI_SUCCESS;
     }

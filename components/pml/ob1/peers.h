@@ -85,6 +85,10 @@ public:
         }
     }
 
+    // Whether it may answer a packet, or has failed, which ends what waits for it.
+    bool may_answer(const Peer& peer) const noexcept {
+        return peer.btl == nullptr || peer.failed || peer.btl->may_answer(*peer.endpoint);
+    }
     // Whether it has not been erased.
     bool has(const Peer* peer) const noexcept {
         return std::ranges::any_of(_peers, [peer](const auto& entry) { return &entry.second == peer; });

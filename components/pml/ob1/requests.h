@@ -140,9 +140,11 @@ public:
     bool queued = false;                  // in the queue of its peer
     bool cancel_pending = false;          // a cancel packet has been sent: the request must exist until its reply comes
     bool complete_but_for_cancel = false; // and is complete otherwise
-    std::uint32_t id = 0;                 // as in the match header
-    std::uint16_t index = 0;              // as in the match header
-    bool extended = false;                // the match header is an extended one
+    std::uint8_t polls_without_answer = 0; // at whose end the library of the receiver had ended
+    std::uint64_t cancel_number = 0;       // of the cancel packet
+    std::uint32_t id = 0;                  // as in the match header
+    std::uint16_t index = 0;               // as in the match header
+    bool extended = false;                 // the match header is an extended one
     // It was complete as soon as it was started, and nothing else has happened to it: reuse() is enough to use it
     // again, which sets neither `bytes` nor what `words` contains.
     bool clean = false;

@@ -157,15 +157,18 @@ int SendProtocol::cancel(SendRequest& request) noexcept {
         begin(request);
     }
     request.cancel_pending = true;
+    request.cancel_number = ++_cancels;
+    request.polls_without_answer = 0;
+    ++_cancels_pending;
+    _backlog.mark_work();
     const std::uint8_t flags = request.extended ? extended : 0;
     const Extended<SyncHeader> header{
-        {{PacketType::cancel, flags, request.index, request.source, request.tag, request.id},
-            reinterpret_cast<std::uintptr_t>(&request)},
+        {{PacketType::cancel, flags, request.index, request.source, request.tag, request.id}, request.cancel_number},
         request.excid};
     const int code = _backlog.send_control(
         *request.peer, &header, request.extended ? sizeof header : sizeof header.header, request.session);
     if (code != MPI_SUCCESS) { // no reply will come
-        request.cancel_pending = false;
+        end_cancel(request);
         if (std::exchange(request.complete_but_for_cancel, false)) {
             finish(request, request.error);
         }
@@ -173,9 +176,17 @@ int SendProtocol::cancel(SendRequest& request) noexcept {
     return code;
 }
 
+// The request may have ended without the reply of a library, which the next one of its process gives.
 void SendProtocol::on_cancel_reply(const ControlHeader& reply) noexcept {
-    auto& request = *request_at<SendRequest>(reply.request);
-    request.cancel_pending = false;
+    SendRequest* found = _in_progress.first();
+    while (found != nullptr && !(found->cancel_pending && found->cancel_number == reply.request)) {
+        found = decltype(_in_progress)::next(*found);
+    }
+    if (found == nullptr) {
+        return;
+    }
+    SendRequest& request = *found;
+    end_cancel(request);
     const auto outcome = CancelOutcome(reply.code);
     // A message that is lost may have been received before, but not where its sender waits for an answer to it.
     if (outcome == CancelOutcome::dropped || (outcome == CancelOutcome::lost && !request.complete_but_for_cancel)) {
@@ -184,6 +195,24 @@ void SendProtocol::on_cancel_reply(const ControlHeader& reply) noexcept {
     } else if (request.complete_but_for_cancel) {
         finish(request, request.error);
     }
+}
+
+int SendProtocol::end_unanswered_cancels() noexcept {
+    constexpr std::uint8_t enough = 8; // polls deliver a reply that the library has sent before its end
+    int ended = 0;
+    for_each([&](SendRequest& send) {
+        if (!send.cancel_pending || !send.complete_but_for_cancel) {
+            return;
+        }
+        const bool may_come = _peers.has(send.peer) && _peers.may_answer(*send.peer);
+        send.polls_without_answer = may_come ? 0 : std::uint8_t(send.polls_without_answer + 1);
+        if (send.polls_without_answer == enough) {
+            end_cancel(send);
+            finish(send, send.error);
+            ++ended;
+        }
+    });
+    return ended;
 }
 
 } // namespace patchbay::pml::ob1

@@ -67,12 +67,16 @@ public:
     // Returns an MPI code. After an error the send goes on as if it had not been cancelled.
     int cancel(SendRequest& request) noexcept;
     void on_cancel_reply(const ControlHeader& reply) noexcept;
+    bool awaits_cancel_replies() const noexcept { return _cancels_pending != 0; }
+    // At the end of a poll: ends cancels of sends that are complete otherwise, and whose receiver has ended without a
+    // reply: it has received the message. Returns how many.
+    int end_unanswered_cancels() noexcept;
 
     // Completes the sends on this communicator that are in the queue of a peer.
     void fail_queued(const Communicator& comm, int code) noexcept;
     // Ends a send to a process that has failed. The backlog has nothing for it any more.
     void fail(SendRequest& request) noexcept {
-        request.cancel_pending = false; // no reply will come
+        end_cancel(request); // no reply will come
         finish(request, request.complete_but_for_cancel ? request.error : MPI_ERR_PROC_ABORTED);
     }
 
@@ -101,6 +105,9 @@ private:
     int connect(SendRequest& request) noexcept;
     btl::SendCode transmit_eager(SendRequest& request) noexcept;
     btl::SendCode transmit_eager(SendRequest& request, const void* header, std::size_t header_size) noexcept;
+    void end_cancel(SendRequest& request) noexcept {
+        _cancels_pending -= unsigned(std::exchange(request.cancel_pending, false));
+    }
     void begin(SendRequest& request) noexcept {
         request.in_progress = true;
         _in_progress.push_back(request);
@@ -121,6 +128,8 @@ private:
     List<SendRequest, &SendRequest::in_progress_link> _in_progress; // in the order in which they were started
     SendRequest* _clean = nullptr;                                  // free requests
     std::uint32_t _ids = 1;                                         // always odd
+    std::uint64_t _cancels = 0;                                     // that have been sent
+    unsigned _cancels_pending = 0;
 };
 
 } // namespace patchbay::pml::ob1
