@@ -45,7 +45,7 @@ void install(void (*handler)(int, siginfo_t*, void*), struct sigaction* before) 
     CHECK_EQUAL(sigaction(SIGSEGV, &action, before), 0);
 }
 
-[[gnu::noinline, gnu::no_sanitize("address", "undefined", "thread")]] void touch(char* address) {
+[[gnu::noinline]] __attribute__((no_sanitize("address", "undefined", "thread"))) void touch(char* address) {
     *static_cast<volatile char*>(address) = 1;
 }
 

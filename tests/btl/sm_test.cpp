@@ -21,7 +21,8 @@ class Exchange : public testing::TestWithParam<std::tuple<int, Way>> {};
 
 // Every process sends numbered packets to all others.
 TEST_P(Exchange, PacketsOfAPairArriveOnceAndInOrder) {
-    const auto& [ranks, way] = GetParam();
+    const int ranks = std::get<0>(GetParam());
+    const Way& way = std::get<1>(GetParam());
     // Without memory that a process keeps, each payload is allocated and freed by system calls.
     const int part = way.settings.queue_size == 0 ? 4 : 1;
     const std::uint32_t each = std::uint32_t(ranks <= 4 ? 3000 : 6000 / ranks) / part;

@@ -60,7 +60,8 @@ class Exchange : public testing::TestWithParam<std::tuple<int, Way>> {};
 // Every process sends numbered packets to all others. The first ones are sent before the receiver has an address, and
 // both processes of a pair connect at the same time.
 TEST_P(Exchange, PacketsOfAPairArriveOnceAndInOrder) {
-    const auto& [ranks, way] = GetParam();
+    const int ranks = std::get<0>(GetParam());
+    const Way& way = std::get<1>(GetParam());
     const std::uint32_t each = std::uint32_t(ranks <= 4 ? 1500 : 3000 / ranks);
     auto* book = test::shared_memory<AddressBook>();
     auto* ended = test::shared_memory<std::atomic<int>>();

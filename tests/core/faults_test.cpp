@@ -57,7 +57,7 @@ char* page = nullptr;       // one that may not be read
 std::size_t page_bytes = 0; // of it
 
 // Not instrumented: the sanitizers would look at the address themselves.
-[[gnu::noinline, gnu::no_sanitize("address", "undefined", "thread")]] void touch(char* address) {
+[[gnu::noinline]] __attribute__((no_sanitize("address", "undefined", "thread"))) void touch(char* address) {
     *static_cast<volatile char*>(address) = 1;
 }
 
@@ -244,7 +244,7 @@ TEST(Faults, HandlerThatJumps) {
 
 alignas(16) std::array<char, 65536> other_stack;
 
-[[gnu::no_sanitize("address")]] bool on_other_stack() {
+__attribute__((no_sanitize("address"))) bool on_other_stack() {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     const auto begin = reinterpret_cast<std::uintptr_t>(other_stack.data());
     return here >= begin && here < begin + other_stack.size();
