@@ -80,6 +80,12 @@ std::vector<std::string> files_in(const std::string& directory) {
     return files;
 }
 
+void remove_file(const std::string& path) noexcept {
+    if (::unlink(path.c_str()) == 0) {
+        ::rmdir(directory_name().c_str()); // if it was the last one; listen_for_user() makes it again
+    }
+}
+
 // Never waits.
 FileDescriptor connect_to(const std::string& path) {
     const std::optional<sockaddr_un> address = address_of(path);
@@ -89,8 +95,7 @@ FileDescriptor connect_to(const std::string& path) {
     }
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
         if (errno == ECONNREFUSED) { // of a run that was killed
-            ::unlink(path.c_str());
-            ::rmdir(directory_name().c_str()); // if it was the last one; listen_for_user() makes it again
+            remove_file(path);
         }
         return {};
     }
@@ -127,11 +132,9 @@ Result<FileDescriptor> listen_for_user(const std::string& file) {
 }
 
 void remove_user_socket(const std::string& file) noexcept {
-    const std::string directory = directory_name();
-    const int removed = ::unlink((directory + '/' + file).c_str());
-    if (::unlink((directory + '/' + std::string(unfinished) + file).c_str()) == 0 || removed == 0) {
-        ::rmdir(directory.c_str());
-    }
+    const std::string directory = directory_name() + '/';
+    remove_file(directory + file);
+    remove_file(directory + std::string(unfinished) + file);
 }
 
 std::vector<FileDescriptor> connect_to_user(const std::string& own) {
