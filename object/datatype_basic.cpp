@@ -106,8 +106,8 @@ constexpr BasicType all_types[] = {
     type<long double>(0x220, "LONG_DOUBLE", M::f80, G::floating),
     type<Complex<long double>>(0x224, "C_LONG_DOUBLE_COMPLEX", M::c80, G::complex),
     type<Complex<long double>>(0x225, "CXX_LONG_DOUBLE_COMPLEX", M::c80, G::complex),
-    type<bool>(0x238, "C_BOOL", M::l8, G::logical),
-    type<bool>(0x239, "CXX_BOOL", M::l8, G::logical),
+    type<bool>(0x238, "C_BOOL", M::boolean, G::logical),
+    type<bool>(0x239, "CXX_BOOL", M::boolean, G::logical),
     shortened(type<wchar_t>(0x23c, "WCHAR", M::u32, G::character), 2),
 
     // The sizes of Fortran types are those of gfortran without options.

@@ -28,11 +28,12 @@ enum class Machine : std::uint8_t {
     c64,
     c80,
     c128, // complex, two of the above
+    boolean, // of C: zero is false
     l8,
     l16,
     l32,
     l64,
-    l128, // logical: zero is false
+    l128, // LOGICAL of Fortran (fortran_logicals.h)
     pair_f32_i32,
     pair_f64_i32,
     pair_i64_i32,

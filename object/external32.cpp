@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/external32.h"
 
+#include "object/fortran_logicals.h"
 #include "object/layout.h"
 #include "object/layout_walk.h"
 
@@ -71,11 +72,47 @@ bool change(const std::byte* from, std::byte* to, std::size_t count, bool packin
                    : change_each<External, Native>(from, to, count, true);
 }
 
+// LOGICALs of Fortran whose values are registered: there 0 is false, and 1 is true.
+template <class T>
+void convert_logicals(const std::byte* from, std::byte* to, std::size_t count, bool packing) noexcept {
+    const auto values = FortranLogicals::values<T>();
+    for (std::size_t i = 0; i < count; ++i, from += sizeof(T), to += sizeof(T)) {
+        T value;
+        std::memcpy(&value, from, sizeof value);
+        value = packing ? T(value != values.no) : (value != 0 ? values.yes : values.no);
+        packing ? reverse_each(sizeof(T), reinterpret_cast<const std::byte*>(&value), to, 1)
+                : (void)std::memcpy(to, &value, sizeof value);
+    }
+}
+
+void convert_logicals(std::size_t size, const std::byte* from, std::byte* to, std::size_t count, bool packing) noexcept {
+    switch (size) {
+    case 1:
+        return convert_logicals<std::uint8_t>(from, to, count, packing);
+    case 2:
+        return convert_logicals<std::uint16_t>(from, to, count, packing);
+    case 4:
+        return convert_logicals<std::uint32_t>(from, to, count, packing);
+    case 8:
+        return convert_logicals<std::uint64_t>(from, to, count, packing);
+    default:
+        return convert_logicals<unsigned __int128>(from, to, count, packing);
+    }
+}
+
+bool is_registered_logical(const BasicType& type) noexcept {
+    return type.machine >= Machine::l8 && type.machine <= Machine::l128 && type.size == FortranLogicals::size();
+}
+
 // Converts `count` values. false: a value did not fit.
 bool convert(const BasicType& type, const std::byte* from, std::byte* to, std::size_t count, bool packing) noexcept {
     const std::size_t parts = is_complex(type.machine) ? 2 : 1;
     if (type.machine == Machine::f80 || type.machine == Machine::c80) {
         return change<long double, __float128>(from, to, count * parts, packing);
+    }
+    if (is_registered_logical(type)) {
+        convert_logicals(type.size, from, to, count, packing);
+        return true;
     }
     if (type.size == type.external_size) {
         reverse_each(type.machine == Machine::bytes ? 1 : type.size / parts, from, to,

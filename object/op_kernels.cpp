@@ -2,6 +2,7 @@
 #include "object/op_kernels.h"
 
 #include "core/base/processor.h"
+#include "object/fortran_logicals.h"
 
 #include <array>
 #include <cstring>
@@ -28,10 +29,9 @@ struct Pair {
     Index index;
 };
 
-// A logical of any width. It is a type of its own, so that only the logical ops apply to it.
-template <class T>
-struct Logical {
-    T bits;
+// The bool of C and C++. It is a type of its own, so that only the logical ops apply to it.
+struct Bool {
+    std::uint8_t bits;
 };
 
 struct Byte {
@@ -121,10 +121,7 @@ struct LogicalAnd {
     static T apply(T a, T b) {
         return static_cast<T>((a != 0) & (b != 0));
     }
-    template <class T>
-    static Logical<T> apply(Logical<T> a, Logical<T> b) {
-        return {apply(a.bits, b.bits)};
-    }
+    static Bool apply(Bool a, Bool b) { return {apply(a.bits, b.bits)}; }
 };
 
 struct LogicalOr {
@@ -132,10 +129,7 @@ struct LogicalOr {
     static T apply(T a, T b) {
         return static_cast<T>((a != 0) | (b != 0));
     }
-    template <class T>
-    static Logical<T> apply(Logical<T> a, Logical<T> b) {
-        return {apply(a.bits, b.bits)};
-    }
+    static Bool apply(Bool a, Bool b) { return {apply(a.bits, b.bits)}; }
 };
 
 struct LogicalXor {
@@ -143,10 +137,7 @@ struct LogicalXor {
     static T apply(T a, T b) {
         return static_cast<T>((a != 0) != (b != 0));
     }
-    template <class T>
-    static Logical<T> apply(Logical<T> a, Logical<T> b) {
-        return {apply(a.bits, b.bits)};
-    }
+    static Bool apply(Bool a, Bool b) { return {apply(a.bits, b.bits)}; }
 };
 
 // If two values are equal, the result has the lower index (MPI-5.0, 6.9.4).
@@ -197,6 +188,17 @@ constexpr Op::Kernel loop_of() noexcept {
     }
 #endif
     return combine<Operation, T>;
+}
+
+// LOGICALs of Fortran.
+template <class Operation, class T>
+void combine_logicals(const void* in, void* inout, MPI_Count count) noexcept {
+    const auto values = FortranLogicals::values<T>();
+    const auto* a = static_cast<const T*>(in);
+    auto* b = static_cast<T*>(inout);
+    for (MPI_Count i = 0; i < count; ++i) {
+        b[i] = Operation::apply(T(a[i] != values.no), T(b[i] != values.no)) != 0 ? values.yes : values.no;
+    }
 }
 
 // The padding of a pair is not written, because its bytes belong to the user.
@@ -255,13 +257,13 @@ void add_integer(Table& table, Machine machine) {
     table[bxor][m] = loop_of<avx2, BitXor, T>();
 }
 
-template <bool avx2, class T>
+template <class T>
 void add_logical(Table& table, Machine machine) {
     const auto m = static_cast<std::size_t>(machine);
     add_any<T>(table, m);
-    table[land][m] = loop_of<avx2, LogicalAnd, Logical<T>>();
-    table[lor][m] = loop_of<avx2, LogicalOr, Logical<T>>();
-    table[lxor][m] = loop_of<avx2, LogicalXor, Logical<T>>();
+    table[land][m] = combine_logicals<LogicalAnd, T>;
+    table[lor][m] = combine_logicals<LogicalOr, T>;
+    table[lxor][m] = combine_logicals<LogicalXor, T>;
 }
 
 template <class Value, class Index>
@@ -294,11 +296,11 @@ template <bool avx2>
     add_arithmetic<avx2, Complex<double>>(table, Machine::c64);
     add_arithmetic<avx2, Complex<long double>>(table, Machine::c80);
     add_arithmetic<avx2, Complex<__float128>>(table, Machine::c128);
-    add_logical<avx2, std::uint8_t>(table, Machine::l8);
-    add_logical<avx2, std::uint16_t>(table, Machine::l16);
-    add_logical<avx2, std::uint32_t>(table, Machine::l32);
-    add_logical<avx2, std::uint64_t>(table, Machine::l64);
-    add_logical<avx2, unsigned __int128>(table, Machine::l128);
+    add_logical<std::uint8_t>(table, Machine::l8);
+    add_logical<std::uint16_t>(table, Machine::l16);
+    add_logical<std::uint32_t>(table, Machine::l32);
+    add_logical<std::uint64_t>(table, Machine::l64);
+    add_logical<unsigned __int128>(table, Machine::l128);
     add_pair<float, int>(table, Machine::pair_f32_i32);
     add_pair<double, int>(table, Machine::pair_f64_i32);
     add_pair<long, int>(table, Machine::pair_i64_i32);
@@ -307,6 +309,11 @@ template <bool avx2>
     add_pair<long double, int>(table, Machine::pair_f80_i32);
     add_pair<float, float>(table, Machine::pair_f32_f32);
     add_pair<double, double>(table, Machine::pair_f64_f64);
+    const auto boolean = static_cast<std::size_t>(Machine::boolean);
+    add_any<Bool>(table, boolean);
+    table[land][boolean] = loop_of<avx2, LogicalAnd, Bool>();
+    table[lor][boolean] = loop_of<avx2, LogicalOr, Bool>();
+    table[lxor][boolean] = loop_of<avx2, LogicalXor, Bool>();
     const auto bytes = static_cast<std::size_t>(Machine::bytes);
     add_any<Byte>(table, bytes);
     table[band][bytes] = loop_of<avx2, BitAnd, Byte>();

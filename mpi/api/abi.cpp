@@ -5,6 +5,7 @@
 #include "mpi/api/args.h"
 #include "mpi/api/handles.h"
 #include "object/error_cause.h"
+#include "object/fortran_logicals.h"
 
 #include <fmt/core.h>
 
@@ -22,8 +23,6 @@ namespace {
 struct FortranProperties {
     std::mutex mutex;
     Ref<Info> info;
-    std::vector<std::byte> logical_true; // as many bytes as a LOGICAL has; empty until set
-    std::vector<std::byte> logical_false;
 };
 
 // Never destroyed: a program may call MPI in its static destructors.
@@ -61,11 +60,6 @@ bool sizes_agree(const Info& info, std::string* difference) {
 
 bool valid_logical_size(int size) noexcept {
     return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
-}
-
-std::vector<std::byte> bytes_at(const void* address, int size) {
-    const auto* first = static_cast<const std::byte*>(address);
-    return {first, first + size};
 }
 
 } // namespace
@@ -143,20 +137,9 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void* logical_true, void* lo
             args.pointer("logical_true", logical_true) && args.pointer("logical_false", logical_false))) {
         return args.code();
     }
-    return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
-        api::FortranProperties& fortran = api::fortran();
-        std::vector<std::byte> yes = api::bytes_at(logical_true, logical_size);
-        std::vector<std::byte> no = api::bytes_at(logical_false, logical_size);
-        {
-            std::lock_guard lock(fortran.mutex);
-            if (fortran.logical_true.empty()) {
-                fortran.logical_true = std::move(yes);
-                fortran.logical_false = std::move(no);
-                return MPI_SUCCESS;
-            }
-        }
-        return note_cause(MPI_ERR_ABI, "the values of Fortran's LOGICAL constants have been set before");
-    }));
+    return args.result(FortranLogicals::set(std::size_t(logical_size), logical_true, logical_false)
+            ? MPI_SUCCESS
+            : note_cause(MPI_ERR_ABI, "the values of Fortran's LOGICAL constants have been set before"));
 }
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set) {
@@ -166,16 +149,11 @@ int PMPI_Abi_get_fortran_booleans(int logical_size, void* logical_true, void* lo
             args.pointer("is_set", is_set))) {
         return args.code();
     }
-    api::FortranProperties& fortran = api::fortran();
-    int size_set = 0;
-    {
-        std::lock_guard lock(fortran.mutex);
-        size_set = static_cast<int>(fortran.logical_true.size());
-        *is_set = size_set != 0 ? 1 : 0;
-        if (size_set == logical_size) {
-            std::memcpy(logical_true, fortran.logical_true.data(), fortran.logical_true.size());
-            std::memcpy(logical_false, fortran.logical_false.data(), fortran.logical_false.size());
-        }
+    const int size_set = int(FortranLogicals::size());
+    *is_set = size_set != 0 ? 1 : 0;
+    if (size_set != 0 && size_set == logical_size) {
+        std::memcpy(logical_true, FortranLogicals::yes(), std::size_t(size_set));
+        std::memcpy(logical_false, FortranLogicals::no(), std::size_t(size_set));
     }
     if (size_set == 0 || size_set == logical_size) {
         return MPI_SUCCESS;
