@@ -27,7 +27,7 @@ enum class Machine : std::uint8_t {
     c32,
     c64,
     c80,
-    c128, // complex, two of the above
+    c128,    // complex, two of the above
     boolean, // of C: zero is false
     l8,
     l16,

@@ -85,7 +85,8 @@ void convert_logicals(const std::byte* from, std::byte* to, std::size_t count, b
     }
 }
 
-void convert_logicals(std::size_t size, const std::byte* from, std::byte* to, std::size_t count, bool packing) noexcept {
+void convert_logicals(
+    std::size_t size, const std::byte* from, std::byte* to, std::size_t count, bool packing) noexcept {
     switch (size) {
     case 1:
         return convert_logicals<std::uint8_t>(from, to, count, packing);

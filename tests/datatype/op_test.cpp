@@ -382,8 +382,8 @@ TEST(Op, FunctionWithIntLengthGetsLongVectorInParts) {
 TEST(Op, ThePortableLoopsHaveTheSameResults) {
     const std::pair<Machine, std::size_t> machines[] = {{Machine::i8, 1}, {Machine::i16, 2}, {Machine::i32, 4},
         {Machine::i64, 8}, {Machine::u8, 1}, {Machine::u16, 2}, {Machine::u32, 4}, {Machine::u64, 8}, {Machine::f32, 4},
-        {Machine::f64, 8}, {Machine::c32, 8}, {Machine::c64, 16}, {Machine::boolean, 1}, {Machine::l8, 1}, {Machine::l32, 4},
-        {Machine::bytes, 1}};
+        {Machine::f64, 8}, {Machine::c32, 8}, {Machine::c64, 16}, {Machine::boolean, 1}, {Machine::l8, 1},
+        {Machine::l32, 4}, {Machine::bytes, 1}};
     int compared = 0;
     for (const auto& [machine, size] : machines) {
         for (std::size_t code = 0; code < HandleTraits<Op>::count; ++code) {
