@@ -3,43 +3,32 @@
 
 namespace patchbay::osc::pt2pt {
 
-namespace {
+thread_local AskedLock NumberedWindow::last_asked;
+constinit std::mutex NumberedWindow::_mutex;
+constinit List<NumberedWindow, &NumberedWindow::_link> NumberedWindow::_all;
+constinit std::uint64_t NumberedWindow::_last = 0;
 
-struct Windows {
-    std::mutex mutex;
-    std::map<std::uint64_t, Pt2pt*> by_number;
-    std::uint64_t last = 0;
-};
-
-Windows& windows() {
-    static auto& all = *new Windows; // a program may free windows in its static destructors
-    return all;
+NumberedWindow::NumberedWindow(Pt2pt& window) noexcept
+    : _window(window) {
+    const std::lock_guard lock(_mutex);
+    _number = ++_last;
+    _all.push_back(*this);
 }
 
-} // namespace
-
-thread_local AskedLock LockOrder::last_asked;
-
-std::uint64_t LockOrder::enter(Pt2pt& window) {
-    Windows& all = windows();
-    const std::lock_guard lock(all.mutex);
-    all.by_number.emplace(all.last + 1, &window);
-    return ++all.last;
+NumberedWindow::~NumberedWindow() {
+    const std::lock_guard lock(_mutex);
+    _all.erase(*this);
 }
 
-void LockOrder::leave(std::uint64_t window) noexcept {
-    Windows& all = windows();
-    const std::lock_guard lock(all.mutex);
-    all.by_number.erase(window);
-}
+NumberedWindow::Search::Search() noexcept
+    : _lock(_mutex) {}
 
-LockOrder::Search::Search()
-    : _lock(windows().mutex) {}
-
-Pt2pt* LockOrder::Search::find(std::uint64_t window) const noexcept {
-    const auto& all = windows().by_number;
-    const auto found = all.find(window);
-    return found != all.end() ? found->second : nullptr;
+Pt2pt* NumberedWindow::Search::find(std::uint64_t number) const noexcept {
+    NumberedWindow* found = _all.first();
+    while (found != nullptr && found->_number != number) {
+        found = decltype(_all)::next(*found);
+    }
+    return found != nullptr ? &found->_window : nullptr;
 }
 
 } // namespace patchbay::osc::pt2pt

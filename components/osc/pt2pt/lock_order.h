@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "core/base/list.h"
+
 #include <cstdint>
-#include <map>
 #include <mutex>
 
 namespace patchbay::osc::pt2pt {
@@ -14,20 +15,23 @@ struct AskedLock {
     int rank = 0;
 };
 
-// The windows of this process that exist, by numbers that are never used again. A thread remembers the lock that it has
-// asked for last (AskedLock), which may be one of a window that another thread has freed since.
-class LockOrder {
+// A window of this process in the list of those that exist, with a number that is never used again. A thread remembers
+// the lock that it has asked for last (AskedLock), which may be one of a window that another thread has freed since.
+class NumberedWindow {
 public:
-    // Throws std::bad_alloc.
-    static std::uint64_t enter(Pt2pt& window);
-    static void leave(std::uint64_t window) noexcept;
+    explicit NumberedWindow(Pt2pt& window) noexcept;
+    ~NumberedWindow();
+    NumberedWindow(const NumberedWindow&) = delete;
+    NumberedWindow& operator=(const NumberedWindow&) = delete;
 
-    // Holds the windows back from being freed.
+    std::uint64_t number() const noexcept { return _number; }
+
+    // Holds the windows back from leaving the list.
     class Search {
     public:
-        Search();
+        Search() noexcept;
         // nullptr: it has been freed.
-        Pt2pt* find(std::uint64_t window) const noexcept;
+        Pt2pt* find(std::uint64_t number) const noexcept;
 
     private:
         std::lock_guard<std::mutex> _lock;
@@ -35,6 +39,16 @@ public:
 
     // Of the calling thread.
     static thread_local AskedLock last_asked;
+
+private:
+    friend class Search;
+    Pt2pt& _window;
+    std::uint64_t _number = 0;
+    Link<NumberedWindow> _link;
+    // Without destructors: a program may free windows in its static ones, after those of this component.
+    static constinit std::mutex _mutex;
+    static constinit List<NumberedWindow, &NumberedWindow::_link> _all;
+    static constinit std::uint64_t _last;
 };
 
 } // namespace patchbay::osc::pt2pt

@@ -30,11 +30,9 @@ Pt2pt::Pt2pt(Context& context, Window& window, const Agreed& agreed, std::shared
     if (window.flavor != MPI_WIN_FLAVOR_DYNAMIC) {
         _memory.set_fixed(window.base, window.members[std::size_t(window.rank)].bytes);
     }
-    _number = LockOrder::enter(*this);
 }
 
 Pt2pt::~Pt2pt() {
-    LockOrder::leave(_number);
     end_receiving();
     {
         const Guard guard(_lock);

@@ -194,7 +194,7 @@ private:
     int complete_at_once(int code, Request** request) noexcept;
 
     // passive.cpp
-    Pt2pt* window_of_last_lock(int next) const noexcept;       // without the lock
+    Pt2pt* window_of_last_lock(int next) noexcept;             // without the lock
     void hold_lock(int rank) noexcept;                         // without the lock
     int lock_self(bool exclusive) noexcept;                    // without the lock
     int unlock_self() noexcept;                                // without the lock
@@ -223,7 +223,6 @@ private:
     const Agreed _agreed;
     const Datatype& _byte;
     const std::shared_ptr<ProgressThread> _thread;
-    std::uint64_t _number = 0; // of LockOrder
 
     ProgressLock _lock;
     std::vector<std::unique_ptr<Peer>> _peers; // by rank; null: there was nothing yet
@@ -241,8 +240,9 @@ private:
     std::vector<int> _exposed_to; // the origins of MPI_Win_post
     std::vector<int> _started;    // the targets of MPI_Win_start
     bool _locked_all = false;
-    bool _unchecked_all = false; // with MPI_MODE_NOCHECK
-    int _tests = 0;              // calls of test() without success
+    bool _unchecked_all = false;     // with MPI_MODE_NOCHECK
+    int _tests = 0;                  // calls of test() without success
+    NumberedWindow _numbered{*this}; // declared last: no other thread finds the window while the rest is destroyed
 };
 
 template <class Done, class Watched>

@@ -27,21 +27,21 @@ int Pt2pt::lock(bool exclusive, int rank, int assertion) noexcept {
         return MPI_SUCCESS;
     }
     if (Pt2pt* const window = window_of_last_lock(rank); window != nullptr) {
-        window->hold_lock(LockOrder::last_asked.rank);
+        window->hold_lock(NumberedWindow::last_asked.rank);
     }
     return rank == _window.rank ? lock_self(exclusive) : lock_peer(rank, exclusive);
 }
 
 // A program that takes several locks in an order that is the same everywhere does not wait in a circle, also with locks
-// of several windows: a lock that a thread has asked for is held before it asks for the next one. nullptr: it is, or
-// there is none.
-Pt2pt* Pt2pt::window_of_last_lock(int next) const noexcept {
-    const AskedLock last = LockOrder::last_asked;
-    if (last.window == 0 || (last.window == _number && last.rank == next)) {
-        return nullptr;
+// of several windows: a lock that a thread has asked for is held before it asks for the next one. nullptr: it is
+// held, or there is none.
+Pt2pt* Pt2pt::window_of_last_lock(int next) noexcept {
+    const AskedLock last = NumberedWindow::last_asked;
+    if (last.window == _numbered.number()) {
+        return last.rank != next ? this : nullptr;
     }
-    const LockOrder::Search search;
-    Pt2pt* const window = search.find(last.window);
+    const NumberedWindow::Search search;
+    Pt2pt* const window = last.window != 0 ? search.find(last.window) : nullptr;
     if (window == nullptr) {
         return nullptr;
     }
@@ -143,7 +143,7 @@ int Pt2pt::ask_for_lock(Peer& peer, std::uint8_t flags) noexcept {
     const int code = send_numbered(peer, Kind::lock, std::uint8_t(all_of_them));
     peer.locked = code == MPI_SUCCESS;
     peer.lock_number = peer.sent;
-    LockOrder::last_asked = {_number, peer.rank};
+    NumberedWindow::last_asked = {_numbered.number(), peer.rank};
     return code;
 }
 
