@@ -103,19 +103,21 @@ int end(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, 
         Carrier& carrier = *all.carrier;
         // The messages that this process sends below wait behind those of its threads.
         wait_until(engine.progress(), [&carrier] { return carrier.sent_all(); });
-        // A process that goes on sooner may have started again: its messages wait in the pml until this one has, too.
-        carrier.close();
+        // Threads of other processes may wait for an answer to a cancel until they come here.
         int highest = MPI_SUCCESS;
         const int reduced = (*carrier.comm().coll)[coll::Function::allreduce].allreduce(
             &code, &highest, 1, *to_object<Datatype>(MPI_INT), *to_object<Op>(MPI_MAX), carrier.comm());
         code = first_error(reduced, highest);
     }
     if (code == MPI_SUCCESS) {
+        if (all.carrier != nullptr) {
+            Carrier& carrier = *all.carrier;
+            wait_until(engine.progress(), [&carrier] { return carrier.sent_all(); });
+            carrier.close();
+        }
         activation->process_polls.close();
         give_up(all, activation);
         all.instance.end_threads();
-    } else if (all.carrier != nullptr) {
-        all.carrier->reopen(activation->engines());
     }
     return code;
 }

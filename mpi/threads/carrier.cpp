@@ -247,10 +247,13 @@ bool Carrier::take_message(Engine& own) noexcept {
     return true;
 }
 
-// false: out of memory; the message stays where it is.
+// false: out of memory, or the message is one of the next activation; it stays where it is.
 bool Carrier::deliver(const std::byte* received, const MPI_Status& status, Engine& own) noexcept {
     Header header;
     std::memcpy(&header, received, sizeof header);
+    if (std::int32_t(header.activation - _activation) > 0) {
+        return false;
+    }
     if (header.activation != _activation || header.thread >= _threads.size()) {
         return true; // of an activation that has ended without a receive for it
     }

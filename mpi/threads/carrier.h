@@ -38,10 +38,10 @@ public:
     // The threads of an activation, which get the messages; the number of the activation is the same in all processes.
     // No thread has begun to send.
     void open(std::uint32_t activation, std::span<Engine* const> threads) noexcept;
-    // No thread gets messages any more, and poll() does nothing, also one under way on another thread. Threads whose
-    // finish will fail may send: MPI_Comm_idup goes on in their polls.
+    // No thread gets messages any more, and poll() does nothing, also one under way on another thread. All processes
+    // have agreed that the activation ends; one that goes on sooner may have started again, and its messages wait until
+    // this one has, too.
     void close() noexcept { deliver_to({}); }
-    void reopen(std::span<Engine* const> threads) noexcept { deliver_to(threads); }
 
     // These are called by any thread of the activation, and return an MPI code; only the first one may block.
     // Sends a message of up to `eager_limit` bytes with its payload.
