@@ -3,8 +3,12 @@
 # A script that sets `share` before each table, in percent of its time, has --minutes N.
 
 usage="PREFIX [--quick | --blocks N${share:+ | --minutes N}] [--json FOLDER] [--against PREFIX]"
-prefix=${1:?usage: $0 $usage}
-prefix=$(cd "$prefix" && pwd)
+case ${1-} in
+-h | --help) echo "usage: $0 $usage"; exit 0 ;;
+'' | -*) echo "usage: $0 $usage" >&2; exit 2 ;;
+esac
+[ -x "$1/bin/patchbay-ab" ] || { echo "$0: no installation in $1 (./dev install $1 makes one)" >&2; exit 2; }
+prefix=$(cd "$1" && pwd)
 shift
 blocks=7
 json=

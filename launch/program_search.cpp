@@ -99,7 +99,8 @@ FoundProgram find_program(const AppSpec& app, const char* path_variable) {
     if (!unusable.empty()) {
         return failure(unusable, error);
     }
-    std::string text = "cannot run " + name + ": there is no such program in PATH";
+    std::string text = "cannot run " + name + ": there is no such program in " +
+        (app.search_path.empty() ? "PATH" : "the directories of --path or in PATH");
     if (why_not(in_directory(directory, name)) == 0) {
         text += "; for the one in the working directory write ./" + name;
     }

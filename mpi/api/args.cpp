@@ -4,13 +4,30 @@
 #include "frameworks/pml/pml.h"
 #include "object/topology.h"
 
+#include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 
 namespace patchbay::api {
 
 namespace {
 
 // The name of a predefined datatype, as mpi.h has it; the handle of a derived one is an address.
+// nullptr: it is no null handle.
+const char* name_of_null(std::uintptr_t handle) noexcept {
+    struct Null {
+        const void* handle;
+        const char* name;
+    };
+    static const Null nulls[] = {{MPI_COMM_NULL, "MPI_COMM_NULL"}, {MPI_GROUP_NULL, "MPI_GROUP_NULL"},
+        {MPI_DATATYPE_NULL, "MPI_DATATYPE_NULL"}, {MPI_OP_NULL, "MPI_OP_NULL"}, {MPI_REQUEST_NULL, "MPI_REQUEST_NULL"},
+        {MPI_MESSAGE_NULL, "MPI_MESSAGE_NULL"}, {MPI_WIN_NULL, "MPI_WIN_NULL"}, {MPI_FILE_NULL, "MPI_FILE_NULL"},
+        {MPI_INFO_NULL, "MPI_INFO_NULL"}, {MPI_ERRHANDLER_NULL, "MPI_ERRHANDLER_NULL"},
+        {MPI_SESSION_NULL, "MPI_SESSION_NULL"}};
+    const auto* found = std::ranges::find(nulls, reinterpret_cast<const void*>(handle), &Null::handle);
+    return found != std::end(nulls) ? found->name : nullptr;
+}
+
 std::string describe(MPI_Datatype handle) {
     const Datatype* type = probed_object<Datatype>(handle);
     if (type != nullptr && !type->name.empty()) {
@@ -64,6 +81,9 @@ int Arguments::bad_handle(ErrorTarget target, const char* function, int code, co
                 "{} is {:#x}, which is a member of a bundle: until MPI_Request_free of the bundle only the bundle "
                 "starts and completes it",
                 name, handle));
+    }
+    if (const char* null = name_of_null(handle); null != nullptr) {
+        return report(target, function, code, fmt::format("{} is {}, which is no {}", name, null, handle_type));
     }
     const char* hint = "";
     if (handle == 0) {
