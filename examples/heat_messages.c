@@ -10,7 +10,16 @@ static int persistent;
 
 static void exchange_open(int steps) {
     (void)steps;
+    int rank;
     persistent = strcmp(way, "persistent") == 0;
+    MPI_Comm_rank(plate, &rank);
+    if (*way != 0 && !persistent) {
+        if (rank == 0) {
+            fprintf(stderr, "usage: heat_messages [POINTS [STEPS [persistent]]]\n");
+            MPI_Abort(plate, 1);
+        }
+        MPI_Barrier(plate); /* until rank 0 ends the job */
+    }
     for (int i = 0; i < 2 && persistent; ++i) {
         for (int side = 0; side < sides; ++side) {
             MPI_Recv_init(frame(grid[i], side), edge_count(side), edge_type(side), neighbour[side], opposite(side),

@@ -109,7 +109,8 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
     std::string best;
     const std::string small = lower(wanted); // all names are lower case
     for (const std::string& name : known) {
-        const std::size_t distance = edit_distance(small, name);
+        const bool is_cut = name.starts_with(small) && 2 * small.size() >= name.size(); // only its end is missing
+        const std::size_t distance = is_cut ? 1 : edit_distance(small, name);
         if (distance < best_distance && distance < name.size()) {
             best_distance = distance;
             best = name;

@@ -27,6 +27,7 @@ TEST(Strings, NearestNameIsTheLikelySlipOrNone) {
     EXPECT_EQ(nearest_name("slef", known), "self");
     EXPECT_EQ(nearest_name("btl_sm_eger_limit", known), "btl_sm_eager_limit");
     EXPECT_EQ(nearest_name("BTL_SM_EAGER_LIMIT", known), "btl_sm_eager_limit");
+    EXPECT_EQ(nearest_name("btl_sm_eager", known), "btl_sm_eager_limit"); // its end is missing
     EXPECT_EQ(nearest_name("infiniband", known), "");
     EXPECT_EQ(suggestion("slef", known), "; did you mean 'self'?");
     EXPECT_EQ(suggestion("infiniband", known), "");
