@@ -62,12 +62,12 @@ static void check_texts(void) {
     expect(MPI_Send(&value, 1, MPI_INT, 0, MPI_ANY_TAG, world), MPI_ERR_TAG, WORDS("tag", "-2"));
     expect(MPI_Send(NULL, 1, MPI_INT, 0, 0, world), MPI_ERR_BUFFER, WORDS("buf", "null pointer"));
     expect(MPI_Send(MPI_IN_PLACE, 1, MPI_INT, 0, 0, world), MPI_ERR_BUFFER, WORDS("buf", "MPI_IN_PLACE"));
-    expect(MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_NULL), MPI_ERR_COMM, WORDS("comm", "0x100"));
+    expect(MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_NULL), MPI_ERR_COMM, WORDS("comm", "MPI_COMM_NULL"));
     expect(
         MPI_Send(&value, 1, MPI_INT, 0, 0, (MPI_Comm)0), MPI_ERR_COMM, WORDS("comm", "may not have been initialized"));
     expect(MPI_Recv(&value, 1, MPI_INT, -7, 0, world, MPI_STATUS_IGNORE), MPI_ERR_RANK, WORDS("source", "-7"));
     expect(MPI_Bcast(&value, 1, MPI_INT, 4711, world), MPI_ERR_ROOT, WORDS("MPI_Bcast:", "root", "4711"));
-    expect(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_OP_NULL, world), MPI_ERR_OP, WORDS("op", "0x20"));
+    expect(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_OP_NULL, world), MPI_ERR_OP, WORDS("op", "MPI_OP_NULL"));
     expect(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_BYTE, MPI_SUM, world), MPI_ERR_OP, WORDS("op", "0x21"));
 
     MPI_Type_contiguous(2, MPI_INT, &uncommitted);

@@ -73,7 +73,8 @@ private:
     void deregister_memory(const btl::RemoteKey&) noexcept override {}
     std::byte* map(btl::Endpoint&, const btl::RemoteKey&) noexcept override { return nullptr; }
     Doorbell* bell(btl::Endpoint&) noexcept override { return nullptr; }
-    using btl::Module::put; // the other one has the same name
+    using btl::Module::get; // these have the same names
+    using btl::Module::put;
     btl::Started put(btl::Endpoint&, std::span<const iovec> local, const btl::RemoteKey& key,
         std::span<const btl::RemotePiece> remote, btl::Wake, btl::Completion* end) noexcept override {
         const iovec from = local.front();
