@@ -145,7 +145,7 @@ public:
 
     // Whether the library of this process may still answer. false: it has ended, as far as the module can see, or its
     // process has; a library that the process initializes later receives what has been sent meanwhile. Called with the
-    // lock, by a pml at the end of a poll while it waits for an answer that a process may owe when it ends.
+    // lock, by a pml at the end of a poll while it waits for an answer without which the process may end.
     virtual bool may_answer(Endpoint& peer) noexcept {
         (void)peer;
         return true;

@@ -111,9 +111,8 @@ int end(ThreadCommunicator& all, const std::shared_ptr<Activation>& activation, 
     }
     if (code == MPI_SUCCESS) {
         if (all.carrier != nullptr) {
-            Carrier& carrier = *all.carrier;
-            wait_until(engine.progress(), [&carrier] { return carrier.sent_all(); });
-            carrier.close();
+            wait_until(engine.progress(), [&all] { return all.carrier->sent_all(); }); // the answers
+            all.carrier->close();
         }
         activation->process_polls.close();
         give_up(all, activation);

@@ -187,7 +187,7 @@ TEST_F(SocketStrangers, AProcessOfAnotherUserDoesNotEndTheJob) {
     ASSERT_TRUE(node(0).socket->open());
     const Address address = node(0).socket->address();
     auto* connected = test::shared_memory<std::atomic<bool>>();
-    std::thread stranger([&] {
+    std::thread other_user([&] {
         EXPECT_EQ(as_nobody([&] {
             pollfd closed{connection_to(address), POLLIN, 0};
             *connected = true;
@@ -204,7 +204,7 @@ TEST_F(SocketStrangers, AProcessOfAnotherUserDoesNotEndTheJob) {
             node(0).socket->poll();
         }
     }
-    stranger.join();
+    other_user.join();
     EXPECT_EQ(node(0).aborted, "");
     EXPECT_EQ(node(1).send(0), SendCode::ok);
     poll_all();

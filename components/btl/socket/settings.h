@@ -24,8 +24,7 @@ inline constexpr ParamSpec params[] = {
         nullptr, ParamLevel::tuner_detail, ParamScope::local},
     {"shortage_wait", ParamType::duration, "5s",
         "how long a process that has no descriptor or no memory for a connection tries again, before the peer counts "
-        "as "
-        "unreachable, or the job ends because the peer waits",
+        "as unreachable, or the job ends because the peer waits",
         nullptr, ParamLevel::tuner_detail, ParamScope::local},
 };
 
