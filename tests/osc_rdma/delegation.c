@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every rank in turn is the origin of all kinds of operations on the others.
-     delegation waiting   the targets are in MPI_Recv, and carry every operation out themselves
-     delegation busy      the targets do not call the library until a put of the origin to their memory tells them to go
-   on */
+     delegation waiting [dynamic]   the targets are in MPI_Recv, and carry every operation out themselves
+     delegation busy [dynamic]      the targets do not call the library until a put of the origin to their memory tells
+   them to go on
+   The window is one of MPI_Win_create, or dynamic. */
 #include "delegation.h"
+#include "window.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +19,6 @@ enum {
 
 static int rank, size;
 static int64_t* memory;
-static MPI_Win window;
 static int64_t *ours, *theirs;
 
 static void put_and_get(int target, int count) {
@@ -25,26 +26,26 @@ static void put_and_get(int target, int count) {
         ours[i] = (int64_t)rank * 1000003 + i * 7 + count;
         theirs[i] = -1;
     }
-    CHECK_OK(MPI_Put(ours, count, MPI_INT64_T, target, 1, count, MPI_INT64_T, window));
+    CHECK_OK(MPI_Put(ours, count, MPI_INT64_T, target, at(target, 1), count, MPI_INT64_T, window));
     CHECK_OK(MPI_Win_flush(target, window));
-    CHECK_OK(MPI_Get(theirs, count, MPI_INT64_T, target, 1, count, MPI_INT64_T, window));
+    CHECK_OK(MPI_Get(theirs, count, MPI_INT64_T, target, at(target, 1), count, MPI_INT64_T, window));
     CHECK_OK(MPI_Win_flush(target, window));
     CHECK_EQUAL(memcmp(ours, theirs, sizeof(int64_t) * (size_t)count), 0);
 }
 
 /* What put_and_get() has left there, twice, and then once more what was there. */
 static void accumulate(int target, int count) {
-    CHECK_OK(MPI_Accumulate(ours, count, MPI_INT64_T, target, 1, count, MPI_INT64_T, MPI_SUM, window));
-    CHECK_OK(MPI_Get_accumulate(
-        ours, count, MPI_INT64_T, theirs, count, MPI_INT64_T, target, 1, count, MPI_INT64_T, MPI_SUM, window));
+    CHECK_OK(MPI_Accumulate(ours, count, MPI_INT64_T, target, at(target, 1), count, MPI_INT64_T, MPI_SUM, window));
+    CHECK_OK(MPI_Get_accumulate(ours, count, MPI_INT64_T, theirs, count, MPI_INT64_T, target, at(target, 1), count,
+        MPI_INT64_T, MPI_SUM, window));
     CHECK_OK(MPI_Win_flush(target, window));
     int wrong = 0;
     for (int i = 0; i < count; i++) {
         wrong += theirs[i] != 2 * ours[i];
     }
     CHECK_EQUAL(wrong, 0);
-    CHECK_OK(MPI_Get_accumulate(
-        NULL, 0, MPI_INT64_T, theirs, count, MPI_INT64_T, target, 1, count, MPI_INT64_T, MPI_NO_OP, window));
+    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, theirs, count, MPI_INT64_T, target, at(target, 1), count,
+        MPI_INT64_T, MPI_NO_OP, window));
     CHECK_OK(MPI_Win_flush(target, window));
     for (int i = 0; i < count; i++) {
         wrong += theirs[i] != 3 * ours[i];
@@ -55,22 +56,22 @@ static void accumulate(int target, int count) {
 static void single_elements(int target) {
     const int64_t five = 5, seven = 7;
     int64_t before = -1;
-    CHECK_OK(MPI_Accumulate(&five, 1, MPI_INT64_T, target, 2, 1, MPI_INT64_T, MPI_REPLACE, window));
-    CHECK_OK(MPI_Fetch_and_op(&seven, &before, MPI_INT64_T, target, 2, MPI_SUM, window));
+    CHECK_OK(MPI_Accumulate(&five, 1, MPI_INT64_T, target, at(target, 2), 1, MPI_INT64_T, MPI_REPLACE, window));
+    CHECK_OK(MPI_Fetch_and_op(&seven, &before, MPI_INT64_T, target, at(target, 2), MPI_SUM, window));
     CHECK_OK(MPI_Win_flush(target, window));
     CHECK_EQUAL((int)before, 5);
-    CHECK_OK(MPI_Fetch_and_op(NULL, &before, MPI_INT64_T, target, 2, MPI_NO_OP, window));
+    CHECK_OK(MPI_Fetch_and_op(NULL, &before, MPI_INT64_T, target, at(target, 2), MPI_NO_OP, window));
     CHECK_OK(MPI_Win_flush(target, window));
     CHECK_EQUAL((int)before, 12);
-    CHECK_OK(MPI_Compare_and_swap(&five, &seven, &before, MPI_INT64_T, target, 2, window)); /* is not 7 */
+    CHECK_OK(MPI_Compare_and_swap(&five, &seven, &before, MPI_INT64_T, target, at(target, 2), window)); /* is not 7 */
     CHECK_OK(MPI_Win_flush(target, window));
     CHECK_EQUAL((int)before, 12);
     const int64_t twelve = 12;
-    CHECK_OK(MPI_Compare_and_swap(&five, &twelve, &before, MPI_INT64_T, target, 2, window));
+    CHECK_OK(MPI_Compare_and_swap(&five, &twelve, &before, MPI_INT64_T, target, at(target, 2), window));
     CHECK_OK(MPI_Win_flush(target, window));
     CHECK_EQUAL((int)before, 12);
     MPI_Request request;
-    CHECK_OK(MPI_Rget(&before, 1, MPI_INT64_T, target, 2, 1, MPI_INT64_T, window, &request));
+    CHECK_OK(MPI_Rget(&before, 1, MPI_INT64_T, target, at(target, 2), 1, MPI_INT64_T, window, &request));
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK_EQUAL((int)before, 5);
 }
@@ -84,12 +85,12 @@ static void spread_origin(int target) {
         ours[i] = 100 + i;
         theirs[i] = -1;
     }
-    CHECK_OK(MPI_Put(ours, 1, every_second, target, 3, 8, MPI_INT64_T, window));
+    CHECK_OK(MPI_Put(ours, 1, every_second, target, at(target, 3), 8, MPI_INT64_T, window));
     CHECK_OK(MPI_Win_flush(target, window));
-    CHECK_OK(MPI_Get(theirs, 1, every_second, target, 3, 8, MPI_INT64_T, window));
+    CHECK_OK(MPI_Get(theirs, 1, every_second, target, at(target, 3), 8, MPI_INT64_T, window));
     CHECK_OK(MPI_Win_flush(target, window));
-    CHECK_OK(MPI_Accumulate(ours, 1, every_second, target, 3, 8, MPI_INT64_T, MPI_SUM, window));
-    CHECK_OK(MPI_Get(theirs + 16, 8, MPI_INT64_T, target, 3, 8, MPI_INT64_T, window));
+    CHECK_OK(MPI_Accumulate(ours, 1, every_second, target, at(target, 3), 8, MPI_INT64_T, MPI_SUM, window));
+    CHECK_OK(MPI_Get(theirs + 16, 8, MPI_INT64_T, target, at(target, 3), 8, MPI_INT64_T, window));
     CHECK_OK(MPI_Win_flush(target, window));
     for (int i = 0; i < 16; i++) {
         CHECK_EQUAL((int)theirs[i], i % 2 == 0 ? 100 + i : -1);
@@ -124,7 +125,7 @@ static void wait_until_outside(int target) {
     int64_t said = 0;
     while (said != outside) {
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window));
-        CHECK_OK(MPI_Get(&said, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, window));
+        CHECK_OK(MPI_Get(&said, 1, MPI_INT64_T, target, at(target, 0), 1, MPI_INT64_T, window));
         CHECK_OK(MPI_Win_unlock(target, window));
     }
 }
@@ -152,7 +153,7 @@ static void be_origin(int waiting) {
             CHECK_TEXT(read_counter(retracted) > late, "the first operation has been left to the target");
             const int64_t flag = 0;
             CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window));
-            CHECK_OK(MPI_Put(&flag, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, window));
+            CHECK_OK(MPI_Put(&flag, 1, MPI_INT64_T, target, at(target, 0), 1, MPI_INT64_T, window));
             CHECK_OK(MPI_Win_unlock(target, window));
         }
     }
@@ -181,14 +182,13 @@ int main(int argc, char** argv) {
     memory = calloc(words + 1, sizeof *memory);
     ours = calloc(words, sizeof *ours);
     theirs = calloc(words, sizeof *theirs);
-    CHECK_OK(
-        MPI_Win_create(memory, (words + 1) * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window));
+    open_window(argc > 2 ? argv[2] : "create", memory, words + 1, size);
     for (int origin = 0; origin < size; origin++) {
         MPI_Barrier(MPI_COMM_WORLD);
         rank == origin ? be_origin(waiting) : be_target(origin, waiting);
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    CHECK_OK(MPI_Win_free(&window));
+    close_window(memory);
     free(memory);
     free(ours);
     free(theirs);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Targets that are in the library at some times and sleep at others, so that operations are left to them, taken back,
-// or carried out directly, in any order: delegation_mix THREADS ROUNDS. Sums, and the order of accumulates of one
-// origin, are those of any execution.
+// or carried out directly, in any order: delegation_mix THREADS ROUNDS [dynamic]. Sums, and the order of accumulates of
+// one origin, are those of any execution.
 #include "tests/mpi_check/check.h"
+#include "window.h"
 
 #include <algorithm>
 #include <chrono>
@@ -18,7 +19,6 @@ namespace {
 
 constexpr int row = 1500; // elements; larger than an entry
 int rank, size, threads, rounds;
-MPI_Win window;
 
 constexpr int block = 6000; // elements that both processes copy
 
@@ -83,7 +83,7 @@ private:
     void add(int target) {
         const std::int64_t value = 1 + std::int64_t(_random() % 100);
         std::int64_t before = -1;
-        MPI_Fetch_and_op(&value, &before, MPI_INT64_T, target, fetched_counter, MPI_SUM, window);
+        MPI_Fetch_and_op(&value, &before, MPI_INT64_T, target, at(target, fetched_counter), MPI_SUM, window);
         MPI_Win_flush(target, window);
         CHECK(before >= 0);
         _sums.fetched += value;
@@ -94,7 +94,7 @@ private:
         std::int64_t before = -1;
         for (;;) {
             const std::int64_t next = seen + 1;
-            MPI_Compare_and_swap(&next, &seen, &before, MPI_INT64_T, target, swapped_counter, window);
+            MPI_Compare_and_swap(&next, &seen, &before, MPI_INT64_T, target, at(target, swapped_counter), window);
             MPI_Win_flush(target, window);
             if (before == seen) {
                 break;
@@ -113,10 +113,10 @@ private:
         const std::int64_t value = last + 10;
         std::int64_t before = -1;
         std::int64_t after = -1;
-        MPI_Get_accumulate(
-            &value, 1, MPI_INT64_T, &before, 1, MPI_INT64_T, target, place, 1, MPI_INT64_T, MPI_REPLACE, window);
-        MPI_Accumulate(&one, 1, MPI_INT64_T, target, place, 1, MPI_INT64_T, MPI_SUM, window);
-        MPI_Fetch_and_op(nullptr, &after, MPI_INT64_T, target, place, MPI_NO_OP, window);
+        MPI_Get_accumulate(&value, 1, MPI_INT64_T, &before, 1, MPI_INT64_T, target, at(target, place), 1, MPI_INT64_T,
+            MPI_REPLACE, window);
+        MPI_Accumulate(&one, 1, MPI_INT64_T, target, at(target, place), 1, MPI_INT64_T, MPI_SUM, window);
+        MPI_Fetch_and_op(nullptr, &after, MPI_INT64_T, target, at(target, place), MPI_NO_OP, window);
         MPI_Win_flush(target, window);
         CHECK_EQUAL(before, last);
         CHECK_EQUAL(after, last + 11);
@@ -125,8 +125,8 @@ private:
 
     void add_row(int target) {
         std::vector<std::int64_t> ones(row, 1);
-        MPI_Accumulate(
-            ones.data(), row, MPI_INT64_T, target, cell_of(rank, _thread) + 1, row, MPI_INT64_T, MPI_SUM, window);
+        MPI_Accumulate(ones.data(), row, MPI_INT64_T, target, at(target, cell_of(rank, _thread) + 1), row, MPI_INT64_T,
+            MPI_SUM, window);
         MPI_Win_flush(target, window);
         ++_rows[std::size_t(target)];
     }
@@ -137,10 +137,10 @@ private:
         std::vector<std::int64_t> sent(block), got(block, -1);
         std::iota(sent.begin(), sent.end(), std::int64_t(_random()));
         MPI_Request request;
-        MPI_Rput(sent.data(), count, MPI_INT64_T, target, place, count, MPI_INT64_T, window, &request);
+        MPI_Rput(sent.data(), count, MPI_INT64_T, target, at(target, place), count, MPI_INT64_T, window, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Win_flush(target, window);
-        MPI_Get(got.data(), count, MPI_INT64_T, target, place, count, MPI_INT64_T, window);
+        MPI_Get(got.data(), count, MPI_INT64_T, target, at(target, place), count, MPI_INT64_T, window);
         MPI_Win_flush(target, window);
         CHECK(std::equal(sent.begin(), sent.begin() + count, got.begin()));
         CHECK(count == block || got[std::size_t(count)] == -1);
@@ -149,7 +149,8 @@ private:
     void check_rows() {
         for (int target = 0; target < size; ++target) {
             std::vector<std::int64_t> found(row, -1);
-            MPI_Get(found.data(), row, MPI_INT64_T, target, cell_of(rank, _thread) + 1, row, MPI_INT64_T, window);
+            MPI_Get(found.data(), row, MPI_INT64_T, target, at(target, cell_of(rank, _thread) + 1), row, MPI_INT64_T,
+                window);
             MPI_Win_flush(target, window);
             const std::int64_t wanted = _rows[std::size_t(target)];
             CHECK(std::all_of(found.begin(), found.end(), [&](std::int64_t one) { return one == wanted; }));
@@ -173,8 +174,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     std::vector<std::int64_t> memory(std::size_t(cell_of(size, 0)), 0);
-    MPI_Win_create(memory.data(), MPI_Aint(memory.size() * sizeof(std::int64_t)), sizeof(std::int64_t), MPI_INFO_NULL,
-        MPI_COMM_WORLD, &window);
+    open_window(argc > 3 ? argv[3] : "create", memory.data(), memory.size(), size);
     MPI_Win_lock_all(0, window);
     std::vector<Sums> sums(std::size_t(threads), Sums{});
     std::vector<std::thread> all;
@@ -200,6 +200,6 @@ int main(int argc, char** argv) {
     MPI_Allreduce(found, all_found, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     CHECK_EQUAL(all_found[0], all_own[0]);
     CHECK_EQUAL(all_found[1], all_own[1]);
-    MPI_Win_free(&window);
+    close_window(memory.data());
     return finish();
 }

@@ -186,10 +186,11 @@ int RdmaModule::update_chunks(int rank, const Reach* reach, Convertor& there, co
     return MPI_SUCCESS;
 }
 
-// One element: `change` makes the new value of what it is passed, and says whether there is one.
-template <class Change>
-int RdmaModule::update_element(
-    void* result, const Datatype& type, int rank, std::uint64_t place, const Change& change) noexcept {
+// One element: `change` makes the new value of what it is passed, and says whether there is one; `delegate` leaves the
+// operation to the target.
+template <class Change, class Delegate>
+int RdmaModule::update_element(void* result, const Datatype& type, int rank, std::uint64_t place, const Change& change,
+    const Delegate& delegate) noexcept {
     const Target target{rank, place, 1, &type};
     int code = ready(rank);
     Reach reach;
@@ -208,6 +209,12 @@ int RdmaModule::update_element(
             typed_copy(memory, 1, type, result, 1, type);
             return change(memory) < 0 ? int(MPI_ERR_OP) : int(MPI_SUCCESS);
         });
+    }
+    if (_delegations != nullptr) {
+        const Delegated outcome = delegate();
+        if (outcome != Delegated::not_done) {
+            return complete_delegated(outcome, rank);
+        }
     }
     return with_update_lock(rank, [&] {
         alignas(16) std::array<std::byte, 32> value;
@@ -236,18 +243,14 @@ int RdmaModule::fetch_and_op(
         const int code = ready(rank);
         return code == MPI_SUCCESS ? common::fetch_singly(origin, result, type, mapped_at(rank, place), op) : code;
     }
-    if (_delegations != nullptr && ready(rank) == MPI_SUCCESS) {
-        const Delegated outcome = delegate_fetch(origin, result, type, rank, place, op);
-        if (outcome != Delegated::not_done) {
-            return complete_delegated(outcome, rank);
-        }
-    }
-    return update_element(result, type, rank, place, [&](std::byte* value) noexcept {
+    const auto change = [&](std::byte* value) noexcept {
         if (is_op(op, MPI_NO_OP)) {
             return 0;
         }
         return combine(op, origin, 1, type, value, 1, type) == MPI_SUCCESS ? 1 : -1;
-    });
+    };
+    return update_element(result, type, rank, place, change,
+        [&]() noexcept { return delegate_fetch(origin, result, type, rank, place, op); });
 }
 
 int RdmaModule::compare_and_swap(const void* origin, const void* compare, void* result, const Datatype& type, int rank,
@@ -256,19 +259,15 @@ int RdmaModule::compare_and_swap(const void* origin, const void* compare, void* 
         const int code = ready(rank);
         return code == MPI_SUCCESS ? common::swap_singly(origin, compare, result, type, mapped_at(rank, place)) : code;
     }
-    if (_delegations != nullptr && ready(rank) == MPI_SUCCESS) {
-        const Delegated outcome = delegate_swap(origin, compare, result, type, rank, place);
-        if (outcome != Delegated::not_done) {
-            return complete_delegated(outcome, rank);
-        }
-    }
-    return update_element(result, type, rank, place, [&](std::byte* value) noexcept {
+    const auto change = [&](std::byte* value) noexcept {
         if (std::memcmp(value, compare, std::size_t(type.size)) != 0) {
             return 0;
         }
         std::memcpy(value, origin, std::size_t(type.size));
         return 1;
-    });
+    };
+    return update_element(result, type, rank, place, change,
+        [&]() noexcept { return delegate_swap(origin, compare, result, type, rank, place); });
 }
 
 } // namespace patchbay::osc::rdma

@@ -91,11 +91,12 @@ private:
         return module->prepare();
     }
 
-    // 0 where all others have the window memory of this process mapped, or reach it otherwise than by its places.
+    // 0 where all others have the window memory of this process mapped. A dynamic window may get any number of bytes.
     std::size_t mailbox_payload(const Window& window, NodeSegment* segment) const noexcept {
-        const std::uint64_t bytes = window.members[std::size_t(window.rank)].bytes;
-        if (_delegation == Delegation::never || segment == nullptr || window.flavor == MPI_WIN_FLAVOR_DYNAMIC ||
-            bytes == 0 || segment->heap().address_of_memory(window.base, bytes) != 0) {
+        const bool is_dynamic = window.flavor == MPI_WIN_FLAVOR_DYNAMIC;
+        const std::uint64_t bytes = is_dynamic ? UINT64_MAX : window.members[std::size_t(window.rank)].bytes;
+        if (_delegation == Delegation::never || segment == nullptr || bytes == 0 ||
+            (!is_dynamic && segment->heap().address_of_memory(window.base, bytes) != 0)) {
             return 0;
         }
         return MailboxLayout::fitting_payload(window.size, _limit, _mailbox_size, bytes);

@@ -77,10 +77,10 @@ void RdmaModule::open_mailboxes() {
             bells[std::size_t(member)] = member == _window.rank ? nullptr : _members.bell(member);
         }
         const WindowMember& self = _window.members[std::size_t(_window.rank)];
-        _mailboxes =
-            std::make_unique<Mailboxes>(_control->base() + behind, MailboxLayout(_window.size, _mailbox_payload),
-                _window.rank, Mailboxes::Memory{static_cast<std::byte*>(_window.base), self.bytes}, std::move(bells),
-                _update_lock, &_members[0], _progress, *_delegating.counters);
+        _mailboxes = std::make_unique<Mailboxes>(_control->base() + behind,
+            MailboxLayout(_window.size, _mailbox_payload), _window.rank,
+            Mailboxes::Memory{static_cast<std::byte*>(_window.base), self.bytes, _dynamic ? &_own_regions : nullptr},
+            std::move(bells), _update_lock, &_members[0], _progress, *_delegating.counters);
     }
     for (int member = 0; _delegating.enabled && member < _window.size; ++member) {
         const bool mapped = _members[member].mapped != nullptr;
@@ -101,7 +101,7 @@ void RdmaModule::open_mailboxes() {
 }
 
 RdmaModule::Delegated RdmaModule::delegate_transfer(Direction direction, void* buffer, MPI_Count count,
-    const Datatype& type, const Target& target, std::size_t* done) noexcept {
+    const Datatype& type, const Target& target, const Reach& region, std::size_t* done) noexcept {
     const std::size_t bytes = std::size_t(target.count) * std::size_t(target.type->size);
     if (!target.type->dense) {
         return Delegated::not_done;
@@ -114,8 +114,10 @@ RdmaModule::Delegated RdmaModule::delegate_transfer(Direction direction, void* b
     if (bytes >= StreamChoice::from && bytes <= largest_entry && type.dense &&
         _members[target.rank].own_space.load(std::memory_order_relaxed) != nullptr &&
         (bytes >= shared_from || entry.stream_choice().takes_halves(bytes))) [[unlikely]] {
+        Peer& peer = _members[target.rank];
         return share_transfer(entry,
-            {direction, static_cast<std::byte*>(buffer) + type.true_lower_bound, target.rank, place, bytes}, done);
+            {direction, static_cast<std::byte*>(buffer) + type.true_lower_bound, target.rank, place, bytes},
+            _dynamic ? region : Reach{&peer, target.rank, peer.key, 0, nullptr}, done);
     }
     if (entry.payload() < bytes) [[unlikely]] {
         return transfer_pieces(entry,
@@ -137,7 +139,7 @@ RdmaModule::Delegated RdmaModule::delegate_transfer(Direction direction, void* b
 // The target copies the second half while this process copies the first one: *done has the first half where the target
 // has not begun.
 RdmaModule::Delegated RdmaModule::share_transfer(
-    Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t* done) noexcept {
+    Delegations::Entry& entry, const ArrayTransfer& transfer, const Reach& reach, std::size_t* done) noexcept {
     Peer& peer = _members[transfer.rank];
     const std::size_t first = transfer.bytes / 2 / page * page;
     entry->kind = transfer.direction == Direction::put ? EntryKind::put_from_origin : EntryKind::get_to_origin;
@@ -147,7 +149,6 @@ RdmaModule::Delegated RdmaModule::share_transfer(
         *peer.own_space.load(std::memory_order_relaxed), reinterpret_cast<std::uintptr_t>(transfer.buffer + first)};
     std::memcpy(entry->payload(), &buffer, sizeof buffer);
     _delegations->post(entry);
-    const Reach reach{&peer, transfer.rank, peer.key, 0, nullptr};
     const int error =
         Transfer(_progress, reach, transfer.direction, nullptr).run_block(transfer.buffer, transfer.place, first, true);
     const Delegated outcome = _delegations->collect(entry);

@@ -2,6 +2,7 @@
 #include "components/osc/rdma/mailboxes.h"
 
 #include "components/common/window_copy.h"
+#include "components/osc/rdma/regions.h"
 #include "components/osc/rdma/relax.h"
 #include "components/osc/rdma/stream.h"
 #include "frameworks/osc/combine.h"
@@ -66,12 +67,22 @@ int Mailboxes::serve_entry(std::size_t number, bool patiently) noexcept {
     return 1;
 }
 
+// Null: there are no such bytes.
+std::byte* Mailboxes::find(std::uint64_t place, std::uint64_t bytes) const noexcept {
+    if (_memory.regions != nullptr) {
+        return _memory.regions->contains_now(place, bytes)
+            ? reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(place))
+            : nullptr;
+    }
+    return place <= _memory.bytes && bytes <= _memory.bytes - place ? _memory.base + place : nullptr;
+}
+
 bool Mailboxes::carry_out(MailboxEntry& entry, std::size_t number, bool patiently) noexcept {
     const std::size_t bytes = entry.bytes;
-    if (entry.place > _memory.bytes || bytes > _memory.bytes - entry.place) {
+    std::byte* const memory = find(entry.place, bytes);
+    if (memory == nullptr) {
         return false;
     }
-    std::byte* const memory = _memory.base + entry.place;
     if (entry.kind == EntryKind::put_from_origin || entry.kind == EntryKind::get_to_origin) {
         return copy_buffer(entry, memory, MailboxLayout::origin_of(number, _own_rank));
     }

@@ -13,13 +13,18 @@
 
 namespace patchbay::osc::rdma {
 
+class OwnRegions;
+
 // The target's side of delegated operations: looks for posted entries in the mailboxes of this process whenever it
 // polls, and carries them out on its window memory.
 class Mailboxes {
 public:
+    // The window memory of this process: `bytes` bytes from `base` on, or the regions of a dynamic window, whose places
+    // are addresses.
     struct Memory {
         std::byte* base;
         std::uint64_t bytes;
+        OwnRegions* regions = nullptr;
     };
     // Throws std::bad_alloc. `bells`: of the members, by rank. The mailboxes are zero-filled, and others may use them
     // already. `members`: by rank, the ways to the buffers of
@@ -44,6 +49,7 @@ private:
     bool is_posted(std::size_t entry) const noexcept {
         return _layout.at(_mailboxes, entry).state.load(std::memory_order_relaxed) == EntryState::posted;
     }
+    std::byte* find(std::uint64_t place, std::uint64_t bytes) const noexcept;
     [[gnu::noinline]] int serve_entry(std::size_t entry, bool patiently) noexcept;
     [[gnu::noinline]] int serve_hints(bool patiently) noexcept;
     bool carry_out(MailboxEntry& entry, std::size_t number, bool patiently) noexcept;

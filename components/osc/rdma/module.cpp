@@ -82,14 +82,16 @@ int RdmaModule::transfer(Direction direction, void* buffer, MPI_Count count, con
     if (const int code = ready(target.rank); code != MPI_SUCCESS) [[unlikely]] {
         return code;
     }
-    if (std::byte* const mapped = _dynamic ? nullptr : _members[target.rank].mapped) {
-        auto* const memory = reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(mapped) + target.place);
+    Reach region;
+    const bool is_located = !_dynamic || locate_dense(target, region);
+    if ((_dynamic ? region.mapped : _members[target.rank].mapped) != nullptr) {
+        std::byte* const memory = _dynamic ? region.at(target.place) : mapped_at(target.rank, target.place);
         copy_mapped(direction, buffer, count, type, memory, target);
         return request == nullptr ? MPI_SUCCESS : complete_request(request);
     }
-    if (_delegations != nullptr) {
+    if (_delegations != nullptr && is_located) {
         std::size_t done = 0;
-        const Delegated outcome = delegate_transfer(direction, buffer, count, type, target, &done);
+        const Delegated outcome = delegate_transfer(direction, buffer, count, type, target, region, &done);
         if (outcome != Delegated::not_done) {
             const int code = complete_delegated(outcome, target.rank);
             return code != MPI_SUCCESS || request == nullptr ? code : complete_request(request);
@@ -148,6 +150,15 @@ int RdmaModule::transfer_far(
 Convertor RdmaModule::places_of(const Target& target) const noexcept {
     return Convertor(
         *target.type, target.count, reinterpret_cast<const void*>(target.place + (_dynamic ? 0 : place_bias)));
+}
+
+// The region of a dynamic window in which all bytes of a target without gaps are. false: there is none, or the target
+// has gaps, and locate() says which.
+bool RdmaModule::locate_dense(const Target& target, Reach& reach) noexcept {
+    const Datatype& type = *target.type;
+    return type.dense &&
+        locate_range(target.rank, target.place + std::uint64_t(type.true_lower_bound),
+            std::uint64_t(target.count) * std::uint64_t(type.size), reach) == MPI_SUCCESS;
 }
 
 int RdmaModule::locate(const Target& target, Reach& reach, bool* scattered) noexcept {

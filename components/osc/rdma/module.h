@@ -90,6 +90,7 @@ private:
     int transfer_directly(Direction direction, void* buffer, MPI_Count count, const Datatype& type,
         const Target& target, Request** request) noexcept;
     int transfer_far(Direction direction, Convertor& here, const Target& target, TransferRequest* request) noexcept;
+    bool locate_dense(const Target& target, Reach& reach) noexcept;
     int locate(const Target& target, Reach& reach, bool* scattered) noexcept;
     int locate_range(int rank, std::uint64_t place, std::uint64_t bytes, Reach& reach) noexcept;
     int check_blocks(int rank, const Convertor& there) noexcept;
@@ -124,8 +125,9 @@ private:
     using Delegated = Delegations::Outcome;
     void open_mailboxes();
     // *done is set where a part of the bytes has been done: the caller carries out the rest.
+    // `region`: of a dynamic window, that of the target.
     Delegated delegate_transfer(Direction direction, void* buffer, MPI_Count count, const Datatype& type,
-        const Target& target, std::size_t* done) noexcept;
+        const Target& target, const Reach& region, std::size_t* done) noexcept;
     // A put or get of one block on both sides.
     struct ArrayTransfer {
         Direction direction;
@@ -134,7 +136,8 @@ private:
         std::uint64_t place;
         std::size_t bytes;
     };
-    Delegated share_transfer(Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t* done) noexcept;
+    Delegated share_transfer(
+        Delegations::Entry& entry, const ArrayTransfer& transfer, const Reach& reach, std::size_t* done) noexcept;
     Delegated stream(
         Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t piece, std::size_t* done) noexcept;
     Delegated transfer_pieces(Delegations::Entry& entry, const ArrayTransfer& transfer, std::size_t* done) noexcept;
@@ -158,9 +161,9 @@ private:
     int complete_delegated(Delegated outcome, int rank) noexcept {
         return outcome == Delegated::done ? MPI_SUCCESS : report_failed_member(rank);
     }
-    template <class Change>
-    int update_element(
-        void* result, const Datatype& type, int rank, std::uint64_t place, const Change& change) noexcept;
+    template <class Change, class Delegate>
+    int update_element(void* result, const Datatype& type, int rank, std::uint64_t place, const Change& change,
+        const Delegate& delegate) noexcept;
 
     // Before an operation: the member has not failed.
     int ready(int rank) noexcept {

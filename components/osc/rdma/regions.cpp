@@ -74,6 +74,15 @@ void OwnRegions::keep_tables() noexcept {
 
 bool OwnRegions::contains(std::uint64_t place, std::uint64_t bytes) noexcept {
     const std::lock_guard hold(_lock);
+    return has_range(place, bytes);
+}
+
+bool OwnRegions::contains_now(std::uint64_t place, std::uint64_t bytes) noexcept {
+    const std::unique_lock hold(_lock, std::try_to_lock);
+    return hold.owns_lock() && has_range(place, bytes);
+}
+
+bool OwnRegions::has_range(std::uint64_t place, std::uint64_t bytes) const noexcept {
     auto region = _regions.upper_bound(place);
     if (region == _regions.begin()) {
         return false;

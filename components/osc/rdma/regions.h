@@ -38,6 +38,9 @@ public:
     void keep_tables() noexcept;
     // Whether [place, place + bytes) is in one region, or in regions that lie side by side.
     bool contains(std::uint64_t place, std::uint64_t bytes) noexcept;
+    // The same for a poller, which does not wait: false also where another thread changes the regions. (The thread that
+    // does so does not poll meanwhile.)
+    bool contains_now(std::uint64_t place, std::uint64_t bytes) noexcept;
     // Stores the text for an operation that is in none. MPI_ERR_RMA_RANGE.
     int report_outside(std::uint64_t place, std::uint64_t bytes) noexcept;
 
@@ -59,6 +62,7 @@ private:
         const Registration* keys;
     };
     // `merged` gets those keys, to which the runs refer.
+    bool has_range(std::uint64_t place, std::uint64_t bytes) const noexcept;
     Result<std::vector<Run>> make_runs(std::vector<Registration>& merged) const;
     Status publish();
     Status grow();
