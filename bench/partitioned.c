@@ -141,6 +141,13 @@ int main(int argc, char** argv) {
     allocates = argc > 1 && strcmp(argv[1], "alloc") == 0;
     const char* sizes = argc > 2 ? argv[2] : "16384,64";
     uses = argc > 3 && strcmp(argv[3], "use") == 0;
+    if (argc > 4 || (argc > 1 && !allocates && strcmp(argv[1], "malloc") != 0) || (argc > 3 && !uses)) {
+        if (rank == 0) {
+            fprintf(stderr, "usage: partitioned [malloc|alloc] [BYTES,...] [use]\n");
+        }
+        MPI_Finalize();
+        return 2;
+    }
     for (long bytes; (bytes = next_size(&sizes)) != 0;) {
         char name[24];
         size_label(name, sizeof name, bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Heat with messages: four receives and four sends for each step. With WAY `persistent` they are persistent requests.
+/* Heat with messages: four receives and four sends for each step. With WAY `persistent` they are persistent requests,
+   with `plain` or none MPI_Isend and MPI_Irecv.
  */
 #include "heat.h"
 
@@ -13,9 +14,9 @@ static void exchange_open(int steps) {
     int rank;
     persistent = strcmp(way, "persistent") == 0;
     MPI_Comm_rank(plate, &rank);
-    if (*way != 0 && !persistent) {
+    if (*way != 0 && !persistent && strcmp(way, "plain") != 0) {
         if (rank == 0) {
-            fprintf(stderr, "usage: heat_messages [POINTS [STEPS [persistent]]]\n");
+            fprintf(stderr, "usage: heat_messages [POINTS [STEPS [plain|persistent]]]\n");
             MPI_Abort(plate, 1);
         }
         MPI_Barrier(plate); /* until rank 0 ends the job */

@@ -19,10 +19,13 @@ std::uint64_t Communicator::serial() const noexcept {
     return known;
 }
 
+std::string Communicator::count_members() const {
+    return std::to_string(size) + (view == nullptr ? " processes" : " threads");
+}
+
 std::string Communicator::describe() const {
     std::lock_guard lock(mutex);
-    return name.empty() ? "communicator " + std::to_string(index) + " of " + std::to_string(size) + " processes"
-                        : "communicator " + name;
+    return name.empty() ? "communicator " + std::to_string(index) + " of " + count_members() : "communicator " + name;
 }
 
 } // namespace patchbay

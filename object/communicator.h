@@ -118,7 +118,9 @@ public:
     // The persistent requests whose handles the program has, as a list (Request::enter_list). Protected by `mutex`.
     Request* persistent_requests = nullptr;
 
-    // A text for messages to the user: the name, or the index and the number of processes where there is no name.
+    // Texts for messages to the user: `8 processes` or, where the ranks are threads, `8 threads`; the name, or the
+    // index and the number of members where there is no name.
+    std::string count_members() const;
     std::string describe() const;
 
 private:

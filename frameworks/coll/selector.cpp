@@ -26,8 +26,7 @@ std::string describe(const Communicator& comm) {
     if (!comm.name.empty()) {
         return comm.name;
     }
-    std::string text =
-        std::string(comm.is_inter ? "inter" : "") + "communicators of " + std::to_string(comm.size) + " processes";
+    std::string text = std::string(comm.is_inter ? "inter" : "") + "communicators of " + comm.count_members();
     if (comm.topology != nullptr) {
         const int kind = comm.topology->kind();
         text += kind == MPI_CART ? " with a grid" : (kind == MPI_GRAPH ? " with a graph" : " with a distributed graph");

@@ -32,7 +32,7 @@ private:
 };
 
 std::string describe(const Communicator& comm) {
-    return comm.name.empty() ? std::to_string(comm.size) + " processes" : comm.name;
+    return comm.name.empty() ? comm.count_members() : comm.name;
 }
 
 } // namespace

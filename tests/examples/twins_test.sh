@@ -30,6 +30,7 @@ for ranks in 1 2 4; do
         "circular buffer, $ranks ranks"
     plain=$(result "$ranks" heat_messages 40 81)
     same "$(result "$ranks" heat_channels 40 81)" "$plain" "heat, $ranks ranks"
+    same "$(result "$ranks" heat_messages 40 81 plain)" "$plain" "heat with the way that bench/channels gives, $ranks ranks"
     same "$(result "$ranks" heat_messages 40 81 persistent)" "$plain" "heat with persistent requests, $ranks ranks"
 done
 # Fewer blocks than slots, and one step.

@@ -107,6 +107,14 @@ void run(int size, const std::function<void(Rank&)>& body) {
 constexpr int counts[] = {1, 8, 9, 500, 513, 20000};
 constexpr int most = 20000;
 
+TEST(Communicator, TextsCountThreads) {
+    run(2, [](Rank& me) { EXPECT_EQ(me.comm.count_members(), "2 threads"); });
+    Communicator of_processes;
+    of_processes.size = 3;
+    EXPECT_EQ(of_processes.count_members(), "3 processes");
+    EXPECT_EQ(of_processes.describe(), "communicator " + std::to_string(of_processes.index) + " of 3 processes");
+}
+
 // More than messages_before_lane, and more than a lane or an inbox has slots, in both directions at once.
 TEST(Engine, MessagesArriveInOrderWhileTheLaneIsOpened) {
     constexpr int messages = 3000;
