@@ -14,7 +14,7 @@ namespace {
 
 constexpr ParamSpec core_params[] = {
     {"verbose", ParamType::integer, "0",
-        "how much is said on stderr: 0 errors and warnings, 1 what was chosen, 2 what was tried, 3 details", nullptr,
+        "how much is said on stderr: 0 errors and warnings, 1 what was chosen, 2 what was tried, 3 details", "0..1000",
         ParamLevel::user_basic, ParamScope::local},
     {"explain", ParamType::boolean, "false",
         "print why each component was or was not chosen and where each non-default parameter came from", nullptr,
@@ -23,7 +23,7 @@ constexpr ParamSpec core_params[] = {
         "directories to look for components in, before ~/.patchbay/components and the installation; ',' or ':' between",
         nullptr, ParamLevel::user_detail, ParamScope::read_only}, // read when the core is created
     {"fault_step", ParamType::integer, "0", "for tests: makes this step of an init fail, counted from 1; 0 none",
-        nullptr, ParamLevel::dev_all, ParamScope::read_only},
+        "0..1000000", ParamLevel::dev_all, ParamScope::read_only},
 };
 
 std::vector<std::string> directories_of(const Param& component_path) {

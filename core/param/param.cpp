@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 namespace patchbay {
@@ -62,6 +63,17 @@ Result<std::int64_t> parse_number(ParamType type, std::string_view text, const s
         break;
     }
     return std::int64_t(0);
+}
+
+constexpr std::string_view range_separator = "..";
+
+constexpr bool has_range(ParamType type) noexcept {
+    return type == ParamType::integer || type == ParamType::size || type == ParamType::duration;
+}
+
+// One end of a range; `unlimited` where it is left out.
+Result<std::int64_t> parse_bound(ParamType type, std::string_view text, std::int64_t unlimited) {
+    return text.empty() ? Result<std::int64_t>(unlimited) : parse_number(type, text, {});
 }
 
 } // namespace
@@ -130,7 +142,8 @@ Param::Param(std::string full_name, std::string_view framework, std::string_view
       _component(component),
       _help(or_empty(spec.help)),
       _default(or_empty(spec.default_value)),
-      _choices(split(or_empty(spec.choices), ',')),
+      _choices(spec.type == ParamType::enumeration ? split(or_empty(spec.allowed), ',') : std::vector<std::string>()),
+      _range(has_range(spec.type) ? or_empty(spec.allowed) : ""),
       _type(spec.type),
       _level(spec.level),
       _scope(spec.scope) {}
@@ -170,12 +183,36 @@ std::size_t Param::as_enum() const noexcept {
     return std::size_t(value().number);
 }
 
+Status Param::check_range(std::int64_t number, std::string_view text) const {
+    if (_range.empty()) {
+        return {};
+    }
+    const std::string_view range = _range;
+    const std::size_t dots = range.find(range_separator);
+    if (dots == std::string_view::npos) {
+        return Error{Errc::invalid, "its range '" + _range + "' is not of the form lowest..highest"};
+    }
+    auto lowest = parse_bound(_type, range.substr(0, dots), std::numeric_limits<std::int64_t>::min());
+    auto highest =
+        parse_bound(_type, range.substr(dots + range_separator.size()), std::numeric_limits<std::int64_t>::max());
+    if (!lowest || !highest) {
+        return Error{Errc::invalid, "its range '" + _range + "': " + (lowest ? highest : lowest).error().text};
+    }
+    if (number < *lowest || number > *highest) {
+        return Error{Errc::invalid, "'" + std::string(trim(text)) + "' is not in the range " + _range};
+    }
+    return {};
+}
+
 Result<ParamValue> Param::parse(std::string_view text, ParamSource source, std::string origin) const {
     ParamValue parsed;
     auto number = parse_number(_type, text, _choices);
-    if (!number) {
+    // Each process parses hundreds of default values: their ranges are left to check_table().
+    const Status in_range = number && source != ParamSource::default_value ? check_range(*number, text) : Status();
+    if (!number || !in_range) {
         return Error{Errc::invalid,
-            "parameter " + _name + " (" + to_string(_type) + "): " + number.error().text + " [" + origin + "]"};
+            "parameter " + _name + " (" + to_string(_type) + "): " + (number ? in_range.error() : number.error()).text +
+                " [" + origin + "]"};
     }
     parsed.number = *number;
     if (_type == ParamType::list) {

@@ -37,7 +37,8 @@ public:
     const std::string& component() const noexcept { return _component; }
     const std::string& help() const noexcept { return _help; }
     const std::string& default_text() const noexcept { return _default; }
-    const std::vector<std::string>& choices() const noexcept { return _choices; }
+    const std::vector<std::string>& choices() const noexcept { return _choices; } // of an enumeration
+    const std::string& range() const noexcept { return _range; } // "lowest..highest"; empty: every value of the type
     ParamType type() const noexcept { return _type; }
     ParamLevel level() const noexcept { return _level; }
     ParamScope scope() const noexcept { return _scope; }
@@ -61,7 +62,9 @@ private:
     friend class ParamRegistry;
     Param(std::string full_name, std::string_view framework, std::string_view component, const ParamSpec& spec);
     const ParamValue& value() const noexcept { return *_value.load(std::memory_order_acquire); }
+    // Errc::invalid: the text is no value of the type, or out of range, which is not checked of a default value.
     Result<ParamValue> parse(std::string_view text, ParamSource source, std::string origin) const;
+    Status check_range(std::int64_t number, std::string_view text) const;
     void adopt(ParamValue value);
 
     std::string _name;
@@ -70,6 +73,7 @@ private:
     std::string _help;
     std::string _default;
     std::vector<std::string> _choices;
+    std::string _range;
     ParamType _type;
     ParamLevel _level;
     ParamScope _scope;

@@ -65,8 +65,12 @@ Status ParamRegistry::check_table(
     for (std::size_t i = 0; i < count; ++i) {
         const Param param(full_name(framework, component, specs[i].name == nullptr ? "" : specs[i].name), framework,
             component, specs[i]);
-        if (auto initial = param.parse(param.default_text(), ParamSource::default_value, "default"); !initial) {
+        auto initial = param.parse(param.default_text(), ParamSource::default_value, "default");
+        if (!initial) {
             return Error{Errc::invalid, "bad parameter table: " + initial.error().text};
+        }
+        if (Status fits = param.check_range(initial->number, param.default_text()); !fits) {
+            return Error{Errc::invalid, "bad parameter table: parameter " + param.name() + ": " + fits.error().text};
         }
     }
     return {};

@@ -32,15 +32,16 @@ public:
 
     // Makes a table's parameters known as <framework>_<component>_<name>; empty parts (core-level, framework-level) are
     // left out. The table is copied. Defining the same table again changes nothing and returns the same. Errc::invalid
-    // names the parameter, value, type and origin of each ill-typed value (the parameter then has its default), or a
-    // name defined twice.
+    // names the parameter, value, type and origin of each value that is ill-typed or out of range (the parameter then
+    // has its default), or a name defined twice.
     Status define(std::string_view framework, std::string_view component, const ParamSpec* specs, std::size_t count);
     template <std::size_t N>
     Status define(std::string_view framework, std::string_view component, const ParamSpec (&specs)[N]) {
         return define(framework, component, specs, N);
     }
 
-    // Errc::invalid: a default of the table has not the type that the table gives it.
+    // Errc::invalid: a default of the table has not the type that the table gives it, or is out of its range, or a
+    // range is ill-formed.
     static Status check_table(
         std::string_view framework, std::string_view component, const ParamSpec* specs, std::size_t count);
 

@@ -27,9 +27,11 @@ enum class ParamScope : std::uint8_t { constant, read_only, local, group, group_
 struct ParamSpec {
     const char* name;
     ParamType type;
-    const char* default_value;     // written as a user would write it: "4KiB", "true", "10us"
-    const char* help;              // one sentence, unit included
-    const char* choices = nullptr; // enumeration only: comma-separated names
+    const char* default_value; // written as a user would write it: "4KiB", "true", "10us"
+    const char* help;          // one sentence, unit included
+    // enumeration: comma-separated names; integer, size and duration: "lowest..highest", written as the default value,
+    // of which either may be left out; of another type, or where every value is allowed: nullptr
+    const char* allowed = nullptr;
     ParamLevel level = ParamLevel::user_basic;
     ParamScope scope = ParamScope::all_equal;
 };

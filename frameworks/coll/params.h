@@ -19,9 +19,8 @@ inline constexpr ParamSpec params[] = {
         channels_names, ParamLevel::tuner_basic},
     {"most_channels", ParamType::integer, "1024",
         "how many channels of persistent collectives this process has at most; each takes 4 KiB to 128 KiB of the "
-        "memory "
-        "that the processes of a node share",
-        nullptr, ParamLevel::tuner_detail, ParamScope::local},
+        "memory that the processes of a node share",
+        "0..", ParamLevel::tuner_detail, ParamScope::local},
 };
 
 } // namespace patchbay::coll

@@ -50,7 +50,7 @@ inline constexpr ParamSpec mpi_params[] = {
     {"part_most_channels", ParamType::integer, "1024",
         "how many channels of partitioned communication this process has at most; each takes 4 KiB to 128 KiB of the "
         "memory that the processes of a node share",
-        nullptr, ParamLevel::tuner_detail, ParamScope::local},
+        "0..", ParamLevel::tuner_detail, ParamScope::local},
 };
 
 // The parameters that all components of framework cid have in common.

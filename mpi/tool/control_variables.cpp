@@ -74,6 +74,9 @@ std::string describe(const Param& param) {
     default:
         break;
     }
+    if (!param.range().empty()) {
+        text += "; range: " + param.range();
+    }
     return text + restrictions(param) +
         "; default: " + (param.default_text().empty() ? "(empty)" : param.default_text());
 }

@@ -15,7 +15,7 @@ using namespace patchbay::cid;
 
 namespace {
 
-constexpr ParamSpec params[] = {{"priority", ParamType::integer, "60", "priority in the selection (0 to 100)"}};
+constexpr ParamSpec params[] = {{"priority", ParamType::integer, "60", "priority in the selection", "0..100"}};
 
 // The name of one communicator, and the indices of its members: each one chooses its own, and first messages carry it.
 class RandomId final : public CommunicatorId {

@@ -12,9 +12,9 @@ using namespace patchbay;
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Allreduce (0 to 100)"},
+    {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Allreduce", "0..100"},
     {"from", ParamType::size, "64KiB", "bytes from which MPI_Allreduce goes along the chain"},
-    {"segments", ParamType::integer, "16", "parts into which the data is divided, at least 1"},
+    {"segments", ParamType::integer, "16", "parts into which the data is divided", "1.."},
 };
 
 struct Settings {
@@ -96,7 +96,7 @@ public:
     Status open(Core& core) override {
         _settings = {int(core.params.at("coll_chain_priority").as_int()), core.params.at("coll_chain_from").as_size(),
             core.params.at("coll_chain_segments").as_int()};
-        return _settings.segments >= 1 ? Status() : Error{Errc::invalid, "coll_chain_segments must be at least 1"};
+        return {};
     }
     Capability capabilities() const noexcept override { return Capability::thread_multiple | Capability::sessions; }
     Result<Candidate> query(coll::Query& query) override {

@@ -16,8 +16,8 @@ using namespace patchbay;
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Barrier (0 to 100)"},
-    {"ways", ParamType::integer, "3", "processes to which each process sends in one round of MPI_Barrier (1 to 16)"},
+    {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Barrier", "0..100"},
+    {"ways", ParamType::integer, "3", "processes to which each process sends in one round of MPI_Barrier", "1..16"},
 };
 
 constexpr VariableSpec variables[] = {
@@ -72,9 +72,6 @@ public:
     Status open(Core& core) override {
         _priority = int(core.params.at("coll_nway_priority").as_int());
         _ways = core.params.at("coll_nway_ways").as_int();
-        if (_ways < 1 || _ways > 16) {
-            return Error{Errc::invalid, "coll_nway_ways must be 1 to 16"};
-        }
         _tool = &core.tool;
         _tool->add(_rounds);
         return {};

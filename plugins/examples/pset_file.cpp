@@ -20,7 +20,7 @@ using namespace patchbay;
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "30", "how much the file is believed about a process set (0 to 100)"},
+    {"priority", ParamType::integer, "30", "how much the file is believed about a process set", "0..100"},
     {"path", ParamType::string, "", "file with process sets as lines NAME=RANKS; empty: there is none"},
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 // The full name of this parameter is coll_mycoll_priority; patchbay-info lists it as soon as it finds the file.
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Barrier (0 to 100)"},
+    {"priority", ParamType::integer, "50", "how much this component wants to serve MPI_Barrier", "0..100"},
 };
 
 // One module serves one communicator. For a function that it does not provide, the component with the next lower

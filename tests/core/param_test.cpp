@@ -19,6 +19,10 @@ constexpr ParamSpec table[] = {
     {"mode", ParamType::enumeration, "cma", "a choice", "none,cma,copy", ParamLevel::tuner_basic, ParamScope::local},
     {"peers", ParamType::list, "a, b", "a list"},
     {"fixed", ParamType::integer, "1", "cannot be set", nullptr, ParamLevel::dev_all, ParamScope::constant},
+    {"depth", ParamType::integer, "3", "a number in a range", "-1..8"},
+    {"chunk", ParamType::size, "8KiB", "a size in a range", "1KiB..1MiB"},
+    {"least", ParamType::duration, "1ms", "a time with a lower limit", "10us.."},
+    {"most", ParamType::size, "0", "a size with an upper limit", "..4KiB"},
 };
 
 ParamSources environment(std::vector<std::string> entries) {
@@ -119,6 +123,57 @@ TEST(Param, EveryTypeRefusesWhatIsNotOfIt) {
         EXPECT_NE(set.error().text.find("[program]"), std::string::npos);
         EXPECT_TRUE(params.at(name).is_default());
     }
+}
+
+TEST(Param, ValueOutOfRangeNamesTheRange) {
+    ParamRegistry params;
+    ASSERT_TRUE(params.read(environment({"PATCHBAY_MCA_btl_sm_depth=9", "PATCHBAY_MCA_btl_sm_chunk=1023"})));
+    const Status defined = params.define("btl", "sm", table);
+    ASSERT_FALSE(defined);
+    EXPECT_EQ(defined.error().code, Errc::invalid);
+    EXPECT_EQ(defined.error().text,
+        "parameter btl_sm_depth (int): '9' is not in the range -1..8 [environment PATCHBAY_MCA_btl_sm_depth]\n"
+        "parameter btl_sm_chunk (size): '1023' is not in the range 1KiB..1MiB "
+        "[environment PATCHBAY_MCA_btl_sm_chunk]");
+    EXPECT_EQ(params.at("btl_sm_depth").as_int(), 3);
+    EXPECT_EQ(params.at("btl_sm_depth").range(), "-1..8");
+    EXPECT_EQ(params.at("btl_sm_count").range(), "");
+    EXPECT_EQ(params.at("btl_sm_mode").range(), "");
+    EXPECT_TRUE(params.at("btl_sm_depth").choices().empty());
+}
+
+TEST(Param, RangesContainTheirEnds) {
+    ParamRegistry params;
+    ASSERT_TRUE(params.define("btl", "sm", table));
+    for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{{"btl_sm_depth", "-1"},
+             {"btl_sm_depth", "8"}, {"btl_sm_chunk", "1k"}, {"btl_sm_chunk", "1MiB"}, {"btl_sm_least", "10us"},
+             {"btl_sm_least", "100000s"}, {"btl_sm_most", "0"}, {"btl_sm_most", "4096"}}) {
+        EXPECT_TRUE(params.set(name, value)) << name << " " << value;
+    }
+    for (const auto& [name, value] :
+        std::vector<std::pair<const char*, const char*>>{{"btl_sm_depth", "-2"}, {"btl_sm_depth", "9"},
+            {"btl_sm_chunk", "0"}, {"btl_sm_chunk", "2MiB"}, {"btl_sm_least", "0"}, {"btl_sm_most", "4097"}}) {
+        const Status set = params.set(name, value);
+        ASSERT_FALSE(set) << name << " " << value;
+        EXPECT_NE(set.error().text.find("is not in the range"), std::string::npos) << set.error().text;
+    }
+    EXPECT_FALSE(params.set_number("btl_sm_depth", 9));
+    EXPECT_EQ(params.at("btl_sm_depth").as_int(), 8);
+}
+
+TEST(Param, TablesWithABadRangeAreRefused) {
+    const auto error_of = [](const char* initial, const char* range) {
+        const ParamSpec one[] = {{"depth", ParamType::integer, initial, "h", range}};
+        const Status checked = ParamRegistry::check_table("btl", "sm", one, 1);
+        return checked ? "(no error)" : checked.error().text;
+    };
+    EXPECT_EQ(error_of("1", "0..8"), "(no error)");
+    EXPECT_EQ(error_of("9", "0..8"), "bad parameter table: parameter btl_sm_depth: '9' is not in the range 0..8");
+    EXPECT_EQ(error_of("1", "0-8"),
+        "bad parameter table: parameter btl_sm_depth: its range '0-8' is not of the form lowest..highest");
+    EXPECT_EQ(error_of("1", "0..many"),
+        "bad parameter table: parameter btl_sm_depth: its range '0..many': 'many' is not an integer (like 42, -1 or "
+        "0x2a)");
 }
 
 TEST(Param, SetByTheProgram) {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr ParamSpec specs[] = {
     {"flag", ParamType::boolean, "true", "a flag"},
-    {"number", ParamType::integer, "-1", "a number"},
-    {"size", ParamType::size, "4KiB", "a size"},
+    {"number", ParamType::integer, "-1", "a number", "-7..100"},
+    {"size", ParamType::size, "4KiB", "a size", "1KiB.."},
     {"wait", ParamType::duration, "10us", "a duration"},
     {"text", ParamType::string, "", "a text"},
     {"choice", ParamType::enumeration, "one", "a choice", "one,two,three"},

@@ -38,6 +38,10 @@ class CauseTest(unittest.TestCase):
                 self.assertRegex(text, r"MPI_Init(_thread)?: .*wait_spin.*a while.*, so the job ends")
 
     def test_a_value_out_of_range_is_an_error(self):
+        text = self.printed("btl_sm_slots", "4")
+        self.assertIn("parameter btl_sm_slots (int): '4' is not in the range 8..32768", text)
+
+    def test_a_value_that_a_component_refuses_is_an_error(self):
         text = self.printed("btl_sm_slots", "63")
         self.assertIn("component sm of framework btl cannot be used: btl_sm_slots=63: must be a power of two", text)
 

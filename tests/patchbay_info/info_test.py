@@ -165,6 +165,25 @@ class InfoTest(unittest.TestCase):
         self.assertEqual(one["choices"], ["auto", "linear", "tree", "doubling"])
         self.assertIn("MPI_Barrier (auto, linear, tree, doubling)", self.run_info("--param", "coll", "basic"))
 
+    def test_one_parameter_and_all(self):
+        listed = self.run_json("--param", "btl_sm_slots")["parameters"]
+        self.assertEqual([(one["name"], one["range"]) for one in listed], [("btl_sm_slots", "8..32768")])
+        self.assertIn("a power of two (8..32768)", self.run_info("--param", "btl_sm_slots"))
+        self.assertEqual(self.run_info("--param", "all", "all"), self.run_info("--param", "all"))
+        self.assertEqual(self.run_info("--param", "btl", "all"), self.run_info("--param", "btl"))
+        self.run_info("--param", "btl_sm_slots", "sm", status=2)
+        self.assertIn("there is no framework 'btl_sm_slots'", self.errors)
+
+    def test_every_number_has_a_range(self):
+        """A negative number or one beyond an int that a component casts must be an error, not another number."""
+        self.assertEqual([name for name, one in self.params().items() if one["type"] == "int" and not one["range"]], [])
+        self.assertIn("'101' is not in the range 0..100", self.refused("coll_sm_priority", "101"))
+        self.assertIn("'8KiB' is not in the range 0..4KiB", self.refused("coll_sm_longest", "8KiB"))
+
+    def refused(self, name, value):
+        self.params("--mca", name, value, status=1)
+        return self.errors
+
     def test_wrong_parameters(self):
         self.assertEqual(self.params("--mca", "wait_spin", "soon", status=1)["wait_spin"]["value"], "200us")
         self.assertRegex(self.errors, r"wait_spin.*soon")
@@ -322,6 +341,7 @@ class InfoTest(unittest.TestCase):
         groups = {one["group"] for one in self.params().values()}
         self.assertEqual(set(self.complete("patchbay-info", "--param", "")), groups | {"all"})
         self.assertTrue({"core", "mpi", "runtime", "shm", "wait"} < groups, groups)
+        self.assertEqual(set(self.complete("patchbay-info", "--param", "btl", "")), {"all", "self", "sm", "socket"})
         self.assertIn("--unimplemented", self.complete("patchbay-info", "--u"))
         self.assertIn("btl_sm_single_copy=", self.complete("patchbay-ab", "--a", "btl_sm_s"))
         self.assertIn("--warm-up", self.complete("patchbay-ab", "--w"))

@@ -100,7 +100,7 @@ expect 4 "$(grep -c ': 20 rounds$' out)" "the variable of nway ($(cat out))"
 grep -Eq '^coll_nway_rounds +counter +none +always' out || fail "patchbay-info does not list the variable: $(cat out)"
 
 run 2 --mca component_path "$work/mine" --mca coll_nway_ways 17
-grep -q 'coll_nway_ways must be 1 to 16' err || fail "a parameter out of range is not reported: $(cat err)"
+grep -q "coll_nway_ways (int): '17' is not in the range 1..16" err || fail "a parameter out of range is not reported: $(cat err)"
 
 # Excluded by parameter; not found without the parameter that names its directory.
 run 2 --explain --mca component_path "$work/mine" --mca coll ^nway,mycoll

@@ -124,6 +124,11 @@ ComponentEntry Catalogue::describe(const Repository::Installed& installed) {
     }
     entry.version = plugin.value().descriptor().version;
     entry.summary = plugin.value().descriptor().summary;
+    if (Status table = plugin.value().check_params(); !table) {
+        entry.fitness = Fitness::incompatible;
+        entry.reason = table.error().text;
+        return entry;
+    }
     if (of == nullptr) {
         entry.fitness = Fitness::incompatible;
         entry.reason = "this library has no framework " + installed.framework;
@@ -154,25 +159,31 @@ std::vector<const Param*> Catalogue::all_params() const {
 }
 
 Result<std::vector<const Param*>> Catalogue::params(const Options::Scope& scope) const {
+    const bool whole_group = scope.component.empty() || scope.component == "all";
     if (scope.group == "all") {
-        return scope.component.empty()
+        return whole_group
             ? Result<std::vector<const Param*>>(all_params())
             : Error{Errc::not_found, "'all' has no component '" + scope.component + "': name its framework"};
     }
     std::vector<const Param*> result;
     std::set<std::string> groups;
+    const Param* of_this_name = nullptr;
     for (const Param* param : all_params()) {
         groups.insert(group_of(*param));
-        if (group_of(*param) == scope.group && (scope.component.empty() || param->component() == scope.component)) {
+        if (group_of(*param) == scope.group && (whole_group || param->component() == scope.component)) {
             result.push_back(param);
         }
+        of_this_name = param->name() == scope.group ? param : of_this_name;
     }
     if (!groups.contains(scope.group)) {
+        if (of_this_name != nullptr && scope.component.empty()) {
+            return std::vector<const Param*>{of_this_name};
+        }
         const std::vector<std::string> known(groups.begin(), groups.end());
         return not_found("there is no framework '" + scope.group + "'", scope.group, known);
     }
     const auto installed = _core.components.components(scope.group);
-    if (!scope.component.empty() && std::find(installed.begin(), installed.end(), scope.component) == installed.end()) {
+    if (!whole_group && std::find(installed.begin(), installed.end(), scope.component) == installed.end()) {
         const std::string what = scope.group + " has no component '" + scope.component + "'";
         return installed.empty() ? Error{Errc::not_found, what + ", but parameters of its own only"}
                                  : not_found("framework " + what, scope.component, installed);

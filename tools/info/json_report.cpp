@@ -28,9 +28,10 @@ Json to_json(const ComponentEntry& entry) {
 
 Json to_json(const Param* param) {
     return {{"name", param->name()}, {"group", group_of(*param)}, {"component", param->component()},
-        {"type", to_string(param->type())}, {"choices", param->choices()}, {"value", param->text()},
-        {"default", param->default_text()}, {"source", to_string(param->source())}, {"origin", param->origin()},
-        {"level", int(param->level())}, {"scope", to_string(param->scope())}, {"help", param->help()}};
+        {"type", to_string(param->type())}, {"choices", param->choices()}, {"range", param->range()},
+        {"value", param->text()}, {"default", param->default_text()}, {"source", to_string(param->source())},
+        {"origin", param->origin()}, {"level", int(param->level())}, {"scope", to_string(param->scope())},
+        {"help", param->help()}};
 }
 
 Json to_json(const PerformanceEntry& one) {

@@ -23,9 +23,9 @@ po::options_description describe(unsigned columns) {
     options.add_options()("components", "List the versions and the components that are installed; the default.")(
         "param", words("FRAMEWORK [COMPONENT]"),
         "List parameters with value, origin and help: those of a framework and its components, of one component, or "
-        "of 'all'.")("names", "List the names of all parameters, one per line.")(
-        "pvars", "List the performance variables of MPI_T.")("events", "List the events of MPI_T.")(
-        "categories", "List the categories of MPI_T with what is in them.")(
+        "of 'all'; in place of the framework, the name of one parameter.")("names",
+        "List the names of all parameters, one per line.")("pvars", "List the performance variables of MPI_T.")(
+        "events", "List the events of MPI_T.")("categories", "List the categories of MPI_T with what is in them.")(
         "unimplemented", "List the functions that only return MPI_ERR_UNSUPPORTED_OPERATION.")(
         "explain", "Initialize the library as a singleton, and print which components it selects and why.")(
         "mca", words("NAME VALUE"), "Look with this parameter set, as mpirun --mca sets it.")(

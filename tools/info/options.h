@@ -10,7 +10,8 @@ namespace patchbay::info {
 
 // The sections to print. Without any: versions and components.
 struct Options {
-    // Parameters of a framework or group, or of one of its components only (empty: all of it). "all" is every one.
+    // Parameters of a framework or group, or of one of its components only (empty or "all": all of it). Group "all" is
+    // every one, and a group may be the name of one parameter.
     struct Scope {
         std::string group;
         std::string component;

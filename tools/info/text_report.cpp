@@ -41,10 +41,10 @@ std::string text_of(const std::vector<ComponentEntry>& components) {
 std::string text_of(const std::vector<const Param*>& params) {
     Table table({"parameter", "type", "value", "default", "set by"});
     for (const Param* param : params) {
-        const std::string choices = param->choices().empty() ? "" : " (" + join(param->choices(), ", ") + ")";
+        const std::string allowed = param->choices().empty() ? param->range() : join(param->choices(), ", ");
         table.add({param->name(), to_string(param->type()), shown(param->text()), shown(param->default_text()),
                       param->origin()},
-            param->help() + choices);
+            param->help() + (allowed.empty() ? "" : " (" + allowed + ")"));
     }
     return params.empty() ? "no parameters\n" : table.text();
 }

@@ -26,6 +26,12 @@ _patchbay_choices() {
         inside && /\]/ { exit }'
 }
 
+# _patchbay_components FRAMEWORK: its components; its input is the JSON of patchbay-info.
+_patchbay_components() {
+    awk -v framework="\"$1\"," '$1 == "\"framework\":" { found = $2 == framework }
+        found && $1 == "\"name\":" { gsub(/[",]/, "", $2); print $2 }'
+}
+
 # _patchbay_alternatives PROGRAM OPTION: the values that --help lists for it, as in `--bind-to core|none`.
 _patchbay_alternatives() {
     "$1" --help 2>/dev/null | sed -nE "s/^.*$2 ([{a-z]+[|,][a-z|,]+).*/\1/p" | tr '|,{' ' '
@@ -46,6 +52,10 @@ _patchbay() {
     [[ $previous != -[a-z][a-z]* ]] || previous=-$previous # options take one dash or two
     if ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[COMP_CWORD - 2]} =~ ^--?g?mca$ ]]; then
         _patchbay_words "$(_patchbay_info "$1" --json --param all | _patchbay_choices "$previous")"
+        return
+    fi
+    if [[ ${1##*/} == patchbay-info && ${COMP_WORDS[COMP_CWORD - 2]} == --param ]]; then
+        _patchbay_words all "$(_patchbay_info "$1" --json --components | _patchbay_components "$previous")"
         return
     fi
     case ${1##*/}:$previous in

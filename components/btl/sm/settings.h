@@ -15,22 +15,21 @@ namespace patchbay::btl::sm {
 
 // The measurements behind the defaults stand in README.md.
 inline constexpr ParamSpec params[] = {
-    {"slots", ParamType::integer, "64",
-        "messages of one sender that one receiver's ring holds, a power of two from 8 to 32768", nullptr,
-        ParamLevel::tuner_basic, ParamScope::all_equal},
+    {"slots", ParamType::integer, "64", "messages of one sender that one receiver's ring holds, a power of two",
+        "8..32768", ParamLevel::tuner_basic, ParamScope::all_equal},
     {"bulk_size", ParamType::size, "128KiB",
-        "bytes of one sender's ring for payloads that do not fit into a slot, a power of two from 4KiB to 16MiB; a "
+        "bytes of one sender's ring for payloads that do not fit into a slot, a power of two; a "
         "packet is at most a quarter of it (and 65535 bytes)",
-        nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
+        "4KiB..16MiB", ParamLevel::tuner_basic, ParamScope::all_equal},
     {"rings", ParamType::integer, "8",
-        "receivers that one sender has a ring for, from 0 to 16: all of them, where they are no more; otherwise those "
+        "receivers that one sender has a ring for: all of them, where they are no more; otherwise those "
         "to "
         "which it sends most, and the receive queue of a process takes the messages of all others",
-        nullptr, ParamLevel::tuner_basic, ParamScope::all_equal},
+        "0..16", ParamLevel::tuner_basic, ParamScope::all_equal},
     {"ring_after", ParamType::integer, "16",
         "packets through a receive queue after which the receiver gets a ring of its own, among at most eight times as "
-        "many packets of this sender; from 1 to 1000000",
-        nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
+        "many packets of this sender",
+        "1..1000000", ParamLevel::tuner_detail, ParamScope::all_equal},
     {"queue_size", ParamType::size, "384KiB",
         "memory that one sender takes for payloads in receive queues, as long as receivers return it", nullptr,
         ParamLevel::tuner_basic, ParamScope::all_equal},

@@ -15,11 +15,6 @@ Result<Settings> Settings::read(const ParamRegistry& registry) {
     settings.buffer = registry.at("btl_socket_buffer").as_size();
     settings.failure_wait = registry.at("btl_socket_failure_wait").as_duration();
     settings.shortage_wait = registry.at("btl_socket_shortage_wait").as_duration();
-    if (settings.packet_size < 1024 || settings.packet_size > largest_packet) {
-        return Error{Errc::invalid,
-            fmt::format("btl_socket_packet_size={}: must be from 1KiB to {}", format_size(settings.packet_size),
-                format_size(largest_packet))};
-    }
     if (settings.eager_limit > settings.packet_size) {
         return Error{Errc::invalid,
             fmt::format("btl_socket_eager_limit={}: must be at most btl_socket_packet_size, which is {}",

@@ -14,7 +14,7 @@ namespace patchbay::chan::emulated {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "10", "how much this component wants to serve a channel (0 to 100)"},
+    {"priority", ParamType::integer, "10", "how much this component wants to serve a channel", "0..100"},
 };
 
 class EmulatedComponent final : public Component {

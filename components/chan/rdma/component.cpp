@@ -14,7 +14,7 @@ namespace patchbay::chan::rdma {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "30", "how much this component wants to serve a channel (0 to 100)"},
+    {"priority", ParamType::integer, "30", "how much this component wants to serve a channel", "0..100"},
     {"inline", ParamType::size, "4KiB",
         "messages up to this size are copied through memory that both processes have mapped, where the buffer of the "
         "receiver is not mapped; longer ones are put into the buffer. The value of the receiver counts"},

@@ -16,9 +16,6 @@ namespace patchbay::chan::sm {
 
 namespace {
 
-constexpr std::size_t least_chunk = 1024, most_chunk = std::size_t(8) << 20;
-constexpr std::size_t most_ring = std::size_t(256) << 20;
-
 Error refusal(const char* why) {
     return {Errc::not_available, why};
 }
@@ -42,12 +39,6 @@ public:
         _settings.collective_limit = registry.at("chan_sm_collective_limit").as_size();
         _settings.collective_limit_shared = registry.at("chan_sm_collective_limit_shared").as_size();
         _settings.long_from = registry.at("chan_sm_long_from").as_size();
-        if (_settings.chunk_bytes < least_chunk || _settings.chunk_bytes > most_chunk) {
-            return Error{Errc::invalid, "chan_sm_chunk: must be from 1 KiB to 8 MiB"};
-        }
-        if (_settings.ring_bytes > most_ring) {
-            return Error{Errc::invalid, "chan_sm_ring_size: must be at most 256 MiB"};
-        }
         return {};
     }
     void close() noexcept override { _node.reset(); }

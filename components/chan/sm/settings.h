@@ -13,13 +13,13 @@ inline constexpr char single_copy_names[] = "auto,cma,none";  // in the order of
 inline constexpr char store_names[] = "auto,cached,uncached"; // in the order of Stores
 
 inline constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "60", "how much this component wants to serve a channel (0 to 100)"},
+    {"priority", ParamType::integer, "60", "how much this component wants to serve a channel", "0..100"},
     {"ring_size", ParamType::size, "128KiB",
         "memory of a channel for messages of more than 504 bytes; shorter ones take as many chunks as the slackness "
         "needs",
-        nullptr, ParamLevel::tuner_detail},
-    {"chunk", ParamType::size, "8KiB", "longer messages go through the ring in chunks of this size (1KiB to 8MiB)",
-        nullptr, ParamLevel::tuner_detail},
+        "..256MiB", ParamLevel::tuner_detail},
+    {"chunk", ParamType::size, "8KiB", "longer messages go through the ring in chunks of this size", "1KiB..8MiB",
+        ParamLevel::tuner_detail},
     {"direct_from", ParamType::size, "4KiB",
         "messages from this size on are written directly to a receive buffer that both processes have mapped "
         "(MPI_Alloc_mem), and no copy is made",

@@ -12,7 +12,7 @@ namespace patchbay::cid {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "20", "how much this component wants to name communicators, 0 to 100", nullptr,
+    {"priority", ParamType::integer, "20", "how much this component wants to name communicators", "0..100",
         ParamLevel::tuner_basic, ParamScope::all_equal},
 };
 

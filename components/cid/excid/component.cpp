@@ -15,7 +15,7 @@ namespace {
 constexpr char source_names[] = "auto,pmix,launcher,bootstrap"; // in the order of PgcidSource
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "50", "how much this component wants to name communicators, 0 to 100", nullptr,
+    {"priority", ParamType::integer, "50", "how much this component wants to name communicators", "0..100",
         ParamLevel::tuner_basic, ParamScope::all_equal},
     {"source", ParamType::enumeration, "auto",
         "where PGCIDs come from: pmix (PMIx_Group_construct), launcher (the group service of Patchbay's mpirun), "

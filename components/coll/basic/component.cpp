@@ -14,13 +14,13 @@ namespace {
 constexpr char pattern_names[] = "auto,linear,tree,doubling"; // in the order of Pattern
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "10", "how much this component wants to serve a communicator (0 to 100)"},
+    {"priority", ParamType::integer, "10", "how much this component wants to serve a communicator", "0..100"},
     {"barrier", ParamType::enumeration, "auto", "pattern of MPI_Barrier", pattern_names, ParamLevel::tuner_basic},
     {"allreduce", ParamType::enumeration, "auto",
         "pattern of short MPI_Allreduce: tree is not offered and means doubling", pattern_names,
         ParamLevel::tuner_basic},
     {"linear_up_to", ParamType::integer, "64",
-        "ranks up to which auto chooses linear when the node has more ranks than cores", nullptr,
+        "ranks up to which auto chooses linear when the node has more ranks than cores", "0..1000000",
         ParamLevel::tuner_detail},
     {"ring_from", ParamType::size, "64KiB", "bytes from which MPI_Allreduce and MPI_Allgather go round a ring", nullptr,
         ParamLevel::tuner_detail},

@@ -12,7 +12,7 @@ namespace patchbay::coll::inter {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "10", "how much this component wants to serve an intercommunicator (0 to 100)"},
+    {"priority", ParamType::integer, "10", "how much this component wants to serve an intercommunicator", "0..100"},
 };
 
 // The functions whose data one side combines or spreads.

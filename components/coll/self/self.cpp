@@ -16,7 +16,7 @@ namespace patchbay::coll::self {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "75", "how much this component wants to serve a communicator of one (0 to 100)"},
+    {"priority", ParamType::integer, "75", "how much this component wants to serve a communicator of one", "0..100"},
 };
 
 // Collectives of one process: a local copy, or nothing. Sends nothing, waits for nothing.

@@ -16,7 +16,7 @@ constexpr char where_names[] = "auto,shared_cores,always"; // in the order of Wh
 enum class Where : std::uint8_t { automatic, shared_cores, always };
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "50", "how much this component wants to serve a communicator (0 to 100)", nullptr,
+    {"priority", ParamType::integer, "50", "how much this component wants to serve a communicator", "0..100",
         ParamLevel::tuner_basic, ParamScope::all_equal},
     {"where", ParamType::enumeration, "auto",
         "which communicators it serves: auto (those of 2 processes, and all where processes share cores), shared_cores "
@@ -25,24 +25,24 @@ constexpr ParamSpec params[] = {
     {"after", ParamType::integer, "16",
         "how many blocking collectives on a communicator are left to the next component before this one takes memory "
         "for it",
-        nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
+        "0..1000000000", ParamLevel::tuner_detail, ParamScope::all_equal},
     {"longest", ParamType::size, "4KiB",
-        "the most bytes that a process contributes to a collective that is served where processes share cores; 4KiB at "
-        "most. In a scatter or an all-to-all that is the sum of its blocks",
-        nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
-    {"longest_own_cores", ParamType::size, "1KiB", "the same where each process has a core of its own", nullptr,
+        "the most bytes that a process contributes to a collective that is served where processes share cores. In a "
+        "scatter or an all-to-all that is the sum of its blocks",
+        "0..4KiB", ParamLevel::tuner_detail, ParamScope::all_equal},
+    {"longest_own_cores", ParamType::size, "1KiB", "the same where each process has a core of its own", "0..4KiB",
         ParamLevel::tuner_detail, ParamScope::all_equal},
     {"longest_mutual_own_cores", ParamType::size, "48",
         "the same, of an allreduce, allgather or all-to-all, in which both directions of the connection are in use",
-        nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
+        "0..4KiB", ParamLevel::tuner_detail, ParamScope::all_equal},
     {"most_ranks", ParamType::integer, "256",
         "the largest communicator that it serves, each member of which takes 4 KiB, or 132 KiB with contributions of "
         "more than 48 bytes",
-        nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
+        "0..1000000", ParamLevel::tuner_detail, ParamScope::all_equal},
     {"most_persistent", ParamType::integer, "64",
         "how many persistent operations of communicators of one size it serves at a time, each of which takes the "
         "memory of a communicator",
-        nullptr, ParamLevel::tuner_detail, ParamScope::all_equal},
+        "0..1000000", ParamLevel::tuner_detail, ParamScope::all_equal},
 };
 
 class SmComponent final : public Component {

@@ -10,8 +10,8 @@ namespace patchbay::coll::threads {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "60",
-        "how much this component wants to serve a communicator of threads (0 to 100)"},
+    {"priority", ParamType::integer, "60", "how much this component wants to serve a communicator of threads",
+        "0..100"},
 };
 
 // Where members share cores, a second step costs each of them another turn on its core, more than any copy. On cores of

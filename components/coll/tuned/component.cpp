@@ -19,7 +19,7 @@ constexpr ParamSpec algorithm_param(const char* name, Function function, const c
 }
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "40", "how much this component wants to serve a communicator (0 to 100)"},
+    {"priority", ParamType::integer, "40", "how much this component wants to serve a communicator", "0..100"},
     {"table", ParamType::string, "",
         "file of the decision table; empty: the built-in one, of which share/patchbay/coll_tuned.json is a copy",
         nullptr, ParamLevel::tuner_basic},

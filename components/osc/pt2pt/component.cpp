@@ -17,22 +17,21 @@ enum class ProgressBy : std::uint8_t { none, thread };
 constexpr char progress_names[] = "none,thread"; // in the order of ProgressBy
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "20", "how much this component wants to serve a window (0 to 100)"},
+    {"priority", ParamType::integer, "20", "how much this component wants to serve a window", "0..100"},
     {"progress", ParamType::enumeration, "none",
         "who makes progress for the targets of passive epochs while the program computes: none, or a thread of each "
         "process that has such a window",
         progress_names, ParamLevel::user_basic, ParamScope::local},
-    {"inline", ParamType::size, "2KiB", "bytes of data up to which an operation is one message (256 to 1MiB)", nullptr,
+    {"inline", ParamType::size, "2KiB", "bytes of data up to which an operation is one message", "256..1MiB",
         ParamLevel::tuner_basic},
     {"credits", ParamType::integer, "64",
-        "operations that one origin may have under way to one target (8 to 4096); more wait in the origin", nullptr,
+        "operations that one origin may have under way to one target; more wait in the origin",
+        "8..4096", // the tags of their data differ
+
         ParamLevel::tuner_basic},
-    {"receives", ParamType::integer, "4", "messages that a window receives at a time (1 to 1000)", nullptr,
+    {"receives", ParamType::integer, "4", "messages that a window receives at a time", "1..1000",
         ParamLevel::tuner_detail, ParamScope::local},
 };
-
-constexpr std::size_t least_inline = 256, most_inline = std::size_t(1) << 20;
-constexpr std::int64_t least_credits = 8, most_credits = 4096; // the tags of their data differ
 
 class Pt2ptComponent final : public Component {
 public:
@@ -42,17 +41,7 @@ public:
         _progress_by = ProgressBy(registry.at("osc_pt2pt_progress").as_enum());
         _inline_bytes = registry.at("osc_pt2pt_inline").as_size();
         _credits = registry.at("osc_pt2pt_credits").as_int();
-        const std::int64_t receives = registry.at("osc_pt2pt_receives").as_int();
-        if (_inline_bytes < least_inline || _inline_bytes > most_inline) {
-            return Error{Errc::invalid, "osc_pt2pt_inline: must be from 256 bytes to 1 MiB"};
-        }
-        if (_credits < least_credits || _credits > most_credits) {
-            return Error{Errc::invalid, "osc_pt2pt_credits: must be from 8 to 4096"};
-        }
-        if (receives < 1 || receives > 1000) {
-            return Error{Errc::invalid, "osc_pt2pt_receives: must be from 1 to 1000"};
-        }
-        _receives = int(receives);
+        _receives = int(registry.at("osc_pt2pt_receives").as_int());
         return {};
     }
 

@@ -10,7 +10,7 @@ namespace patchbay::osc::rdma {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "40", "how much this component wants to serve a window (0 to 100)"},
+    {"priority", ParamType::integer, "40", "how much this component wants to serve a window", "0..100"},
     {"delegation", ParamType::enumeration, "auto",
         "whether operations on memory that is not mapped are left to the process of the target while that is in the "
         "library: auto, where each local rank has a core of its own",

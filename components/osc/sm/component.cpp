@@ -16,7 +16,7 @@ namespace {
 constexpr char barrier_names[] = "auto,dissemination,central"; // in the order of BarrierKind
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "60", "how much this component wants to serve a window (0 to 100)"},
+    {"priority", ParamType::integer, "60", "how much this component wants to serve a window", "0..100"},
     {"barrier", ParamType::enumeration, "auto",
         "how the members of a window wait for each other in MPI_Win_fence: dissemination (in rounds, by pairs), "
         "central "

@@ -17,7 +17,7 @@ constexpr ParamSpec params[] = {
         "rts packets",
         nullptr, ParamLevel::tuner_basic, ParamScope::local},
     {"fetch_chunk", ParamType::size, "4MiB",
-        "bytes of one large message that are fetched by single copy before other messages make progress", nullptr,
+        "bytes of one large message that are fetched by single copy before other messages make progress", "1..",
         ParamLevel::tuner_detail, ParamScope::local},
     {"large_messages", ParamType::enumeration, "auto",
         "how the contents of a large message come where the btl offers single copy: stream (in packets), get (the "
@@ -41,9 +41,6 @@ public:
             _settings.way = Way(chosen - 1);
         }
         _settings.memory_wait = core.params.at("pml_ob1_memory_wait").as_duration();
-        if (_settings.fetch_chunk == 0) {
-            return Error{Errc::invalid, "pml_ob1_fetch_chunk=0: must be at least 1 byte"};
-        }
         return {};
     }
     Capability capabilities() const noexcept override {

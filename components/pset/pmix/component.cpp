@@ -11,7 +11,7 @@ namespace patchbay::pset {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "50", "how much the launcher is believed about a process set, 0 to 100", nullptr,
+    {"priority", ParamType::integer, "50", "how much the launcher is believed about a process set", "0..100",
         ParamLevel::tuner_basic, ParamScope::all_equal},
 };
 

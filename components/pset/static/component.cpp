@@ -13,7 +13,7 @@ namespace patchbay::pset {
 namespace {
 
 constexpr ParamSpec params[] = {
-    {"priority", ParamType::integer, "20", "how much the parameter is believed about a process set, 0 to 100", nullptr,
+    {"priority", ParamType::integer, "20", "how much the parameter is believed about a process set", "0..100",
         ParamLevel::tuner_basic, ParamScope::all_equal},
     {"sets", ParamType::string, "", "process sets as NAME=RANKS, separated by ';': \"ocean=0-3;atmos=4-7\"", nullptr,
         ParamLevel::user_basic, ParamScope::all_equal},
