@@ -29,7 +29,7 @@ struct Range {
 
 // Wherever it would be.
 bool contains_nothing(const Piece& piece) noexcept {
-    return piece.length == 0 || piece.repeat == 0 || (piece.type->size == 0 && !piece.type->bounded);
+    return piece.is_empty() || (piece.type->size == 0 && !piece.type->bounded);
 }
 
 // The properties of a type that follow from its typemap (MPI-5.0, 5.1.6 to 5.1.8).
@@ -41,18 +41,28 @@ struct Bounds {
 
     void add(const Piece& piece) {
         const Datatype& type = *piece.type;
-        if (piece.length == 0 || piece.repeat == 0) {
+        if (piece.is_empty()) {
             return;
         }
-        size += Wide(type.size) * piece.length * piece.repeat;
         alignment = std::max(alignment, type.alignment);
+        Wide first = piece.displacement;
+        Wide last = piece.displacement;
+        Wide bytes = type.size;
+        const auto repeat = [&](MPI_Count count, Wide stride) {
+            const Wide across = stride * (count - 1);
+            first += std::min(across, Wide(0));
+            last += std::max(across, Wide(0));
+            bytes *= count;
+        };
+        repeat(piece.length, type.extent);
+        repeat(piece.repeat, piece.stride);
+        for (std::size_t i = 0; i < piece.loops.size(); i += 2) {
+            repeat(piece.loops[i], piece.loops[i + 1]);
+        }
+        size += bytes;
         if (contains_nothing(piece)) {
             return;
         }
-        const Wide across = piece.stride * (piece.repeat - 1);
-        const Wide along = Wide(type.extent) * (piece.length - 1);
-        const Wide first = piece.displacement + std::min(across, Wide(0)) + std::min(along, Wide(0));
-        const Wide last = piece.displacement + std::max(across, Wide(0)) + std::max(along, Wide(0));
         if (type.size > 0) {
             const Wide low = type.true_lower_bound;
             data.include(first + low, last + low + type.true_extent);
@@ -61,6 +71,28 @@ struct Bounds {
             const Wide low = type.lower_bound;
             markers.include(first + low, last + low + type.extent);
         }
+    }
+
+    // The same in numbers of 64 bits, for one block of a type with data and without explicit bounds, as most are.
+    // false: it is another one, or a number does not fit.
+    bool add_block(const Piece& piece) {
+        const Datatype& type = *piece.type;
+        const auto place = static_cast<MPI_Aint>(piece.displacement);
+        MPI_Aint bytes = 0, along = 0, low = 0, high = 0;
+        if (piece.repeat != 1 || !piece.loops.empty() || piece.length == 0 || type.bounded || type.size == 0 ||
+            piece.displacement != place || __builtin_mul_overflow(type.size, piece.length, &bytes) ||
+            __builtin_mul_overflow(type.extent, piece.length - 1, &along) ||
+            __builtin_add_overflow(place, std::min<MPI_Aint>(along, 0), &low) ||
+            __builtin_add_overflow(low, type.true_lower_bound, &low) ||
+            __builtin_add_overflow(place, std::max<MPI_Aint>(along, 0), &high) ||
+            __builtin_add_overflow(high, type.true_lower_bound, &high) ||
+            __builtin_add_overflow(high, type.true_extent, &high)) {
+            return false;
+        }
+        alignment = std::max(alignment, type.alignment);
+        size += bytes;
+        data.include(low, high);
+        return true;
     }
 };
 
@@ -73,19 +105,32 @@ bool overflows(const Piece& piece) {
     if (contains_nothing(piece)) {
         return false;
     }
-    Wide size = 0;
-    Wide across = 0;
-    return __builtin_mul_overflow(Wide(piece.type->size) * piece.length, Wide(piece.repeat), &size) || !fits(size) ||
-        __builtin_mul_overflow(piece.stride, Wide(piece.repeat) - 1, &across) || !fits(across) ||
-        !fits(piece.displacement);
+    Wide size = Wide(piece.type->size) * piece.length;
+    const auto repeats_too_far = [&](MPI_Count count, Wide stride) {
+        Wide across = 0;
+        return __builtin_mul_overflow(size, Wide(count), &size) || !fits(size) ||
+            __builtin_mul_overflow(stride, Wide(count) - 1, &across) || !fits(across);
+    };
+    if (!fits(piece.displacement) || !fits(size) ||
+        (piece.repeat != 1 && repeats_too_far(piece.repeat, piece.stride))) {
+        return true;
+    }
+    for (std::size_t i = 0; i < piece.loops.size(); i += 2) {
+        if (repeats_too_far(piece.loops[i], piece.loops[i + 1])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int measure(const Recipe& recipe, Bounds& bounds) {
     bool overflow = false;
     for_each_piece(recipe, [&](const Piece& piece) {
-        overflow = overflow || overflows(piece);
-        if (!overflow) {
-            bounds.add(piece);
+        if (!bounds.add_block(piece)) {
+            overflow = overflow || overflows(piece);
+            if (!overflow) {
+                bounds.add(piece);
+            }
         }
     });
     const bool fine = !overflow && fits(bounds.size) && fits(bounds.data.low) && fits(bounds.data.high) &&
@@ -108,6 +153,10 @@ int set_bounds(Datatype& type, const Recipe& recipe) {
         type.bounded = true;
         type.lower_bound = recipe.address(0, 0);
         type.extent = recipe.address(1, 0);
+    } else if (recipe.combiner == combiner_loops) {
+        type.bounded = true;
+        type.lower_bound = 0;
+        type.extent = recipe.counts[1];
     } else if (bounds.markers.any) {
         type.lower_bound = static_cast<MPI_Aint>(bounds.markers.low);
         type.extent = static_cast<MPI_Aint>(bounds.markers.high - bounds.markers.low);

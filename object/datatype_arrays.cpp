@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
+#include <vector>
 
 namespace patchbay {
 namespace {
 
-// Builds an array type from its fastest dimension to its slowest. After an error, all further calls have no effect.
+// Builds an array type from its fastest dimension to its slowest, as loops over elements of one type. Only where the
+// end of the array cuts off a block, what has been built so far becomes a type. After an error, all further calls have
+// no effect.
 class ArrayBuilder {
 public:
     explicit ArrayBuilder(Datatype& element)
@@ -19,7 +23,7 @@ public:
     // Adds a dimension of `size` elements, of which the part has `count` from index `start` on. An element is the type
     // that has been built so far.
     void take_block(MPI_Count start, MPI_Count count, MPI_Count size) {
-        _type = spread(_type, count, _stride);
+        repeat(count, _stride);
         step(start, size);
     }
 
@@ -30,11 +34,20 @@ public:
         const MPI_Count whole = span / period + (span % period >= block ? 1 : 0);
         const MPI_Count rest = span % period >= block ? 0 : span % period;
         const Wide distance = Wide(_stride) * period;
-        Ref<Datatype> blocks = spread(spread(_type, block, _stride), whole, distance);
         if (rest > 0) {
-            blocks = join(blocks, spread(_type, rest, _stride), distance * whole);
+            close_loops();
+            const Ref<Datatype> element = _type;
+            repeat(rest, _stride);
+            close_loops();
+            const Ref<Datatype> last = std::exchange(_type, element);
+            repeat(block, _stride);
+            repeat(whole, distance);
+            close_loops();
+            _type = join(_type, last, distance * whole);
+        } else {
+            repeat(block, _stride);
+            repeat(whole, distance);
         }
-        _type = std::move(blocks);
         step(start, size);
     }
 
@@ -43,13 +56,7 @@ public:
         if (!fits(_displacement) || !fits(_stride)) {
             fail(MPI_ERR_VALUE_TOO_LARGE);
         }
-        const auto displacement = static_cast<MPI_Aint>(_displacement);
-        const auto extent = static_cast<MPI_Aint>(_stride);
-        Recipe placed = large(MPI_COMBINER_HINDEXED_BLOCK, {_type});
-        placed.counts = {1, 1, displacement};
-        Recipe bounded = large(MPI_COMBINER_RESIZED, {make(std::move(placed))});
-        bounded.counts = {0, extent};
-        *result = make(std::move(bounded));
+        *result = looped(_displacement);
         return _code;
     }
 
@@ -78,13 +85,28 @@ private:
         return type;
     }
 
-    Ref<Datatype> spread(const Ref<Datatype>& type, MPI_Count count, Wide stride) {
+    void repeat(MPI_Count count, Wide stride) {
         if (!fits(stride)) {
             fail(MPI_ERR_VALUE_TOO_LARGE);
         }
-        Recipe recipe = large(MPI_COMBINER_HVECTOR, {type});
-        recipe.counts = {count, 1, static_cast<MPI_Count>(stride)};
+        if (count != 1) {
+            _loops.insert(_loops.end(), {count, static_cast<MPI_Count>(stride)});
+        }
+    }
+
+    // The type of the loops, whose extent is the distance between neighbours in the next dimension.
+    Ref<Datatype> looped(Wide displacement) {
+        Recipe recipe = large(combiner_loops, {std::move(_type)});
+        recipe.counts.reserve(2 + _loops.size());
+        recipe.counts = {static_cast<MPI_Count>(displacement), static_cast<MPI_Count>(_stride)};
+        recipe.counts.insert(recipe.counts.end(), _loops.begin(), _loops.end());
+        _loops.clear();
         return make(std::move(recipe));
+    }
+    void close_loops() {
+        if (!_loops.empty() && _code == MPI_SUCCESS) {
+            _type = looped(0);
+        }
     }
 
     Ref<Datatype> join(const Ref<Datatype>& first, const Ref<Datatype>& second, Wide displacement) {
@@ -106,8 +128,9 @@ private:
         _displacement += offset;
     }
 
-    Ref<Datatype> _type;
-    Wide _stride; // distance between neighbours in the next dimension
+    Ref<Datatype> _type;           // of the elements of the loops
+    std::vector<MPI_Count> _loops; // as in combiner_loops
+    Wide _stride;                  // distance between neighbours in the next dimension
     Wide _displacement = 0;
     int _code = MPI_SUCCESS;
 };

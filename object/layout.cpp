@@ -32,6 +32,12 @@ void Layout::count_items() {
 }
 
 void Layout::count_blocks() {
+    if (_nodes.size() == _roots) { // no node is part of another one
+        for (const Node& node : _nodes) {
+            _blocks += (node.is_block() ? 1 : std::uint64_t(node.children)) * static_cast<std::uint64_t>(node.count);
+        }
+        return;
+    }
     std::vector<std::uint64_t> of_iteration(_nodes.size());
     const auto count_sequence = [&](std::uint32_t first, std::uint32_t count) {
         std::uint64_t sum = 0;

@@ -2,6 +2,7 @@
 #include "object/layout.h"
 #include "object/layout_tables.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +17,10 @@ namespace {
 // If the sequence would exceed this many nodes, the component is shared as the body of a loop, so that a long list of
 // blocks does not multiply its size.
 constexpr std::size_t max_inlined_nodes = 64;
+// A layout keeps the memory of so many nodes that it does not have, which are cheaper than a copy of the others.
+constexpr std::size_t most_spare_nodes = 4;
+// Many blocks may be merged into few nodes.
+constexpr std::size_t most_reserved_nodes = 1024;
 
 // Repeats `node` `count` times, if the result can be expressed by one node.
 bool fold(Node& node, MPI_Count count, MPI_Aint stride) {
@@ -75,13 +80,13 @@ public:
 
     void add(const Piece& piece) {
         const Datatype& type = *piece.type;
-        if (piece.length == 0 || piece.repeat == 0 || type.size == 0) {
+        if (piece.is_empty() || type.size == 0) {
             return;
         }
         Component& component = component_of(type);
         const std::uint32_t roots = component.layout->roots();
         const auto displacement = static_cast<MPI_Aint>(piece.displacement);
-        if (piece.length == 1 && piece.repeat == 1 && _spliced + roots <= max_inlined_nodes) {
+        if (piece.length == 1 && piece.repeat == 1 && piece.loops.empty() && _spliced + roots <= max_inlined_nodes) {
             _spliced += roots;
             for (std::uint32_t i = 0; i < roots; ++i) {
                 append(root(component, i), displacement);
@@ -89,11 +94,10 @@ public:
             return;
         }
         Node node = all_of(component);
-        if (!fold(node, piece.length, type.extent)) {
-            node = around(node, piece.length, type.extent);
-        }
-        if (!fold(node, piece.repeat, static_cast<MPI_Aint>(piece.stride))) {
-            node = around(node, piece.repeat, static_cast<MPI_Aint>(piece.stride));
+        repeat(node, piece.length, type.extent);
+        repeat(node, piece.repeat, static_cast<MPI_Aint>(piece.stride));
+        for (std::size_t i = 0; i < piece.loops.size(); i += 2) {
+            repeat(node, piece.loops[i], piece.loops[i + 1]);
         }
         append(node, displacement);
     }
@@ -103,6 +107,10 @@ public:
         if (_sequence.empty() || !merge(_sequence.back(), node)) {
             _sequence.push_back(node);
         }
+    }
+    // Before so many pieces.
+    void reserve(std::size_t pieces) {
+        _sequence.reserve(pieces);
     }
 
     void finish() {
@@ -117,8 +125,14 @@ public:
         _layout._first_root = static_cast<std::uint32_t>(_layout._nodes.size());
         _layout._roots = static_cast<std::uint32_t>(_sequence.size());
         _layout._size = before;
-        _layout._nodes.insert(_layout._nodes.end(), _sequence.begin(), _sequence.end());
-        _layout._nodes.shrink_to_fit();
+        if (_layout._nodes.empty()) {
+            _layout._nodes = std::move(_sequence);
+        } else {
+            _layout._nodes.insert(_layout._nodes.end(), _sequence.begin(), _sequence.end());
+        }
+        if (_layout._nodes.capacity() > _layout._nodes.size() + most_spare_nodes) {
+            _layout._nodes.shrink_to_fit();
+        }
         _layout._offsets.shrink_to_fit();
         _layout._places.shrink_to_fit();
         _layout.count_blocks();
@@ -133,12 +147,22 @@ private:
         std::array<std::uint32_t, 4> shift{};
     };
 
+    // Most types have one component, which needs no table.
     Component& component_of(const Datatype& type) {
-        Component& component = _components[&type];
+        if (_first_type == nullptr) {
+            _first_type = &type;
+        }
+        Component& component = _first_type == &type ? _first : _others[&type];
         if (component.layout == nullptr) {
             component.layout = _view == Layout::View::bytes ? &type.layout() : &type.typed_layout();
         }
         return component;
+    }
+
+    void repeat(Node & node, MPI_Count count, MPI_Aint stride) {
+        if (!fold(node, count, stride)) {
+            node = around(node, count, stride);
+        }
     }
 
     void import(Component & component) {
@@ -212,7 +236,9 @@ private:
     Layout& _layout;
     const Layout::View _view;
     std::vector<Node> _sequence;
-    std::unordered_map<const Datatype*, Component> _components;
+    const Datatype* _first_type = nullptr; // of the first component
+    Component _first;
+    std::unordered_map<const Datatype*, Component> _others;
     std::size_t _spliced = 0;
 };
 
@@ -239,6 +265,7 @@ Layout::Layout(View view, const BasicType& type) {
 
 Layout::Layout(View view, const Recipe& recipe) {
     LayoutBuilder builder(*this, view);
+    builder.reserve(recipe.same_data() != nullptr ? 1 : std::min(recipe.pieces(), most_reserved_nodes));
     for_each_piece(recipe, [&](const Piece& piece) { builder.add(piece); });
     builder.finish();
     if (view == View::typed) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/layout_tables.h"
 
-#include "object/recipe.h"
-
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -30,16 +29,16 @@ struct Run {
     bool worthwhile() const { return blocks >= least_of_various || (blocks >= least_of_equal && equal()); }
 };
 
-bool fits_offset(Wide value) {
-    return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
-}
-
 bool fits_table(const Node& node, MPI_Aint base, std::size_t bytes_before) {
-    const Wide first = Wide(node.displacement) - base;
-    const Wide last = first + Wide(node.stride) * (node.count - 1);
-    return node.is_block() && node.count <= most_of_a_node && fits_offset(first) && fits_offset(last) &&
-        fits_offset(first + Wide(node.bytes)) && fits_offset(last + Wide(node.bytes)) &&
-        bytes_before + node.total() <= std::numeric_limits<std::uint32_t>::max();
+    constexpr MPI_Aint lowest = std::numeric_limits<std::int32_t>::min();
+    constexpr MPI_Aint highest = std::numeric_limits<std::int32_t>::max();
+    MPI_Aint first = 0, across = 0, last = 0;
+    return node.is_block() && node.count <= most_of_a_node && node.bytes <= std::size_t(highest) &&
+        bytes_before + node.total() <= std::numeric_limits<std::uint32_t>::max() &&
+        !__builtin_sub_overflow(node.displacement, base, &first) &&
+        !__builtin_mul_overflow(node.stride, node.count - 1, &across) &&
+        !__builtin_add_overflow(first, across, &last) && std::min(first, last) >= lowest &&
+        std::max(first, last) <= highest - MPI_Aint(node.bytes);
 }
 
 Run run_at(const std::vector<Node>& sequence, std::size_t first) {
@@ -73,6 +72,7 @@ Node with_offsets(const Node* first, const Node* last, const Run& run, std::vect
     Node node;
     node.first_child = static_cast<std::uint32_t>(offsets.size());
     node.body = Layout::Body::equal;
+    offsets.reserve(offsets.size() + run.bytes / run.unit);
     for_each_block(first, last, [&](MPI_Aint offset, std::size_t bytes) {
         for (std::size_t at = 0; at < bytes; at += run.unit) {
             offsets.push_back(static_cast<std::int32_t>(offset + static_cast<MPI_Aint>(at)));
@@ -82,11 +82,12 @@ Node with_offsets(const Node* first, const Node* last, const Run& run, std::vect
     return node;
 }
 
-Node with_places(const Node* first, const Node* last, std::vector<Layout::Place>& places) {
+Node with_places(const Node* first, const Node* last, std::size_t blocks, std::vector<Layout::Place>& places) {
     Node node;
     node.first_child = static_cast<std::uint32_t>(places.size());
     node.body = Layout::Body::various;
     std::uint32_t before = 0;
+    places.reserve(places.size() + blocks + 1);
     for_each_block(first, last, [&](MPI_Aint offset, std::size_t bytes) {
         places.push_back({static_cast<std::int32_t>(offset), before});
         before += static_cast<std::uint32_t>(bytes);
@@ -99,6 +100,9 @@ Node with_places(const Node* first, const Node* last, std::vector<Layout::Place>
 } // namespace
 
 std::vector<Node> tabulate(std::vector<Node>&& sequence, const LayoutTables& tables) {
+    if (sequence.size() == 1) { // its blocks are too few for a table, or a loop of too many
+        return std::move(sequence);
+    }
     std::vector<Node> result;
     for (std::size_t i = 0; i < sequence.size();) {
         const Run run = run_at(sequence, i);
@@ -109,8 +113,8 @@ std::vector<Node> tabulate(std::vector<Node>&& sequence, const LayoutTables& tab
         }
         const Node* const first = sequence.data() + i;
         const Node* const last = sequence.data() + run.end;
-        Node node =
-            run.equal() ? with_offsets(first, last, run, tables.offsets) : with_places(first, last, tables.places);
+        Node node = run.equal() ? with_offsets(first, last, run, tables.offsets)
+                                : with_places(first, last, run.blocks, tables.places);
         node.displacement = first->displacement;
         node.count = 1;
         node.bytes = run.bytes;

@@ -8,6 +8,10 @@
 
 namespace [[gnu::visibility("default")]] patchbay {
 
+// The combiner of a type that no program can construct: the body of an array type. `counts` are a displacement and an
+// extent, which with 0 are the bounds of the type, and then the loops from the innermost one on: count and stride.
+inline constexpr int combiner_loops = -1;
+
 // The constructor of a datatype and its arguments, in the order of MPI_Type_get_contents (MPI-5.0, 5.1.13). A datatype
 // stores no other description; bounds and layouts are derived from this one.
 struct Recipe {
@@ -17,7 +21,7 @@ struct Recipe {
     std::vector<MPI_Aint> addresses;
     std::vector<MPI_Count> counts;
     std::vector<Ref<Datatype>> types;
-    // The nested vectors of an array type; null for all other combiners.
+    // The data of an array type, of one combiner_loops or of several nested types; null for all other combiners.
     Ref<Datatype> body;
 
     // The type whose data is the same as the data of this type, at the same displacements; only the bounds may differ.
@@ -32,6 +36,29 @@ struct Recipe {
         return body ? std::span(&body, 1) : std::span<const Ref<Datatype>>(types);
     }
 
+    // As many as for_each_piece() visits.
+    std::size_t pieces() const noexcept {
+        switch (combiner) {
+        case MPI_COMBINER_INDEXED:
+        case MPI_COMBINER_HINDEXED:
+        case MPI_COMBINER_INDEXED_BLOCK:
+        case MPI_COMBINER_HINDEXED_BLOCK:
+        case MPI_COMBINER_STRUCT:
+            return static_cast<std::size_t>(count(0));
+        default:
+            return 1;
+        }
+    }
+
+    // Before as many calls of the functions below; `large` is set.
+    void reserve(std::size_t count_values, std::size_t address_values) {
+        if (large) {
+            counts.reserve(count_values + address_values);
+        } else {
+            integers.reserve(count_values);
+            addresses.reserve(address_values);
+        }
+    }
     // Append arguments: counts are int or MPI_Count, and addresses are MPI_Aint or MPI_Count, according to the
     // constructor.
     void add_count(int value) { integers.push_back(value); }
@@ -58,13 +85,23 @@ struct Recipe {
 // Holds every product of two arguments without overflow, so that a type that is too large is detected.
 using Wide = __int128;
 
-// A part of a typemap: `repeat` blocks, `stride` bytes apart, of `length` consecutive elements each.
+// A part of a typemap: `repeat` blocks, `stride` bytes apart, of `length` consecutive elements each. `loops`: pairs of
+// a count and a stride, by which all of that is repeated, the innermost pair first.
 struct Piece {
     Wide displacement = 0;
     MPI_Count repeat = 1;
     Wide stride = 0;
     MPI_Count length = 1;
     const Datatype* type = nullptr;
+    std::span<const MPI_Count> loops = {};
+
+    bool is_empty() const noexcept {
+        bool empty = length == 0 || repeat == 0;
+        for (std::size_t i = 0; i < loops.size(); i += 2) {
+            empty = empty || loops[i] == 0;
+        }
+        return empty;
+    }
 };
 
 // Calls visit(piece) for each piece of a derived type in the order of its typemap, including pieces without elements.
@@ -75,7 +112,7 @@ void for_each_piece(const Recipe& recipe, Visit&& visit) {
         return;
     }
     const Datatype* type = recipe.types.empty() ? nullptr : recipe.types.front().get();
-    const MPI_Count n = recipe.count(0);
+    const MPI_Count n = recipe.count(0); // the number of blocks, where there are several
     const auto blocks = static_cast<std::size_t>(n);
     switch (recipe.combiner) {
     case MPI_COMBINER_CONTIGUOUS:
@@ -110,6 +147,9 @@ void for_each_piece(const Recipe& recipe, Visit&& visit) {
         for (std::size_t i = 0; i < blocks; ++i) {
             visit(Piece{.displacement = recipe.address(i, 2), .length = recipe.count(1), .type = type});
         }
+        return;
+    case combiner_loops:
+        visit(Piece{.displacement = recipe.counts[0], .type = type, .loops = std::span(recipe.counts).subspan(2)});
         return;
     case MPI_COMBINER_STRUCT:
         for (std::size_t i = 0; i < blocks; ++i) {

@@ -73,6 +73,9 @@ inline bool check_all(Arguments& args, const char* name, const MPI_Request* hand
     }
     CommonSession session;
     for (int i = 0; i < count; ++i) {
+        if (handles[i] == MPI_REQUEST_NULL) {
+            continue; // as most are at last in a loop of MPI_Waitany
+        }
         const Request* request = probed_object<Request>(handles[i]);
         if (!session.has(request) && !session.admits(args, name, handles[i], request)) {
             return false;

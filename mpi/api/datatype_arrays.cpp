@@ -77,8 +77,10 @@ int subarray(const char* function, int ndims, const Count* sizes, const Count* s
         recipe.combiner = MPI_COMBINER_SUBARRAY;
         recipe.large = is_large<Count>;
         recipe.types.push_back(Ref<Datatype>::share(&element));
-        recipe.integers.push_back(ndims);
         const auto n = static_cast<std::size_t>(ndims);
+        recipe.integers.reserve(is_large<Count> ? 2 : 2 + 3 * n);
+        recipe.counts.reserve(is_large<Count> ? 3 * n : 0);
+        recipe.integers.push_back(ndims);
         for (const Count* values : {sizes, subsizes, starts}) {
             recipe.add_counts(std::span<const Count>(values, n));
         }

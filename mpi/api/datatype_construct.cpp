@@ -91,6 +91,7 @@ int vector(
     }
     return construct(args, newtype, [&] {
         Recipe recipe = recipe_of<Count>(MPI_COMBINER_VECTOR, old);
+        recipe.reserve(3, 0);
         recipe.add_count(count);
         recipe.add_count(length);
         recipe.add_count(stride);
@@ -110,6 +111,7 @@ int hvector(const char* function, Count count, Count length, MPI_Aint stride, MP
     }
     return construct(args, newtype, [&] {
         Recipe recipe = recipe_of<Count>(MPI_COMBINER_HVECTOR, old);
+        recipe.reserve(2, 1);
         recipe.add_count(count);
         recipe.add_count(length);
         recipe.add_address(stride);
@@ -130,6 +132,9 @@ int indexed(const char* function, int combiner, Count count, const Count* length
     }
     return construct(args, newtype, [&] {
         Recipe recipe = recipe_of<Count>(combiner, old);
+        const auto n = static_cast<std::size_t>(count);
+        constexpr bool counts_elements = std::is_same_v<Displacement, Count>;
+        recipe.reserve(1 + (counts_elements ? 2 * n : n), counts_elements ? 0 : n);
         recipe.add_count(count);
         recipe.add_counts(span_of(lengths, count));
         if constexpr (std::is_same_v<Displacement, Count>) {
@@ -154,6 +159,9 @@ int indexed_block(const char* function, int combiner, Count count, Count length,
     }
     return construct(args, newtype, [&] {
         Recipe recipe = recipe_of<Count>(combiner, old);
+        const auto n = static_cast<std::size_t>(count);
+        constexpr bool counts_elements = std::is_same_v<Displacement, Count>;
+        recipe.reserve(2 + (counts_elements ? n : 0), counts_elements ? 0 : n);
         recipe.add_count(count);
         recipe.add_count(length);
         if constexpr (std::is_same_v<Displacement, Count>) {
@@ -192,6 +200,7 @@ int structure(const char* function, Count count, const Count* lengths, const MPI
         Recipe recipe;
         recipe.combiner = MPI_COMBINER_STRUCT;
         recipe.large = is_large<Count>;
+        recipe.reserve(1 + static_cast<std::size_t>(count), static_cast<std::size_t>(count));
         recipe.add_count(count);
         recipe.add_counts(span_of(lengths, count));
         recipe.add_addresses(span_of(displacements, count));

@@ -58,6 +58,27 @@ static void check_arrays(void) {
     }
 }
 
+/* Elements without data and extent, more than any number holds. */
+static void check_arrays_of_nothing(void) {
+    enum { dims = 4 };
+    MPI_Count sizes[dims], starts[dims] = {0};
+    MPI_Datatype nothing, point, array;
+    MPI_Count size = -1;
+    for (int i = 0; i < dims; ++i) {
+        sizes[i] = (MPI_Count)1 << 40;
+    }
+    CHECK_OK(MPI_Type_contiguous(0, MPI_INT, &nothing));
+    CHECK_OK(MPI_Type_create_resized(nothing, 0, 0, &point));
+    CHECK_OK(MPI_Type_create_subarray_c(dims, sizes, sizes, starts, MPI_ORDER_C, point, &array));
+    CHECK_OK(MPI_Type_commit(&array));
+    CHECK_OK(MPI_Type_size_c(array, &size));
+    CHECK_EQUAL((int)size, 0);
+    check_extent(array, 0);
+    MPI_Type_free(&array);
+    MPI_Type_free(&point);
+    MPI_Type_free(&nothing);
+}
+
 static void check_status(void) {
     MPI_Status status;
     MPI_Count elements = 0;
@@ -129,6 +150,7 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     check_strides();
     check_arrays();
+    check_arrays_of_nothing();
     check_status();
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 256 << 10);
