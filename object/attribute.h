@@ -14,9 +14,10 @@ enum class AttributeOwner : std::uint8_t { communicator, datatype, window, sessi
 
 class Keyval; // the callbacks and extra state of an attribute key (object/keyval.h)
 
-// The attributes of one object, in the order in which they were set; deletion callbacks run in reverse order (MPI-5.0,
-// 7.7.1). A callback gets the owner's handle. The signatures of callbacks differ in the handle type only; predefined
-// callbacks have the values 0 and 1.
+// The attributes of one object, in the order in which they were set, also those that replace another value; deletion
+// callbacks run in reverse order (MPI-5.0, 7.7.1 and 11.2.4). While a thread is in a callback for a value, other
+// threads that would delete or copy it wait. A callback gets the owner's handle. The signatures of callbacks differ in
+// the handle type only; predefined callbacks have the values 0 and 1.
 class AttributeMap {
 public:
     AttributeMap();
@@ -26,7 +27,7 @@ public:
     int set(AttributeOwner, void* handle, int keyval, void* value);
     int get(int keyval, void** value, bool* found) const;
     int erase(AttributeOwner, void* handle, int keyval);
-    int copy_to(AttributeMap& target, AttributeOwner, void* source_handle, void* target_handle) const;
+    int copy_to(AttributeMap& target, AttributeOwner, void* source_handle, void* target_handle);
     // Deletes all attributes, the newest first. If a deletion callback returns an error, that attribute and the older
     // ones stay.
     int erase_all(AttributeOwner, void* handle);
@@ -38,10 +39,15 @@ private:
         int keyval;
         void* value;
         std::shared_ptr<Keyval> definition;
+        const void* user = nullptr; // the thread that is in a callback for the value
     };
-    std::vector<Entry>::iterator find(int keyval); // called with the lock held
+    using Lock = std::unique_lock<std::mutex>;
+    // The functions below are called with the lock held. claim() and release() give it up meanwhile.
+    std::vector<Entry>::iterator find(int keyval);
     std::vector<Entry>::const_iterator find(int keyval) const;
-    int remove(void* handle, const Entry& removed);
+    bool claim(Lock& lock, int keyval, Entry* claimed);
+    void release(Lock& lock, const Entry& claimed);
+    int remove(Lock& lock, void* handle, int keyval);
 
     std::atomic<bool> _used{false}; // false: no attribute was ever set, and functions need not take the lock
     mutable std::mutex _mutex;

@@ -12,8 +12,12 @@ void end_job(Instance* instance, int code) noexcept {
     if (instance != nullptr && instance->core().runtime != nullptr) {
         instance->core().runtime->abort(code, {});
     }
-    // The launcher terminates the other processes when a process fails before MPI_Init or after MPI_Finalize. An exit
-    // status, which has eight bits, of zero would be taken for success.
+    // The launcher terminates the other processes when a process fails before MPI_Init or after MPI_Finalize.
+    end_process(code);
+}
+
+void end_process(int code) noexcept {
+    // An exit status, which has eight bits, of zero would be taken for success.
     std::_Exit((code & 0xff) != 0 ? code : EXIT_FAILURE);
 }
 

@@ -58,24 +58,24 @@ int choose(const char* function, MPI_Group group, int n, const int* ranks, bool 
 }
 
 // Expands ranges (first, last, stride) to lists of ranks. Each range has at least its first rank.
-bool expand(const Group& group, int n, int ranges[][3], std::vector<int>* ranks, std::string* problem) {
+int expand(const Group& group, int n, int ranges[][3], std::vector<int>* ranks, std::string* problem) {
     for (int i = 0; i < n; ++i) {
         const auto [first, last, stride] = ranges[i];
         if (stride == 0 || (stride > 0 ? first > last : first < last)) {
             *problem = fmt::format(
                 "range number {} ({}, {}, {}) does not lead from its first to its last rank", i, first, last, stride);
-            return false;
+            return MPI_ERR_ARG;
         }
         for (long rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride) {
             if (rank < 0 || rank >= group.size()) {
                 *problem = fmt::format("range number {} ({}, {}, {}) contains rank {}, but the group has {} processes",
                     i, first, last, stride, rank, group.size());
-                return false;
+                return MPI_ERR_RANK;
             }
             ranks->push_back(int(rank));
         }
     }
-    return true;
+    return MPI_SUCCESS;
 }
 
 int choose_ranges(const char* function, MPI_Group group, int n, int ranges[][3], bool keep, MPI_Group* newgroup) {
@@ -88,8 +88,8 @@ int choose_ranges(const char* function, MPI_Group group, int n, int ranges[][3],
     return args.result(unless_out_of_memory(MPI_ERR_NO_MEM, [&] {
         std::vector<int> ranks;
         std::string problem;
-        if (!expand(group_of(group), n, ranges, &ranks, &problem)) {
-            return note_cause(MPI_ERR_ARG, problem);
+        if (const int code = expand(group_of(group), n, ranges, &ranks, &problem); code != MPI_SUCCESS) {
+            return note_cause(code, problem);
         }
         return choose(args, group_of(group), ranks, keep, newgroup);
     }));

@@ -17,6 +17,7 @@
 #include <array>
 #include <mutex>
 #include <string>
+#include <type_traits>
 
 namespace patchbay::api {
 
@@ -66,23 +67,31 @@ std::string name_of(Communicator& comm) {
     return comm.name.empty() ? std::string("a communicator without name") : comm.name;
 }
 
-[[noreturn]] void end_with_message(Instance* instance, int code, std::string_view where) {
+// What an error handler ends.
+enum class Ends : std::uint8_t { job, process };
+
+[[noreturn]] void end_with_message(Instance* instance, int code, std::string_view where, Ends what = Ends::job) {
     std::string meaning;
     error_string_of(code, &meaning);
-    const std::string text = fmt::format("{} [{}] {}, so the job ends", last_error_detail(code), meaning, where);
+    const std::string text = fmt::format("{} [{}] {}, so {} ends", last_error_detail(code), meaning, where,
+        what == Ends::job ? "the job" : "this process");
     // Without a library the cause is most often the same for all processes, such as a parameter with a wrong value.
     if (instance != nullptr || is_first_report_on_node(text)) {
         log_error(text);
     }
     int error_class = MPI_ERR_UNKNOWN;
     error_class_of(code, &error_class);
+    if (what == Ends::process) {
+        end_process(error_class);
+    }
     end_job(instance, error_class);
 }
 
 // Calls `errhandler` for the object behind `handle`; null stands for MPI_ERRORS_ARE_FATAL. `name` returns a name of the
-// object for a message to the user.
+// object for a message to the user. MPI_ERRORS_ABORT of a session ends only this process (MPI-5.0, 9.3).
 template <class Handle, class Name>
 int call(const Errhandler* errhandler, Handle handle, Instance* instance, const char* function, int code, Name name) {
+    constexpr bool is_session = std::is_same_v<Handle, MPI_Session>;
     const auto behaviour = errhandler != nullptr ? errhandler->behaviour : Errhandler::Behaviour::fatal;
     switch (behaviour) {
     case Errhandler::Behaviour::give_back:
@@ -95,8 +104,10 @@ int call(const Errhandler* errhandler, Handle handle, Instance* instance, const 
     }
     case Errhandler::Behaviour::fatal:
     case Errhandler::Behaviour::abort:
-        const char* handler = behaviour == Errhandler::Behaviour::abort ? "MPI_ERRORS_ABORT" : "MPI_ERRORS_ARE_FATAL";
-        end_with_message(instance, code, fmt::format("{} has the error handler {}", name(), handler));
+        const bool aborts = behaviour == Errhandler::Behaviour::abort;
+        end_with_message(instance, code,
+            fmt::format("{} has the error handler {}", name(), aborts ? "MPI_ERRORS_ABORT" : "MPI_ERRORS_ARE_FATAL"),
+            aborts && is_session ? Ends::process : Ends::job);
     }
     return code;
 }

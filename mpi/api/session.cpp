@@ -86,6 +86,8 @@ int session_finalize(MPI_Session* handle) {
     const int code = close_session(args.session_object());
     if (code == MPI_SUCCESS) {
         *handle = MPI_SESSION_NULL;
+    } else {
+        handle_of_new(args, &args.session_object()); // it is not freed
     }
     return args.result(code);
 }

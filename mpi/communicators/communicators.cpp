@@ -108,6 +108,11 @@ Ref<Communicator> without_parent(Instance& instance, Ref<Group> group, const Inf
     return comm;
 }
 
+// What the callbacks return has no effect: the error of the construction is reported.
+void delete_copied_attributes(Communicator& comm) {
+    static_cast<void>(comm.attributes.erase_all(AttributeOwner::communicator, to_handle(&comm)));
+}
+
 int finish(Construction& construction, Communicator** made) noexcept {
     const int code = construction.complete();
     *made = code == MPI_SUCCESS ? construction.take().detach() : nullptr;
@@ -140,9 +145,13 @@ int duplicate(Communicator& parent, const Info* info, Communicator** made) {
     }
     Ref<Communicator> comm;
     const int refused = prepare_duplicate(parent, info, &comm);
-    const std::unique_ptr<Construction> construction = duplication(parent, std::move(comm));
+    const std::unique_ptr<Construction> construction = duplication(parent, comm);
     construction->refuse_with(refused);
-    return finish(*construction, made);
+    const int code = finish(*construction, made);
+    if (code != MPI_SUCCESS) {
+        delete_copied_attributes(*comm);
+    }
+    return code;
 }
 
 int duplicate_for_library(Communicator& parent, Communicator** made) {
@@ -164,11 +173,14 @@ int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Requ
     }
     Ref<Communicator> comm;
     const int refused = prepare_duplicate(parent, info, &comm);
-    std::unique_ptr<Construction> construction = duplication(parent, std::move(comm));
+    std::unique_ptr<Construction> construction = duplication(parent, comm);
     construction->refuse_with(refused);
     ConstructionQueue& queue =
         parent.session != nullptr ? *parent.session->constructions : parent.instance->constructions();
     const int code = queue.add(std::move(construction), made, request);
+    if (code != MPI_SUCCESS) {
+        delete_copied_attributes(*comm);
+    }
     if (refused == MPI_SUCCESS || code != MPI_SUCCESS) {
         return code;
     }
@@ -324,6 +336,7 @@ int make_predefined(Instance& instance, const PredefinedCommunicator& what, Ref<
 int make_bootstrap_communicator(Instance& instance, Ref<Group> group, Communicator** made) {
     auto comm = Ref<Communicator>::adopt(new Communicator);
     comm->name = "of the bootstrap exchange";
+    comm->of_library = true;
     take_group(*comm, std::move(group));
     comm->instance = &instance;
     comm->errhandler = Errhandler::predefined(MPI_ERRORS_ARE_FATAL);

@@ -41,6 +41,7 @@ public:
     // communicator.
     bool advance(int* code) noexcept;
     Ref<Communicator> take() noexcept { return std::move(_comm); }
+    Communicator& comm() const noexcept { return *_comm; } // before take()
     // The communicator to whose error handler errors are reported; may be null.
     Communicator* parent() const noexcept { return _parent; }
     // Begins the construction, and waits until it is finished. Returns an MPI code.

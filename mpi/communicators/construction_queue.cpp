@@ -3,6 +3,7 @@
 
 #include "core/base/out_of_memory.h"
 #include "core/progress/waiter.h"
+#include "mpi/communicators/new_communicator.h"
 #include "mpi/instance/instance.h"
 #include "object/error_cause.h"
 #include "object/origins.h"
@@ -20,6 +21,7 @@ public:
     Entry(ConstructionQueue& queue, std::unique_ptr<Construction> construction, MPI_Comm* result) noexcept
         : _queue(queue),
           _parent(Ref<Communicator>::share(construction->parent())),
+          _copy(Ref<Communicator>::share(&construction->comm())),
           _construction(std::move(construction)),
           _result(result),
           _allocation(*this, Construction::Part::allocation),
@@ -49,7 +51,17 @@ public:
         }
     }
     // What the construction waits for is detached, so that the next poll ends it. Runs in a poll.
-    void withdraw() noexcept { give_up(MPI_ERR_OTHER); }
+    void withdraw() noexcept {
+        _copy.reset(); // the program calls nothing on the session any more
+        give_up(MPI_ERR_OTHER);
+    }
+    // After an error.
+    int finish(MPI_Status*) noexcept override {
+        if (_copy) {
+            delete_copied_attributes(*std::exchange(_copy, {}));
+        }
+        return error;
+    }
     int retire() noexcept override {
         forget_origin();
         delete this;
@@ -114,12 +126,14 @@ private:
     }
     void end(int code) noexcept {
         if (code == MPI_SUCCESS) {
+            _copy.reset();
             *_result = to_handle(_construction->take().detach());
             if (Origins* const origins = Origins::active()) {
                 origins->add(*_result, ObjectKind::communicator, function, {}, _site);
             }
         } else {
             store_cause(code);
+            calls_back = _copy && !_copy->attributes.empty();
         }
         error = code;
         fill_empty_status(status);
@@ -152,6 +166,7 @@ private:
     ConstructionQueue& _queue;
     Ref<Communicator> _parent;             // errors are reported to it, also after the program has freed it
     CompleteReference _complete_reference; // that one
+    Ref<Communicator> _copy;               // the new communicator, until it is the program's
     std::unique_ptr<Construction> _construction;
     MPI_Comm* _result;
     const CallSite _site = Origins::site();

@@ -17,6 +17,10 @@ constexpr std::string_view assertion_prefix = "mpi_assert_";
 constexpr std::string_view known_prefixes[] = {
     own_prefix, assertion_prefix, "mpi_hw_resource_type", "mpi_minimum_memory_alignment"};
 
+// The assertions of a communicator that have a default value, which MPI_Comm_get_info returns.
+constexpr std::string_view false_by_default[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source",
+    "mpi_assert_exact_length", "mpi_assert_allow_overtaking", "mpi_assert_strict_persistent_collective_ordering"};
+
 constexpr std::string_view not_boolean = "mpi_assert_memory_alloc_kinds"; // the other assertions are
 
 // Sets what this library supports. An assertion with a value that is not boolean is ignored, as the standard wants.
@@ -58,7 +62,13 @@ void set_hints(Communicator& comm, const Info& info) {
 
 Ref<Info> get_hints(const Communicator& comm) {
     const Ref<Info> hints = hints_of(comm);
-    return hints ? hints->duplicate() : Ref<Info>::adopt(new Info);
+    Ref<Info> result = hints ? hints->duplicate() : Ref<Info>::adopt(new Info);
+    for (const std::string_view assertion : false_by_default) {
+        if (!result->get(assertion)) {
+            result->set(assertion, "false");
+        }
+    }
+    return result;
 }
 
 Ref<Info> hints_for_child(const Communicator& parent, const Info* info) {

@@ -16,6 +16,10 @@ Ref<Communicator> child_of(Communicator& parent, Ref<Group> group, const Info* i
 // Creates a communicator without a parent.
 Ref<Communicator> without_parent(Instance& instance, Ref<Group> group, const Info* info, Ref<Errhandler> errhandler);
 
+// Calls the deletion callbacks of the attributes that have been copied to a communicator which the program does not
+// get, because its construction has failed. Calls the program: no lock may be held.
+void delete_copied_attributes(Communicator& comm);
+
 // Waits until the construction is finished. Returns an MPI code; *made is nullptr unless the code is MPI_SUCCESS.
 int finish(Construction& construction, Communicator** made) noexcept;
 

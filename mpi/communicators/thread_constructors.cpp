@@ -87,8 +87,14 @@ int duplicate(Communicator& parent, const Info* info, Communicator** made) {
     Ref<Communicator> comm;
     const int copied = prepare_duplicate(parent, info, &comm);
     Contexts contexts;
-    const int code = reduce_contexts(parent, copied, &contexts);
-    return code != MPI_SUCCESS ? code : complete_duplicate(parent, std::move(comm), contexts, made);
+    int code = reduce_contexts(parent, copied, &contexts);
+    if (code == MPI_SUCCESS) {
+        code = complete_duplicate(parent, comm, contexts, made);
+    }
+    if (code != MPI_SUCCESS) {
+        delete_copied_attributes(*comm);
+    }
+    return code;
 }
 
 int create(Communicator& parent, Ref<Group> group, std::shared_ptr<const Topology> topology, const Info* info,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Comm_idup of communicators whose ranks are threads.
 #include "core/base/out_of_memory.h"
+#include "mpi/communicators/new_communicator.h"
 #include "mpi/communicators/thread_constructors.h"
 #include "mpi/communicators/thread_contexts.h"
 #include "mpi/threads/engine.h"
@@ -21,6 +22,7 @@ public:
     Duplication(Communicator& parent, Ref<Communicator> comm, std::unique_ptr<cid::GroupReduction> reduction,
         MPI_Comm* result) noexcept
         : _parent(Ref<Communicator>::share(&parent)),
+          _copy(comm),
           _comm(std::move(comm)),
           _result(result),
           _reduction(std::move(reduction)),
@@ -47,6 +49,13 @@ public:
             set_complete();
         }
         return MPI_SUCCESS;
+    }
+    // After an error.
+    int finish(MPI_Status*) noexcept override {
+        if (_copy) {
+            delete_copied_attributes(*std::exchange(_copy, {}));
+        }
+        return error;
     }
     int retire() noexcept override {
         _parent->view->engine.count_request(-1);
@@ -82,8 +91,11 @@ private:
     }
     void end(int code) noexcept {
         error = code != MPI_SUCCESS ? code : construct();
-        if (error != MPI_SUCCESS) {
+        if (error == MPI_SUCCESS) {
+            _copy.reset();
+        } else {
             _comm.reset();
+            calls_back = !_copy->attributes.empty();
             _cause = unless_out_of_memory(std::string(), [this] { return std::string(noted_cause(error)); });
         }
         fill_empty_status(status);
@@ -108,6 +120,7 @@ private:
     }
 
     const Ref<Communicator> _parent;
+    Ref<Communicator> _copy; // until the program has it
     Ref<Communicator> _comm; // until it is complete
     MPI_Comm* const _result;
     const CallSite _site = Origins::site();
@@ -123,12 +136,14 @@ private:
 int start_duplicate(Communicator& parent, const Info* info, MPI_Comm* made, Request** request) {
     Ref<Communicator> comm;
     const int copied = prepare_duplicate(parent, info, &comm);
-    auto* duplication = new (std::nothrow) Duplication(parent, std::move(comm), context_reduction(parent), made);
+    auto* duplication = new (std::nothrow) Duplication(parent, comm, context_reduction(parent), made);
     if (duplication == nullptr) {
+        delete_copied_attributes(*comm);
         return MPI_ERR_NO_MEM;
     }
     if (const int code = duplication->begin(copied); code != MPI_SUCCESS) {
         duplication->retire();
+        delete_copied_attributes(*comm);
         return code;
     }
     *request = duplication;

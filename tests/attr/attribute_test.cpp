@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "object/attribute.h"
 
+#include <atomic>
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <thread>
@@ -153,6 +154,17 @@ TEST_F(Attributes, all_are_deleted_newest_first) {
     EXPECT_EQ(calls.deleted, (std::vector<std::intptr_t>{3, 2, 1}));
 }
 
+// In the reverse order that they were set (MPI-5.0, 11.2.4).
+TEST_F(Attributes, one_that_is_set_again_is_the_newest) {
+    const int first = make_key();
+    map.set(owner, handle, first, value_of(1));
+    map.set(owner, handle, make_key(), value_of(2));
+    map.set(owner, handle, make_key(), value_of(3));
+    map.set(owner, handle, first, value_of(4));
+    EXPECT_EQ(map.erase_all(owner, handle), MPI_SUCCESS);
+    EXPECT_EQ(calls.deleted, (std::vector<std::intptr_t>{1, 4, 3, 2}));
+}
+
 TEST_F(Attributes, a_refusing_delete_callback_keeps_the_value) {
     const int key = make_key();
     map.set(owner, handle, key, value_of(1));
@@ -191,5 +203,79 @@ TEST_F(Attributes, several_threads) {
     for (std::thread& thread : threads) {
         thread.join();
     }
+    EXPECT_TRUE(map.empty());
+}
+
+namespace {
+
+// How often the deletion callback has been called for each value, in a test of several threads.
+struct Deletions {
+    std::vector<std::atomic<int>> of_value = std::vector<std::atomic<int>>(40001);
+    std::atomic<int> copies_of_deleted = 0;
+};
+
+int count_deletion(MPI_Comm, int, void* value, void* extra) {
+    ++static_cast<Deletions*>(extra)->of_value[reinterpret_cast<std::uintptr_t>(value)];
+    return MPI_SUCCESS;
+}
+
+int look_at_value(MPI_Comm, int, void* extra, void* value, void*, int* flag) {
+    auto& deletions = *static_cast<Deletions*>(extra);
+    std::this_thread::yield();
+    deletions.copies_of_deleted += deletions.of_value[reinterpret_cast<std::uintptr_t>(value)];
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+} // namespace
+
+// Each value is deleted once, and none is copied that has been deleted, whatever threads do to one attribute.
+TEST_F(Attributes, several_threads_with_one_key) {
+    Deletions deletions;
+    int key = MPI_KEYVAL_INVALID;
+    keyval_create(
+        owner, reinterpret_cast<void*>(&look_at_value), reinterpret_cast<void*>(&count_deletion), &deletions, &key);
+    constexpr int rounds = 20000;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 2; ++t) {
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < rounds; ++i) {
+                EXPECT_EQ(map.set(owner, handle, key, value_of(1 + t * rounds + i)), MPI_SUCCESS);
+                if (i % 3 == 0) {
+                    EXPECT_EQ(map.erase(owner, handle, key), MPI_SUCCESS);
+                }
+                if (i % 7 == 0) {
+                    AttributeMap copy;
+                    EXPECT_EQ(map.copy_to(copy, owner, handle, handle), MPI_SUCCESS);
+                }
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(map.erase_all(owner, handle), MPI_SUCCESS);
+    int others = 0;
+    for (int value = 1; value <= 2 * rounds; ++value) {
+        others += deletions.of_value[std::size_t(value)] != 1;
+    }
+    EXPECT_EQ(others, 0);
+    EXPECT_EQ(deletions.copies_of_deleted, 0);
+    keyval_free(owner, &key);
+}
+
+// A callback may use the attribute for which it is called.
+TEST_F(Attributes, a_callback_may_look_at_its_attribute) {
+    static AttributeMap* own;
+    static int own_key;
+    own = &map;
+    const auto look = [](MPI_Comm, int, void* value, void*) -> int {
+        EXPECT_EQ(get(*own, own_key), reinterpret_cast<std::intptr_t>(value));
+        return MPI_SUCCESS;
+    };
+    own_key = make_key(0, reinterpret_cast<std::uintptr_t>(+look));
+    map.set(owner, handle, own_key, value_of(1));
+    map.set(owner, handle, own_key, value_of(2));
+    EXPECT_EQ(map.erase(owner, handle, own_key), MPI_SUCCESS);
     EXPECT_TRUE(map.empty());
 }

@@ -94,25 +94,43 @@ static void test_create(void) {
     MPI_Group_free(&world);
 }
 
+static int has_value(MPI_Info info, const char* key, const char* expected) {
+    char value[64] = "";
+    int flag = 0, length = sizeof value;
+    return MPI_Info_get_string(info, key, &length, value, &flag) == MPI_SUCCESS && flag && strcmp(value, expected) == 0;
+}
+
+/* The assertions have default values, which a communicator has, too (MPI-5.0, 7.4.4). */
+static void test_default_info(void) {
+    MPI_Info used;
+    CHECK(MPI_Comm_get_info(MPI_COMM_WORLD, &used) == MPI_SUCCESS);
+    CHECK(has_value(used, "mpi_assert_no_any_tag", "false"));
+    CHECK(has_value(used, "mpi_assert_no_any_source", "false"));
+    CHECK(has_value(used, "mpi_assert_exact_length", "false"));
+    CHECK(has_value(used, "mpi_assert_allow_overtaking", "false"));
+    CHECK(has_value(used, "mpi_assert_strict_persistent_collective_ordering", "false"));
+    MPI_Info_free(&used);
+}
+
 static void test_info(void) {
     MPI_Info info, used;
     MPI_Comm dup, child;
     char value[64];
     int flag = 0, length = sizeof value;
+    test_default_info();
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
     MPI_Info_set(info, "patchbay_coll", "basic");
     CHECK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &dup) == MPI_SUCCESS);
     CHECK(MPI_Comm_get_info(dup, &used) == MPI_SUCCESS);
-    CHECK(MPI_Info_get_string(used, "mpi_assert_no_any_tag", &length, value, &flag) == MPI_SUCCESS && flag);
+    CHECK(has_value(used, "mpi_assert_no_any_tag", "true"));
     MPI_Info_free(&used);
     use(dup);
 
     /* A child does not inherit hints; it inherits the choice of components. */
     CHECK(MPI_Comm_dup(dup, &child) == MPI_SUCCESS);
     CHECK(MPI_Comm_get_info(child, &used) == MPI_SUCCESS);
-    length = sizeof value;
-    CHECK(MPI_Info_get_string(used, "mpi_assert_no_any_tag", &length, value, &flag) == MPI_SUCCESS && !flag);
+    CHECK(has_value(used, "mpi_assert_no_any_tag", "false"));
     length = sizeof value;
     CHECK(MPI_Info_get_string(used, "patchbay_coll", &length, value, &flag) == MPI_SUCCESS && flag);
     MPI_Info_free(&used);
@@ -124,11 +142,8 @@ static void test_info(void) {
     MPI_Info_set(info, "mpi_assert_no_any_source", " true ");
     CHECK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &child) == MPI_SUCCESS);
     CHECK(MPI_Comm_get_info(child, &used) == MPI_SUCCESS);
-    length = sizeof value;
-    CHECK(MPI_Info_get_string(used, "mpi_assert_no_any_tag", &length, value, &flag) == MPI_SUCCESS && !flag);
-    length = sizeof value;
-    CHECK(MPI_Info_get_string(used, "mpi_assert_no_any_source", &length, value, &flag) == MPI_SUCCESS && flag);
-    CHECK(strcmp(value, "true") == 0);
+    CHECK(has_value(used, "mpi_assert_no_any_tag", "false"));
+    CHECK(has_value(used, "mpi_assert_no_any_source", "true"));
     MPI_Info_free(&used);
     MPI_Comm_free(&child);
 

@@ -2,6 +2,8 @@
 /* MPI_Comm_idup does not block, and several calls may be pending at once. */
 #include "tests/mpi_check/check.h"
 
+#include <string.h>
+
 enum { count = 20 };
 
 static int rank, size;
@@ -65,6 +67,7 @@ static void test_with_info_and_test(void) {
     }
     CHECK(MPI_Comm_get_info(made, &used) == MPI_SUCCESS);
     CHECK(MPI_Info_get_string(used, "mpi_assert_exact_length", &length, value, &flag) == MPI_SUCCESS && flag);
+    CHECK(strcmp(value, "true") == 0);
     MPI_Info_free(&used);
     MPI_Comm_free(&made);
 }

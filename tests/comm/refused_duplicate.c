@@ -6,10 +6,19 @@
 
 static int rank;
 
+static int attributes; /* that have been set or copied, and not deleted */
+
 static int refuse(MPI_Comm comm, int keyval, void* extra, void* in, void* out, int* flag) {
     (void)comm, (void)keyval, (void)extra, (void)in, (void)out;
-    *flag = 0;
+    *flag = rank != 1;
+    attributes += *flag;
     return rank == 1 ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+static int delete_attribute(MPI_Comm comm, int keyval, void* value, void* extra) {
+    (void)comm, (void)keyval, (void)value, (void)extra;
+    attributes--;
+    return MPI_SUCCESS;
 }
 
 static int duplicate(MPI_Comm parent, MPI_Info info, int is_nonblocking, MPI_Comm* made) {
@@ -55,8 +64,11 @@ static void check_parent(MPI_Comm parent, int keyval, int is_nonblocking) {
     MPI_Info_set(info, "patchbay_cid", "nonexistent");
     MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
     CHECK_OK(MPI_Comm_set_attr(parent, keyval, NULL));
+    attributes++;
     check_refused(duplicate(parent, MPI_INFO_NULL, is_nonblocking, &made), &made);
+    CHECK_EQUAL(attributes, 1); /* also those of a duplicate that was not made */
     CHECK_OK(MPI_Comm_delete_attr(parent, keyval));
+    CHECK_EQUAL(attributes, 0);
     check_next(parent, is_nonblocking);
     check_refused(duplicate(parent, rank == 1 ? info : MPI_INFO_NULL, is_nonblocking, &made), &made);
     check_next(parent, is_nonblocking);
@@ -69,7 +81,7 @@ int main(int argc, char** argv) {
     int keyval;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    CHECK_OK(MPI_Comm_create_keyval(refuse, MPI_COMM_NULL_DELETE_FN, &keyval, NULL));
+    CHECK_OK(MPI_Comm_create_keyval(refuse, delete_attribute, &keyval, NULL));
     for (int is_nonblocking = 0; is_nonblocking < 2; ++is_nonblocking) {
         CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &parent));
         check_parent(parent, keyval, is_nonblocking);
